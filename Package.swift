@@ -1,0 +1,109 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+// CI builds with LOCSEARCH_WARNINGS_AS_ERRORS=1, so that a newer compiler's new warning never breaks a user's build.
+let strict = Context.environment["LOCSEARCH_WARNINGS_AS_ERRORS"] == "1"
+
+let common: [SwiftSetting] =
+    [
+        .enableUpcomingFeature("ExistentialAny"),
+        .enableUpcomingFeature("MemberImportVisibility"),
+        .enableUpcomingFeature("InternalImportsByDefault"),
+        .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
+        .treatWarning("StrictLanguageFeatures", as: .error),
+    ] + (strict ? [.treatAllWarnings(as: .error)] : [])
+
+/// All but the two bindings: the compiler flags unsafe code that is not marked as such.
+let safe = common + [.strictMemorySafety()]
+/// Views of bytes that must not outlive them (`~Escapable`) need lifetime annotations.
+let spans = safe + [.enableExperimentalFeature("Lifetimes")]
+
+func product(_ name: String, _ package: String) -> Target.Dependency { .product(name: name, package: package) }
+let logging = product("Logging", "swift-log")
+let metrics = product("Metrics", "swift-metrics")
+
+let package = Package(
+    name: "location-search-worker",
+    platforms: [.macOS(.v26)],
+    products: [.executable(name: "locsearch", targets: ["locsearch"])],
+    dependencies: [
+        .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0"),
+        .package(url: "https://github.com/apple/swift-collections", from: "1.6.0"),
+        .package(url: "https://github.com/apple/swift-configuration", from: "1.4.0", traits: ["JSON", "YAML"]),
+        .package(url: "https://github.com/apple/swift-log", from: "1.16.0"),
+        .package(url: "https://github.com/apple/swift-metrics", from: "2.13.0"),
+        .package(url: "https://github.com/apple/swift-nio", from: "2.101.0"),
+        .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.0"),
+        .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
+    ],
+    targets: [
+        .systemLibrary(
+            name: "CRdkafka", pkgConfig: "rdkafka", providers: [.apt(["librdkafka-dev"]), .brew(["librdkafka"])]),
+        .systemLibrary(
+            name: "CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"]), .brew(["curl"])]),
+        .systemLibrary(name: "CLinux"),
+
+        .target(
+            name: "EventLoop", dependencies: ["CLinux", product("HeapModule", "swift-collections")],
+            swiftSettings: safe),
+        .target(name: "JSON", swiftSettings: spans),
+        .target(name: "Kafka", dependencies: ["CRdkafka", "EventLoop", logging], swiftSettings: common),
+        .target(name: "HTTPTransport", dependencies: ["CCurl", "EventLoop"], swiftSettings: common),
+        .target(
+            name: "Resilience", dependencies: [product("DequeModule", "swift-collections")], swiftSettings: safe),
+        .target(name: "LocationSearch", dependencies: ["Resilience"], swiftSettings: safe),
+        .target(
+            name: "PlaceProviders", dependencies: ["LocationSearch", "HTTPTransport", "JSON"], swiftSettings: spans),
+        .target(name: "EventContract", dependencies: ["LocationSearch", "JSON"], swiftSettings: spans),
+        .target(name: "Observability", dependencies: [logging, metrics, "JSON"], swiftSettings: safe),
+        .target(
+            name: "WorkerRuntime",
+            dependencies: [
+                "EventLoop", "Kafka", "LocationSearch", "EventContract", "Resilience", logging, metrics,
+                product("DequeModule", "swift-collections"),
+            ], swiftSettings: safe),
+        .target(
+            name: "AdminServer", dependencies: [product("Hummingbird", "hummingbird"), logging], swiftSettings: safe),
+        .target(
+            name: "ProviderSimulator",
+            dependencies: [
+                "JSON", logging, product("NIOCore", "swift-nio"), product("NIOPosix", "swift-nio"),
+                product("NIOHTTP1", "swift-nio"),
+            ], swiftSettings: spans),
+        .executableTarget(
+            name: "locsearch",
+            dependencies: [
+                "AdminServer", "EventContract", "EventLoop", "HTTPTransport", "Kafka", "LocationSearch",
+                "Observability", "PlaceProviders", "ProviderSimulator", "Resilience", "WorkerRuntime", logging,
+                product("ArgumentParser", "swift-argument-parser"), product("Configuration", "swift-configuration"),
+                product("ServiceLifecycle", "swift-service-lifecycle"),
+                product("UnixSignals", "swift-service-lifecycle"),
+            ], swiftSettings: safe),
+
+        // What several suites share: a clock driven by hand, waiting for a condition with a bound, a raw TCP server.
+        .target(name: "TestSupport", dependencies: ["Resilience"], path: "Tests/TestSupport", swiftSettings: safe),
+        .testTarget(name: "EventLoopTests", dependencies: ["EventLoop", "TestSupport"], swiftSettings: safe),
+        .testTarget(name: "JSONTests", dependencies: ["JSON"], swiftSettings: spans),
+        .testTarget(name: "KafkaTests", dependencies: ["Kafka", "TestSupport"], swiftSettings: safe),
+        .testTarget(name: "HTTPTransportTests", dependencies: ["HTTPTransport", "TestSupport"], swiftSettings: safe),
+        .testTarget(name: "ResilienceTests", dependencies: ["Resilience", "TestSupport"], swiftSettings: safe),
+        .testTarget(name: "LocationSearchTests", dependencies: ["LocationSearch", "TestSupport"], swiftSettings: safe),
+        .testTarget(
+            name: "PlaceProvidersTests", dependencies: ["PlaceProviders", "TestSupport"],
+            resources: [.copy("Fixtures")], swiftSettings: spans),
+        .testTarget(name: "EventContractTests", dependencies: ["EventContract"], swiftSettings: spans),
+        .testTarget(name: "ObservabilityTests", dependencies: ["Observability"], swiftSettings: safe),
+        .testTarget(name: "WorkerRuntimeTests", dependencies: ["WorkerRuntime", "TestSupport"], swiftSettings: safe),
+        .testTarget(name: "AdminServerTests", dependencies: ["AdminServer"], swiftSettings: safe),
+        .testTarget(name: "ProviderSimulatorTests", dependencies: ["ProviderSimulator"], swiftSettings: safe),
+        .testTarget(name: "LocsearchTests", dependencies: ["locsearch", "TestSupport"], swiftSettings: safe),
+        .testTarget(
+            name: "IntegrationTests",
+            dependencies: [
+                "Kafka", "HTTPTransport", "WorkerRuntime", "ProviderSimulator", "PlaceProviders", "TestSupport",
+            ],
+            swiftSettings: safe),
+    ],
+    swiftLanguageModes: [.v6],
+    cxxLanguageStandard: .cxx17
+)

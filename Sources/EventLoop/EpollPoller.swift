@@ -1,0 +1,69 @@
+#if os(Linux)
+    internal import CLinux
+    import Glibc
+
+    /// epoll with an eventfd to be woken by: 1 system call for a turn of the loop.
+    @safe final class EpollPoller: Poller {
+        private let epoll: Int32
+        private let wakeUp: Int32
+        // Loop thread only (the protocol's rule), so no lock: what epoll knows, by file descriptor.
+        private nonisolated(unsafe) var known: [Readiness] = []
+        // Loop thread only. Filled by epoll_wait.
+        private nonisolated(unsafe) var events = unsafe [epoll_event](repeating: epoll_event(), count: 256)
+
+        init() throws(EventLoopError) {
+            epoll = epoll_create1(Int32(EPOLL_CLOEXEC))
+            wakeUp = eventfd(0, Int32(EFD_NONBLOCK) | Int32(EFD_CLOEXEC))
+            guard epoll >= 0, wakeUp >= 0 else { throw EventLoopError(operation: "epoll_create1", code: errno) }
+            watch(wakeUp, for: .read)
+        }
+
+        deinit {
+            close(wakeUp)
+            close(epoll)
+        }
+
+        func watch(_ fileDescriptor: Int32, for interest: Readiness) {
+            let index = Int(fileDescriptor)
+            if unsafe index >= known.count {
+                unsafe known.append(contentsOf: repeatElement([], count: index + 1 - known.count))
+            }
+            let before = unsafe known[index]
+            guard before != interest else { return }
+            unsafe known[index] = interest
+            var event = unsafe epoll_event()
+            if interest.contains(.read) { unsafe event.events |= EPOLLIN.rawValue }
+            if interest.contains(.write) { unsafe event.events |= EPOLLOUT.rawValue }
+            unsafe event.data.fd = fileDescriptor
+            let operation = interest.isEmpty ? EPOLL_CTL_DEL : before.isEmpty ? EPOLL_CTL_ADD : EPOLL_CTL_MOD
+            if unsafe epoll_ctl(epoll, operation, fileDescriptor, &event) != 0, !interest.isEmpty {
+                // Closing a descriptor takes it out of epoll behind our back; a new one may carry its number.
+                let other = operation == EPOLL_CTL_ADD ? EPOLL_CTL_MOD : EPOLL_CTL_ADD
+                _ = unsafe epoll_ctl(epoll, other, fileDescriptor, &event)
+            }
+        }
+
+        func wait(milliseconds: Int32, report: (Int32, Readiness) -> Void) {
+            let count = unsafe epoll_wait(epoll, &events, Int32(events.count), milliseconds)
+            guard count > 0 else { return }
+            for index in 0..<Int(count) {
+                let (fileDescriptor, bits) = unsafe (events[index].data.fd, events[index].events)
+                if fileDescriptor == wakeUp {
+                    var value: UInt64 = 0
+                    _ = unsafe read(wakeUp, &value, 8)
+                    continue
+                }
+                var ready: Readiness = []
+                if bits & EPOLLIN.rawValue != 0 { ready.insert(.read) }
+                if bits & EPOLLOUT.rawValue != 0 { ready.insert(.write) }
+                if bits & (EPOLLERR.rawValue | EPOLLHUP.rawValue) != 0 { ready.insert(.failed) }
+                report(fileDescriptor, ready)
+            }
+        }
+
+        func wake() {
+            var one: UInt64 = 1
+            _ = unsafe write(wakeUp, &one, 8)
+        }
+    }
+#endif

@@ -1,0 +1,41 @@
+internal import HeapModule
+
+/// Names one timer of one loop.
+package struct TimerID: Hashable, Sendable {
+    let serial: UInt64
+}
+
+/// The timers of one loop, earliest first; a cancelled one stays in the heap, without its action, until it is due.
+struct LoopTimers {
+    private struct Entry: Comparable {
+        let due: ContinuousClock.Instant
+        let serial: UInt64
+        static func < (a: Entry, b: Entry) -> Bool { (a.due, a.serial) < (b.due, b.serial) }
+    }
+    private var heap = Heap<Entry>()
+    private var actions: [UInt64: () -> Void] = [:]
+    private var nextSerial: UInt64 = 0
+
+    mutating func add(at due: ContinuousClock.Instant, _ action: @escaping () -> Void) -> TimerID {
+        nextSerial += 1
+        heap.insert(Entry(due: due, serial: nextSerial))
+        actions[nextSerial] = action
+        return TimerID(serial: nextSerial)
+    }
+
+    mutating func cancel(_ timer: TimerID) {
+        actions[timer.serial] = nil
+        while let first = heap.min, actions[first.serial] == nil { heap.removeMin() }
+    }
+
+    var nextDue: ContinuousClock.Instant? { heap.min?.due }
+
+    /// Takes out one action whose time has come.
+    mutating func popDue(at now: ContinuousClock.Instant) -> (() -> Void)? {
+        while let first = heap.min, first.due <= now {
+            heap.removeMin()
+            if let action = actions.removeValue(forKey: first.serial) { return action }
+        }
+        return nil
+    }
+}

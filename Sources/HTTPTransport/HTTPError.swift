@@ -1,0 +1,33 @@
+/// Why a call has no answer. Texts name the host at most, never the URL: it may hold a key.
+package struct HTTPError: Error, Hashable, Sendable, CustomStringConvertible {
+    package enum Kind: String, Sendable, CaseIterable {
+        /// The host name has no address.
+        case dns
+        /// Nobody listens there, or there is no way to it.
+        case connect
+        case tls
+        /// The deadline passed: while connecting, sending, waiting or reading.
+        case timeout
+        /// The connection ended before the first byte of the answer.
+        case reset
+        /// The connection ended within the answer, or its encoding is damaged.
+        case truncated
+        /// The answer is larger than the limit.
+        case tooLarge
+        /// What came back is not HTTP.
+        case protocolViolation
+        /// The task was cancelled, or the transport shut down.
+        case cancelled
+        /// The request itself cannot be sent: no http(s) URL, a line break in a header.
+        case invalidRequest
+    }
+
+    package let kind: Kind
+    /// One line for a person.
+    package let description: String
+
+    package init(_ kind: Kind, _ description: String) {
+        self.kind = kind
+        self.description = description
+    }
+}

@@ -1,0 +1,29 @@
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Darwin)
+    import Darwin
+#endif
+
+/// A position on WGS 84, in decimal degrees.
+package struct Coordinate: Sendable, Hashable {
+    /// -90...90, finite.
+    package var latitude: Double
+    /// -180...180, finite.
+    package var longitude: Double
+
+    package init(latitude: Double, longitude: Double) {
+        self.latitude = latitude
+        self.longitude = longitude
+    }
+
+    /// Whether both are finite and in range; a provider's coordinates are checked with this before they are used.
+    package var isValid: Bool { abs(latitude) <= 90 && abs(longitude) <= 180 }
+
+    /// Metres along the great circle (haversine; IUGG mean earth radius 6,371,008.8 m).
+    package func distance(to other: Coordinate) -> Double {
+        let (a, b) = (latitude * .pi / 180, other.latitude * .pi / 180)
+        let (sinA, sinB) = (sin((b - a) / 2), sin((other.longitude - longitude) * .pi / 360))
+        let h = sinA * sinA + cos(a) * cos(b) * sinB * sinB
+        return 2 * 6_371_008.8 * asin(min(1, h.squareRoot()))
+    }
+}

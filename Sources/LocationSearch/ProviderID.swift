@@ -1,0 +1,24 @@
+/// An API that places come from. Raw values are contract: they stand in events, metrics and logs.
+package enum ProviderID: String, CaseIterable, Sendable, Hashable {
+    case googlePlaces = "google-places"
+    case googlePlacesLegacy = "google-places-legacy"
+    case hotpepper
+}
+
+/// Whom a request asks.
+package enum ProviderChoice: Sendable, Hashable {
+    /// The first configured provider that can serve the request, see `ProviderSelection`.
+    case auto
+    case named(ProviderID)
+
+    /// - Parameter text: `provider` of a request event; `nil` when it is none of the contract's.
+    package init?(_ text: String) {
+        if text == "auto" {
+            self = .auto
+        } else if let id = ProviderID(rawValue: text) {
+            self = .named(id)
+        } else {
+            return nil
+        }
+    }
+}

@@ -1,0 +1,62 @@
+extension SearchRequest {
+    /// Checks every member against the contract's ranges.
+    /// - Throws: `invalid-request` that names the first member out of range and says what was expected.
+    package func validated() throws(SearchError) -> SearchRequest {
+        try Self.check("requestId", requestID, length: 1...128)
+        try Self.check("category", category, length: 1...64)
+        try Self.check("keyword", keyword, length: 1...256)
+        try Self.check("language", language, length: 1...35)
+        if let language, !Self.isLanguageTag(language) {
+            throw .invalid("language", "a BCP 47 language tag such as \"ja\" or \"zh-TW\"")
+        }
+        try Self.check("pageToken", pageToken, length: 1...4096)
+        try Self.check("sessionId", sessionID, length: 1...128)
+        try Self.check("placeId", placeID, length: 1...512)
+        guard (1...50_000).contains(radiusMeters) else { throw .invalid("radiusMeters", "a number from 1 to 50000") }
+        guard (1...100).contains(limit) else { throw .invalid("limit", "an integer from 1 to 100") }
+        if let timeout, !(.milliseconds(1) ... .seconds(60)).contains(timeout) {
+            throw .invalid("timeoutMs", "an integer from 1 to 60000")
+        }
+        switch operation {
+        case .search:
+            guard let location else { throw .invalid("location", "an object with latitude and longitude") }
+            guard abs(location.latitude) <= 90 else {
+                throw .invalid("location.latitude", "a finite number from -90 to 90")
+            }
+            guard abs(location.longitude) <= 180 else {
+                throw .invalid("location.longitude", "a finite number from -180 to 180")
+            }
+        case .details, .photo:
+            guard placeID != nil else { throw .invalid("placeId", "the id of a place, for \(operation.rawValue)") }
+        }
+        return self
+    }
+
+    /// Characters are Unicode scalars, as JSON Schema's `maxLength` counts them; for ASCII they are bytes.
+    private static func check(_ member: String, _ text: String?, length: ClosedRange<Int>) throws(SearchError) {
+        guard let text else { return }
+        let bytes = text.utf8.count
+        // A scalar takes 1 to 4 bytes: only texts near the limit need counting.
+        let fits =
+            bytes <= length.upperBound
+            ? bytes >= length.lowerBound
+            : bytes <= 4 * length.upperBound && text.unicodeScalars.count <= length.upperBound
+        guard fits else {
+            throw .invalid(member, "text of \(length.lowerBound) to \(length.upperBound) characters")
+        }
+    }
+
+    /// The shape of BCP 47 (RFC 5646, section 2.1): subtags of 1 to 8 letters or digits, joined by hyphens, letters first.
+    private static func isLanguageTag(_ text: String) -> Bool {
+        var first = true
+        for subtag in text.utf8.split(separator: UInt8(ascii: "-"), omittingEmptySubsequences: false) {
+            let fits = subtag.allSatisfy { byte in
+                let letter = (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte | 0x20)
+                return letter || (!first && (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte))
+            }
+            guard (1...8).contains(subtag.count), fits else { return false }
+            first = false
+        }
+        return !first
+    }
+}

@@ -1,0 +1,61 @@
+package import Resilience
+import Synchronization
+
+/// A clock that stands still until a test moves it. Safe to call from any thread.
+package final class ManualClock: MonotonicClock {
+    private struct State {
+        var now: ContinuousClock.Instant
+        var nextID = 0
+        var sleepers: [Int: (until: ContinuousClock.Instant, continuation: CheckedContinuation<Void, any Error>)] = [:]
+        var cancelled: Set<Int> = []
+    }
+    private let state = Mutex(State(now: ContinuousClock.now))
+
+    package init() {}
+
+    package var now: ContinuousClock.Instant { state.withLock { $0.now } }
+    package var minimumResolution: Duration { .nanoseconds(1) }
+    /// How many tasks sleep on this clock: wait for it before `advance`.
+    package var sleeperCount: Int { state.withLock { $0.sleepers.count } }
+
+    /// Moves time on and wakes whoever is due.
+    package func advance(by duration: Duration) {
+        let due = state.withLock { state in
+            state.now += duration
+            let due = state.sleepers.filter { $0.value.until <= state.now }
+            for id in due.keys { state.sleepers[id] = nil }
+            return due.values.sorted { $0.until < $1.until }
+        }
+        for sleeper in due { sleeper.continuation.resume() }
+    }
+
+    package func sleep(until deadline: ContinuousClock.Instant, tolerance: Duration?) async throws {
+        let id = state.withLock { state in
+            state.nextID += 1
+            return state.nextID
+        }
+        try await withTaskCancellationHandler {
+            try await withCheckedThrowingContinuation { continuation in
+                enum Verdict { case sleep, wake, cancelled }
+                let verdict: Verdict = state.withLock { state in
+                    if state.cancelled.remove(id) != nil { return .cancelled }
+                    if deadline <= state.now { return .wake }
+                    state.sleepers[id] = (deadline, continuation)
+                    return .sleep
+                }
+                switch verdict {
+                case .sleep: break
+                case .wake: continuation.resume()
+                case .cancelled: continuation.resume(throwing: CancellationError())
+                }
+            }
+        } onCancel: {
+            let sleeper = state.withLock { state in
+                let sleeper = state.sleepers.removeValue(forKey: id)
+                if sleeper == nil { state.cancelled.insert(id) }
+                return sleeper
+            }
+            sleeper?.continuation.resume(throwing: CancellationError())
+        }
+    }
+}
