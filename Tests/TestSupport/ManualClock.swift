@@ -1,4 +1,4 @@
-package import Resilience
+import Resilience
 import Synchronization
 
 /// A clock that stands still until a test moves it. Safe to call from any thread.
