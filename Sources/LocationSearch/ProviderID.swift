@@ -21,4 +21,12 @@ package enum ProviderChoice: Sendable, Hashable {
             return nil
         }
     }
+
+    /// The provider that the request names, `nil` for `auto`.
+    package var named: ProviderID? {
+        switch self {
+        case .auto: nil
+        case .named(let id): id
+        }
+    }
 }

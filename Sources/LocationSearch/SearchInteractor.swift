@@ -1,0 +1,34 @@
+package import Resilience
+
+/// Asks providers for places; deadline, limits, retries and breaker are its business. Called concurrently.
+package protocol SearchWorking: Sendable {
+    /// - Parameter candidates: at least one, best first. The next is asked when one fails for the moment.
+    func report(
+        on request: SearchRequest, from candidates: [any PlaceService], before deadline: Deadline
+    ) async -> SearchReport
+}
+
+/// The use case: chooses who may serve a request, has the worker ask, and has the presenter word what came of it.
+package struct SearchInteractor: Sendable {
+    private let selection: ProviderSelection
+    private let worker: any SearchWorking
+    private let presenter = SearchPresenter()
+
+    package init(selection: ProviderSelection, worker: any SearchWorking) {
+        self.selection = selection
+        self.worker = worker
+    }
+
+    /// Never throws: a failure is an outcome too, so that each request has exactly one.
+    /// - Parameter request: validated.
+    package func run(_ request: SearchRequest, before deadline: Deadline) async -> SearchOutcome {
+        do throws(SearchError) {
+            let candidates = try selection.candidates(for: request)
+            return presenter.present(
+                await worker.report(on: request, from: candidates, before: deadline), for: request)
+        } catch {
+            return presenter.present(
+                SearchReport(result: .failure(error), provider: request.provider.named), for: request)
+        }
+    }
+}

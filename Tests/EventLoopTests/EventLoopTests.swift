@@ -1,0 +1,131 @@
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import EventLoop
+
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Darwin)
+    import Darwin
+#endif
+
+/// Lives on a loop.
+private actor Resident: ReadinessHandler {
+    nonisolated let loop: EventLoop
+    nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe loop.asUnownedSerialExecutor() }
+    private(set) var seen: [String] = []
+    private(set) var count = 0
+
+    init(_ loop: EventLoop) { self.loop = loop }
+
+    nonisolated func ready(_ fileDescriptor: Int32, _ readiness: Readiness) {
+        assumeIsolated { resident in
+            var byte: UInt8 = 0
+            guard unsafe read(fileDescriptor, &byte, 1) == 1 else { return }
+            resident.seen.append("\(Character(UnicodeScalar(byte)))")
+        }
+    }
+
+    func watch(_ fileDescriptor: Int32) { loop.watch(fileDescriptor, for: .read, self) }
+    func unwatch(_ fileDescriptor: Int32) { loop.unwatch(fileDescriptor) }
+    func isOnLoop() -> Bool { loop.isCurrent }
+    func add() { count += 1 }
+
+    /// A nonisolated async function runs on its caller's actor, hence on the loop.
+    func callsOut() async -> Bool { await free() }
+    private nonisolated func free() async -> Bool { loop.isCurrent }
+
+    func note(_ text: String, at due: ContinuousClock.Instant) -> TimerID {
+        loop.schedule(at: due) { self.assumeIsolated { $0.seen.append(text) } }
+    }
+    func cancel(_ timer: TimerID) { loop.cancel(timer) }
+    func suspended(_ body: @Sendable (CheckedContinuation<Bool, Never>) -> Void) async -> Bool {
+        let answer = await withCheckedContinuation { body($0) }
+        return answer && loop.isCurrent
+    }
+}
+
+private enum PollerKind: CaseIterable, Sendable {
+    case system, poll
+    func makeLoop() throws -> EventLoop {
+        switch self {
+        case .system: try EventLoop()
+        case .poll: try EventLoop(poller: PollPoller())
+        }
+    }
+}
+
+struct EventLoopTests {
+    @Test(arguments: PollerKind.allCases)
+    private func actorsOnALoopRunOnItsThread(kind: PollerKind) async throws {
+        let loop = try kind.makeLoop()
+        defer { loop.stop() }
+        let resident = Resident(loop)
+        #expect(await resident.isOnLoop())
+        #expect(await resident.callsOut())
+        #expect(!loop.isCurrent)
+    }
+
+    @Test(arguments: PollerKind.allCases)
+    private func aContinuationResumedElsewhereContinuesOnTheLoop(kind: PollerKind) async throws {
+        let loop = try kind.makeLoop()
+        defer { loop.stop() }
+        let resident = Resident(loop)
+        let onLoop = await resident.suspended { continuation in Task.detached { continuation.resume(returning: true) } }
+        #expect(onLoop)
+    }
+
+    @Test(arguments: PollerKind.allCases)
+    private func jobsFromManyThreadsAllRun(kind: PollerKind) async throws {
+        let loop = try kind.makeLoop()
+        defer { loop.stop() }
+        let resident = Resident(loop)
+        await withTaskGroup(of: Void.self) { group in
+            for _ in 0..<16 { group.addTask { for _ in 0..<500 { await resident.add() } } }
+        }
+        #expect(await resident.count == 8000)
+    }
+
+    @Test(arguments: PollerKind.allCases)
+    private func readinessIsReportedUntilUnwatched(kind: PollerKind) async throws {
+        let loop = try kind.makeLoop()
+        defer { loop.stop() }
+        let resident = Resident(loop)
+        var ends: [Int32] = [0, 0]
+        try #require(unsafe pipe(&ends) == 0)
+        defer { for end in ends { close(end) } }
+        await resident.watch(ends[0])
+        _ = unsafe write(ends[1], "ab", 2)
+        try await eventually("both bytes read") { await resident.seen == ["a", "b"] }
+        await resident.unwatch(ends[0])
+        _ = unsafe write(ends[1], "c", 1)
+        // A turn of the loop after the write: would have reported it.
+        for _ in 0..<3 { _ = await resident.isOnLoop() }
+        #expect(await resident.seen == ["a", "b"])
+    }
+
+    @Test(arguments: PollerKind.allCases)
+    private func timersFireInOrderAndNotWhenCancelled(kind: PollerKind) async throws {
+        let loop = try kind.makeLoop()
+        defer { loop.stop() }
+        let resident = Resident(loop)
+        let start = ContinuousClock.now
+        _ = await resident.note("second", at: start + .milliseconds(30))
+        _ = await resident.note("first", at: start + .milliseconds(10))
+        let cancelled = await resident.note("never", at: start + .milliseconds(20))
+        await resident.cancel(cancelled)
+        try await eventually("both timers") { await resident.seen.count == 2 }
+        #expect(await resident.seen == ["first", "second"])
+        #expect(ContinuousClock.now - start >= .milliseconds(30))
+    }
+
+    @Test(arguments: PollerKind.allCases)
+    private func aStoppedLoopEndsItsThread(kind: PollerKind) async throws {
+        let loop = try kind.makeLoop()
+        let resident = Resident(loop)
+        await resident.add()
+        loop.stop()
+        try await eventually("the thread to end") { loop.isStopped }
+    }
+}

@@ -1,0 +1,47 @@
+import TestSupport
+import Testing
+
+@testable import WorkerRuntime
+
+/// The sequencer belongs to one actor; this one stands for the worker's.
+private actor Desk {
+    private let sequencer = OutcomeSequencer<String>()
+    private(set) var left: [String: [Int]] = [:]
+    private var turns: [OutcomeSequencer<String>.Turn] = []
+
+    func lineUp(_ lanes: [String]) { turns = lanes.map { sequencer.line(up: $0) } }
+
+    func finish(_ index: Int, lane: String, drop: Bool = false) async {
+        let turn = turns[index]
+        if !drop {
+            await sequencer.wait(for: turn)
+            left[lane, default: []].append(index)
+        }
+        sequencer.leave(turn)
+    }
+
+    var laneCount: Int { sequencer.laneCount }
+}
+
+struct OutcomeSequencerTests {
+    /// Whatever the order in which requests finish, each lane's outcomes leave in the order of its requests.
+    @Test(arguments: 0..<40)
+    func eachLaneKeepsItsOrder(seed: UInt64) async {
+        var random = SplitMix64(state: seed)
+        let lanes = (0..<60).map { _ in ["a", "b", "c", "d"].randomElement(using: &random) ?? "a" }
+        let dropped = Set((0..<60).filter { _ in Int.random(in: 0..<6, using: &random) == 0 })
+        let desk = Desk()
+        await desk.lineUp(lanes)
+        await withTaskGroup(of: Void.self) { group in
+            for index in lanes.indices.shuffled(using: &random) {
+                group.addTask { await desk.finish(index, lane: lanes[index], drop: dropped.contains(index)) }
+            }
+        }
+        let left = await desk.left
+        for lane in Set(lanes) {
+            let expected = lanes.indices.filter { lanes[$0] == lane && !dropped.contains($0) }
+            #expect(left[lane, default: []] == expected)
+        }
+        #expect(await desk.laneCount == 0)
+    }
+}
