@@ -1,0 +1,138 @@
+extension JSONReader {
+    /// A number; `nil` when the value is none, or too large for a `Double`. Rounded correctly; never infinite or NaN.
+    package mutating func double() throws(JSONError) -> Double? {
+        guard try kind() == .number else {
+            try skip()
+            return nil
+        }
+        return double(try scanNumber())
+    }
+
+    /// A whole number (`20`, also written `20.0` or `2e1`); `nil` when the value is none, or does not fit exactly.
+    package mutating func int() throws(JSONError) -> Int? {
+        guard try kind() == .number else {
+            try skip()
+            return nil
+        }
+        let number = try scanNumber()
+        if number.isInteger, !number.isLong {
+            return number.isNegative ? Int(exactly: -Int128(number.digits)) : Int(exactly: number.digits)
+        }
+        // Above 2^53 a Double no longer tells neighbours apart.
+        guard let value = double(number), abs(value) <= 0x1p53 else { return nil }
+        return Int(exactly: value)
+    }
+
+    /// A number, or a string that holds exactly one (`"35.69"`, blanks around it allowed).
+    package mutating func lenientDouble() throws(JSONError) -> Double? {
+        guard try token() == UInt8(ascii: "\"") else { return try double() }
+        var inner = JSONReader(try scanText().bytes)
+        guard let value = try? inner.double(), (try? inner.finish()) != nil else { return nil }
+        return value
+    }
+
+    /// A whole number, or a string that holds exactly one.
+    package mutating func lenientInt() throws(JSONError) -> Int? {
+        guard try token() == UInt8(ascii: "\"") else { return try int() }
+        var inner = JSONReader(try scanText().bytes)
+        guard let value = try? inner.int(), (try? inner.finish()) != nil else { return nil }
+        return value
+    }
+
+    /// A number of the input: `digits` x 10^`exponent`, unless `isLong`.
+    struct Number {
+        let range: Range<Int>
+        let isNegative: Bool
+        /// Without fraction and exponent.
+        let isInteger: Bool
+        /// Its digits without sign and point.
+        let digits: UInt64
+        let exponent: Int
+        /// `digits` or `exponent` do not fit: the text itself must be read.
+        let isLong: Bool
+    }
+
+    /// Reads a number, checking its grammar.
+    mutating func scanNumber() throws(JSONError) -> Number {
+        let start = offset
+        let isNegative = bytes[offset] == UInt8(ascii: "-")
+        if isNegative { offset += 1 }
+        var (digits, isLong) = (0 as UInt64, false)
+
+        let whole = offset
+        scanDigits(into: &digits, &isLong)
+        guard offset > whole, bytes[whole] != UInt8(ascii: "0") || offset == whole + 1 else {
+            throw numberError(at: offset > whole ? whole + 1 : offset)
+        }
+        var (isInteger, exponent) = (true, 0)
+        if offset < bytes.count, bytes[offset] == UInt8(ascii: ".") {
+            offset += 1
+            let fraction = offset
+            scanDigits(into: &digits, &isLong)
+            guard offset > fraction else { throw numberError(at: offset) }
+            isInteger = false
+            exponent = fraction - offset
+        }
+        if offset < bytes.count, bytes[offset] | 0x20 == UInt8(ascii: "e") {
+            isInteger = false
+            exponent += try scanExponent(&isLong)
+        }
+        return Number(
+            range: start..<offset, isNegative: isNegative, isInteger: isInteger, digits: digits, exponent: exponent,
+            isLong: isLong)
+    }
+
+    @inline(__always)
+    private mutating func scanDigits(into digits: inout UInt64, _ isLong: inout Bool) {
+        let start = offset
+        let limit = UInt64.max / 10 - 1
+        while offset < bytes.count {
+            let digit = bytes[offset] &- UInt8(ascii: "0")
+            guard digit < 10 else { return }
+            if digits > limit { isLong = true } else { digits = digits &* 10 &+ UInt64(digit) }
+            offset += 1
+        }
+        assert(offset >= start)
+    }
+
+    private mutating func scanExponent(_ isLong: inout Bool) throws(JSONError) -> Int {
+        offset += 1
+        var isNegative = false
+        if offset < bytes.count, bytes[offset] == UInt8(ascii: "-") || bytes[offset] == UInt8(ascii: "+") {
+            isNegative = bytes[offset] == UInt8(ascii: "-")
+            offset += 1
+        }
+        let start = offset
+        var exponent = 0 as UInt64
+        scanDigits(into: &exponent, &isLong)
+        guard offset > start else { throw numberError(at: offset) }
+        if exponent > 9999 { isLong = true }
+        return isNegative ? -Int(min(exponent, 9999)) : Int(min(exponent, 9999))
+    }
+
+    private func numberError(at index: Int) -> JSONError {
+        JSONError(index < bytes.count ? .invalidNumber : .unexpectedEnd, at: index)
+    }
+
+    private func double(_ number: Number) -> Double? {
+        // Both parts are exact as Doubles, so one operation rounds correctly (Clinger 1990): most coordinates.
+        if !number.isLong, number.digits <= 1 << 53, abs(number.exponent) <= 22 {
+            let digits = Double(number.digits)
+            let power = Self.powersOfTen[abs(number.exponent)]
+            let value = number.exponent < 0 ? digits / power : digits * power
+            return number.isNegative ? -value : value
+        }
+        // Safe: the buffer is used within the call only; a number is ASCII.
+        let text = unsafe bytes.extracting(number.range).withUnsafeBufferPointer {
+            unsafe String(decoding: $0, as: UTF8.self)
+        }
+        guard let value = Double(text), value.isFinite else { return nil }
+        return value
+    }
+
+    /// 10^0...10^22, the powers that a Double holds exactly.
+    private static let powersOfTen: [Double] = [
+        1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19,
+        1e20, 1e21, 1e22,
+    ]
+}

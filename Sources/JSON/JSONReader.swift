@@ -1,0 +1,163 @@
+/// Reads one JSON value in one pass, pulled by its caller:
+///
+///     var reader = JSONReader(bytes)
+///     guard try reader.enterObject() else { ... }        // something else: it was skipped
+///     while let key = try reader.nextKey() {
+///         switch key {
+///         case "name": name = try reader.string()        // nil: not a string, it was skipped
+///         case "tags": try readTags(&reader)
+///         default: try reader.skip()
+///         }
+///     }
+///     try reader.finish()                                 // nothing may follow
+///
+/// Three rules hold throughout. It throws only where the bytes are no JSON; a value of another kind than asked for is
+/// skipped and read as `nil`. Each value must be read or skipped before the next key or element. All of the input is
+/// checked against RFC 8259's grammar, skipped values included, but for the inside of skipped strings: those may hold
+/// invalid UTF-8 or half a surrogate pair (checking them would cost more than all the rest).
+///
+/// Duplicate keys are all handed over: who assigns keeps the last. A byte order mark before the value is skipped.
+/// Works without recursion; never reads outside `bytes`, whatever they hold.
+package struct JSONReader: ~Escapable {
+    let bytes: Span<UInt8>
+    /// Of the next byte to read, from 0.
+    package internal(set) var offset = 0
+    /// Containers entered and not yet left.
+    package internal(set) var depth = 0
+    let maximumDepth: Int
+    /// Nothing of the innermost container was read yet, so no comma is due.
+    var isAtStart = false
+
+    /// - Parameter maximumDepth: containers within each other, 1...64; more are `tooDeep`.
+    @_lifetime(copy bytes)
+    package init(_ bytes: Span<UInt8>, maximumDepth: Int = 64) {
+        self.bytes = bytes
+        self.maximumDepth = min(max(maximumDepth, 1), 64)
+        if bytes.count >= 3, bytes[0] == 0xEF, bytes[1] == 0xBB, bytes[2] == 0xBF { offset = 3 }
+    }
+
+    /// The kind of the next value, told by its first byte; nothing is consumed but blanks.
+    package mutating func kind() throws(JSONError) -> JSONKind {
+        switch try token() {
+        case UInt8(ascii: "{"): .object
+        case UInt8(ascii: "["): .array
+        case UInt8(ascii: "\""): .string
+        case UInt8(ascii: "t"), UInt8(ascii: "f"): .boolean
+        case UInt8(ascii: "n"): .null
+        case UInt8(ascii: "-"), UInt8(ascii: "0")...UInt8(ascii: "9"): .number
+        default: throw JSONError(.unexpectedByte, at: offset)
+        }
+    }
+
+    /// Enters an object: call `nextKey()` until it gives `nil`.
+    /// - Returns: `false` when the value is no object; it was skipped.
+    package mutating func enterObject() throws(JSONError) -> Bool { try enter(UInt8(ascii: "{")) }
+
+    /// Enters an array: call `nextElement()` until it gives `false`.
+    /// - Returns: `false` when the value is no array; it was skipped.
+    package mutating func enterArray() throws(JSONError) -> Bool { try enter(UInt8(ascii: "[")) }
+
+    private mutating func enter(_ bracket: UInt8) throws(JSONError) -> Bool {
+        guard try token() == bracket else {
+            try skip()
+            return false
+        }
+        guard depth < maximumDepth else { throw JSONError(.tooDeep, at: offset) }
+        offset += 1
+        depth += 1
+        isAtStart = true
+        return true
+    }
+
+    /// The next key of the object that was entered last; `nil` once the object has ended.
+    @_lifetime(copy self)
+    package mutating func nextKey() throws(JSONError) -> JSONText? {
+        guard try advance(to: UInt8(ascii: "}")) else { return nil }
+        return try key()
+    }
+
+    /// Whether the array that was entered last has another element, to be read now.
+    package mutating func nextElement() throws(JSONError) -> Bool { try advance(to: UInt8(ascii: "]")) }
+
+    /// Moves to the next member of a container, over the comma, or out of it.
+    @inline(__always)
+    private mutating func advance(to end: UInt8) throws(JSONError) -> Bool {
+        let byte = try token()
+        if byte == end {
+            offset += 1
+            depth -= 1
+            isAtStart = false
+            return false
+        }
+        if isAtStart {
+            isAtStart = false
+        } else {
+            guard byte == UInt8(ascii: ",") else { throw JSONError(.unexpectedByte, at: offset) }
+            offset += 1
+        }
+        return true
+    }
+
+    /// Reads a key and the colon behind it.
+    @_lifetime(copy self)
+    @inline(__always)
+    mutating func key() throws(JSONError) -> JSONText {
+        guard try token() == UInt8(ascii: "\"") else { throw JSONError(.unexpectedByte, at: offset) }
+        let key = try scanText()
+        guard try token() == UInt8(ascii: ":") else { throw JSONError(.unexpectedByte, at: offset) }
+        offset += 1
+        return key
+    }
+
+    /// A string where it stands; `nil` when the value is none.
+    @_lifetime(copy self)
+    package mutating func text() throws(JSONError) -> JSONText? {
+        guard try token() == UInt8(ascii: "\"") else {
+            try skip()
+            return nil
+        }
+        return try scanText()
+    }
+
+    /// A string; `nil` when the value is none.
+    /// - Throws: `invalidUTF8` and `loneSurrogate` too (see `JSONError.isInText`).
+    package mutating func string() throws(JSONError) -> String? {
+        guard let text = try text() else { return nil }
+        return try text.string()
+    }
+
+    /// `true` or `false`; `nil` when the value is neither.
+    package mutating func bool() throws(JSONError) -> Bool? {
+        let first = try token()
+        try skip()
+        return first == UInt8(ascii: "t") ? true : first == UInt8(ascii: "f") ? false : nil
+    }
+
+    /// Consumes the value if it is `null`.
+    package mutating func skipNull() throws(JSONError) -> Bool {
+        guard try token() == UInt8(ascii: "n") else { return false }
+        try skip()
+        return true
+    }
+
+    /// Skips a value of any kind.
+    /// - Returns: where it stands in the input, blanks around it left out.
+    package mutating func skippedRange() throws(JSONError) -> Range<Int> {
+        _ = try token()
+        let start = offset
+        try skip()
+        return start..<offset
+    }
+
+    /// Checks that nothing but blanks is left. Call it last: what was read before counts only then.
+    package mutating func finish() throws(JSONError) {
+        skipBlanks()
+        guard depth == 0 else { throw JSONError(.unexpectedEnd, at: offset) }
+        guard offset == bytes.count else { throw JSONError(.trailingBytes, at: offset) }
+    }
+}
+
+/// What a JSON value is.
+package enum JSONKind: String, Sendable {
+    case object, array, string, number, boolean, null
+}
