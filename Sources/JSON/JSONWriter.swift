@@ -1,0 +1,274 @@
+/// Writes JSON text (RFC 8259) straight into bytes, with no values in between. Keeps its memory for the next text.
+///
+/// The caller keeps the grammar: a key before each value of an object, an end for each beginning; commas come by
+/// themselves. One owner at a time.
+package struct JSONWriter: ~Copyable {
+    private var buffer: ByteBuffer
+    private var needsComma = false
+
+    /// - Parameter capacity: bytes to make room for at first; it grows as needed.
+    package init(capacity: Int = 16384) {
+        buffer = ByteBuffer(capacity: capacity)
+    }
+
+    /// What was written since the beginning or the last `reset`.
+    package var bytes: Span<UInt8> {
+        @_lifetime(borrow self)
+        get { buffer.span }
+    }
+
+    /// Hands out what was written, as a copy of exactly its size, and begins anew.
+    package mutating func finish() -> [UInt8] {
+        let text = buffer.array
+        reset()
+        return text
+    }
+
+    /// Forgets what was written; the memory stays.
+    package mutating func reset() {
+        buffer.removeAll()
+        needsComma = false
+    }
+
+    // MARK: Structure
+
+    package mutating func beginObject() { open(UInt8(ascii: "{")) }
+    package mutating func endObject() { close(UInt8(ascii: "}")) }
+    package mutating func beginArray() { open(UInt8(ascii: "[")) }
+    package mutating func endArray() { close(UInt8(ascii: "]")) }
+
+    /// - Parameter name: a member's name that needs no escaping.
+    package mutating func key(_ name: StaticString) {
+        separate()
+        needsComma = false
+        buffer.append(UInt8(ascii: "\""))
+        buffer.append(name)
+        buffer.append("\":")
+    }
+
+    /// For names that are not known when compiling.
+    package mutating func key(_ name: String) {
+        separate()
+        needsComma = false
+        appendString(name)
+        buffer.append(UInt8(ascii: ":"))
+    }
+
+    // MARK: Values
+
+    package mutating func value(_ text: String) {
+        separate()
+        appendString(text)
+    }
+
+    package mutating func value(_ number: Int) {
+        separate()
+        if number < 0 { buffer.append(UInt8(ascii: "-")) }
+        buffer.appendDigits(UInt64(number.magnitude))
+    }
+
+    /// Shortest text that reads back as the same number; without an exponent from 1e-7 up to 1e21, without `.0`.
+    /// Infinity and NaN, for which JSON has no text, become `null`.
+    package mutating func value(_ number: Double) {
+        separate()
+        appendNumber(number)
+    }
+
+    package mutating func value(_ flag: Bool) {
+        separate()
+        if flag { buffer.append("true") } else { buffer.append("false") }
+    }
+
+    package mutating func null() {
+        separate()
+        buffer.append("null")
+    }
+
+    /// - Parameter json: one complete JSON value, written as it stands.
+    package mutating func value(json: Span<UInt8>) {
+        separate()
+        buffer.append(json, in: 0..<json.count)
+    }
+
+    // MARK: Members; what is `nil` is left out
+
+    package mutating func member(_ name: StaticString, _ text: String?) {
+        guard let text else { return }
+        key(name)
+        value(text)
+    }
+
+    package mutating func member(_ name: StaticString, _ number: Int?) {
+        guard let number else { return }
+        key(name)
+        value(number)
+    }
+
+    /// Leaves out infinity and NaN too.
+    package mutating func member(_ name: StaticString, _ number: Double?) {
+        guard let number, number.isFinite else { return }
+        key(name)
+        value(number)
+    }
+
+    package mutating func member(_ name: StaticString, _ flag: Bool?) {
+        guard let flag else { return }
+        key(name)
+        value(flag)
+    }
+
+    /// An array of strings; left out when empty.
+    package mutating func member(_ name: StaticString, _ texts: [String]) {
+        guard !texts.isEmpty else { return }
+        key(name)
+        beginArray()
+        for text in texts { value(text) }
+        endArray()
+    }
+
+    // MARK: Inside
+
+    /// A comma unless this is the first of its array or object, or the value of a key.
+    @inline(__always)
+    private mutating func separate() {
+        if needsComma { buffer.append(UInt8(ascii: ",")) }
+        needsComma = true
+    }
+
+    private mutating func open(_ bracket: UInt8) {
+        separate()
+        needsComma = false
+        buffer.append(bracket)
+    }
+
+    private mutating func close(_ bracket: UInt8) {
+        buffer.append(bracket)
+        needsComma = true
+    }
+
+    private mutating func appendString(_ text: String) {
+        buffer.append(UInt8(ascii: "\""))
+        let bytes = text.utf8.span
+        var index = 0
+        while true {
+            let clean = bytes.firstToEscape(from: index)
+            buffer.append(bytes, in: index..<clean)
+            guard clean < bytes.count else { break }
+            appendEscape(bytes[clean])
+            index = clean + 1
+        }
+        buffer.append(UInt8(ascii: "\""))
+    }
+
+    private mutating func appendEscape(_ byte: UInt8) {
+        switch byte {
+        case UInt8(ascii: "\""): buffer.append("\\\"")
+        case UInt8(ascii: "\\"): buffer.append("\\\\")
+        case 0x08: buffer.append("\\b")
+        case 0x09: buffer.append("\\t")
+        case 0x0A: buffer.append("\\n")
+        case 0x0C: buffer.append("\\f")
+        case 0x0D: buffer.append("\\r")
+        default:
+            buffer.append("\\u00")
+            buffer.append(Self.hexDigit(byte >> 4))
+            buffer.append(Self.hexDigit(byte & 0xF))
+        }
+    }
+
+    private static func hexDigit(_ value: UInt8) -> UInt8 {
+        value < 10 ? UInt8(ascii: "0") + value : UInt8(ascii: "a") + value - 10
+    }
+
+    private mutating func appendNumber(_ number: Double) {
+        guard number.isFinite else { return buffer.append("null") }
+        if number.sign == .minus, number != 0 { buffer.append(UInt8(ascii: "-")) }
+        let size = number.magnitude
+        // Most numbers of ours are decimals of at most 7 places, such as coordinates. A decimal of up to 15 digits that
+        // reads back as the same Double is the shortest one that does (DBL_DIG), so no search for it is needed.
+        let scaled = size < 1e8 ? UInt64(size * 1e7 + 0.5) : 0
+        if Double(scaled) / 1e7 == size {
+            let (whole, fraction) = scaled.quotientAndRemainder(dividingBy: 10_000_000)
+            buffer.appendDigits(whole)
+            guard fraction != 0 else { return }
+            buffer.append(UInt8(ascii: "."))
+            buffer.appendDigits(fraction, width: 7)
+            buffer.trim(UInt8(ascii: "0"))
+        } else {
+            appendShortest(of: size)
+        }
+    }
+
+    /// Lays the standard library's shortest digits out without an exponent, as far as that stays readable.
+    private mutating func appendShortest(of size: Double) {
+        let text = size.description  // "1.25e-05", "12345.678", "1e+16"
+        let parts = text.utf8.split(separator: UInt8(ascii: "e"), maxSplits: 1)
+        let mantissa = parts[0].split(separator: UInt8(ascii: "."), maxSplits: 1)
+        let (whole, fraction) = (mantissa[0], mantissa.count > 1 ? mantissa[1] : Substring().utf8)
+        guard parts.count > 1, let exponent = Int(Substring(parts[1])) else {
+            return append(whole, fraction)
+        }
+        let digits = Array(whole) + Array(fraction)
+        let point = whole.count + exponent  // how many digits stand before the point
+        switch point {
+        case ...(-7): append(text.utf8[...])  // smaller than 1e-7
+        case ...0:
+            buffer.append("0.")
+            for _ in point..<0 { buffer.append(UInt8(ascii: "0")) }
+            append(digits)
+        case ...21:
+            append(digits.prefix(point))
+            for _ in 0..<max(0, point - digits.count) { buffer.append(UInt8(ascii: "0")) }
+            if digits.count > point {
+                buffer.append(UInt8(ascii: "."))
+                append(digits.dropFirst(point))
+            }
+        default: append(text.utf8[...])
+        }
+    }
+
+    private mutating func append(_ whole: Substring.UTF8View, _ fraction: Substring.UTF8View) {
+        append(whole)
+        guard !fraction.elementsEqual([UInt8(ascii: "0")]) else { return }
+        buffer.append(UInt8(ascii: "."))
+        append(fraction)
+    }
+
+    private mutating func append(_ bytes: some Sequence<UInt8>) {
+        for byte in bytes { buffer.append(byte) }
+    }
+}
+
+extension Span<UInt8> {
+    /// Index of the first byte at or after `start` that RFC 8259, section 7, wants escaped (a control character, a
+    /// quote, a backslash); `count` when there is none.
+    fileprivate func firstToEscape(from start: Int) -> Int {
+        let words = unsafe bytes  // a span of UInt8 has no padding to expose
+        var index = start
+        while count - index >= 8 {
+            // In bounds by the line above.
+            let word = unsafe words.unsafeLoadUnaligned(fromUncheckedByteOffset: index, as: UInt64.self).littleEndian
+            let found = Self.escapeMarks(in: word)
+            if found != 0 { return index + found.trailingZeroBitCount / 8 }
+            index += 8
+        }
+        while index < count {
+            let byte = self[index]
+            if byte < 0x20 || byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\") { return index }
+            index += 1
+        }
+        return count
+    }
+
+    /// The high bit of each byte that needs escaping. Exact up to and including the lowest marked byte: a borrow can
+    /// only mark bytes above it falsely.
+    @inline(__always)
+    private static func escapeMarks(in word: UInt64) -> UInt64 {
+        let ones: UInt64 = 0x0101_0101_0101_0101
+        let high: UInt64 = 0x8080_8080_8080_8080
+        let quote = word ^ (ones &* UInt64(UInt8(ascii: "\"")))
+        let backslash = word ^ (ones &* UInt64(UInt8(ascii: "\\")))
+        let control = (word &- ones &* 0x20) & ~word
+        return (control | ((quote &- ones) & ~quote) | ((backslash &- ones) & ~backslash)) & high
+    }
+}
