@@ -1,0 +1,66 @@
+package import LocationSearch
+
+/// A record that could not be read as a request, kept for a person: its value, key and headers untouched, and behind
+/// them headers that say what was wrong.
+package struct DeadLetter: Sendable, Hashable {
+    /// `error.code` of the error event.
+    package let reason: String
+    /// For a person; holds none of the record's bytes.
+    package let message: String
+    /// What is at fault: a member of the request, a header, or `value`.
+    package let member: String?
+    /// Where the record stood.
+    package let source: SourcePosition?
+    /// When it was put aside.
+    package let time: EventTime?
+    package let key: [UInt8]?
+    package let value: [UInt8]?
+    /// The record's own, in their order.
+    package let originalHeaders: [EventHeader]
+
+    private static let marker = "dead-letter-reason"
+
+    package init(_ record: IncomingRecord, error: SearchError, at time: EventTime) {
+        reason = error.code.rawValue
+        message = error.message
+        member = error.member
+        source = record.source
+        self.time = time
+        key = record.key
+        value = record.value
+        originalHeaders = record.headers
+    }
+
+    /// Headers for the record in the dead-letter topic: the original ones, then ours, of which `dead-letter-reason` is
+    /// the first.
+    package var headers: [EventHeader] {
+        var headers = originalHeaders
+        headers.reserveCapacity(headers.count + 7)
+        headers.append(EventHeader(Self.marker, text: reason))
+        headers.append(EventHeader("dead-letter-message", text: message))
+        if let member { headers.append(EventHeader("dead-letter-member", text: member)) }
+        if let source { PositionText(source).append(to: &headers) }
+        if let time { headers.append(EventHeader("dead-letter-time", time.bytes)) }
+        return headers
+    }
+
+    /// Reads a record of the dead-letter topic.
+    ///
+    /// Ours are the headers from the *last* `dead-letter-reason` on, whatever the record brought along itself: so key,
+    /// value and `originalHeaders` are what the requests topic held, ready to be sent there again.
+    /// - Returns: `nil` when the record is no dead letter.
+    package init?(key: [UInt8]?, value: [UInt8]?, headers: [EventHeader]) {
+        guard let start = headers.lastIndex(where: { $0.name == Self.marker }), let reason = headers[start].text else {
+            return nil
+        }
+        let own = Array(headers[start...])
+        self.reason = reason
+        message = own.last(named: "dead-letter-message")?.text ?? ""
+        member = own.last(named: "dead-letter-member")?.text
+        source = SourcePosition(headers: own)
+        time = own.last(named: "dead-letter-time")?.value.flatMap { EventTime(rfc3339: $0) }
+        self.key = key
+        self.value = value
+        originalHeaders = Array(headers[..<start])
+    }
+}

@@ -1,0 +1,135 @@
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Darwin)
+    import Darwin
+#endif
+
+/// A point of wall-clock time, to the millisecond, as events carry it. Not for measuring: the system may set its clock.
+package struct EventTime: Sendable, Hashable, Comparable, CustomStringConvertible {
+    /// Since 1970-01-01T00:00:00Z, leap seconds not counted. Within the years 1 to 9999.
+    package let milliseconds: Int64
+
+    /// 0001-01-01T00:00:00.000Z and 9999-12-31T23:59:59.999Z: what RFC 3339 can write.
+    private static let range: ClosedRange<Int64> = -62_135_596_800_000...253_402_300_799_999
+
+    /// - Parameter milliseconds: outside the years 1 to 9999, the nearest that is inside.
+    package init(milliseconds: Int64) {
+        self.milliseconds = min(max(milliseconds, Self.range.lowerBound), Self.range.upperBound)
+    }
+
+    /// The system's clock.
+    package static func now() -> EventTime {
+        var time = timespec()
+        unsafe clock_gettime(CLOCK_REALTIME, &time)
+        return EventTime(milliseconds: Int64(time.tv_sec) * 1000 + Int64(time.tv_nsec) / 1_000_000)
+    }
+
+    package static func < (a: EventTime, b: EventTime) -> Bool { a.milliseconds < b.milliseconds }
+
+    package func duration(since earlier: EventTime) -> Duration {
+        .milliseconds(milliseconds - earlier.milliseconds)
+    }
+
+    // MARK: RFC 3339
+
+    /// RFC 3339 in UTC with milliseconds: `2026-11-21T09:30:00.250Z`, always 24 characters.
+    package var description: String { String(decoding: bytes, as: UTF8.self) }
+
+    /// `description` as ASCII.
+    var bytes: [UInt8] {
+        let (days, time) = Self.floorDivide(milliseconds, by: 86_400_000)
+        let date = CivilDate(daysSinceEpoch: days)
+        return [UInt8](capacity: 24) { text in
+            text.append(date.year, digits: 4)
+            text.append(UInt8(ascii: "-"))
+            text.append(date.month, digits: 2)
+            text.append(UInt8(ascii: "-"))
+            text.append(date.day, digits: 2)
+            text.append(UInt8(ascii: "T"))
+            text.append(time / 3_600_000, digits: 2)
+            text.append(UInt8(ascii: ":"))
+            text.append(time / 60_000 % 60, digits: 2)
+            text.append(UInt8(ascii: ":"))
+            text.append(time / 1000 % 60, digits: 2)
+            text.append(UInt8(ascii: "."))
+            text.append(time % 1000, digits: 3)
+            text.append(UInt8(ascii: "Z"))
+        }
+    }
+
+    /// Reads RFC 3339 with any offset and any number of decimals; what is finer than a millisecond is cut off, a leap
+    /// second is the second after it. `nil` when the text is no such time.
+    package init?(rfc3339 text: some Collection<UInt8>) {
+        var rest = Digits(text.prefix(64))  // longer than any sensible precision
+        guard text.count <= 64,
+            let year = rest.number(4), rest.take("-"), let month = rest.number(2), rest.take("-"),
+            let day = rest.number(2), rest.take("T") || rest.take("t") || rest.take(" "),
+            let hour = rest.number(2), rest.take(":"), let minute = rest.number(2), rest.take(":"),
+            let second = rest.number(2), let fraction = rest.fraction(), let offset = rest.offset(), rest.isEmpty,
+            let days = CivilDate(year: year, month: month, day: day)?.daysSinceEpoch,
+            hour < 24, minute < 60, second <= 60
+        else { return nil }
+        let seconds = ((days * 24 + hour) * 60 + minute - offset) * 60 + second
+        let milliseconds = seconds * 1000 + fraction
+        guard Self.range.contains(milliseconds) else { return nil }
+        self.milliseconds = milliseconds
+    }
+
+    static func floorDivide(_ number: Int64, by divisor: Int64) -> (quotient: Int64, remainder: Int64) {
+        let (quotient, remainder) = number.quotientAndRemainder(dividingBy: divisor)
+        return remainder < 0 ? (quotient - 1, remainder + divisor) : (quotient, remainder)
+    }
+}
+
+extension OutputSpan<UInt8> {
+    /// Decimal digits with zeros in front.
+    @_lifetime(self: copy self)
+    fileprivate mutating func append(_ number: Int64, digits: Int) {
+        var power: Int64 = 1
+        for _ in 1..<digits { power *= 10 }
+        while power > 0 {
+            append(UInt8(ascii: "0") + UInt8(truncatingIfNeeded: number / power % 10))
+            power /= 10
+        }
+    }
+}
+
+/// The pieces of an RFC 3339 time, taken off its front.
+private struct Digits {
+    private var rest: ArraySlice<UInt8>
+
+    init(_ text: some Sequence<UInt8>) { rest = Array(text)[...] }
+
+    var isEmpty: Bool { rest.isEmpty }
+
+    mutating func take(_ sign: Unicode.Scalar) -> Bool {
+        guard rest.first == UInt8(ascii: sign) else { return false }
+        rest.removeFirst()
+        return true
+    }
+
+    mutating func number(_ digits: Int) -> Int64? {
+        guard rest.count >= digits, rest.prefix(digits).allSatisfy(\.isDigit) else { return nil }
+        defer { rest = rest.dropFirst(digits) }
+        return rest.prefix(digits).reduce(0) { $0 * 10 + Int64($1 - UInt8(ascii: "0")) }
+    }
+
+    /// Milliseconds; 0 when there is no fraction, `nil` when a point has no digit behind it.
+    mutating func fraction() -> Int64? {
+        guard take(".") else { return 0 }
+        let digits = rest.prefix(while: \.isDigit)
+        guard !digits.isEmpty else { return nil }
+        rest = rest.dropFirst(digits.count)
+        let padded = Array(digits.prefix(3)) + Array(repeating: UInt8(ascii: "0"), count: max(0, 3 - digits.count))
+        return padded.reduce(0) { $0 * 10 + Int64($1 - UInt8(ascii: "0")) }
+    }
+
+    /// Minutes east of UTC.
+    mutating func offset() -> Int64? {
+        if take("Z") || take("z") { return 0 }
+        let isWest = take("-")
+        guard isWest || take("+"), let hours = number(2), take(":"), let minutes = number(2), hours < 24, minutes < 60
+        else { return nil }
+        return (isWest ? -1 : 1) * (hours * 60 + minutes)
+    }
+}

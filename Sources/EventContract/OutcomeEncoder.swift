@@ -1,0 +1,90 @@
+import JSON
+package import LocationSearch
+
+/// Writes outcomes as events: CloudEvents 1.0 in binary mode. Keeps its memory from one to the next; one owner at a
+/// time, so have one per event loop.
+///
+/// `ce_id` is the position of the request, `ce_source` the same for all workers: who reads a request's outcome twice,
+/// after a crash, sees the same id and source and can drop the second.
+package struct OutcomeEncoder: ~Copyable {
+    /// `ce_source`, a URI reference.
+    package static let source = "/location-search-worker"
+
+    private var json = JSONWriter()
+    private var parentIDs: SpanIDs
+
+    /// - Parameter seed: for the parent ids of continued traces; each encoder needs another.
+    package init(seed: UInt64 = .random(in: .min ... .max)) {
+        parentIDs = SpanIDs(seed: seed)
+    }
+
+    package mutating func encode(
+        _ outcome: SearchOutcome, for envelope: RequestEnvelope, receivedAt: EventTime, completedAt: EventTime
+    ) -> EncodedOutcome {
+        let completed = completedAt.bytes
+        json.beginObject()
+        json.member("requestId", outcome.requestID)
+        json.member("operation", outcome.operation.rawValue)
+        json.member("provider", outcome.provider?.rawValue)
+        if outcome.triedProviders.count > 1 { json.member("triedProviders", outcome.triedProviders.map(\.rawValue)) }
+        json.member("sessionId", outcome.sessionID)
+        let kind: EncodedOutcome.Kind
+        switch outcome.result {
+        case .success(let result):
+            kind = .result
+            json.members(of: result, operation: outcome.operation)
+        case .failure(let error):
+            kind = .error
+            json.member("error", error)
+        }
+        json.timing(receivedAt.bytes, completed, upstream: outcome.upstream, attempts: outcome.attempts)
+        json.endObject()
+        return record(kind, outcome.requestID, envelope, completed)
+    }
+
+    /// The error event of a record that is no request.
+    package mutating func encode(
+        _ rejected: RejectedRecord, receivedAt: EventTime, completedAt: EventTime
+    ) -> EncodedOutcome {
+        let completed = completedAt.bytes
+        json.beginObject()
+        json.member("requestId", rejected.requestID)
+        json.member("operation", rejected.operation?.rawValue)
+        json.member("provider", rejected.provider?.rawValue)
+        json.member("sessionId", rejected.sessionID)
+        json.member("error", rejected.error)
+        json.timing(receivedAt.bytes, completed, upstream: .zero, attempts: 0)
+        json.endObject()
+        return record(.error, rejected.requestID, rejected.envelope, completed)
+    }
+
+    // MARK: The record around it
+
+    private mutating func record(
+        _ kind: EncodedOutcome.Kind, _ requestID: String, _ envelope: RequestEnvelope, _ time: [UInt8]
+    ) -> EncodedOutcome {
+        let position = PositionText(envelope.source)
+        var headers: [EventHeader] = []
+        headers.reserveCapacity(11)
+        headers.append(Self.specVersion)
+        headers.append(EventHeader("ce_id", position.id))
+        headers.append(Self.sourceHeader)
+        headers.append(kind == .result ? Self.completed : Self.failed)
+        headers.append(EventHeader("ce_time", time))
+        headers.append(Self.contentType)
+        position.append(to: &headers)
+        if let trace = envelope.trace?.child(parentID: parentIDs.next()) {
+            headers.append(EventHeader("traceparent", trace.traceparent))
+            if let state = trace.traceState { headers.append(EventHeader("tracestate", state)) }
+        }
+        return EncodedOutcome(
+            kind: kind, key: envelope.key ?? Array(requestID.utf8), value: json.finish(), headers: headers)
+    }
+
+    // The same for every event: made once, their bytes are shared.
+    static let specVersion = EventHeader("ce_specversion", text: CloudEvents.specVersion)
+    static let contentType = EventHeader("content-type", text: CloudEvents.json)
+    private static let sourceHeader = EventHeader("ce_source", text: source)
+    private static let completed = EventHeader("ce_type", text: EventType.completed.rawValue)
+    private static let failed = EventHeader("ce_type", text: EventType.failed.rawValue)
+}

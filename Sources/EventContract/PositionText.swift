@@ -1,0 +1,42 @@
+/// A record's position as headers carry it: `source-topic`, `source-partition`, `source-offset`, and an event's id.
+struct PositionText {
+    let topic: [UInt8]
+    let partition: [UInt8]
+    let offset: [UInt8]
+
+    init(_ position: SourcePosition) {
+        topic = Array(position.topic.utf8)
+        partition = Array(String(position.partition).utf8)
+        offset = Array(String(position.offset).utf8)
+    }
+
+    /// `topic-partition-offset`.
+    var id: [UInt8] {
+        let hyphen = UInt8(ascii: "-")
+        var id: [UInt8] = []
+        id.reserveCapacity(topic.count + partition.count + offset.count + 2)
+        id.append(contentsOf: topic)
+        id.append(hyphen)
+        id.append(contentsOf: partition)
+        id.append(hyphen)
+        id.append(contentsOf: offset)
+        return id
+    }
+
+    func append(to headers: inout [EventHeader]) {
+        headers.append(EventHeader("source-topic", topic))
+        headers.append(EventHeader("source-partition", partition))
+        headers.append(EventHeader("source-offset", offset))
+    }
+}
+
+extension SourcePosition {
+    /// Reads the headers that `PositionText` writes; `nil` when one is missing or wrong.
+    package init?(headers: [EventHeader]) {
+        guard let topic = headers.last(named: "source-topic")?.text, !topic.isEmpty,
+            let partition = headers.last(named: "source-partition")?.text.flatMap({ Int32($0) }),
+            let offset = headers.last(named: "source-offset")?.text.flatMap({ Int64($0) })
+        else { return nil }
+        self.init(topic: topic, partition: partition, offset: offset)
+    }
+}

@@ -1,0 +1,49 @@
+import LocationSearch
+
+/// Reads a record of the requests topic: a CloudEvent in binary mode (`ce_*` headers), in structured mode
+/// (`content-type: application/cloudevents+json`), or bare JSON. Called concurrently.
+///
+/// Members of the request are named as in the request itself in all three, attributes of the event by their header's
+/// name (`ce_type`) or, in structured mode, by their member's (`type`). `null` counts as absent, unknown members are
+/// ignored; of a member that is there twice, the last counts.
+package struct RequestDecoder: Sendable {
+    /// `worker.maxRequestBytes`: the most that a value may have, and the key, and the headers together.
+    package let maximumBytes: Int
+
+    package init(maximumBytes: Int = 65_536) {
+        self.maximumBytes = maximumBytes
+    }
+
+    /// - Throws: why the record is no valid request; what is wrong with its envelope goes before what is wrong with its
+    ///   members, a member's type before its range.
+    package func decode(_ record: IncomingRecord) throws(RejectedRecord) -> DecodedRequest {
+        var reading = RequestReading(EventAttributes(record.headers))
+        do throws(SearchError) {
+            try checkSize(of: record)
+            try reading.read(record.value)
+            let request = try reading.members.request(id: reading.id(or: record.source))
+            return DecodedRequest(request: request, envelope: envelope(of: record, reading))
+        } catch {
+            let members = reading.members
+            throw RejectedRecord(
+                requestID: reading.usableID ?? record.source.requestID, operation: members.operation,
+                provider: members.provider?.named, sessionID: RequestMembers.usable(members.sessionID),
+                envelope: envelope(of: record, reading), error: error)
+        }
+    }
+
+    private func envelope(of record: IncomingRecord, _ reading: RequestReading) -> RequestEnvelope {
+        RequestEnvelope(
+            source: record.source, key: record.key, trace: reading.attributes.trace,
+            time: reading.attributes.time ?? record.timestamp)
+    }
+
+    private func checkSize(of record: IncomingRecord) throws(SearchError) {
+        let headers = record.headers.reduce(0) { $0 + $1.name.utf8.count + ($1.value?.count ?? 0) }
+        for (part, size) in [
+            ("value", record.value?.count ?? 0), ("key", record.key?.count ?? 0), ("headers", headers),
+        ] {
+            guard size <= maximumBytes else { throw .invalid(part, "at most \(maximumBytes) bytes") }
+        }
+    }
+}

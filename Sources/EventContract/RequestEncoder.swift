@@ -1,0 +1,57 @@
+import JSON
+package import LocationSearch
+
+/// Writes requests as events, for the commands that ask: CloudEvents 1.0 in binary mode. One owner at a time.
+package struct RequestEncoder: ~Copyable {
+    /// A request event as a record.
+    package struct EncodedRequest: Sendable, Hashable {
+        /// The session's id, so that one session stays in one partition; else the request's.
+        package let key: [UInt8]
+        package let value: [UInt8]
+        package let headers: [EventHeader]
+    }
+
+    private let source: String
+    private var json = JSONWriter(capacity: 1024)
+
+    /// - Parameter source: `ce_source`, a URI reference that names who asks.
+    package init(source: String = "/locsearch") {
+        self.source = source
+    }
+
+    /// - Parameter request: not checked, so that wrong ones can be sent too.
+    package mutating func encode(
+        _ request: SearchRequest, at time: EventTime, trace: TraceContext? = nil
+    ) -> EncodedRequest {
+        json.beginObject()
+        json.member("requestId", request.requestID)
+        json.member("operation", request.operation.rawValue)
+        json.member("provider", request.provider.named?.rawValue ?? "auto")
+        json.member("category", request.category)
+        if let location = request.location { json.member("location", location) }
+        json.member("radiusMeters", request.radiusMeters)
+        json.member("keyword", request.keyword)
+        json.member("language", request.language)
+        json.member("openNow", request.openNow)
+        json.member("limit", request.limit)
+        json.member("pageToken", request.pageToken)
+        json.member("placeId", request.placeID)
+        json.member("sessionId", request.sessionID)
+        json.member("timeoutMs", request.timeout.map { Int($0 / .milliseconds(1)) })
+        json.endObject()
+        return EncodedRequest(
+            key: Array((request.sessionID ?? request.requestID).utf8), value: json.finish(),
+            headers: headers(request.requestID, time, trace))
+    }
+
+    private func headers(_ id: String, _ time: EventTime, _ trace: TraceContext?) -> [EventHeader] {
+        var headers = [
+            OutcomeEncoder.specVersion, EventHeader("ce_id", text: id), EventHeader("ce_source", text: source),
+            EventHeader("ce_type", text: EventType.requested.rawValue), EventHeader("ce_time", time.bytes),
+            OutcomeEncoder.contentType,
+        ]
+        if let trace { headers.append(EventHeader("traceparent", trace.traceparent)) }
+        if let state = trace?.traceState { headers.append(EventHeader("tracestate", state)) }
+        return headers
+    }
+}

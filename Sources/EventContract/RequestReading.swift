@@ -1,0 +1,164 @@
+import JSON
+import LocationSearch
+
+/// One record being read: goes on past what is wrong, so that the rejection can say whose request it was.
+struct RequestReading {
+    private(set) var attributes: EventAttributes
+    private(set) var members = RequestMembers()
+
+    init(_ attributes: EventAttributes) {
+        self.attributes = attributes
+    }
+
+    /// Reads the record's value into `members`.
+    mutating func read(_ value: [UInt8]?) throws(SearchError) {
+        guard let value else { throw .invalid("value", "a request as a JSON object; the record has no value") }
+        guard let first = value.first else { throw .invalid("value", "a request as a JSON object; it is empty") }
+        // Serialisers that work with a schema registry put the schema's id before the data.
+        guard first > 0x01 || value.count < 5 else {
+            throw .invalid(
+                "value", "plain JSON; this begins like a schema registry's framing (a magic byte and a schema's id)")
+        }
+        switch attributes.mode {
+        case .bare: try readBody(value.span, named: "value")
+        case .binary: try readBinary(value.span)
+        case .structured: try readStructured(value.span)
+        }
+        // The reader checks the text that it hands out; this is for what was skipped.
+        guard !members.problems.isEmpty || (try? UTF8Span(validating: value.span)) != nil else {
+            throw .invalid("value", "JSON in valid UTF-8")
+        }
+    }
+
+    private mutating func readBinary(_ json: Span<UInt8>) throws(SearchError) {
+        // The envelope's fault is told first, but the members are wanted for the rejection all the same.
+        let fault = failure { (reading) throws(SearchError) in try reading.readBody(json, named: "value") }
+        try attributes.check(prefix: "ce_")
+        try attributes.checkContentType("content-type")
+        if let fault { throw fault }
+    }
+
+    private mutating func failure(
+        of step: (inout RequestReading) throws(SearchError) -> Void
+    ) -> SearchError? {
+        do throws(SearchError) {
+            try step(&self)
+            return nil
+        } catch {
+            return error
+        }
+    }
+
+    /// - Parameter name: of the text that holds the request, for the error.
+    private mutating func readBody(_ json: Span<UInt8>, named name: String) throws(SearchError) {
+        let isObject: Bool
+        do throws(JSONError) {
+            var reader = JSONReader(json)
+            isObject = try members.read(from: &reader)
+            try reader.finish()
+        } catch {
+            throw Self.invalid(name, error)
+        }
+        guard isObject else { throw .invalid(name, "a request as a JSON object") }
+    }
+
+    private static func invalid(_ name: String, _ error: JSONError) -> SearchError {
+        error.kind == .tooDeep
+            ? .invalid(name, "JSON nested at most 64 deep")
+            : .invalid(name, "JSON; this is none: \(error)")
+    }
+
+    // MARK: Structured mode
+
+    /// What a structured event has for data.
+    private enum EventData {
+        case absent, request, notAnObject
+    }
+
+    private mutating func readStructured(_ json: Span<UInt8>) throws(SearchError) {
+        guard attributes.contentType.flatMap(CloudEvents.mediaType) == CloudEvents.structuredJSON else {
+            throw .invalid("content-type", "\"\(CloudEvents.structuredJSON)\", \"\(CloudEvents.json)\" or none")
+        }
+        attributes.forgetEvent()  // the headers' attributes: in this mode the event is the value alone
+        var (data, base64) = (EventData.absent, nil as String?)
+        do throws(JSONError) {
+            var reader = JSONReader(json)
+            guard try reader.enterObject() else {
+                try reader.finish()
+                throw JSONError(.unexpectedByte, at: 0)
+            }
+            while let key = try reader.nextKey() {
+                switch key {
+                case "data": data = try readData(&reader)
+                case "data_base64": base64 = try Self.text(&reader)
+                case "specversion": attributes.specVersion = try Self.bytes(&reader)
+                case "id": attributes.id = try Self.bytes(&reader)
+                case "source": attributes.source = try Self.bytes(&reader)
+                case "type": attributes.type = try Self.bytes(&reader)
+                case "time": attributes.time = try Self.bytes(&reader).flatMap { EventTime(rfc3339: $0) }
+                case "datacontenttype": attributes.contentType = try Self.bytes(&reader)
+                case "traceparent": attributes.takeTrace(parent: try Self.bytes(&reader))
+                case "tracestate": attributes.takeTrace(state: try Self.bytes(&reader))
+                default: try reader.skip()
+                }
+            }
+            try reader.finish()
+        } catch {
+            throw Self.invalid("value", error)
+        }
+        var fault: SearchError?
+        if let base64 {
+            fault = failure { (reading) throws(SearchError) in try reading.readBase64(base64, data) }
+        } else if data != .request {
+            fault = .invalid("data", "a request as a JSON object")
+        }
+        try attributes.check(prefix: "")
+        try attributes.checkContentType("datacontenttype")
+        if let fault { throw fault }
+    }
+
+    private mutating func readData(_ reader: inout JSONReader) throws(JSONError) -> EventData {
+        members = RequestMembers()  // of two, the last counts
+        if try reader.skipNull() { return .absent }
+        return try members.read(from: &reader) ? .request : .notAnObject
+    }
+
+    private mutating func readBase64(_ text: String, _ data: EventData) throws(SearchError) {
+        guard data == .absent else { throw .invalid("data_base64", "nothing, as there is data too") }
+        guard let bytes = Base64.decode(text.utf8) else { throw .invalid("data_base64", "Base64 (RFC 4648)") }
+        try readBody(bytes.span, named: "data_base64")
+    }
+
+    private static func bytes(_ reader: inout JSONReader) throws(JSONError) -> [UInt8]? {
+        try text(&reader).map { Array($0.utf8) }
+    }
+
+    /// A string; `nil` when it is none or not valid text.
+    private static func text(_ reader: inout JSONReader) throws(JSONError) -> String? {
+        do throws(JSONError) {
+            return try reader.string()
+        } catch {
+            guard error.isInText else { throw error }
+            return nil
+        }
+    }
+
+    // MARK: The request's id
+
+    /// The event's id, if it can serve as a request's.
+    private var eventID: String? {
+        RequestMembers.usable(attributes.id.flatMap { String(validating: $0, as: UTF8.self) })
+    }
+
+    /// For a rejection: whatever can be used.
+    var usableID: String? { RequestMembers.usable(members.requestID) ?? eventID }
+
+    /// For a request: `requestId`, else the event's `id`, else `position`.
+    func id(or position: SourcePosition) throws(SearchError) -> String {
+        if let id = members.requestID { return id }
+        guard attributes.id != nil else { return position.requestID }
+        if let id = eventID { return id }
+        throw .invalid(
+            attributes.mode == .structured ? "id" : "ce_id", "text of 1 to 128 characters, as there is no requestId")
+    }
+}

@@ -1,0 +1,113 @@
+/// A trace that a request belongs to (W3C Trace Context), continued by its outcome.
+package struct TraceContext: Sendable, Hashable {
+    /// `version-trace id-parent id-flags`: 55 bytes of lower-case hexadecimal and hyphens, in version 00.
+    private var parent: [UInt8]
+    /// What tracing systems along the way noted, passed on unchanged.
+    package let traceState: [UInt8]?
+
+    /// Longest `tracestate` that is passed on, in bytes. The standard asks for at least 512.
+    private static let longestState = 4096
+
+    /// - Parameter state: dropped when it is not valid; the trace is continued all the same.
+    /// - Returns: `nil` when `parent` is not valid.
+    package init?(traceparent parent: [UInt8], tracestate state: [UInt8]? = nil) {
+        guard let parent = Self.valid(parent) else { return nil }
+        self.parent = parent
+        traceState = state.flatMap { Self.isValid(state: $0) ? $0 : nil }
+    }
+
+    package var traceparent: [UInt8] { parent }
+
+    /// 32 hexadecimal digits, for logs.
+    package var traceID: String { String(decoding: parent[3..<35], as: UTF8.self) }
+
+    /// The same trace, one step on.
+    /// - Parameter parentID: names that step; 0, which is no id, becomes 1.
+    package func child(parentID: UInt64) -> TraceContext {
+        var child = self
+        var rest = max(parentID, 1)
+        for index in stride(from: 51, through: 36, by: -1) {
+            child.parent[index] = Self.hexDigits[Int(rest & 0xF)]
+            rest >>= 4
+        }
+        return child
+    }
+
+    private static let hexDigits = Array("0123456789abcdef".utf8)
+
+    /// - Returns: the parent as version 00 writes it; later versions may only append to that.
+    private static func valid(_ text: [UInt8]) -> [UInt8]? {
+        let hyphen = UInt8(ascii: "-")
+        guard text.count >= 55, text.count <= 512, text[2] == hyphen, text[35] == hyphen, text[52] == hyphen,
+            let version = number(text[0..<2]), version != 0xFF, let flags = number(text[53..<55]),
+            text.count == 55 || (version > 0 && text[55] == hyphen),
+            isID(text[3..<35]), isID(text[36..<52])
+        else { return nil }
+        // Of the flags, "sampled" and "random trace id" are defined; the others must be sent as 0.
+        return Array("00".utf8) + text[2..<53] + [UInt8(ascii: "0"), hexDigits[Int(flags & 0b11)]]
+    }
+
+    private static func isID(_ text: ArraySlice<UInt8>) -> Bool {
+        text.allSatisfy { value(of: $0) != nil } && text.contains { $0 != UInt8(ascii: "0") }
+    }
+
+    private static func number(_ text: ArraySlice<UInt8>) -> Int? {
+        var number = 0
+        for digit in text {
+            guard let value = value(of: digit) else { return nil }
+            number = number << 4 | value
+        }
+        return number
+    }
+
+    /// Upper case is not valid.
+    private static func value(of digit: UInt8) -> Int? {
+        if digit.isDigit { return Int(digit - UInt8(ascii: "0")) }
+        guard (UInt8(ascii: "a")...UInt8(ascii: "f")).contains(digit) else { return nil }
+        return Int(digit - UInt8(ascii: "a")) + 10
+    }
+
+    // MARK: tracestate
+
+    /// `key=value`, up to 32 of them, no key twice, joined by commas.
+    private static func isValid(state: [UInt8]) -> Bool {
+        guard state.count <= longestState else { return false }
+        var keys: Set<ArraySlice<UInt8>> = []
+        for entry in state.split(separator: UInt8(ascii: ",")) {
+            let entry = trimmed(entry)
+            if entry.isEmpty { continue }
+            guard let equals = entry.firstIndex(of: UInt8(ascii: "=")), isKey(entry[..<equals]),
+                isValue(entry[(equals + 1)...]), keys.insert(entry[..<equals]).inserted
+            else { return false }
+        }
+        return (1...32).contains(keys.count)
+    }
+
+    private static func trimmed(_ text: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
+        let isBlank = { (byte: UInt8) in byte == UInt8(ascii: " ") || byte == UInt8(ascii: "\t") }
+        var text = text.drop(while: isBlank)
+        while let last = text.last, isBlank(last) { text.removeLast() }
+        return text
+    }
+
+    /// `system` of up to 256 characters, or `tenant@system` of up to 241 and 14.
+    private static func isKey(_ key: ArraySlice<UInt8>) -> Bool {
+        let parts = key.split(separator: UInt8(ascii: "@"), omittingEmptySubsequences: false)
+        guard let first = parts.first?.first, let system = parts.last, parts.count <= 2,
+            key.allSatisfy({ $0.isLowercaseLetter || $0.isDigit || "_-*/@".utf8.contains($0) })
+        else { return false }
+        let isTenant = parts.count == 2
+        guard first.isLowercaseLetter || (isTenant && first.isDigit) else { return false }
+        return isTenant
+            ? parts[0].count <= 241 && system.count <= 14 && system.first?.isLowercaseLetter == true
+            : key.count <= 256
+    }
+
+    /// Printable ASCII without comma and equals sign; not empty, up to 256 bytes, no blank at its end (it was trimmed).
+    private static func isValue(_ value: ArraySlice<UInt8>) -> Bool {
+        (1...256).contains(value.count)
+            && value.allSatisfy {
+                (0x20...0x7E).contains($0) && $0 != UInt8(ascii: ",") && $0 != UInt8(ascii: "=")
+            }
+    }
+}
