@@ -47,7 +47,9 @@ let package = Package(
             name: "EventLoop", dependencies: ["CLinux", product("HeapModule", "swift-collections")],
             swiftSettings: safe),
         .target(name: "JSON", swiftSettings: spans),
-        .target(name: "Kafka", dependencies: ["CRdkafka", "EventLoop", logging], swiftSettings: common),
+        .target(
+            name: "Kafka", dependencies: ["CRdkafka", "EventLoop", logging, product("DequeModule", "swift-collections")],
+            swiftSettings: common),
         .target(name: "HTTPTransport", dependencies: ["CCurl", "EventLoop"], swiftSettings: common),
         .target(
             name: "Resilience", dependencies: [product("DequeModule", "swift-collections")], swiftSettings: safe),

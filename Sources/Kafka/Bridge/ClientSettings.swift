@@ -1,0 +1,94 @@
+internal import CRdkafka
+internal import Logging
+
+/// Turns properties into a librdkafka client.
+enum ClientSettings {
+    /// Set by us because correctness rests on them; a user property of that name is refused.
+    static let reserved: Set<String> = [
+        "bootstrap.servers", "group.id", "group.instance.id", "enable.auto.commit", "enable.auto.offset.store",
+        "enable.idempotence", "acks", "request.required.acks", "transactional.id", "metadata.broker.list",
+    ]
+    /// Consumer-only and producer-only properties reach one client each: what is meant for the other is left out.
+    private static let consumerPrefixes = [
+        "fetch.", "queued.", "session.", "heartbeat.", "max.poll.", "partition.assignment", "auto.offset", "isolation.",
+        "check.crcs", "group.", "auto.commit", "coordinator.query",
+    ]
+    private static let producerPrefixes = [
+        "queue.buffering", "linger.", "batch.", "compression", "message.timeout", "delivery.timeout", "transaction.",
+        "partitioner", "retries", "message.send", "retry.backoff.max", "sticky.partitioning", "request.timeout",
+    ]
+
+    /// - Throws: `configuration` for a property that only we may set.
+    static func merge(
+        _ defaults: [String: String], fixed: [String: String], user: [String: String]
+    ) throws(KafkaError) -> [String: String] {
+        if let name = user.keys.filter(reserved.contains).min() {
+            throw KafkaError(
+                .configuration, "kafka.properties must not set \(name): the worker's guarantees rest on it")
+        }
+        let foreign = fixed["group.id"] == nil ? consumerPrefixes : producerPrefixes
+        let own = user.filter { name, _ in !foreign.contains { name.hasPrefix($0) } }
+        return defaults.merging(own) { _, user in user }.merging(fixed) { _, fixed in fixed }
+    }
+
+    /// - Parameter events: which `RD_KAFKA_EVENT_...` arrive as events.
+    /// - Throws: `configuration` that names the property. Values of secrets are not shown.
+    static func makeClient(
+        _ type: rd_kafka_type_t, _ properties: [String: String], events: Int32, log: ClientLog?
+    ) throws(KafkaError) -> OpaquePointer {
+        guard let settings = rd_kafka_conf_new() else { throw KafkaError(.other, "out of memory") }
+        var reason = [CChar](repeating: 0, count: 512)
+        for (name, value) in properties.sorted(by: { $0.key < $1.key }) {
+            guard rd_kafka_conf_set(settings, name, value, &reason, reason.count) != RD_KAFKA_CONF_OK else { continue }
+            rd_kafka_conf_destroy(settings)
+            throw KafkaError(.configuration, refusal(of: name, reason: text(reason)))
+        }
+        rd_kafka_conf_set_events(settings, events)
+        if let log {
+            // The opaque lives as long as the client: whoever owns the client holds `log` too.
+            rd_kafka_conf_set_opaque(settings, Unmanaged.passUnretained(log).toOpaque())
+            rd_kafka_conf_set_log_cb(settings) { client, level, facility, line in
+                guard let opaque = client.flatMap({ rd_kafka_opaque($0) }), let line else { return }
+                let log = Unmanaged<ClientLog>.fromOpaque(opaque).takeUnretainedValue()
+                log.write(level: level, facility: facility.map { String(cString: $0) } ?? "", String(cString: line))
+            }
+        }
+        guard let client = rd_kafka_new(type, settings, &reason, reason.count) else {
+            rd_kafka_conf_destroy(settings)
+            throw KafkaError(.configuration, "Kafka client: \(text(reason))")
+        }
+        return client
+    }
+
+    private static func refusal(of name: String, reason: String) -> String {
+        let isSecret = name.contains("password") || name.contains("secret") || name.contains("key.pem")
+        return "kafka.properties: \(name) is not accepted by librdkafka \(LibraryVersion.running)"
+            + (isSecret ? "" : ": \(reason)")
+    }
+
+    static func text(_ buffer: [CChar]) -> String {
+        String(decoding: buffer.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    }
+}
+
+/// Carries librdkafka's own log lines to a `Logger`. Safe to call from any thread.
+final class ClientLog: Sendable {
+    private let logger: Logger
+
+    init(_ logger: Logger) { self.logger = logger }
+
+    /// - Parameter level: syslog's, 0 (emergency)...7 (debug).
+    func write(level: Int32, facility: String, _ line: String) {
+        let level: Logger.Level =
+            switch level {
+            case ...3: .error
+            case 4: .warning
+            case 5: .info
+            default: .debug
+            }
+        // Its lines about a broker that is away repeat with every retry; we report that once ourselves.
+        let quiet = facility == "FAIL" || facility == "ERROR"
+        logger.log(
+            level: quiet ? .debug : level, "librdkafka", metadata: ["facility": "\(facility)", "line": "\(line)"])
+    }
+}

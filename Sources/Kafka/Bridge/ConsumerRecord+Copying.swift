@@ -1,0 +1,32 @@
+internal import CRdkafka
+
+extension ConsumerRecord {
+    /// Copies a message's bytes, so that it can be destroyed at once: a message that is held pins its fetch buffer.
+    /// - Parameter message: the library's own, not a copy: timestamp and headers stand behind it.
+    init(copying message: UnsafePointer<rd_kafka_message_t>, of partition: AssignedPartition) {
+        var kind = RD_KAFKA_TIMESTAMP_NOT_AVAILABLE
+        let timestamp = rd_kafka_message_timestamp(message, &kind)
+        self.init(
+            partition: partition, offset: message.pointee.offset,
+            timestamp: kind == RD_KAFKA_TIMESTAMP_NOT_AVAILABLE ? nil : timestamp,
+            key: Self.bytes(message.pointee.key, message.pointee.key_len),
+            value: Self.bytes(message.pointee.payload, message.pointee.len), headers: Self.headers(of: message))
+    }
+
+    private static func headers(of message: UnsafePointer<rd_kafka_message_t>) -> [KafkaHeader] {
+        var list: OpaquePointer?
+        guard rd_kafka_message_headers(message, &list) == RD_KAFKA_RESP_ERR_NO_ERROR, let list else { return [] }
+        var headers: [KafkaHeader] = []
+        headers.reserveCapacity(rd_kafka_header_cnt(list))
+        var (name, value, size): (UnsafePointer<CChar>?, UnsafeRawPointer?, Int) = (nil, nil, 0)
+        while rd_kafka_header_get_all(list, headers.count, &name, &value, &size) == RD_KAFKA_RESP_ERR_NO_ERROR {
+            headers.append(KafkaHeader(name.map { String(cString: $0) } ?? "", bytes(value, size)))
+        }
+        return headers
+    }
+
+    private static func bytes(_ start: UnsafeRawPointer?, _ count: Int) -> [UInt8]? {
+        guard let start else { return nil }
+        return [UInt8](UnsafeRawBufferPointer(start: start, count: count))
+    }
+}

@@ -1,0 +1,34 @@
+internal import CRdkafka
+
+extension ProducerRecord {
+    /// Copies the record into the client's queue; returns at once.
+    func handOver(
+        to client: OpaquePointer, topic: OpaquePointer, opaque: UnsafeMutableRawPointer?
+    ) -> rd_kafka_resp_err_t {
+        let list = rd_kafka_headers_new(headers.count)
+        for header in headers {
+            _ = Self.withBytes(header.value) { bytes in
+                rd_kafka_header_add(list, header.name, -1, bytes.baseAddress, bytes.count)
+            }
+        }
+        let code = Self.withBytes(key) { key in
+            Self.withBytes(value) { value in
+                locsearch_produce(
+                    client, topic, partition ?? RD_KAFKA_PARTITION_UA, key.baseAddress, key.count, value.baseAddress,
+                    value.count, timestamp ?? 0, list, opaque)
+            }
+        }
+        // On success the message owns the headers.
+        if code != RD_KAFKA_RESP_ERR_NO_ERROR { rd_kafka_headers_destroy(list) }
+        return code
+    }
+
+    /// `nil` is null; an empty array is empty but not null, which librdkafka tells apart by the address alone.
+    private static func withBytes<Value>(_ bytes: [UInt8]?, _ body: (UnsafeRawBufferPointer) -> Value) -> Value {
+        guard let bytes else { return body(UnsafeRawBufferPointer(start: nil, count: 0)) }
+        return bytes.withUnsafeBytes { buffer in
+            let start = buffer.baseAddress ?? UnsafeRawPointer(bitPattern: 1)
+            return body(UnsafeRawBufferPointer(start: start, count: buffer.count))
+        }
+    }
+}

@@ -1,0 +1,55 @@
+internal import CRdkafka
+internal import EventLoop
+
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Darwin)
+    import Darwin
+#endif
+
+/// A pipe into which librdkafka's queues write their number when they stop being empty; an event loop reads it.
+/// A number lost because the pipe is full is made up for by the owner's regular look at all queues.
+final class QueueSignal: Sendable {
+    let readEnd: Int32
+    private let writeEnd: Int32
+
+    init() throws(KafkaError) {
+        var ends: [Int32] = [0, 0]
+        guard pipe(&ends) == 0 else {
+            throw KafkaError(.other, "pipe: \(String(cString: strerror(errno))); check the limit on open files")
+        }
+        for end in ends {
+            _ = fcntl(end, F_SETFL, O_NONBLOCK)
+            _ = fcntl(end, F_SETFD, FD_CLOEXEC)
+        }
+        (readEnd, writeEnd) = (ends[0], ends[1])
+    }
+
+    deinit {
+        close(readEnd)
+        close(writeEnd)
+    }
+
+    /// Has `queue` write `number` from now on. Undo it with `disconnect` before this object goes.
+    func connect(_ queue: OpaquePointer, as number: UInt32) {
+        var payload = number
+        rd_kafka_queue_io_event_enable(queue, writeEnd, &payload, 4)  // copies the payload
+    }
+
+    func disconnect(_ queue: OpaquePointer) { rd_kafka_queue_io_event_enable(queue, -1, nil, 0) }
+
+    /// Takes out the numbers written so far.
+    func drain() -> [UInt32] {
+        var numbers: [UInt32] = []
+        while true {
+            let taken = withUnsafeTemporaryAllocation(of: UInt32.self, capacity: 256) { buffer in
+                // Pipes keep writes of up to PIPE_BUF bytes whole, so that numbers are never cut.
+                let count = read(readEnd, buffer.baseAddress, buffer.count * 4)
+                guard count > 0 else { return 0 }
+                numbers.append(contentsOf: buffer.prefix(count / 4))
+                return count / 4
+            }
+            if taken < 256 { return numbers }
+        }
+    }
+}

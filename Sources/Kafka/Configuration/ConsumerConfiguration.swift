@@ -1,0 +1,36 @@
+/// How one member of a consumer group fetches records.
+package struct ConsumerConfiguration: Sendable, Hashable {
+    /// `kafka.bootstrapServers`: brokers to ask first, `host:port`, separated by commas.
+    package var bootstrapServers: String
+    /// `kafka.groupId`: the group whose members share the partitions.
+    package var groupID = "location-search-worker"
+    /// `kafka.groupInstanceId`: makes the member static, so that a quick restart causes no rebalance. `nil`: dynamic.
+    package var groupInstanceID: String?
+    /// `kafka.assignor`: `range`, `roundrobin` or `cooperative-sticky`. `nil`: by the version table.
+    package var assignor: String?
+    package var security = KafkaSecurity()
+    /// `kafka.properties`: librdkafka's own, passed through; they win over every default.
+    package var properties: [String: String] = [:]
+
+    package init(bootstrapServers: String) { self.bootstrapServers = bootstrapServers }
+
+    /// librdkafka's spelling of the above.
+    func librdkafka(_ version: LibraryVersion) throws(KafkaError) -> [String: String] {
+        var all = version.defaults(for: .consumer)
+        all["auto.offset.reset"] = "earliest"
+        // Per partition, as each has a queue of its own: memory stays flat however many requests wait.
+        all["queued.max.messages.kbytes"] = "4096"
+        // Fetches are for small requests, not for bulk: less buffer behind each prefetched record.
+        all["fetch.wait.max.ms"] = "100"
+        all["socket.nagle.disable"] = "true"
+        all["log.connection.close"] = "false"
+        if let assignor { all["partition.assignment.strategy"] = assignor }
+        if let groupInstanceID { all["group.instance.id"] = groupInstanceID }
+        all.merge(security.properties) { _, ours in ours }
+        let fixed = [
+            "bootstrap.servers": bootstrapServers, "group.id": groupID, "enable.auto.commit": "false",
+            "enable.auto.offset.store": "false",
+        ]
+        return try ClientSettings.merge(all, fixed: fixed, user: properties)
+    }
+}

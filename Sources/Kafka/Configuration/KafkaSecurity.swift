@@ -1,0 +1,29 @@
+/// TLS and SASL, `kafka.security.*`. `nil` leaves librdkafka's default.
+package struct KafkaSecurity: Sendable, Hashable, CustomStringConvertible {
+    /// `plaintext`, `ssl`, `sasl_plaintext` or `sasl_ssl`.
+    package var securityProtocol: String?
+    /// PEM file with the authorities to trust; `nil`: the system's.
+    package var caFile: String?
+    /// PEM file with our certificate, for TLS client authentication.
+    package var certificateFile: String?
+    package var keyFile: String?
+    package var keyPassword: String?
+    /// `PLAIN`, `SCRAM-SHA-256` or `SCRAM-SHA-512`.
+    package var saslMechanism: String?
+    package var saslUsername: String?
+    package var saslPassword: String?
+
+    package init() {}
+
+    var properties: [String: String] {
+        [
+            "security.protocol": securityProtocol, "ssl.ca.location": caFile,
+            "ssl.certificate.location": certificateFile, "ssl.key.location": keyFile,
+            "ssl.key.password": keyPassword, "sasl.mechanism": saslMechanism, "sasl.username": saslUsername,
+            "sasl.password": saslPassword,
+        ].compactMapValues { $0 }
+    }
+
+    /// Without passwords.
+    package var description: String { securityProtocol ?? "plaintext" }
+}

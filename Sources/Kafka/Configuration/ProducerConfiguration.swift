@@ -1,0 +1,34 @@
+/// How records are sent: idempotently, confirmed by all in-sync replicas.
+package struct ProducerConfiguration: Sendable, Hashable {
+    /// `kafka.bootstrapServers`: brokers to ask first, `host:port`, separated by commas.
+    package var bootstrapServers: String
+    /// `kafka.linger`: how long a record waits for others to share its batch. Whole milliseconds, at least 0.
+    package var linger: Duration = .milliseconds(5)
+    /// Names this instance for transactions, so that its predecessor is fenced off; `nil`: no transactions.
+    package var transactionalID: String?
+    package var security = KafkaSecurity()
+    /// `kafka.properties`: librdkafka's own, passed through; they win over every default.
+    package var properties: [String: String] = [:]
+
+    package init(bootstrapServers: String) { self.bootstrapServers = bootstrapServers }
+
+    func librdkafka(_ version: LibraryVersion) throws(KafkaError) -> [String: String] {
+        var all = version.defaults(for: .producer)
+        all["linger.ms"] = "\(linger.wholeMilliseconds)"
+        // Java's default, so that outcomes share partitions with what other producers write under the same key.
+        all["partitioner"] = "murmur2_random"
+        all["queue.buffering.max.messages"] = "20000"
+        all["queue.buffering.max.kbytes"] = "65536"
+        all["socket.nagle.disable"] = "true"
+        all["log.connection.close"] = "false"
+        all.merge(security.properties) { _, ours in ours }
+        var fixed = ["bootstrap.servers": bootstrapServers, "enable.idempotence": "true", "acks": "all"]
+        if let transactionalID { fixed["transactional.id"] = transactionalID }
+        return try ClientSettings.merge(all, fixed: fixed, user: properties)
+    }
+}
+
+extension Duration {
+    /// Rounded down; librdkafka takes whole milliseconds.
+    var wholeMilliseconds: Int64 { components.seconds * 1000 + components.attoseconds / 1_000_000_000_000_000 }
+}

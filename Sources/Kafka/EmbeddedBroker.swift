@@ -1,0 +1,83 @@
+internal import CRdkafka
+import Synchronization
+
+/// librdkafka's mock cluster: brokers on 127.0.0.1 that other processes can reach too. For trying out and for tests:
+/// nothing is kept on disk, a partition keeps the newest 5 MB or 100,000 batches, aborted transactions stay visible.
+/// Safe to call from any thread.
+package final class EmbeddedBroker: Sendable {
+    /// What a request to the cluster asks for; raw values are Kafka's API keys.
+    package enum API: Int16, Sendable, CaseIterable {
+        case produce = 0
+        case fetch = 1
+        case listOffsets = 2
+        case metadata = 3
+        case offsetCommit = 8
+        case offsetFetch = 9
+        case findCoordinator = 10
+        case joinGroup = 11
+        case heartbeat = 12
+        case leaveGroup = 13
+        case syncGroup = 14
+        case initProducerID = 22
+        case addPartitionsToTxn = 24
+        case addOffsetsToTxn = 25
+        case endTxn = 26
+        case txnOffsetCommit = 28
+
+        /// By the name that Kafka's documentation uses (`Produce`, `OffsetCommit`), in any case.
+        package init?(name: String) {
+            guard let api = Self.allCases.first(where: { "\($0)".lowercased() == name.lowercased() }) else {
+                return nil
+            }
+            self = api
+        }
+    }
+
+    private struct Handles: @unchecked Sendable {
+        // Sendable by hand: the cluster's calls lock inside (rdkafka_mock.c), and both are freed once, in `deinit`.
+        let client: OpaquePointer
+        let cluster: OpaquePointer
+    }
+    private let handles: Handles
+    /// `host:port` of each broker, separated by commas.
+    package let bootstrapServers: String
+
+    /// - Parameter topics: partitions by topic name; topics that are not named come into being on first use, with 4.
+    package init(brokers: Int = 1, topics: [String: Int] = [:]) throws(KafkaError) {
+        let client = try ClientSettings.makeClient(RD_KAFKA_PRODUCER, [:], events: 0, log: nil)
+        guard let cluster = rd_kafka_mock_cluster_new(client, Int32(brokers)) else {
+            rd_kafka_destroy(client)
+            throw KafkaError(.other, "the embedded broker cannot listen on 127.0.0.1; check the limit on open files")
+        }
+        handles = Handles(client: client, cluster: cluster)
+        bootstrapServers = String(cString: rd_kafka_mock_cluster_bootstraps(cluster))
+        for (topic, partitions) in topics {
+            let code = rd_kafka_mock_topic_create(cluster, topic, Int32(partitions), Int32(min(brokers, 3)))
+            if code != RD_KAFKA_RESP_ERR_NO_ERROR { throw KafkaError(code, doing: "create topic \(topic)") }
+        }
+    }
+
+    deinit {
+        rd_kafka_mock_cluster_destroy(handles.cluster)
+        rd_kafka_destroy(handles.client)
+    }
+
+    /// Answers the next `count` requests of one kind with a Kafka error code; -195 cuts the connection instead.
+    package func fail(_ api: API, with code: Int32, count: Int = 1) {
+        locsearch_mock_fail(handles.cluster, api.rawValue, Int32(count), rd_kafka_resp_err_t(code))
+    }
+
+    /// Delays every answer of a broker (numbered from 1).
+    package func setRoundTripTime(_ time: Duration, broker: Int32) {
+        rd_kafka_mock_broker_set_rtt(handles.cluster, broker, Int32(time.wholeMilliseconds))
+    }
+
+    /// Takes a broker (numbered from 1) off the network, or brings it back.
+    package func set(broker: Int32, isUp: Bool) {
+        if isUp {
+            rd_kafka_mock_broker_set_up(handles.cluster, broker)
+        } else {
+            rd_kafka_mock_broker_set_down(handles.cluster, broker)
+        }
+    }
+}

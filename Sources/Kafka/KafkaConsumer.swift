@@ -1,0 +1,451 @@
+internal import CRdkafka
+package import EventLoop
+package import Logging
+
+/// One member of a consumer group, living on an event loop.
+///
+/// Each assigned partition has a queue of its own: what is not read stays in librdkafka, within
+/// `queued.min.messages`, and the broker waits. Nothing is ever paused. The main queue, with rebalances and errors,
+/// is served by signal and at least twice a second, whether or not anybody reads records.
+package actor KafkaConsumer: ReadinessHandler {
+    package nonisolated let loop: EventLoop
+    package nonisolated var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }
+
+    /// A partition being read.
+    final class Source {
+        let partition: AssignedPartition
+        let number: UInt32
+        let queue: OpaquePointer
+        var mayHaveRecords = true
+        var isHeld = false
+        var isRevoked = false
+        /// The offset last confirmed by the broker in this assignment.
+        var committed: Int64?
+        var stored: Int64?
+
+        init(_ partition: AssignedPartition, number: UInt32, queue: OpaquePointer) {
+            self.partition = partition
+            self.number = number
+            self.queue = queue
+        }
+    }
+
+    /// Where one assigned partition stands.
+    package struct Position: Sendable, Hashable {
+        package let partition: AssignedPartition
+        /// The offset the group continues from; `nil` before the first commit of this assignment.
+        package let committed: Int64?
+        /// One past the partition's last record, as the last fetch saw it; `nil` before the first.
+        package let end: Int64?
+    }
+
+    // Sendable by hand: librdkafka's clients may be used from any thread; destroyed in `close`, after the last use.
+    private nonisolated(unsafe) let client: OpaquePointer
+    private nonisolated(unsafe) let mainQueue: OpaquePointer
+    private let signal: QueueSignal
+    private let log: Logger
+    private let clientLog: ClientLog
+    private let blocking = BlockingThread("kafka-consumer")
+    private weak var listener: (any RebalanceListener)?
+
+    private static let mainQueueNumber = UInt32.max
+    private var sources: [UInt32: Source] = [:]
+    private var numbers: [TopicPartition: UInt32] = [:]
+    private var readOrder: [Source] = []
+    private var nextNumber: UInt32 = 0
+    private var nextRead = 0
+    private var epoch: UInt32 = 0
+
+    private var reader: CheckedContinuation<Void, Never>?
+    private var failure: KafkaError?
+    private var isReading = true
+    private var isClosed = false
+    private var isRebalancing = false
+    private var rebalanceWaiters: [CheckedContinuation<Void, Never>] = []
+    private var commitsInFlight = 0
+    private var commitWaiters: [CheckedContinuation<KafkaError?, Never>] = []
+    private var tick: TimerID?
+    private(set) package var brokersAreDown = false
+
+    /// - Parameter listener: kept weakly: its owner owns the consumer too.
+    /// - Throws: `configuration` that names the property.
+    package init(loop: EventLoop, configuration: ConsumerConfiguration, log: Logger) throws(KafkaError) {
+        self.loop = loop
+        self.log = log
+        clientLog = ClientLog(log)
+        signal = try QueueSignal()
+        let events = RD_KAFKA_EVENT_REBALANCE | RD_KAFKA_EVENT_OFFSET_COMMIT | RD_KAFKA_EVENT_ERROR
+        client = try ClientSettings.makeClient(
+            RD_KAFKA_CONSUMER, configuration.librdkafka(.running), events: events, log: clientLog)
+        rd_kafka_poll_set_consumer(client)
+        mainQueue = rd_kafka_queue_get_consumer(client)
+    }
+
+    // MARK: - Joining and leaving
+
+    /// Joins the group. Call once.
+    package func subscribe(to topics: [String], listener: any RebalanceListener) throws(KafkaError) {
+        self.listener = listener
+        signal.connect(mainQueue, as: Self.mainQueueNumber)
+        loop.watch(signal.readEnd, for: .read, self)
+        scheduleTick()
+        let list = PartitionList(topics.map { TopicPartition($0, RD_KAFKA_PARTITION_UA) })
+        let code = rd_kafka_subscribe(client, list.pointer)
+        guard code == RD_KAFKA_RESP_ERR_NO_ERROR else { throw KafkaError(code, doing: "subscribe to \(topics)") }
+    }
+
+    /// Ends reading: `records` returns an empty array from now on. Membership and partitions stay.
+    package func stopReading() {
+        isReading = false
+        wakeReader()
+    }
+
+    /// Revokes what is assigned (the listener is told, its offsets are committed), leaves the group and frees the
+    /// client. The broker's answer is waited for, at most `bound`.
+    package func close(within bound: Duration = .seconds(10)) async {
+        guard !isClosed else { return }
+        isClosed = true
+        stopReading()
+        if let error = rd_kafka_consumer_close_queue(client, mainQueue) {
+            log.warning(
+                "leaving the group failed", metadata: ["reason": "\(KafkaError(consuming: error, doing: "close"))"])
+        } else {
+            let end = ContinuousClock.now + bound
+            while rd_kafka_consumer_closed(client) == 0, ContinuousClock.now < end {
+                await withCheckedContinuation { continuation in
+                    loop.schedule(at: .now + .milliseconds(5)) { continuation.resume() }
+                }
+                serveMainQueue()
+            }
+        }
+        if let tick { loop.cancel(tick) }
+        for source in readOrder { drop(source) }
+        readOrder.removeAll()
+        signal.disconnect(mainQueue)
+        loop.unwatch(signal.readEnd)
+        rd_kafka_queue_destroy(mainQueue)
+        let shared = Shared(pointer: client)
+        await blocking.run { rd_kafka_destroy(shared.pointer) }
+        for waiter in commitWaiters { waiter.resume(returning: .closed) }
+        commitWaiters.removeAll()
+    }
+
+    // MARK: - Reading
+
+    /// Returns what is there as soon as at least one record is, up to `max`, fairly over partitions.
+    /// - Returns: empty once `stopReading` or `close` was called.
+    /// - Throws: when the client can do no more (`fatal`, `fenced`).
+    package func records(max: Int) async throws(KafkaError) -> [ConsumerRecord] {
+        while isReading {
+            if let failure { throw failure }
+            let records = takeRecords(max: max)
+            if !records.isEmpty { return records }
+            await withCheckedContinuation { reader = $0 }
+        }
+        if let failure { throw failure }
+        return []
+    }
+
+    /// Leaves a partition's records where they are until `resume`.
+    package func hold(_ partition: AssignedPartition) { source(partition)?.isHeld = true }
+
+    package func resume(_ partition: AssignedPartition) {
+        guard let source = source(partition), source.isHeld else { return }
+        source.isHeld = false
+        source.mayHaveRecords = true
+        wakeReader()
+    }
+
+    private func source(_ partition: AssignedPartition) -> Source? {
+        guard let number = numbers[partition.id], let source = sources[number] else { return nil }
+        return source.partition.epoch == partition.epoch ? source : nil
+    }
+
+    private func takeRecords(max: Int) -> [ConsumerRecord] {
+        var records: [ConsumerRecord] = []
+        guard !readOrder.isEmpty, max > 0 else { return records }
+        // A share for each partition that has something, so that a full one cannot starve the others.
+        let share = Swift.max(1, max / readOrder.count)
+        var idle = 0
+        while records.count < max, idle < readOrder.count {
+            nextRead = nextRead + 1 < readOrder.count ? nextRead + 1 : 0
+            let source = readOrder[nextRead]
+            let taken = take(from: source, upTo: min(share, max - records.count), into: &records)
+            idle = taken == 0 ? idle + 1 : 0
+        }
+        return records
+    }
+
+    private func take(from source: Source, upTo limit: Int, into records: inout [ConsumerRecord]) -> Int {
+        guard source.mayHaveRecords, !source.isHeld, !source.isRevoked else { return 0 }
+        var taken = 0
+        while taken < limit {
+            // One message a call: batch calls skip offsets around rebalances before 2.1.0.
+            guard let message = rd_kafka_consume_queue(source.queue, 0) else {
+                source.mayHaveRecords = false
+                break
+            }
+            defer { rd_kafka_message_destroy(message) }
+            guard message.pointee.err == RD_KAFKA_RESP_ERR_NO_ERROR else {
+                report(KafkaError(message.pointee.err, doing: "reading \(source.partition.id)"))
+                continue
+            }
+            records.append(ConsumerRecord(copying: message, of: source.partition))
+            taken += 1
+        }
+        return taken
+    }
+
+    private func wakeReader() {
+        guard let reader else { return }
+        self.reader = nil
+        reader.resume()
+    }
+
+    // MARK: - Offsets
+
+    /// Notes where to continue, for the next `commit`. Partitions whose assignment is over are left out.
+    /// - Parameter offsets: of the next record to read, that is one past the last finished one.
+    package func store(_ offsets: [(partition: AssignedPartition, next: Int64)]) {
+        let current = offsets.compactMap { entry in source(entry.partition).map { ($0, entry.next) } }
+        guard !current.isEmpty else { return }
+        let list = PartitionList(current.map { ($0.0.partition.id, offset: $0.1) })
+        rd_kafka_offsets_store(client, list.pointer)
+        for (source, next) in current { source.stored = next }
+    }
+
+    /// Commits what is stored and not yet committed, and waits for the broker's word. Between a revocation and the
+    /// next assignment nothing is committed but by the rebalance itself: a commit then can cost the whole assignment.
+    package func commit() async throws(KafkaError) {
+        guard !isRebalancing, !isClosed else { return }
+        try await commitStored()
+    }
+
+    private func commitStored() async throws(KafkaError) {
+        guard sources.values.contains(where: { $0.stored != nil && $0.stored != $0.committed }) else { return }
+        if commitsInFlight > 0 {
+            // One at a time: wait for the one under way, then see what is left to commit.
+            if let error = await nextCommitResult() { throw error }
+            guard sources.values.contains(where: { $0.stored != nil && $0.stored != $0.committed }) else { return }
+        }
+        let code = rd_kafka_commit_queue(client, nil, mainQueue, nil, nil)
+        guard code == RD_KAFKA_RESP_ERR_NO_ERROR else {
+            if code == RD_KAFKA_RESP_ERR__NO_OFFSET { return }
+            throw KafkaError(code, doing: "commit offsets")
+        }
+        commitsInFlight += 1
+        if let error = await nextCommitResult() { throw error }
+    }
+
+    private func nextCommitResult() async -> KafkaError? {
+        await withCheckedContinuation { commitWaiters.append($0) }
+    }
+
+    private func committed(_ event: OpaquePointer) {
+        // Both are looked at: a refused commit can leave each partition's own error at 0.
+        let code = rd_kafka_event_error(event)
+        var error: KafkaError?
+        if code == RD_KAFKA_RESP_ERR_NO_ERROR {
+            for entry in PartitionList.contents(of: rd_kafka_event_topic_partition_list(event)) {
+                guard entry.error == RD_KAFKA_RESP_ERR_NO_ERROR else {
+                    error = KafkaError(entry.error, doing: "commit offset of \(entry.id)")
+                    continue
+                }
+                guard entry.offset >= 0, let number = numbers[entry.id] else { continue }
+                sources[number]?.committed = entry.offset
+            }
+        } else if code != RD_KAFKA_RESP_ERR__NO_OFFSET {
+            error = KafkaError(code, doing: "commit offsets")
+        }
+        commitsInFlight = max(0, commitsInFlight - 1)
+        let waiters = commitWaiters
+        commitWaiters.removeAll()
+        for waiter in waiters { waiter.resume(returning: error) }
+    }
+
+    /// Where each assigned partition stands. Asks nobody.
+    package var positions: [Position] {
+        guard !isClosed else { return [] }
+        return readOrder.map { source in
+            var (low, high): (Int64, Int64) = (0, 0)
+            let id = source.partition.id
+            let code = rd_kafka_get_watermark_offsets(client, id.topic, id.partition, &low, &high)
+            return Position(
+                partition: source.partition, committed: source.committed,
+                end: code == RD_KAFKA_RESP_ERR_NO_ERROR && high >= 0 ? high : nil)
+        }
+    }
+
+    /// What a transaction needs to know of this member. The caller's to free with `rd_kafka_consumer_group_metadata_destroy`.
+    func groupMetadata() -> Shared? { rd_kafka_consumer_group_metadata(client).map(Shared.init) }
+
+    // MARK: - The loop's calls
+
+    package nonisolated func ready(_ fileDescriptor: Int32, _ readiness: Readiness) {
+        assumeIsolated { $0.signalled() }
+    }
+
+    private func signalled() {
+        var hasRecords = false
+        for number in signal.drain() {
+            if number == Self.mainQueueNumber {
+                serveMainQueue()
+            } else if let source = sources[number] {
+                source.mayHaveRecords = true
+                hasRecords = true
+            }
+        }
+        if hasRecords { wakeReader() }
+    }
+
+    private func scheduleTick() {
+        tick = loop.schedule(at: .now + .milliseconds(400)) { [weak self] in
+            self?.assumeIsolated { $0.ticked() }
+        }
+    }
+
+    /// Keeps the membership alive (`max.poll.interval.ms`), and makes up for a signal that found the pipe full.
+    private func ticked() {
+        guard !isClosed else { return }
+        serveMainQueue()
+        for source in readOrder { source.mayHaveRecords = true }
+        wakeReader()
+        scheduleTick()
+    }
+
+    private func serveMainQueue() {
+        while let event = rd_kafka_queue_poll(mainQueue, 0) {
+            switch rd_kafka_event_type(event) {
+            case RD_KAFKA_EVENT_REBALANCE:
+                // Answered by and by; librdkafka sends no other one before that. The answer frees the event.
+                let event = Shared(pointer: event)
+                Task { await self.rebalance(event) }
+                continue
+            case RD_KAFKA_EVENT_OFFSET_COMMIT: committed(event)
+            case RD_KAFKA_EVENT_ERROR: reportEvent(event)
+            default: break
+            }
+            rd_kafka_event_destroy(event)
+        }
+    }
+
+    private func reportEvent(_ event: OpaquePointer) {
+        let code = rd_kafka_event_error(event)
+        let text = rd_kafka_event_error_string(event).map { String(cString: $0) } ?? ""
+        if code == RD_KAFKA_RESP_ERR__FATAL || rd_kafka_event_error_is_fatal(event) != 0 {
+            var reason = [CChar](repeating: 0, count: 512)
+            let original = rd_kafka_fatal_error(client, &reason, reason.count)
+            let isFenced = original == RD_KAFKA_RESP_ERR_FENCED_INSTANCE_ID
+            failure = KafkaError(
+                isFenced ? .fenced : .fatal, code: original.rawValue, "consumer: \(ClientSettings.text(reason))")
+            wakeReader()
+            return
+        }
+        report(KafkaError(code, doing: text))
+    }
+
+    private func report(_ error: KafkaError) {
+        if error.code == RD_KAFKA_RESP_ERR__ALL_BROKERS_DOWN.rawValue {
+            if !brokersAreDown { log.warning("no broker answers; trying again until one does") }
+            brokersAreDown = true
+        } else if error.kind == .unreachable || error.code == RD_KAFKA_RESP_ERR__PARTITION_EOF.rawValue {
+            log.debug("consumer", metadata: ["reason": "\(error)"])
+        } else {
+            log.warning("consumer", metadata: ["reason": "\(error)"])
+        }
+    }
+
+    // MARK: - Rebalance
+
+    private func rebalance(_ event: Shared) async {
+        let event = event.pointer
+        defer { rd_kafka_event_destroy(event) }
+        let ids = PartitionList.contents(of: rd_kafka_event_topic_partition_list(event)).map(\.id)
+        let isCooperative = rd_kafka_rebalance_protocol(client).map { String(cString: $0) } == "COOPERATIVE"
+        switch rd_kafka_event_error(event) {
+        case RD_KAFKA_RESP_ERR__ASSIGN_PARTITIONS:
+            await assign(ids, isCooperative: isCooperative)
+            isRebalancing = false
+        case RD_KAFKA_RESP_ERR__REVOKE_PARTITIONS:
+            isRebalancing = true
+            // Asked before any assign call, which clears it.
+            await revoke(ids, isLost: rd_kafka_assignment_lost(client) != 0, isCooperative: isCooperative)
+        case let code:
+            log.warning("rebalance failed", metadata: ["reason": "\(KafkaError(code, doing: "rebalance"))"])
+            rd_kafka_assign(client, nil)
+        }
+    }
+
+    private func assign(_ ids: [TopicPartition], isCooperative: Bool) async {
+        brokersAreDown = false
+        if !ids.isEmpty { epoch += 1 }
+        var added: [AssignedPartition] = []
+        for id in ids {
+            guard let queue = rd_kafka_queue_get_partition(client, id.topic, id.partition) else { continue }
+            // Before the assignment, so that not one record goes to the main queue.
+            rd_kafka_queue_forward(queue, nil)
+            let source = Source(AssignedPartition(id, epoch: epoch), number: nextNumber, queue: queue)
+            if let old = numbers[id].flatMap({ sources[$0] }) { drop(old) }
+            nextNumber = nextNumber == Self.mainQueueNumber - 1 ? 0 : nextNumber + 1
+            sources[source.number] = source
+            numbers[id] = source.number
+            signal.connect(queue, as: source.number)
+            added.append(source.partition)
+        }
+        readOrder = sources.values.sorted { $0.number < $1.number }
+        await listener?.assigned(added)
+        let list = PartitionList(ids)
+        check("assign", isCooperative, rd_kafka_incremental_assign, rd_kafka_assign, list)
+        wakeReader()
+    }
+
+    private func revoke(_ ids: [TopicPartition], isLost: Bool, isCooperative: Bool) async {
+        let gone = ids.compactMap { numbers[$0].flatMap { sources[$0] } }
+        for source in gone { source.isRevoked = true }
+        let partitions = gone.map(\.partition)
+        if isLost {
+            await listener?.lost(partitions)
+        } else {
+            await listener?.revoked(partitions)
+            do throws(KafkaError) {
+                try await commitStored()
+            } catch {
+                log.warning(
+                    "offsets of revoked partitions are not committed: what finished last will be done again",
+                    metadata: ["reason": "\(error)"])
+            }
+        }
+        for source in gone { drop(source) }
+        readOrder = sources.values.sorted { $0.number < $1.number }
+        let list = PartitionList(ids)
+        if isCooperative {
+            check("unassign", true, rd_kafka_incremental_unassign, rd_kafka_assign, list)
+        } else {
+            rd_kafka_assign(client, nil)
+        }
+    }
+
+    private func check(
+        _ what: String, _ isCooperative: Bool,
+        _ incremental: (OpaquePointer?, UnsafePointer<rd_kafka_topic_partition_list_t>?) -> OpaquePointer?,
+        _ eager: (OpaquePointer?, UnsafePointer<rd_kafka_topic_partition_list_t>?) -> rd_kafka_resp_err_t,
+        _ list: borrowing PartitionList
+    ) {
+        if isCooperative {
+            guard let error = incremental(client, list.pointer) else { return }
+            log.error("rebalance", metadata: ["reason": "\(KafkaError(consuming: error, doing: what))"])
+        } else {
+            let code = eager(client, list.pointer)
+            guard code != RD_KAFKA_RESP_ERR_NO_ERROR else { return }
+            log.error("rebalance", metadata: ["reason": "\(KafkaError(code, doing: what))"])
+        }
+    }
+
+    private func drop(_ source: Source) {
+        guard sources.removeValue(forKey: source.number) != nil else { return }
+        if numbers[source.partition.id] == source.number { numbers[source.partition.id] = nil }
+        source.isRevoked = true
+        signal.disconnect(source.queue)
+        rd_kafka_queue_destroy(source.queue)
+    }
+}

@@ -1,0 +1,258 @@
+internal import CRdkafka
+internal import DequeModule
+package import EventLoop
+package import Logging
+
+/// Writes records idempotently, living on an event loop. Delivery reports come by signal; no thread waits for them.
+package actor KafkaProducer: ReadinessHandler {
+    package nonisolated let loop: EventLoop
+    package nonisolated var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }
+
+    private enum Report {
+        case delivered(RecordPosition)
+        case failed(KafkaError)
+    }
+
+    // Sendable by hand: librdkafka's clients may be used from any thread; destroyed in `close`, after the last use.
+    private nonisolated(unsafe) let client: OpaquePointer
+    private nonisolated(unsafe) let mainQueue: OpaquePointer
+    private let signal: QueueSignal
+    private let log: Logger
+    private let clientLog: ClientLog
+    private let blocking = BlockingThread("kafka-producer")
+    private var topics: [String: OpaquePointer] = [:]
+
+    /// Waiting sends; a record's opaque is its place in here, plus one.
+    private var waiting: [CheckedContinuation<Report, Never>?] = []
+    private var freePlaces: [Int] = []
+    /// Sends that found the local queue full, in order.
+    private var roomWaiters: Deque<CheckedContinuation<Void, Never>> = []
+    private var failure: KafkaError?
+    private var isStarted = false
+    private var isClosed = false
+    private var idleWaiters: [CheckedContinuation<Void, Never>] = []
+
+    /// Records handed over and not yet confirmed.
+    private(set) package var undelivered = 0
+
+    /// - Throws: `configuration` that names the property.
+    package init(loop: EventLoop, configuration: ProducerConfiguration, log: Logger) throws(KafkaError) {
+        self.loop = loop
+        self.log = log
+        clientLog = ClientLog(log)
+        signal = try QueueSignal()
+        client = try ClientSettings.makeClient(
+            RD_KAFKA_PRODUCER, configuration.librdkafka(.running),
+            events: RD_KAFKA_EVENT_DR | RD_KAFKA_EVENT_ERROR, log: clientLog)
+        mainQueue = rd_kafka_queue_get_main(client)
+    }
+
+    // MARK: - Sending
+
+    /// Hands a record over and returns once the brokers have confirmed it. Records are handed over in the order of the
+    /// calls, before the first suspension where there is room; a full local queue makes the call wait, not fail.
+    /// - Throws: why the record was not, or may not have been, written; `fatal` or `fenced` when nothing more can be.
+    @discardableResult
+    package func send(_ record: ProducerRecord) async throws(KafkaError) -> RecordPosition {
+        start()
+        if !roomWaiters.isEmpty { await withCheckedContinuation { roomWaiters.append($0) } }
+        let place = freePlaces.popLast() ?? waiting.count
+        if place == waiting.count { waiting.append(nil) }
+        while true {
+            if isClosed || failure != nil {
+                freePlaces.append(place)
+                wakeNextForRoom()
+                throw failure ?? .closed
+            }
+            let code = produce(record, place: place)
+            if code == RD_KAFKA_RESP_ERR_NO_ERROR { break }
+            guard code == RD_KAFKA_RESP_ERR__QUEUE_FULL, undelivered > 0 else {
+                freePlaces.append(place)
+                wakeNextForRoom()
+                throw fatalError(instead: code, doing: "produce to \(record.topic)")
+            }
+            // The place at the head of the line is kept; the next report wakes it.
+            await withCheckedContinuation { roomWaiters.prepend($0) }
+        }
+        undelivered += 1
+        wakeNextForRoom()
+        let report = await withCheckedContinuation { waiting[place] = $0 }
+        switch report {
+        case .delivered(let position): return position
+        case .failed(let error): throw error
+        }
+    }
+
+    /// One at a time: whoever gets its record in wakes the next, whoever does not goes back to the head of the line.
+    private func wakeNextForRoom() { roomWaiters.popFirst()?.resume() }
+
+    private func produce(_ record: ProducerRecord, place: Int) -> rd_kafka_resp_err_t {
+        guard let topic = topic(record.topic) else { return rd_kafka_last_error() }
+        return record.handOver(to: client, topic: topic, opaque: UnsafeMutableRawPointer(bitPattern: place + 1))
+    }
+
+    private func topic(_ name: String) -> OpaquePointer? {
+        if let topic = topics[name] { return topic }
+        let topic = rd_kafka_topic_new(client, name, nil)
+        topics[name] = topic
+        return topic
+    }
+
+    private func fatalError(instead code: rd_kafka_resp_err_t, doing what: String) -> KafkaError {
+        guard code == RD_KAFKA_RESP_ERR__FATAL else { return KafkaError(code, doing: what) }
+        return noteFatal()
+    }
+
+    private func noteFatal() -> KafkaError {
+        if let failure { return failure }
+        var reason = [CChar](repeating: 0, count: 512)
+        let code = rd_kafka_fatal_error(client, &reason, reason.count)
+        let isFenced =
+            code == RD_KAFKA_RESP_ERR__FENCED || code == RD_KAFKA_RESP_ERR_PRODUCER_FENCED
+            || code == RD_KAFKA_RESP_ERR_INVALID_PRODUCER_EPOCH
+        let error = KafkaError(
+            isFenced ? .fenced : .fatal, code: code.rawValue, "producer: \(ClientSettings.text(reason))")
+        failure = error
+        wakeNextForRoom()
+        return error
+    }
+
+    /// Waits until nothing is undelivered any more.
+    /// - Returns: whether that was reached within `bound`.
+    package func flush(within bound: Duration) async -> Bool {
+        guard undelivered > 0 else { return true }
+        let timer = loop.schedule(at: .now + bound) { [weak self] in self?.assumeIsolated { $0.wakeIdleWaiters() } }
+        await withCheckedContinuation { idleWaiters.append($0) }
+        loop.cancel(timer)
+        return undelivered == 0
+    }
+
+    /// Frees the client. Records still on their way may or may not be written: flush first.
+    package func close() async {
+        guard !isClosed else { return }
+        isClosed = true
+        if isStarted {
+            signal.disconnect(mainQueue)
+            loop.unwatch(signal.readEnd)
+        }
+        for place in waiting.indices { finish(place, .failed(.closed)) }
+        wakeIdleWaiters()
+        wakeNextForRoom()
+        let shared = (Shared(pointer: client), Shared(pointer: mainQueue), topics.values.map { Shared(pointer: $0) })
+        topics.removeAll()
+        await blocking.run {
+            // What could not be delivered is dropped here, or destroying would wait for message.timeout.ms.
+            rd_kafka_purge(shared.0.pointer, RD_KAFKA_PURGE_F_QUEUE | RD_KAFKA_PURGE_F_INFLIGHT)
+            for topic in shared.2 { rd_kafka_topic_destroy(topic.pointer) }
+            rd_kafka_queue_destroy(shared.1.pointer)
+            rd_kafka_destroy(shared.0.pointer)
+        }
+    }
+
+    // MARK: - Reports
+
+    private func start() {
+        guard !isStarted else { return }
+        isStarted = true
+        signal.connect(mainQueue, as: 0)
+        loop.watch(signal.readEnd, for: .read, self)
+    }
+
+    package nonisolated func ready(_ fileDescriptor: Int32, _ readiness: Readiness) {
+        assumeIsolated { producer in
+            _ = producer.signal.drain()
+            producer.serveReports()
+        }
+    }
+
+    private func serveReports() {
+        while let event = rd_kafka_queue_poll(mainQueue, 0) {
+            switch rd_kafka_event_type(event) {
+            case RD_KAFKA_EVENT_DR:
+                while let message = rd_kafka_event_message_next(event) { take(message.pointee) }
+            case RD_KAFKA_EVENT_ERROR:
+                let code = rd_kafka_event_error(event)
+                if code == RD_KAFKA_RESP_ERR__FATAL || rd_kafka_event_error_is_fatal(event) != 0 {
+                    log.error("producer failed for good", metadata: ["reason": "\(noteFatal())"])
+                } else {
+                    log.debug("producer", metadata: ["reason": "\(KafkaError(code, doing: "producer"))"])
+                }
+            default: break
+            }
+            rd_kafka_event_destroy(event)
+        }
+        if undelivered == 0 { wakeIdleWaiters() }
+        wakeNextForRoom()
+    }
+
+    private func take(_ message: rd_kafka_message_t) {
+        undelivered -= 1
+        let place = Int(bitPattern: message._private) - 1
+        if message.err == RD_KAFKA_RESP_ERR_NO_ERROR {
+            finish(place, .delivered(RecordPosition(partition: message.partition, offset: message.offset)))
+        } else {
+            finish(place, .failed(fatalError(instead: message.err, doing: "delivery")))
+        }
+    }
+
+    private func finish(_ place: Int, _ report: Report) {
+        guard waiting.indices.contains(place), let continuation = waiting[place] else { return }
+        waiting[place] = nil
+        freePlaces.append(place)
+        continuation.resume(returning: report)
+    }
+
+    private func wakeIdleWaiters() {
+        let waiters = idleWaiters
+        idleWaiters.removeAll()
+        for waiter in waiters { waiter.resume() }
+    }
+
+    // MARK: - Transactions
+
+    /// Registers the transactional id and fences its former holder. Once, before the first transaction.
+    package func initTransactions() async throws(KafkaError) {
+        start()
+        try await transactional("init transactions") { rd_kafka_init_transactions($0, 30_000) }
+    }
+
+    package func beginTransaction() async throws(KafkaError) {
+        try await transactional("begin transaction") { rd_kafka_begin_transaction($0) }
+    }
+
+    /// Adds the group's offsets to the transaction: they count only if it commits.
+    package func sendOffsets(
+        _ offsets: [(partition: TopicPartition, next: Int64)], of consumer: KafkaConsumer
+    ) async throws(KafkaError) {
+        guard let metadata = await consumer.groupMetadata() else { throw .closed }
+        defer { rd_kafka_consumer_group_metadata_destroy(metadata.pointer) }
+        let entries = offsets.map { ($0.partition, offset: $0.next) }
+        try await transactional("add offsets to transaction") { client in
+            let list = PartitionList(entries)
+            return rd_kafka_send_offsets_to_transaction(client, list.pointer, metadata.pointer, 30_000)
+        }
+    }
+
+    package func commitTransaction() async throws(KafkaError) {
+        try await transactional("commit transaction") { rd_kafka_commit_transaction($0, 30_000) }
+    }
+
+    package func abortTransaction() async throws(KafkaError) {
+        try await transactional("abort transaction") { rd_kafka_abort_transaction($0, 30_000) }
+    }
+
+    /// Runs one call that holds its thread; tries again what may be tried again.
+    private func transactional(
+        _ what: String, _ call: @escaping @Sendable (OpaquePointer) -> OpaquePointer?
+    ) async throws(KafkaError) {
+        if let failure { throw failure }
+        let shared = Shared(pointer: client)
+        for attempt in 1... {
+            let error = await blocking.run { call(shared.pointer).map { KafkaError(consuming: $0, doing: what) } }
+            guard let error else { return }
+            if error.kind == .retriable, attempt < 5 { continue }
+            if error.kind == .fatal || error.kind == .fenced { failure = error }
+            throw error
+        }
+    }
+}

@@ -1,0 +1,58 @@
+internal import CRdkafka
+
+/// The librdkafka that is running, and the one table of what depends on it.
+package struct LibraryVersion: Sendable, Hashable, Comparable, CustomStringConvertible {
+    /// As `rd_kafka_version()` gives it: 0xMMmmrrpp.
+    let number: Int32
+
+    package init(_ major: Int32, _ minor: Int32, _ patch: Int32 = 0) {
+        number = major << 24 | minor << 16 | patch << 8 | 0xff
+    }
+
+    /// The library this process has loaded.
+    package static var running: LibraryVersion { LibraryVersion(number: rd_kafka_version()) }
+
+    private init(number: Int32) { self.number = number | 0xff }
+
+    package var description: String { "\(number >> 24).\(number >> 16 & 0xff).\(number >> 8 & 0xff)" }
+
+    package static func < (a: LibraryVersion, b: LibraryVersion) -> Bool { a.number < b.number }
+}
+
+extension LibraryVersion {
+    /// One thing that differs between versions.
+    struct Rule: Sendable {
+        enum Client: Sendable { case consumer, producer, both }
+        let client: Client
+        let property: String
+        /// The value for a version, `nil` to leave the library's own default.
+        let value: @Sendable (LibraryVersion) -> String?
+        let reason: String
+    }
+
+    /// Every default of ours that depends on the version, and why. User properties override all of them.
+    static let rules: [Rule] = [
+        Rule(
+            client: .consumer, property: "partition.assignment.strategy",
+            value: { $0 < LibraryVersion(2, 6, 1) ? "range" : "cooperative-sticky" },
+            reason: "cooperative-sticky can loop for ever before 2.6.1 (#4800) and lose its assignment (#4381, #4528)"),
+        Rule(
+            client: .consumer, property: "fetch.queue.backoff.ms", value: { $0 < LibraryVersion(2, 2) ? nil : "5" },
+            reason: "a full queue delays the next fetch by 1 s; settable from 2.2.0"),
+        Rule(
+            client: .consumer, property: "queued.min.messages", value: { $0 < LibraryVersion(2, 2) ? "2000" : "1000" },
+            reason: "prefetch per partition: below 2.2.0 it also caps a partition's rate, at about this many a second"),
+        Rule(
+            client: .both, property: "enable.metrics.push", value: { $0 < LibraryVersion(2, 5) ? nil : "false" },
+            reason: "client telemetry is on by default from 2.5.0 and asserted until 2.5.3; nobody asked for it"),
+    ]
+
+    /// The properties of the table for one client of this version.
+    func defaults(for client: Rule.Client) -> [String: String] {
+        var properties: [String: String] = [:]
+        for rule in Self.rules where rule.client == client || rule.client == .both {
+            if let value = rule.value(self) { properties[rule.property] = value }
+        }
+        return properties
+    }
+}
