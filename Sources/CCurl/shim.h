@@ -1,0 +1,87 @@
+// libcurl, and typed functions for what it declares variadic.
+#pragma once
+#include <curl/curl.h>
+
+// Newer headers deprecate CURLOPT_PROTOCOLS for a form that Ubuntu 22.04's curl 7.81 does not have.
+#pragma clang diagnostic push
+#pragma clang diagnostic ignored "-Wdeprecated-declarations"
+
+typedef size_t (*locsearch_write_fn)(char *data, size_t size, size_t count, void *context);
+typedef int (*locsearch_close_fn)(void *context, curl_socket_t socket);
+typedef int (*locsearch_socket_fn)(CURL *easy, curl_socket_t socket, int what, void *context, void *socket_context);
+typedef int (*locsearch_timer_fn)(CURLM *multi, long milliseconds, void *context);
+
+static inline CURLcode locsearch_set_long(CURL *easy, CURLoption option, long value) {
+    return curl_easy_setopt(easy, option, value);
+}
+static inline CURLcode locsearch_set_large(CURL *easy, CURLoption option, curl_off_t value) {
+    return curl_easy_setopt(easy, option, value);
+}
+static inline CURLcode locsearch_set_text(CURL *easy, CURLoption option, const char *value) {
+    return curl_easy_setopt(easy, option, value);
+}
+static inline CURLcode locsearch_set_pointer(CURL *easy, CURLoption option, void *value) {
+    return curl_easy_setopt(easy, option, value);
+}
+static inline CURLcode locsearch_set_headers(CURL *easy, struct curl_slist *headers) {
+    return curl_easy_setopt(easy, CURLOPT_HTTPHEADER, headers);
+}
+static inline CURLcode locsearch_set_write(CURL *easy, locsearch_write_fn function, void *context) {
+    CURLcode code = curl_easy_setopt(easy, CURLOPT_WRITEFUNCTION, function);
+    return code ? code : curl_easy_setopt(easy, CURLOPT_WRITEDATA, context);
+}
+static inline CURLcode locsearch_set_close(CURL *easy, locsearch_close_fn function, void *context) {
+    CURLcode code = curl_easy_setopt(easy, CURLOPT_CLOSESOCKETFUNCTION, function);
+    return code ? code : curl_easy_setopt(easy, CURLOPT_CLOSESOCKETDATA, context);
+}
+static inline CURLcode locsearch_allow_http_only(CURL *easy) {
+    return curl_easy_setopt(easy, CURLOPT_PROTOCOLS, (long)(CURLPROTO_HTTP | CURLPROTO_HTTPS));
+}
+static inline long locsearch_get_long(CURL *easy, CURLINFO info) {
+    long value = 0;
+    curl_easy_getinfo(easy, info, &value);
+    return value;
+}
+static inline curl_off_t locsearch_get_large(CURL *easy, CURLINFO info) {
+    curl_off_t value = 0;
+    curl_easy_getinfo(easy, info, &value);
+    return value;
+}
+static inline const char *locsearch_get_text(CURL *easy, CURLINFO info) {
+    char *value = NULL;
+    curl_easy_getinfo(easy, info, &value);
+    return value;
+}
+static inline void *locsearch_get_private(CURL *easy) {
+    char *value = NULL;
+    curl_easy_getinfo(easy, CURLINFO_PRIVATE, &value);
+    return value;
+}
+static inline CURLMcode locsearch_multi_set_long(CURLM *multi, CURLMoption option, long value) {
+    return curl_multi_setopt(multi, option, value);
+}
+static inline CURLMcode locsearch_multi_set_callbacks(
+    CURLM *multi, locsearch_socket_fn on_socket, locsearch_timer_fn on_timer, void *context) {
+    CURLMcode code = curl_multi_setopt(multi, CURLMOPT_SOCKETFUNCTION, on_socket);
+    if (!code) code = curl_multi_setopt(multi, CURLMOPT_SOCKETDATA, context);
+    if (!code) code = curl_multi_setopt(multi, CURLMOPT_TIMERFUNCTION, on_timer);
+    if (!code) code = curl_multi_setopt(multi, CURLMOPT_TIMERDATA, context);
+    return code;
+}
+// The next finished transfer and how it ended; NULL when there is none.
+static inline CURL *locsearch_next_finished(CURLM *multi, CURLcode *result) {
+    int left = 0;
+    CURLMsg *message;
+    while ((message = curl_multi_info_read(multi, &left))) {
+        if (message->msg != CURLMSG_DONE) continue;
+        *result = message->data.result;
+        return message->easy_handle;
+    }
+    return NULL;
+}
+// A response header by name; NULL when there is none.
+static inline const char *locsearch_response_header(CURL *easy, const char *name) {
+    struct curl_header *header = NULL;
+    return curl_easy_header(easy, name, 0, CURLH_HEADER, -1, &header) == CURLHE_OK ? header->value : NULL;
+}
+#pragma clang diagnostic pop
