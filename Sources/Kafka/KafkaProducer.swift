@@ -8,9 +8,19 @@ package actor KafkaProducer: ReadinessHandler {
     package nonisolated let loop: EventLoop
     package nonisolated var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }
 
-    private enum Report {
-        case delivered(RecordPosition)
-        case failed(KafkaError)
+    private typealias Report = Result<RecordPosition, KafkaError>
+
+    /// A record on its way.
+    private enum Passage {
+        case free
+        case underway
+        case awaited(CheckedContinuation<Report, Never>)
+        case reported(Report)
+    }
+
+    /// Stands for a record that was handed over; good for one `confirm`.
+    package struct Receipt: Sendable {
+        fileprivate let place: Int
     }
 
     // Sendable by hand: librdkafka's clients may be used from any thread; destroyed in `close`, after the last use.
@@ -22,8 +32,8 @@ package actor KafkaProducer: ReadinessHandler {
     private let blocking = BlockingThread("kafka-producer")
     private var topics: [String: OpaquePointer] = [:]
 
-    /// Waiting sends; a record's opaque is its place in here, plus one.
-    private var waiting: [CheckedContinuation<Report, Never>?] = []
+    /// Records on their way; a record's opaque is its place in here, plus one.
+    private var passages: [Passage] = []
     private var freePlaces: [Int] = []
     /// Sends that found the local queue full, in order.
     private var roomWaiters: Deque<CheckedContinuation<Void, Never>> = []
@@ -49,15 +59,21 @@ package actor KafkaProducer: ReadinessHandler {
 
     // MARK: - Sending
 
-    /// Hands a record over and returns once the brokers have confirmed it. Records are handed over in the order of the
-    /// calls, before the first suspension where there is room; a full local queue makes the call wait, not fail.
-    /// - Throws: why the record was not, or may not have been, written; `fatal` or `fenced` when nothing more can be.
+    /// Hands a record over and returns once the brokers have confirmed it.
+    /// - Throws: as `handOver` and `confirm`.
     @discardableResult
     package func send(_ record: ProducerRecord) async throws(KafkaError) -> RecordPosition {
+        try await confirm(handOver(record))
+    }
+
+    /// Puts a record into the local queue: in the order of the calls, before the first suspension where there is room.
+    /// A full queue makes the call wait, not fail. Every receipt must be given to `confirm`.
+    /// - Throws: why the record cannot be written; `fatal` or `fenced` when nothing more can be.
+    package func handOver(_ record: ProducerRecord) async throws(KafkaError) -> Receipt {
         start()
         if !roomWaiters.isEmpty { await withCheckedContinuation { roomWaiters.append($0) } }
-        let place = freePlaces.popLast() ?? waiting.count
-        if place == waiting.count { waiting.append(nil) }
+        let place = freePlaces.popLast() ?? passages.count
+        if place == passages.count { passages.append(.free) }
         while true {
             if isClosed || failure != nil {
                 freePlaces.append(place)
@@ -75,12 +91,25 @@ package actor KafkaProducer: ReadinessHandler {
             await withCheckedContinuation { roomWaiters.prepend($0) }
         }
         undelivered += 1
+        passages[place] = .underway
         wakeNextForRoom()
-        let report = await withCheckedContinuation { waiting[place] = $0 }
-        switch report {
-        case .delivered(let position): return position
-        case .failed(let error): throw error
+        return Receipt(place: place)
+    }
+
+    /// Returns once the brokers have confirmed the record.
+    /// - Throws: why it was not, or may not have been, written.
+    package func confirm(_ receipt: Receipt) async throws(KafkaError) -> RecordPosition {
+        let place = receipt.place
+        if case .reported(let report) = passages[place] {
+            release(place)
+            return try report.get()
         }
+        return try await withCheckedContinuation { passages[place] = .awaited($0) }.get()
+    }
+
+    private func release(_ place: Int) {
+        passages[place] = .free
+        freePlaces.append(place)
     }
 
     /// One at a time: whoever gets its record in wakes the next, whoever does not goes back to the head of the line.
@@ -135,7 +164,7 @@ package actor KafkaProducer: ReadinessHandler {
             signal.disconnect(mainQueue)
             loop.unwatch(signal.readEnd)
         }
-        for place in waiting.indices { finish(place, .failed(.closed)) }
+        for place in passages.indices { finish(place, .failure(.closed)) }
         wakeIdleWaiters()
         wakeNextForRoom()
         let shared = (Shared(pointer: client), Shared(pointer: mainQueue), topics.values.map { Shared(pointer: $0) })
@@ -189,17 +218,21 @@ package actor KafkaProducer: ReadinessHandler {
         undelivered -= 1
         let place = Int(bitPattern: message._private) - 1
         if message.err == RD_KAFKA_RESP_ERR_NO_ERROR {
-            finish(place, .delivered(RecordPosition(partition: message.partition, offset: message.offset)))
+            finish(place, .success(RecordPosition(partition: message.partition, offset: message.offset)))
         } else {
-            finish(place, .failed(fatalError(instead: message.err, doing: "delivery")))
+            finish(place, .failure(fatalError(instead: message.err, doing: "delivery")))
         }
     }
 
     private func finish(_ place: Int, _ report: Report) {
-        guard waiting.indices.contains(place), let continuation = waiting[place] else { return }
-        waiting[place] = nil
-        freePlaces.append(place)
-        continuation.resume(returning: report)
+        guard passages.indices.contains(place) else { return }
+        switch passages[place] {
+        case .underway: passages[place] = .reported(report)
+        case .awaited(let continuation):
+            release(place)
+            continuation.resume(returning: report)
+        case .free, .reported: break
+        }
     }
 
     private func wakeIdleWaiters() {

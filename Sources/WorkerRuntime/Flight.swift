@@ -1,0 +1,60 @@
+internal import Kafka
+
+/// One request from its record to its delivered outcome. Confined to its lane; not `Sendable`.
+final class Flight {
+    /// What is to become of it.
+    enum Fate {
+        /// Its outcome will be published.
+        case running
+        /// A newer request of its session came: its outcome is `superseded`.
+        case superseded
+        /// Its partition is no longer ours, or the worker gave up waiting: no outcome, its offset stays unfinished.
+        case abandoned
+    }
+
+    let record: ConsumerRecord
+    let partition: OwnedPartition
+    let slot: OffsetTracker.Slot
+    private(set) var fate = Fate.running
+    /// Whether its outcome is handed to the producer: from then on nothing can stop it.
+    var isPublishing = false
+    var task: Task<Void, Never>?
+
+    init(record: ConsumerRecord, partition: OwnedPartition, slot: OffsetTracker.Slot) {
+        self.record = record
+        self.partition = partition
+        self.slot = slot
+    }
+
+    /// Ends the work on it: its transfer is aborted. Does nothing once its outcome is on its way.
+    func end(as fate: Fate) {
+        guard !isPublishing, self.fate != .abandoned else { return }
+        self.fate = fate
+        task?.cancel()
+    }
+}
+
+/// One partition for as long as it is ours: a new assignment of it is a new object, so that whatever comes late for
+/// the old one changes nothing. Confined to its lane; not `Sendable`.
+final class OwnedPartition {
+    let id: AssignedPartition
+    var tracker = OffsetTracker()
+    /// The frontier last handed to the consumer.
+    private var storedFrontier: Int64?
+    var flights: [ObjectIdentifier: Flight] = [:]
+    /// Reading stopped because too many records wait behind an unfinished one.
+    var isHeld = false
+    /// The newest search of each session that is in flight.
+    var sessions: [String: Flight] = [:]
+
+    init(_ id: AssignedPartition) { self.id = id }
+
+    var isIdle: Bool { flights.isEmpty }
+
+    /// The frontier, if it moved since the last call.
+    func newFrontier() -> Int64? {
+        guard let frontier = tracker.frontier, frontier != storedFrontier else { return nil }
+        storedFrontier = frontier
+        return frontier
+    }
+}

@@ -1,0 +1,36 @@
+internal import EventContract
+internal import Kafka
+internal import LocationSearch
+
+extension IncomingRecord {
+    init(_ record: ConsumerRecord) {
+        self.init(
+            source: SourcePosition(
+                topic: record.partition.id.topic, partition: record.partition.id.partition, offset: record.offset),
+            timestamp: record.timestamp.map { EventTime(milliseconds: $0) }, key: record.key, value: record.value,
+            headers: record.headers.map { EventHeader($0.name, $0.value) })
+    }
+}
+
+extension ProducerRecord {
+    init(_ outcome: EncodedOutcome, topics: WorkerConfiguration.Topics) {
+        self.init(
+            topic: outcome.kind == .result ? topics.results : topics.errors, key: outcome.key, value: outcome.value,
+            headers: outcome.headers.map { KafkaHeader($0.name, $0.value) })
+    }
+
+    init(_ letter: DeadLetter, topics: WorkerConfiguration.Topics) {
+        self.init(
+            topic: topics.deadLetters, key: letter.key, value: letter.value,
+            headers: letter.headers.map { KafkaHeader($0.name, $0.value) })
+    }
+}
+
+extension SearchOutcome {
+    /// A request that ended without anybody being asked, or whose answer no longer counts.
+    init(_ request: SearchRequest, _ code: SearchError.Code, _ message: String) {
+        self.init(
+            requestID: request.requestID, operation: request.operation, provider: request.provider.named,
+            sessionID: request.sessionID, result: .failure(SearchError(code, message)))
+    }
+}

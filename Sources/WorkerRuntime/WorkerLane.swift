@@ -1,0 +1,331 @@
+internal import EventContract
+package import EventLoop
+package import Kafka
+package import LocationSearch
+package import Logging
+import Resilience
+
+/// One event loop's worth of a worker: takes records from its consumer, runs each request, has its outcome delivered,
+/// and only then counts the record as done. A process has `worker.loops` of them, each a member of the group.
+package actor WorkerLane {
+    package nonisolated let loop: EventLoop
+    package nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe loop.asUnownedSerialExecutor() }
+
+    let configuration: WorkerConfiguration
+    let consumer: KafkaConsumer
+    let producer: KafkaProducer
+    let log: Logger
+    let meters: WorkerMeters
+    private let interactor: SearchInteractor
+    private let decoder: RequestDecoder
+    private var encoder = OutcomeEncoder()
+    /// This lane's part of `worker.concurrency`.
+    private let concurrency: Int
+
+    var owned: [TopicPartition: OwnedPartition] = [:]
+    private let sequencer = OutcomeSequencer<OrderKey>()
+    /// Requests taken whose outcome is not yet handed to the producer.
+    private var inFlight = 0
+    private var roomWaiter: CheckedContinuation<Void, Never>?
+    private var isDraining = false
+    private var failure: (any Error)?
+    private var commitTimer: TimerID?
+    private var idleWaiters: [CheckedContinuation<Void, Never>] = []
+
+    /// Whose outcomes leave in order.
+    private enum OrderKey: Hashable {
+        case key(TopicPartition, [UInt8])
+        case partition(TopicPartition)
+    }
+
+    /// - Parameter interactor: its worker and services live on the same loop.
+    package init(
+        loop: EventLoop, configuration: WorkerConfiguration, consumer: KafkaConsumer, producer: KafkaProducer,
+        interactor: SearchInteractor, meters: WorkerMeters, log: Logger
+    ) {
+        self.loop = loop
+        self.configuration = configuration
+        self.consumer = consumer
+        self.producer = producer
+        self.interactor = interactor
+        self.meters = meters
+        self.log = log
+        decoder = RequestDecoder(maximumBytes: configuration.maxRequestBytes)
+        concurrency = max(1, configuration.concurrency / configuration.loops)
+    }
+
+    // MARK: - Taking records
+
+    /// Joins the group and works until `drain` or a fatal failure. Returns when everything taken is finished or given
+    /// up, committed, and the group is left.
+    /// - Throws: `KafkaError` after which nothing further may be committed.
+    package func run() async throws {
+        try await consumer.subscribe(to: [configuration.topics.requests], listener: self)
+        scheduleCommit()
+        do {
+            while !isDraining, failure == nil {
+                let room = await waitForRoom()
+                let records = try await consumer.records(max: min(room, 64))
+                for record in records { take(record) }
+            }
+        } catch {
+            fail(error)
+        }
+        await finishUp()
+        if let failure { throw failure }
+    }
+
+    /// Begins the end: nothing more is taken, what is in flight finishes.
+    package func drain() async {
+        guard !isDraining else { return }
+        isDraining = true
+        wakeForRoom()
+        await consumer.stopReading()
+    }
+
+    private func waitForRoom() async -> Int {
+        while !isDraining, failure == nil {
+            let room = concurrency - inFlight
+            if room > 0, unfinishedCount < configuration.maxUndelivered + concurrency { return room }
+            await withCheckedContinuation { roomWaiter = $0 }
+        }
+        return 1
+    }
+
+    /// Requests taken and not yet confirmed delivered.
+    private var unfinishedCount = 0
+
+    private func wakeForRoom() {
+        guard let waiter = roomWaiter else { return }
+        roomWaiter = nil
+        waiter.resume()
+    }
+
+    private func take(_ record: ConsumerRecord) {
+        guard let partition = owned[record.partition.id], partition.id == record.partition,
+            let slot = partition.tracker.begin(record.offset)
+        else { return }
+        let flight = Flight(record: record, partition: partition, slot: slot)
+        partition.flights[ObjectIdentifier(flight)] = flight
+        inFlight += 1
+        unfinishedCount += 1
+        meters.taken()
+        if !partition.isHeld, partition.tracker.span >= configuration.maxSpan {
+            partition.isHeld = true
+            Task { await consumer.hold(partition.id) }
+        }
+        let turn = orderKey(of: record).map { sequencer.line(up: $0) }
+        flight.task = Task { await self.process(flight, turn) }
+    }
+
+    private func orderKey(of record: ConsumerRecord) -> OrderKey? {
+        switch configuration.ordering {
+        case .unordered: nil
+        case .partition: .partition(record.partition.id)
+        // Without a key there is nothing to keep in order.
+        case .key: record.key.map { .key(record.partition.id, $0) }
+        }
+    }
+
+    // MARK: - One request
+
+    /// Record in, outcome out, offset done: the way of one request.
+    private func process(_ flight: Flight, _ turn: OutcomeSequencer<OrderKey>.Turn?) async {
+        let outgoing = await outcome(of: flight)
+        if let turn { await sequencer.wait(for: turn) }
+        inFlight -= 1
+        wakeForRoom()
+        if flight.fate == .abandoned || failure != nil {
+            if let turn { sequencer.leave(turn) }
+            return finish(flight, delivered: false)
+        }
+        flight.isPublishing = true
+        do throws(KafkaError) {
+            let receipts = try await handOver(outgoing)
+            // The next in line may go: its outcome is behind this one in the producer's queue.
+            if let turn { sequencer.leave(turn) }
+            for receipt in receipts { _ = try await producer.confirm(receipt) }
+            finish(flight, delivered: true)
+        } catch {
+            fail(error)
+            if let turn { sequencer.leave(turn) }
+            finish(flight, delivered: false)
+        }
+    }
+
+    private func handOver(_ outgoing: Outgoing) async throws(KafkaError) -> [KafkaProducer.Receipt] {
+        let outcome = try await producer.handOver(outgoing.outcome)
+        guard let letter = outgoing.deadLetter else { return [outcome] }
+        return [outcome, try await producer.handOver(letter)]
+    }
+
+    /// Its outcome event, and the dead letter of a record that is no request.
+    private struct Outgoing: Sendable {
+        var outcome: ProducerRecord
+        var deadLetter: ProducerRecord?
+    }
+
+    private func outcome(of flight: Flight) async -> Outgoing {
+        let receivedAt = EventTime.now()
+        let record = IncomingRecord(flight.record)
+        let encoded: EncodedOutcome
+        do throws(RejectedRecord) {
+            let decoded = try decoder.decode(record)
+            let outcome = await run(decoded, flight, receivedAt)
+            meters.finished(outcome)
+            encoded = encoder.encode(
+                outcome, for: decoded.envelope, receivedAt: receivedAt, completedAt: EventTime.now())
+        } catch {
+            meters.rejected()
+            encoded = encoder.encode(error, receivedAt: receivedAt, completedAt: EventTime.now())
+            let letter = DeadLetter(record, error: error.error, at: receivedAt)
+            return Outgoing(
+                outcome: ProducerRecord(encoded, topics: configuration.topics),
+                deadLetter: ProducerRecord(letter, topics: configuration.topics))
+        }
+        return Outgoing(outcome: ProducerRecord(encoded, topics: configuration.topics))
+    }
+
+    private func run(_ decoded: DecodedRequest, _ flight: Flight, _ receivedAt: EventTime) async -> SearchOutcome {
+        let request = decoded.request
+        if let maxAge = configuration.maxAge, let time = decoded.envelope.time,
+            receivedAt.duration(since: time) > maxAge
+        {
+            return SearchOutcome(
+                request, .expired, "the request was older than worker.maxAge when it was read; send it again")
+        }
+        supersede(olderThan: flight, request)
+        let time = min(request.timeout ?? configuration.deadline, configuration.maxDeadline)
+        let outcome = await interactor.run(request, before: Deadline(.now + time))
+        leaveSession(flight, request)
+        guard flight.fate == .superseded else { return outcome }
+        return SearchOutcome(request, .superseded, "a newer request of the same session arrived")
+    }
+
+    /// Within a partition, a newer search of the same session ends the one in flight. Offsets decide, so that a record
+    /// delivered again never ends a newer one.
+    private func supersede(olderThan flight: Flight, _ request: SearchRequest) {
+        guard let session = request.sessionID, request.operation == .search else { return }
+        guard let other = flight.partition.sessions[session] else {
+            flight.partition.sessions[session] = flight
+            return
+        }
+        if other.record.offset < flight.record.offset {
+            flight.partition.sessions[session] = flight
+            other.end(as: .superseded)
+        } else {
+            flight.end(as: .superseded)
+        }
+    }
+
+    private func leaveSession(_ flight: Flight, _ request: SearchRequest) {
+        guard let session = request.sessionID, flight.partition.sessions[session] === flight else { return }
+        flight.partition.sessions[session] = nil
+    }
+
+    private func finish(_ flight: Flight, delivered: Bool) {
+        let partition = flight.partition
+        partition.flights[ObjectIdentifier(flight)] = nil
+        unfinishedCount -= 1
+        meters.settled()
+        if delivered, owned[partition.id.id] === partition {
+            partition.tracker.finish(flight.slot)
+            if partition.isHeld, partition.tracker.span < configuration.maxSpan / 2 {
+                partition.isHeld = false
+                Task { await consumer.resume(partition.id) }
+            }
+        }
+        wakeForRoom()
+        if unfinishedCount == 0 || partition.isIdle { wakeIdleWaiters() }
+    }
+
+    // MARK: - Offsets
+
+    private func scheduleCommit() {
+        commitTimer = loop.schedule(at: .now + configuration.commitInterval) { [weak self] in
+            self?.assumeIsolated { lane in
+                Task { await lane.commitFinished() }
+                lane.scheduleCommit()
+            }
+        }
+    }
+
+    /// Hands the frontiers that moved to the consumer.
+    func storeFrontiers() async {
+        let moved = owned.values.compactMap { partition in
+            partition.newFrontier().map { (partition: partition.id, next: $0) }
+        }
+        if !moved.isEmpty { await consumer.store(moved) }
+    }
+
+    private func commitFinished() async {
+        guard failure == nil else { return }
+        await storeFrontiers()
+        do {
+            try await consumer.commit()
+        } catch {
+            log.warning("offsets not committed; trying again at the next interval", metadata: ["reason": "\(error)"])
+        }
+    }
+
+    // MARK: - The end
+
+    /// A fatal failure: nothing more is taken, published or committed.
+    private func fail(_ error: any Error) {
+        guard failure == nil else { return }
+        failure = error
+        log.error("worker stops: Kafka failed for good", metadata: ["reason": "\(error)"])
+        for partition in owned.values { for flight in partition.flights.values { flight.end(as: .abandoned) } }
+        wakeForRoom()
+        Task { await consumer.stopReading() }
+    }
+
+    private func finishUp() async {
+        if failure == nil { await waitUntilIdle(owned.values.map { $0 }, within: configuration.shutdownGrace) }
+        if let commitTimer { loop.cancel(commitTimer) }
+        if failure == nil { await storeFrontiers() }
+        await consumer.close(within: .seconds(failure == nil ? 10 : 2))
+        if failure == nil { _ = await producer.flush(within: .seconds(5)) }
+        await producer.close()
+    }
+
+    /// Waits for what is in flight on `partitions`; what is not done in time is given up.
+    func waitUntilIdle(_ partitions: [OwnedPartition], within grace: Duration) async {
+        let end = ContinuousClock.now + grace
+        let timer = loop.schedule(at: end) { [weak self] in self?.assumeIsolated { $0.wakeIdleWaiters() } }
+        while partitions.contains(where: { !$0.isIdle }), ContinuousClock.now < end, failure == nil {
+            await withCheckedContinuation { idleWaiters.append($0) }
+        }
+        loop.cancel(timer)
+        for partition in partitions { giveUp(partition) }
+    }
+
+    /// Ends what is still in flight on a partition without outcomes: whoever has it next does it again.
+    func giveUp(_ partition: OwnedPartition) {
+        for flight in partition.flights.values { flight.end(as: .abandoned) }
+    }
+
+    private func wakeIdleWaiters() {
+        let waiters = idleWaiters
+        idleWaiters.removeAll()
+        for waiter in waiters { waiter.resume() }
+    }
+
+    // MARK: - Status
+
+    /// What this lane has under way. Cheap.
+    package var status: LaneStatus {
+        get async {
+            let positions = await consumer.positions
+            return LaneStatus(
+                positions: positions.map { position in
+                    let partition = owned[position.partition.id]
+                    return LaneStatus.Partition(
+                        id: position.partition.id, inFlight: partition?.flights.count ?? 0,
+                        committed: position.committed, end: position.end)
+                },
+                inFlight: inFlight, undelivered: unfinishedCount - inFlight,
+                brokersAreDown: await consumer.brokersAreDown, isDraining: isDraining)
+        }
+    }
+}
