@@ -1,0 +1,29 @@
+"""From one worker to four and back under load: no outcome may be repeated."""
+from harness.lab import Experiment, Lab
+
+
+def run(lab: Lab) -> None:
+    rate = lab.size(300, 800)
+    lab.recorder.add("params", allowed=0)
+    lab.begin(partitions=12)
+    lab.provider.configure(latency={"fixedMs": 30})
+    fleet = lab.workers(1)
+    done = False
+    load = lab.sender.start(lab.size(60_000, 400_000), rate, until=lambda: done)
+    for i in range(1, 4):
+        lab.say(f"worker {i} joins")
+        fleet.start(i)
+        if lab.long:
+            fleet.wait_ready()
+    fleet.wait_ready()
+    for i in range(1, 4):
+        lab.say(f"worker {i} leaves")
+        status = fleet.stop(i)
+        lab.check(status == 0, f"worker {i} ended with {status}")
+    lab.until(lambda: fleet.workers[0].partitions() == lab.partitions, 40, "the last worker to have all partitions")
+    done = True
+    load.join()
+    lab.end()
+
+
+EXPERIMENTS = [Experiment("scale", "1 -> 4 -> 1 workers under load: no duplicate at all", run, library="new", seconds=(120, 900))]

@@ -1,0 +1,244 @@
+"""One experiment's surroundings: what it started, what it saw, what came of it."""
+import signal
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from . import brokers
+from .brokers import Broker
+from .processes import Processes, wait_until
+from .provider import Provider
+from .recorder import Recorder
+from .traffic import OffsetSampler, Reader, Sender, Topics, audit
+from .workers import Fleet, Watch, base_settings, environment, properties
+
+HERE = Path(__file__).parent.parent
+
+
+class Skipped(Exception):
+    """The experiment cannot be done with this worker, broker or library; the text says what is missing."""
+
+
+@dataclass(frozen=True)
+class Options:
+    """What the command line said."""
+
+    long: bool = False
+    broker: str | None = None  # None: what the experiment prefers
+    library: str | None = None  # system or new; None: what the experiment prefers
+    locsearch: str = ""
+    provider: str | None = None
+    keep: bool = False
+    verbose: bool = False
+
+
+@dataclass(frozen=True)
+class Experiment:
+    name: str
+    shows: str
+    run: Callable[["Lab"], None]
+    needs: dict = field(default_factory=dict)  # settings that the worker must have, with a value it must take
+    broker: str = "embedded"
+    library: str = "system"
+    seconds: tuple[int, int] = (60, 900)  # at most: short, long
+
+
+class Lab:
+    """Use as a context: all that was started is ended at its end."""
+
+    def __init__(self, experiment: Experiment, options: Options, folder: Path):
+        self.experiment, self.options, self.long = experiment, options, options.long
+        self.folder = folder
+        folder.mkdir(parents=True, exist_ok=True)
+        self.run_name = f"{experiment.name}-{time.time_ns() // 1_000_000}"
+        self.processes = Processes(folder)
+        self.recorder = Recorder(folder / "history.jsonl")
+        self.topics = Topics.named(self.run_name)
+        self.violations: list[str] = []
+        self.figures: dict[str, object] = {}
+        self.broker: Broker | None = None
+        self.fleet: Fleet | None = None
+        self.provider: Provider | None = None
+        self._threads: list = []
+
+    def __enter__(self) -> "Lab":
+        signal.signal(signal.SIGALRM, self._too_long)
+        signal.alarm(self.experiment.seconds[self.long])
+        return self
+
+    def __exit__(self, *_) -> None:
+        signal.alarm(0)
+        self.processes.end_all()
+        for thread in self._threads:
+            thread.stop()
+        self.recorder.close()
+
+    def _too_long(self, *_) -> None:
+        raise TimeoutError(f"the experiment took longer than {self.experiment.seconds[self.long]} s")
+
+    # Setting up
+
+    def size(self, short, long):
+        return long if self.long else short
+
+    @property
+    def new_library(self) -> bool:
+        return (self.options.library or self.experiment.library) == "new"
+
+    def begin(self, partitions: int = 8, results: int = 8, errors: int = 4, kind: str | None = None, broker_count: int = 1, isolation: str = "read_uncommitted") -> None:
+        """Broker, topics, provider, and the two observers. Nothing sent yet."""
+        kind = kind or self.options.broker or self.experiment.broker
+        self.require_settings(self.experiment.needs)
+        if kind == "tansu" and not self.new_library:
+            raise Skipped("Tansu needs librdkafka 2.2 or newer: give --librdkafka new")
+        self.broker = brokers.start(kind, self.processes, self.options.locsearch, broker_count)
+        if self.broker.can_fail:
+            self.broker.ask(groupDelay=500)
+        self.partitions = partitions
+        self.outcome_topics = {self.topics.results: results, self.topics.errors: errors, self.topics.dead: 1}
+        self.broker.create_topics({self.topics.requests: partitions, **self.outcome_topics})
+        self.provider = Provider(self.options.provider) if self.options.provider else Provider.start(self.processes, self.options.locsearch)
+        self.sender = Sender(self.broker, self.topics, partitions, self.recorder)
+        self.reader = self._observe(Reader(self.broker, self.topics, self.outcome_topics, self.recorder, isolation))
+        self.sampler = self._observe(OffsetSampler(self.broker, self.topics, partitions, self.outcome_topics, self.recorder))
+
+    def _observe(self, thread):
+        self._threads.append(thread)
+        thread.start()
+        return thread
+
+    def workers(self, count: int, wait: bool = True, client: dict | None = None, **settings) -> Fleet:
+        """Starts them; `settings` with dots written as `__`, `client`: librdkafka's properties besides our own."""
+        chosen = base_settings(self.broker, self.topics, self.provider.base_url, cooperative=self.new_library)
+        chosen |= {name.replace("__", "."): value for name, value in settings.items()}
+        if client:
+            chosen["kafka.properties"] += "," + properties(client)
+        self.fleet = Fleet(self.options.locsearch, self.processes, self.recorder, chosen, library_folder() if self.new_library else None)
+        self.watch = self._observe(Watch(self.fleet))
+        if wait:
+            self.fleet.start_all(count)
+        else:
+            for i in range(count):
+                self.fleet.start(i)
+        return self.fleet
+
+    def require_settings(self, needs: dict) -> None:
+        """Skips by name when the worker does not know a setting, or refuses its value."""
+        if not needs:
+            return
+        done = run_command([self.options.locsearch, "config"], environment(needs))
+        for name, value in needs.items():
+            refused = done.returncode == 78 and name in done.stderr
+            unknown = done.returncode == 0 and name not in done.stdout
+            if refused or unknown:
+                raise Skipped(f"worker has no {name}" + (f"={value}" if refused else ""))
+        if done.returncode:
+            raise Skipped(f"`locsearch config` says: {done.stderr.strip()[:200]}")
+
+    def require_faults(self) -> None:
+        if not self.broker.can_fail:
+            raise Skipped(f"the {self.broker.kind} broker takes no faults")
+
+    # Waiting
+
+    def settle(self, within: float, idle: float | None = None) -> bool:
+        """Until every acknowledged request has its outcome; False when not in time (the verdict will say lost), or
+        when nothing came for `idle` seconds."""
+        end, last, moved = time.monotonic() + within, self.recorder.finished, time.monotonic()
+        while time.monotonic() < end:
+            self.sender.flush(0.1)
+            done = self.recorder.finished
+            if done >= self.recorder.sent - self._needless():
+                return True
+            if done != last:
+                last, moved = done, time.monotonic()
+            elif idle and time.monotonic() - moved > idle:
+                return False
+            time.sleep(0.1)
+        return False
+
+    def _needless(self) -> int:
+        return sum(r.found and not r.outcomes for r in list(self.recorder.history.requests.values())) if self._audited else 0
+
+    _audited = False
+
+    def audit(self) -> None:
+        """After faults: what lies in the requests topic without our knowing counts too."""
+        self._audited = True
+        found = audit(self.broker, self.topics, self.partitions, self.recorder)
+        if found:
+            self.figure("requests found in the log", found)
+
+    def until(self, condition, within: float, what: str):
+        return wait_until(condition, within, what)
+
+    def outcomes_reach(self, count: int, within: float) -> None:
+        wait_until(lambda: self.recorder.finished >= count, within, f"{count} outcomes ({self.recorder.finished} are there)")
+
+    # Judging
+
+    def check(self, holds: bool, otherwise: str) -> None:
+        if not holds:
+            self.violations.append(otherwise)
+
+    def figure(self, name: str, value) -> None:
+        self.figures[name] = value
+
+    def say(self, text: str) -> None:
+        """Progress, for people."""
+        if self.options.verbose or sys.stderr.isatty():
+            print(f"  {self.recorder.now:6.1f} s  {text}", file=sys.stderr, flush=True)
+
+    def end(self, settle: float = 60) -> None:
+        """Waits for the outcomes, then for the offsets (a mock broker refuses commits while a group shrinks, so before
+        anyone leaves), stops the workers and checks how they left."""
+        self.settle(settle)
+        self.check(self.commits_catch_up(20), "finished requests were left uncommitted")
+        statuses = self.fleet.stop_all()
+        self.check(not any(statuses), f"workers ended with {statuses} after SIGTERM, not with 0")
+        time.sleep(0.5)  # late duplicates
+        self.until(lambda: self._reader_is_idle(), 20, "the reader to come to the end")
+
+    def commits_catch_up(self, within: float) -> bool:
+        try:
+            return self.until(lambda: self.sampler.lag() == 0, within, "all offsets to be committed")
+        except TimeoutError:
+            self.figure("left uncommitted", self.sampler.lag())
+            return False
+
+    def steady(self, within: float = 40) -> None:
+        """The group has settled, every worker has partitions, and commits go through. Needs load."""
+        self.fleet.wait_ready(within, self.partitions)
+        before = sum(self.sampler.committed.values())
+        self.until(lambda: sum(self.sampler.committed.values()) > before, within, "an offset to be committed")
+
+    def _reader_is_idle(self) -> bool:
+        before = self.reader.read
+        time.sleep(0.4)
+        return self.reader.read == before
+
+
+def run_command(command: list[str], env: dict[str, str], within: float = 20):
+    import os
+    import subprocess
+
+    try:
+        return subprocess.run(command, env={**os.environ, **env}, capture_output=True, text=True, timeout=within, stdin=subprocess.DEVNULL)
+    except FileNotFoundError:
+        raise Skipped(f"there is no {command[0]}: build it (swift build -c release) or set LOCSEARCH")
+
+
+def library_folder() -> Path:
+    """A folder for LD_LIBRARY_PATH in which librdkafka.so.1 is the confluent-kafka wheel's."""
+    sys.path.insert(0, str(HERE))
+    from mock_broker import wheel_library
+
+    folder = HERE / ".venv" / "librdkafka-new"
+    folder.mkdir(exist_ok=True)
+    link, target = folder / "librdkafka.so.1", Path(wheel_library())
+    if not link.exists() or link.resolve() != target.resolve():
+        link.unlink(missing_ok=True)
+        link.symlink_to(target)
+    return folder

@@ -1,0 +1,216 @@
+"""`locsearch worker` processes: started, killed, stopped, frozen and watched."""
+import json
+import re
+import signal
+import subprocess
+import threading
+import time
+import urllib.error
+import urllib.request
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from .brokers import Broker
+from .processes import Processes, cpu_seconds, free_port, resident_bytes, resume, wait_until
+from .recorder import Recorder
+from .traffic import Topics
+
+
+def variable(setting: str) -> str:
+    """`googlePlaces.baseURL` is GOOGLE_PLACES_BASE_URL in the environment."""
+    return re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", setting).replace(".", "_").upper()
+
+
+def environment(settings: dict) -> dict[str, str]:
+    return {variable(name): str(value).lower() if isinstance(value, bool) else str(value) for name, value in settings.items() if value is not None}
+
+
+def base_settings(broker: Broker, topics: Topics, provider: str, cooperative: bool) -> dict:
+    """What every worker of an experiment is started with; experiments put their own over it."""
+    client = {"session.timeout.ms": broker.session_ms, "heartbeat.interval.ms": 500, "fetch.wait.max.ms": broker.fetch_wait_ms}
+    return {
+        "kafka.bootstrapServers": broker.bootstrap, "kafka.groupId": topics.group, "kafka.properties": properties(client),
+        "kafka.assignor": "cooperative-sticky" if cooperative else None,
+        "topics.requests": topics.requests, "topics.results": topics.results, "topics.errors": topics.errors, "topics.deadLetters": topics.dead,
+        "hotpepper.baseURL": provider, "hotpepper.apiKey": "experiment", "googlePlaces.baseURL": provider, "googlePlaces.apiKey": "experiment", "googlePlacesLegacy.baseURL": provider,
+        "worker.concurrency": 64, "admin.host": "127.0.0.1", "log.level": "info", "log.format": "json",
+    }
+
+
+def properties(of: dict) -> str:
+    return ",".join(f"{k}={v}" for k, v in of.items())
+
+
+@dataclass
+class Worker:
+    index: int
+    process: subprocess.Popen
+    admin_port: int
+    began: float = field(default_factory=time.monotonic)
+
+    @property
+    def alive(self) -> bool:
+        return self.process.poll() is None
+
+    def get(self, path: str, within: float = 2) -> tuple[int, str]:
+        """Status and body; (0, "") when nobody answers."""
+        try:
+            with urllib.request.urlopen(f"http://127.0.0.1:{self.admin_port}{path}", timeout=within) as answer:
+                return answer.status, answer.read().decode()
+        except urllib.error.HTTPError as e:
+            return e.code, e.read().decode(errors="replace")
+        except (OSError, ValueError):
+            return 0, ""
+
+    def ready(self) -> bool:
+        return self.get("/readyz")[0] == 200
+
+    def status(self) -> dict:
+        code, body = self.get("/status")
+        return json.loads(body) if code == 200 else {}
+
+    def partitions(self) -> int:
+        """How many it has been assigned, by its own word."""
+        return len(self.status().get("assignment") or [])
+
+    def metrics(self) -> dict[str, float]:
+        """`name{labels}` to value."""
+        found = {}
+        for line in self.get("/metrics")[1].splitlines():
+            if line and not line.startswith("#"):
+                name, _, value = line.rpartition(" ")
+                found[name] = float(value)
+        return found
+
+    def metric(self, name: str) -> float:
+        """Summed over its labels."""
+        return sum(v for k, v in self.metrics().items() if k.partition("{")[0] == name)
+
+
+class Fleet:
+    """The workers of one experiment, by place; a place keeps its number when its worker is replaced."""
+
+    def __init__(self, command: str, processes: Processes, recorder: Recorder, settings: dict, library: Path | None):
+        self.command, self.processes, self.recorder, self.settings, self.library = command, processes, recorder, settings, library
+        self.workers: dict[int, Worker] = {}
+        self.gone: list[Worker] = []  # ended on purpose, and how is checked
+        self.started = 0
+        recorder.add("params", inFlight=int(settings["worker.concurrency"]), commitInterval=seconds(settings.get("worker.commitInterval", "1s")),
+                     ordering=settings.get("worker.ordering", "unordered"))
+
+    def start(self, index: int, **more) -> Worker:
+        """`more`: settings of this one alone, with dots written as `__`."""
+        port = free_port()
+        own = {name.replace("__", "."): value for name, value in more.items()}
+        env = environment({**self.settings, **own, "admin.port": port})
+        if self.library:
+            env["LD_LIBRARY_PATH"] = str(self.library)
+        self.started += 1
+        worker = Worker(index, self.processes.start(f"worker-{index}.{self.started}", [self.command, "worker"], env), port)
+        self.workers[index] = worker
+        self._say_how_many()
+        return worker
+
+    def start_all(self, count: int, within: float = 40) -> None:
+        for i in range(count):
+            self.start(i)
+        self.wait_ready(within)
+
+    def wait_ready(self, within: float = 40, partitions: int | None = None) -> None:
+        """Every worker there is has joined and been given partitions: together so many, if said."""
+
+        def shared() -> bool:
+            if dead := [w for w in self.workers.values() if not w.alive]:
+                raise RuntimeError(f"worker {dead[0].index} ended by itself with {dead[0].process.returncode}: {self.last_words(dead[0])}")
+            have = [w.partitions() if w.ready() else 0 for w in self.alive]
+            return all(have) and partitions in (None, sum(have))
+
+        wait_until(shared, within, "the workers to share the partitions", 0.1)
+
+    @property
+    def alive(self) -> list[Worker]:
+        return [w for w in self.workers.values() if w.alive]
+
+    def kill(self, index: int) -> None:
+        """kill -9."""
+        worker = self.workers.pop(index)
+        worker.process.kill()
+        worker.process.wait()
+        self.recorder.add("kill", worker=index)
+        self._say_how_many()
+
+    def terminate(self, index: int) -> Worker:
+        """SIGTERM, without waiting."""
+        worker = self.workers.pop(index)
+        self.recorder.add("stop", worker=index)
+        worker.process.send_signal(signal.SIGTERM)
+        self.gone.append(worker)
+        return worker
+
+    def stop(self, index: int, within: float = 40) -> int:
+        """SIGTERM; its exit status once it has drained."""
+        worker = self.terminate(index)
+        try:
+            worker.process.wait(within)
+        except subprocess.TimeoutExpired:
+            self.recorder.add("note", text=f"worker {index} did not end within {within} s of SIGTERM")
+            worker.process.kill()
+            worker.process.wait()
+        self._say_how_many()
+        return worker.process.returncode
+
+    def stop_all(self, within: float = 40) -> list[int]:
+        """SIGTERM to all at once; the exit statuses."""
+        going = [self.terminate(i) for i in list(self.workers)]
+        end = time.monotonic() + within
+        for w in going:
+            try:
+                w.process.wait(max(0.1, end - time.monotonic()))
+            except subprocess.TimeoutExpired:
+                w.process.kill()
+                w.process.wait()
+        return [w.process.returncode for w in going]
+
+    def freeze(self, index: int) -> None:
+        self.workers[index].process.send_signal(signal.SIGSTOP)
+
+    def thaw(self, index: int) -> None:
+        resume(self.workers[index].process)
+
+    def _say_how_many(self) -> None:
+        self.recorder.add("live", workers=len(self.alive))
+
+    def last_words(self, worker: Worker) -> str:
+        logs = sorted(self.processes.logs.glob(f"worker-{worker.index}.*.log"), key=lambda f: f.stat().st_mtime)
+        lines = logs[-1].read_text(errors="replace").strip().splitlines() if logs else []
+        return lines[-1][:400] if lines else "it said nothing"
+
+
+class Watch(threading.Thread):
+    """Memory and CPU of the workers over time."""
+
+    def __init__(self, fleet: Fleet, every: float = 0.25):
+        super().__init__(daemon=True)
+        self.fleet, self.every = fleet, every
+        self.rows: list[tuple[float, int, int, float]] = []  # seconds, worker, resident bytes, CPU seconds
+        self._stopped = threading.Event()
+
+    def run(self) -> None:
+        while not self._stopped.wait(self.every):
+            for w in list(self.fleet.workers.values()):
+                if size := resident_bytes(w.process.pid):
+                    self.rows.append((self.fleet.recorder.now, w.index, size, cpu_seconds(w.process.pid)))
+
+    def stop(self) -> None:
+        self._stopped.set()
+        if self.is_alive():
+            self.join(5)
+
+    def megabytes(self, index: int = 0, since: float = 0) -> list[float]:
+        return [size / 1e6 for t, i, size, _ in list(self.rows) if i == index and t >= since]
+
+
+def seconds(duration: str) -> float:
+    """A setting's duration: `250ms`, `5s`, `2m`."""
+    number, unit = re.fullmatch(r"([\d.]+)(ms|s|m|h)", str(duration)).groups()
+    return float(number) * {"ms": 0.001, "s": 1, "m": 60, "h": 3600}[unit]
