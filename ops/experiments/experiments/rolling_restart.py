@@ -16,7 +16,7 @@ def run(lab: Lab) -> None:
             status = fleet.stop(i)
             lab.check(status == 0, f"worker {i} ended with {status}")
             fleet.start(i)
-            fleet.wait_ready()
+            lab.steady()
     done = True
     load.join()
     lab.end()

@@ -14,13 +14,13 @@ def run(lab: Lab) -> None:
         lab.say(f"worker {i} joins")
         fleet.start(i)
         if lab.long:
-            fleet.wait_ready()
-    fleet.wait_ready()
+            lab.steady()
+    lab.steady()
     for i in range(1, 4):
         lab.say(f"worker {i} leaves")
         status = fleet.stop(i)
         lab.check(status == 0, f"worker {i} ended with {status}")
-    lab.until(lambda: fleet.workers[0].partitions() == lab.partitions, 40, "the last worker to have all partitions")
+        lab.steady()
     done = True
     load.join()
     lab.end()

@@ -208,11 +208,25 @@ class Lab:
             self.figure("left uncommitted", self.sampler.lag())
             return False
 
-    def steady(self, within: float = 40) -> None:
-        """The group has settled, every worker has partitions, and commits go through. Needs load."""
-        self.fleet.wait_ready(within, self.partitions)
-        before = sum(self.sampler.committed.values())
-        self.until(lambda: sum(self.sampler.committed.values()) > before, within, "an offset to be committed")
+    def steady(self, within: float = 40, calm: float = 1.0) -> None:
+        """The group has settled: the workers share all partitions evenly, for `calm` seconds without a change, and
+        commits go through. Needs load."""
+        end = time.monotonic() + within
+        before, since = None, 0.0
+        while time.monotonic() < end:
+            shares = self.fleet.shares()
+            if sum(shares.values()) == self.partitions and max(shares.values()) - min(shares.values()) <= 1:
+                if shares != before:
+                    before, since = shares, time.monotonic()
+                elif time.monotonic() - since >= calm:
+                    break
+            else:
+                before = None
+            time.sleep(0.1)
+        else:
+            raise TimeoutError(f"the group did not settle within {within:.0f} s: partitions per worker {self.fleet.shares()}")
+        committed = sum(self.sampler.committed.values())
+        self.until(lambda: sum(self.sampler.committed.values()) > committed, within, "an offset to be committed")
 
     def _reader_is_idle(self) -> bool:
         before = self.reader.read

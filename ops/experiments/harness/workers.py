@@ -116,16 +116,15 @@ class Fleet:
             self.start(i)
         self.wait_ready(within)
 
-    def wait_ready(self, within: float = 40, partitions: int | None = None) -> None:
-        """Every worker there is has joined and been given partitions: together so many, if said."""
+    def shares(self) -> dict[int, int]:
+        """Partitions by worker, 0 for one that is not ready. RuntimeError if one ended by itself."""
+        if dead := [w for w in self.workers.values() if not w.alive]:
+            raise RuntimeError(f"worker {dead[0].index} ended by itself with {dead[0].process.returncode}: {self.last_words(dead[0])}")
+        return {w.index: w.partitions() if w.ready() else 0 for w in self.workers.values()}
 
-        def shared() -> bool:
-            if dead := [w for w in self.workers.values() if not w.alive]:
-                raise RuntimeError(f"worker {dead[0].index} ended by itself with {dead[0].process.returncode}: {self.last_words(dead[0])}")
-            have = [w.partitions() if w.ready() else 0 for w in self.alive]
-            return all(have) and partitions in (None, sum(have))
-
-        wait_until(shared, within, "the workers to share the partitions", 0.1)
+    def wait_ready(self, within: float = 40) -> None:
+        """Every worker there is has joined and been given partitions."""
+        wait_until(lambda: all(self.shares().values()), within, "the workers to share the partitions", 0.1)
 
     @property
     def alive(self) -> list[Worker]:
