@@ -58,7 +58,7 @@ package struct DeadLetter: Sendable, Hashable {
         message = own.last(named: "dead-letter-message")?.text ?? ""
         member = own.last(named: "dead-letter-member")?.text
         source = SourcePosition(headers: own)
-        time = own.last(named: "dead-letter-time")?.value.flatMap { EventTime(rfc3339: $0) }
+        time = own.last(named: "dead-letter-time")?.value.flatMap(EventTime.init(rfc3339:))
         self.key = key
         self.value = value
         originalHeaders = Array(headers[..<start])

@@ -8,7 +8,7 @@ struct EventAttributes {
     }
 
     private(set) var mode = Mode.bare
-    var contentType: [UInt8]?
+    var contentType: ContentType?
     var specVersion: [UInt8]?
     var id: [UInt8]?
     var source: [UInt8]?
@@ -17,50 +17,37 @@ struct EventAttributes {
     private var traceParent: [UInt8]?
     private var traceState: [UInt8]?
 
-    /// - Parameter headers: of a name that repeats, the last counts, as in Kafka's own clients.
+    /// - Parameter headers: of a name that repeats, the last counts, as in Kafka's own clients. The case of names does
+    ///   not matter.
     init(_ headers: [EventHeader]) {
         for header in headers {
-            // Most foreign headers end here: their first letter is none of ours.
-            switch header.name.utf8.first.map({ $0 | 0x20 }) {
-            case UInt8(ascii: "c"): takeEventHeader(header)
-            case UInt8(ascii: "t"): takeTraceHeader(header)
-            default: break
+            if take(header.value, named: header.name) { continue }
+            guard header.name.utf8.contains(where: { (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains($0) }) else {
+                continue
             }
+            _ = take(header.value, named: header.name.lowercased())
         }
+        if contentType == .structuredJSON || contentType == .otherEvent { mode = .structured }
     }
 
-    private mutating func takeEventHeader(_ header: EventHeader) {
-        if header.hasName("content-type") {
-            contentType = header.value
-            let type = header.value.flatMap(CloudEvents.mediaType)
-            if type?.hasPrefix("application/cloudevents") == true { mode = .structured }
-            return
+    /// - Returns: `false` when the name is none of an event's.
+    private mutating func take(_ value: [UInt8]?, named name: String) -> Bool {
+        switch name {
+        case "content-type": contentType = value.map(ContentType.init)
+        case "traceparent": traceParent = value
+        case "tracestate": traceState = value
+        case "ce_specversion": specVersion = value
+        case "ce_id": id = value
+        case "ce_source": source = value
+        case "ce_type": type = value
+        case "ce_time": time = value.flatMap(EventTime.init(rfc3339:))
+        case "ce_traceparent": takeTrace(parent: value)
+        case "ce_tracestate": takeTrace(state: value)
+        default:
+            guard name.hasPrefix("ce_") else { return false }
         }
-        guard header.name.utf8.starts(with: "ce_".utf8) else { return }
-        if mode == .bare { mode = .binary }
-        if header.hasName("ce_specversion") {
-            specVersion = header.value
-        } else if header.hasName("ce_id") {
-            id = header.value
-        } else if header.hasName("ce_source") {
-            source = header.value
-        } else if header.hasName("ce_type") {
-            type = header.value
-        } else if header.hasName("ce_time") {
-            time = header.value.flatMap { EventTime(rfc3339: $0) }
-        } else if header.hasName("ce_traceparent") {
-            takeTrace(parent: header.value)
-        } else if header.hasName("ce_tracestate") {
-            takeTrace(state: header.value)
-        }
-    }
-
-    private mutating func takeTraceHeader(_ header: EventHeader) {
-        if header.hasName("traceparent") {
-            traceParent = header.value
-        } else if header.hasName("tracestate") {
-            traceState = header.value
-        }
+        if mode == .bare, name.hasPrefix("ce_") { mode = .binary }
+        return true
     }
 
     /// For structured mode: what the headers say of an event does not count, but for the trace.
@@ -81,23 +68,30 @@ struct EventAttributes {
     /// Checks what every event must have, and what a request's must be.
     /// - Parameter prefix: what stands before an attribute's name: `ce_` for headers.
     func check(prefix: String) throws(SearchError) {
-        for (name, value) in [("specversion", specVersion), ("id", id), ("source", source), ("type", type)] {
-            guard let value, !value.isEmpty, String(validating: value, as: UTF8.self) != nil else {
-                throw .invalid(prefix + name, "text, as CloudEvents 1.0 requires of every event")
-            }
-        }
-        guard specVersion?.elementsEqual(CloudEvents.specVersion.utf8) == true else {
+        try Self.checkText(specVersion, prefix, "specversion")
+        try Self.checkText(id, prefix, "id")
+        try Self.checkText(source, prefix, "source")
+        try Self.checkText(type, prefix, "type")
+        guard specVersion == Self.specVersion else {
             throw .invalid(prefix + "specversion", "\"\(CloudEvents.specVersion)\"")
         }
-        guard type?.elementsEqual(EventType.requested.rawValue.utf8) == true else {
+        guard type == Self.requested else {
             throw .invalid(prefix + "type", "\"\(EventType.requested.rawValue)\"")
+        }
+    }
+
+    private static let specVersion = Array(CloudEvents.specVersion.utf8)
+    private static let requested = Array(EventType.requested.rawValue.utf8)
+
+    private static func checkText(_ value: [UInt8]?, _ prefix: String, _ name: String) throws(SearchError) {
+        guard let value, !value.isEmpty, (try? UTF8Span(validating: value.span)) != nil else {
+            throw .invalid(prefix + name, "text, as CloudEvents 1.0 requires of every event")
         }
     }
 
     /// Checks that the data is JSON, where the event says what it is.
     func checkContentType(_ name: String) throws(SearchError) {
-        guard let contentType else { return }
-        guard let type = CloudEvents.mediaType(of: contentType), CloudEvents.isJSON(type) else {
+        guard contentType == nil || contentType == .json else {
             throw .invalid(name, "\"\(CloudEvents.json)\" or none")
         }
     }

@@ -18,21 +18,9 @@ package struct EventHeader: Sendable, Hashable {
 }
 
 extension [EventHeader] {
-    /// The last header of that name, as Kafka's clients take it when a name repeats; its case does not matter.
-    package func last(named name: StaticString) -> EventHeader? {
-        last { $0.hasName(name) }
-    }
-}
-
-extension EventHeader {
-    /// - Parameter wanted: in lower case.
-    func hasName(_ wanted: StaticString) -> Bool {
-        let own = name.utf8
-        guard own.count == wanted.utf8CodeUnitCount else { return false }
-        // Safe: the buffer is used within the call only.
-        return wanted.withUTF8Buffer { wanted in
-            unsafe zip(own, wanted).allSatisfy { $0 == $1 || ($0 ^ 0x20 == $1 && $1.isLowercaseLetter) }
-        }
+    /// The last header of that name, as Kafka's clients take it when a name repeats.
+    package func last(named name: String) -> EventHeader? {
+        last { $0.name == name }
     }
 }
 

@@ -59,9 +59,10 @@ package struct EventTime: Sendable, Hashable, Comparable, CustomStringConvertibl
 
     /// Reads RFC 3339 with any offset and any number of decimals; what is finer than a millisecond is cut off, a leap
     /// second is the second after it. `nil` when the text is no such time.
-    package init?(rfc3339 text: some Collection<UInt8>) {
-        var rest = Digits(text.prefix(64))  // longer than any sensible precision
-        guard text.count <= 64,
+    package init?(rfc3339 text: [UInt8]) {
+        var rest = TimeText(text)
+        guard text.count <= 64,  // more than any sensible precision needs
+
             let year = rest.number(4), rest.take("-"), let month = rest.number(2), rest.take("-"),
             let day = rest.number(2), rest.take("T") || rest.take("t") || rest.take(" "),
             let hour = rest.number(2), rest.take(":"), let minute = rest.number(2), rest.take(":"),
@@ -95,33 +96,44 @@ extension OutputSpan<UInt8> {
 }
 
 /// The pieces of an RFC 3339 time, taken off its front.
-private struct Digits {
-    private var rest: ArraySlice<UInt8>
+private struct TimeText {
+    private let text: [UInt8]
+    private var index = 0
 
-    init(_ text: some Sequence<UInt8>) { rest = Array(text)[...] }
+    init(_ text: [UInt8]) { self.text = text }
 
-    var isEmpty: Bool { rest.isEmpty }
+    var isEmpty: Bool { index == text.count }
 
     mutating func take(_ sign: Unicode.Scalar) -> Bool {
-        guard rest.first == UInt8(ascii: sign) else { return false }
-        rest.removeFirst()
+        guard index < text.count, text[index] == UInt8(ascii: sign) else { return false }
+        index += 1
         return true
     }
 
+    private mutating func digit() -> Int64? {
+        guard index < text.count, text[index].isDigit else { return nil }
+        index += 1
+        return Int64(text[index - 1] - UInt8(ascii: "0"))
+    }
+
+    /// A number of exactly so many digits.
     mutating func number(_ digits: Int) -> Int64? {
-        guard rest.count >= digits, rest.prefix(digits).allSatisfy(\.isDigit) else { return nil }
-        defer { rest = rest.dropFirst(digits) }
-        return rest.prefix(digits).reduce(0) { $0 * 10 + Int64($1 - UInt8(ascii: "0")) }
+        var number: Int64 = 0
+        for _ in 0..<digits {
+            guard let digit = digit() else { return nil }
+            number = number * 10 + digit
+        }
+        return number
     }
 
     /// Milliseconds; 0 when there is no fraction, `nil` when a point has no digit behind it.
     mutating func fraction() -> Int64? {
         guard take(".") else { return 0 }
-        let digits = rest.prefix(while: \.isDigit)
-        guard !digits.isEmpty else { return nil }
-        rest = rest.dropFirst(digits.count)
-        let padded = Array(digits.prefix(3)) + Array(repeating: UInt8(ascii: "0"), count: max(0, 3 - digits.count))
-        return padded.reduce(0) { $0 * 10 + Int64($1 - UInt8(ascii: "0")) }
+        guard let tenths = digit() else { return nil }
+        let milliseconds = tenths * 100 + (digit() ?? 0) * 10
+        let thousandths = digit() ?? 0
+        while digit() != nil {}
+        return milliseconds + thousandths
     }
 
     /// Minutes east of UTC.

@@ -10,16 +10,34 @@ enum CloudEvents {
     static let specVersion = "1.0"
     static let json = "application/json"
     static let structuredJSON = "application/cloudevents+json"
+}
 
-    /// The media type of a content type: without its parameters, in lower case.
-    static func mediaType(of contentType: [UInt8]) -> String? {
-        guard let text = String(validating: contentType.prefix(256), as: UTF8.self) else { return nil }
-        let type = text.prefix { $0 != ";" }
-        return String(type.drop { $0 == " " }.prefix { $0 != " " && $0 != "\t" }).lowercased()
-    }
+/// What a content type says of a record's value. Parameters and case do not matter.
+enum ContentType: Hashable {
+    case json
+    /// A CloudEvent in structured mode, as JSON.
+    case structuredJSON
+    /// A CloudEvent in another format, or several in one record.
+    case otherEvent
+    case other
 
-    /// Whether data of that media type is JSON (RFC 6839).
-    static func isJSON(_ mediaType: String) -> Bool {
-        mediaType == json || mediaType == "text/json" || mediaType.hasSuffix("+json")
+    private static let plainJSON = Array(CloudEvents.json.utf8)
+
+    init(_ text: [UInt8]) {
+        if text == Self.plainJSON {
+            self = .json
+            return
+        }
+        let blanks: Set<Character> = [" ", "\t"]
+        let type = String(decoding: text.prefix(256), as: UTF8.self).lowercased().prefix { $0 != ";" }
+        let name = type.drop { blanks.contains($0) }.prefix { !blanks.contains($0) }
+        if name == CloudEvents.structuredJSON {
+            self = .structuredJSON
+        } else if name.hasPrefix("application/cloudevents") {
+            self = .otherEvent
+        } else {
+            // RFC 6839: a suffix tells the syntax.
+            self = name == CloudEvents.json || name == "text/json" || name.hasSuffix("+json") ? .json : .other
+        }
     }
 }

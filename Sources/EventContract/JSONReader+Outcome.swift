@@ -13,7 +13,7 @@ extension JSONReader {
     }
 
     mutating func time() throws(JSONError) -> EventTime? {
-        try string().flatMap { EventTime(rfc3339: $0.utf8) }
+        try string().flatMap { EventTime(rfc3339: Array($0.utf8)) }
     }
 
     mutating func coordinate() throws(JSONError) -> Coordinate? {

@@ -12,7 +12,8 @@ extension JSONWriter {
         } else {
             key("places")
             beginArray()
-            for place in result.places { value(place) }
+            let places = result.places.span
+            for index in places.indices { value(places, at: index) }
             endArray()
         }
         member("totalAvailable", result.totalAvailable)
@@ -21,23 +22,24 @@ extension JSONWriter {
         if let search = result.search { member("search", search) }
     }
 
-    private mutating func value(_ place: Place) {
+    /// Reads each member where it lies: a copy of a place would retain and release all of them.
+    private mutating func value(_ places: Span<Place>, at index: Int) {
         beginObject()
-        member("id", place.id)
-        member("provider", place.provider.rawValue)
-        member("name", place.name)
-        member("category", place.category)
-        member("types", place.types)
-        if let location = place.location { member("location", location) }
+        member("id", places[index].id)
+        member("provider", places[index].provider.rawValue)
+        member("name", places[index].name)
+        member("category", places[index].category)
+        member("types", places[index].types)
+        if let location = places[index].location { member("location", location) }
         // Whole metres: a street address is not known to less.
-        member("distanceMeters", place.distanceMeters.flatMap(\.wholeMeters))
-        member("address", place.address)
-        member("imageURL", place.imageURL)
-        member("url", place.url)
-        member("rating", place.rating)
-        member("ratingCount", place.ratingCount)
-        member("priceLevel", place.priceLevel)
-        member("openNow", place.openNow)
+        member("distanceMeters", places[index].distanceMeters.flatMap(\.wholeMeters))
+        member("address", places[index].address)
+        member("imageURL", places[index].imageURL)
+        member("url", places[index].url)
+        member("rating", places[index].rating)
+        member("ratingCount", places[index].ratingCount)
+        member("priceLevel", places[index].priceLevel)
+        member("openNow", places[index].openNow)
         endObject()
     }
 

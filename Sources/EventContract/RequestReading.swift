@@ -76,7 +76,7 @@ struct RequestReading {
     }
 
     private mutating func readStructured(_ json: Span<UInt8>) throws(SearchError) {
-        guard attributes.contentType.flatMap(CloudEvents.mediaType) == CloudEvents.structuredJSON else {
+        guard attributes.contentType == .structuredJSON else {
             throw .invalid("content-type", "\"\(CloudEvents.structuredJSON)\", \"\(CloudEvents.json)\" or none")
         }
         attributes.forgetEvent()  // the headers' attributes: in this mode the event is the value alone
@@ -95,8 +95,8 @@ struct RequestReading {
                 case "id": attributes.id = try Self.bytes(&reader)
                 case "source": attributes.source = try Self.bytes(&reader)
                 case "type": attributes.type = try Self.bytes(&reader)
-                case "time": attributes.time = try Self.bytes(&reader).flatMap { EventTime(rfc3339: $0) }
-                case "datacontenttype": attributes.contentType = try Self.bytes(&reader)
+                case "time": attributes.time = try Self.bytes(&reader).flatMap(EventTime.init(rfc3339:))
+                case "datacontenttype": attributes.contentType = try Self.bytes(&reader).map(ContentType.init)
                 case "traceparent": attributes.takeTrace(parent: try Self.bytes(&reader))
                 case "tracestate": attributes.takeTrace(state: try Self.bytes(&reader))
                 default: try reader.skip()

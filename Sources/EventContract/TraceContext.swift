@@ -39,22 +39,31 @@ package struct TraceContext: Sendable, Hashable {
     private static func valid(_ text: [UInt8]) -> [UInt8]? {
         let hyphen = UInt8(ascii: "-")
         guard text.count >= 55, text.count <= 512, text[2] == hyphen, text[35] == hyphen, text[52] == hyphen,
-            let version = number(text[0..<2]), version != 0xFF, let flags = number(text[53..<55]),
-            text.count == 55 || (version > 0 && text[55] == hyphen),
-            isID(text[3..<35]), isID(text[36..<52])
+            let version = number(text, 0..<2), version != 0xFF, let flags = number(text, 53..<55),
+            text.count == 55 || (version > 0 && text[55] == hyphen), isID(text, 3..<35), isID(text, 36..<52)
         else { return nil }
         // Of the flags, "sampled" and "random trace id" are defined; the others must be sent as 0.
-        return Array("00".utf8) + text[2..<53] + [UInt8(ascii: "0"), hexDigits[Int(flags & 0b11)]]
+        let known = flags & 0b11
+        if version == 0, known == flags { return text }
+        var parent = Array(text.prefix(55))
+        (parent[0], parent[1], parent[53], parent[54]) = (hexDigits[0], hexDigits[0], hexDigits[0], hexDigits[known])
+        return parent
     }
 
-    private static func isID(_ text: ArraySlice<UInt8>) -> Bool {
-        text.allSatisfy { value(of: $0) != nil } && text.contains { $0 != UInt8(ascii: "0") }
+    /// Hexadecimal digits in lower case, not all of them 0.
+    private static func isID(_ text: [UInt8], _ range: Range<Int>) -> Bool {
+        var bits = 0
+        for index in range {
+            guard let value = value(of: text[index]) else { return false }
+            bits |= value
+        }
+        return bits != 0
     }
 
-    private static func number(_ text: ArraySlice<UInt8>) -> Int? {
+    private static func number(_ text: [UInt8], _ range: Range<Int>) -> Int? {
         var number = 0
-        for digit in text {
-            guard let value = value(of: digit) else { return nil }
+        for index in range {
+            guard let value = value(of: text[index]) else { return nil }
             number = number << 4 | value
         }
         return number

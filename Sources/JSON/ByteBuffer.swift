@@ -52,48 +52,110 @@
         count += 1
     }
 
+    /// - Parameter text: of at least two characters.
     @inline(__always)
     mutating func append(_ text: StaticString) {
         let length = text.utf8CodeUnitCount
         reserve(length)
-        // Every caller passes text of more than one character, which has a pointer representation.
+        // Only a single character may be held without a pointer; a StaticString of one traps here.
         unsafe (start + count).update(from: text.utf8Start, count: length)
         count += length
     }
 
-    /// `range` must lie within `bytes`.
-    @inline(__always)
-    mutating func append(_ bytes: Span<UInt8>, in range: Range<Int>) {
-        precondition(range.upperBound <= bytes.count && range.lowerBound >= 0)
-        reserve(range.count)
+    /// `"name":`, behind a comma if there is to be one. Names are short and many: one call, one check of room.
+    mutating func appendKey(_ name: StaticString, comma: Bool) {
+        let length = name.utf8CodeUnitCount
+        reserve(length + 4)
+        var end = unsafe start + count
+        if comma {
+            unsafe end.pointee = UInt8(ascii: ",")
+            unsafe end += 1
+        }
+        unsafe end.pointee = UInt8(ascii: "\"")
+        unsafe end += 1
+        unsafe end.update(from: name.utf8Start, count: length)
+        unsafe end += length
+        unsafe end.pointee = UInt8(ascii: "\"")
+        unsafe (end + 1).pointee = UInt8(ascii: ":")
+        unsafe count = end + 2 - start
+    }
+
+    /// As many bytes as there are.
+    mutating func append(_ bytes: Span<UInt8>) {
+        reserve(bytes.count)
         let target = unsafe start + count
         unsafe bytes.withUnsafeBufferPointer { source in
             guard let from = source.baseAddress else { return }
-            unsafe target.update(from: from + range.lowerBound, count: range.count)
+            unsafe target.update(from: from, count: source.count)
         }
-        count += range.count
+        count += bytes.count
     }
 
-    /// Decimal digits, at least `width` of them with zeros in front.
+    /// Copies text up to the first byte that RFC 8259, section 7, wants escaped: a control character, a quote, a
+    /// backslash.
+    /// - Returns: the index of that byte, `text.count` when there is none.
+    @inline(__always)
+    mutating func appendClean(_ text: UnsafeBufferPointer<UInt8>, from first: Int) -> Int {
+        let length = text.count
+        guard let from = text.baseAddress, first >= 0, first < length else { return length }
+        reserve(length - first)
+        let target = unsafe start + (count &- first)
+        // `&+` below: no index passes `length`, so none overflows.
+        var index = first
+        let lastWord = length &- 8
+        // Eight bytes at a time, loaded and stored in bounds as `index <= length - 8`. The store of a word that holds
+        // an escape is overwritten or left behind `count`.
+        while index <= lastWord {
+            let word = unsafe UnsafeRawPointer(from + index).loadUnaligned(as: UInt64.self)
+            unsafe UnsafeMutableRawPointer(target + index).storeBytes(of: word, as: UInt64.self)
+            let marks = Self.escapeMarks(in: word.littleEndian)
+            if marks != 0 {
+                index &+= marks.trailingZeroBitCount >> 3
+                count &+= index &- first
+                return index
+            }
+            index &+= 8
+        }
+        while index < length {
+            let byte = unsafe from[index]
+            if byte < 0x20 || byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\") { break }
+            unsafe target[index] = byte
+            index &+= 1
+        }
+        count &+= index &- first
+        return index
+    }
+
+    /// The high bit of each byte that needs escaping. Exact up to and including the lowest marked byte: a borrow can
+    /// only mark bytes above it falsely.
+    @inline(__always)
+    private static func escapeMarks(in word: UInt64) -> UInt64 {
+        let ones: UInt64 = 0x0101_0101_0101_0101
+        let high: UInt64 = 0x8080_8080_8080_8080
+        // byte ^ 2 < 0x21 for a control character and for the quote, which is 0x22; byte ^ 0x5C < 1 for a backslash.
+        let controlOrQuote = (word ^ ones &* 2) &- ones &* 0x21
+        let backslash = (word ^ ones &* 0x5C) &- ones
+        return (controlOrQuote | backslash) & ~word & high
+    }
+
+    /// Decimal digits, at least `width` (at most 20) of them with zeros in front.
     @inline(__always)
     mutating func appendDigits(_ number: UInt64, width: Int = 1) {
         reserve(20)  // UInt64.max has 20 digits
-        var length = 1
-        var limit: UInt64 = 10
-        while number >= limit, length < 20 {
-            length += 1
-            let (next, overflow) = limit.multipliedReportingOverflow(by: 10)
-            if overflow { break }
-            limit = next
+        var (length, limit) = (1, 10 as UInt64)
+        while length < 20, limit <= number {
+            length &+= 1
+            limit &*= 10  // wraps for the 20th digit only, after which it is no longer asked
         }
-        length = max(length, min(width, 20))
-        var rest = number
-        for offset in stride(from: length - 1, through: 0, by: -1) {
-            let (quotient, digit) = rest.quotientAndRemainder(dividingBy: 10)
-            unsafe start[count + offset] = UInt8(ascii: "0") &+ UInt8(truncatingIfNeeded: digit)
+        if length < width { length = width }
+        var (rest, place) = (number, length)
+        while place > 0 {
+            place &-= 1
+            let quotient = rest / 10
+            unsafe start[count &+ place] = UInt8(ascii: "0") &+ UInt8(truncatingIfNeeded: rest &- quotient &* 10)
             rest = quotient
         }
-        count += length
+        count &+= length
     }
 
     /// Takes back the last bytes while they are `byte`.

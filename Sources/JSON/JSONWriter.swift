@@ -39,11 +39,8 @@ package struct JSONWriter: ~Copyable {
 
     /// - Parameter name: a member's name that needs no escaping.
     package mutating func key(_ name: StaticString) {
-        separate()
+        buffer.appendKey(name, comma: needsComma)
         needsComma = false
-        buffer.append(UInt8(ascii: "\""))
-        buffer.append(name)
-        buffer.append("\":")
     }
 
     /// For names that are not known when compiling.
@@ -87,7 +84,7 @@ package struct JSONWriter: ~Copyable {
     /// - Parameter json: one complete JSON value, written as it stands.
     package mutating func value(json: Span<UInt8>) {
         separate()
-        buffer.append(json, in: 0..<json.count)
+        buffer.append(json)
     }
 
     // MARK: Members; what is `nil` is left out
@@ -147,15 +144,18 @@ package struct JSONWriter: ~Copyable {
     }
 
     private mutating func appendString(_ text: String) {
+        // Safe: the buffer is used within the call only.
+        let isDone: Void? = unsafe text.utf8.withContiguousStorageIfAvailable { unsafe appendString($0) }
+        if isDone == nil { unsafe Array(text.utf8).withUnsafeBufferPointer { unsafe appendString($0) } }
+    }
+
+    @inline(__always)
+    private mutating func appendString(_ text: UnsafeBufferPointer<UInt8>) {
         buffer.append(UInt8(ascii: "\""))
-        let bytes = text.utf8.span
-        var index = 0
-        while true {
-            let clean = bytes.firstToEscape(from: index)
-            buffer.append(bytes, in: index..<clean)
-            guard clean < bytes.count else { break }
-            appendEscape(bytes[clean])
-            index = clean + 1
+        var index = unsafe buffer.appendClean(text, from: 0)
+        while index < text.count {
+            appendEscape(unsafe text[index])
+            index = unsafe buffer.appendClean(text, from: index + 1)
         }
         buffer.append(UInt8(ascii: "\""))
     }
@@ -201,17 +201,16 @@ package struct JSONWriter: ~Copyable {
 
     /// Lays the standard library's shortest digits out without an exponent, as far as that stays readable.
     private mutating func appendShortest(of size: Double) {
-        let text = size.description  // "1.25e-05", "12345.678", "1e+16"
-        let parts = text.utf8.split(separator: UInt8(ascii: "e"), maxSplits: 1)
-        let mantissa = parts[0].split(separator: UInt8(ascii: "."), maxSplits: 1)
-        let (whole, fraction) = (mantissa[0], mantissa.count > 1 ? mantissa[1] : Substring().utf8)
-        guard parts.count > 1, let exponent = Int(Substring(parts[1])) else {
-            return append(whole, fraction)
+        let text = size.description  // "12345.678", "1.25e-05", "1e+16"
+        guard text.utf8.contains(UInt8(ascii: "e")) else {
+            return text.hasSuffix(".0") ? append(text.utf8.dropLast(2)) : append(text.utf8)
         }
-        let digits = Array(whole) + Array(fraction)
-        let point = whole.count + exponent  // how many digits stand before the point
+        let parts = text.utf8.split(separator: UInt8(ascii: "e"), maxSplits: 1)
+        let digits = parts[0].filter { $0 != UInt8(ascii: ".") }
+        let exponent = parts.count > 1 ? Int(Substring(parts[1])) ?? 0 : 0
+        let point = 1 + exponent  // how many digits stand before the point; the mantissa has one
         switch point {
-        case ...(-7): append(text.utf8[...])  // smaller than 1e-7
+        case ...(-7): append(text.utf8)  // smaller than 1e-7
         case ...0:
             buffer.append("0.")
             for _ in point..<0 { buffer.append(UInt8(ascii: "0")) }
@@ -223,52 +222,11 @@ package struct JSONWriter: ~Copyable {
                 buffer.append(UInt8(ascii: "."))
                 append(digits.dropFirst(point))
             }
-        default: append(text.utf8[...])
+        default: append(text.utf8)
         }
-    }
-
-    private mutating func append(_ whole: Substring.UTF8View, _ fraction: Substring.UTF8View) {
-        append(whole)
-        guard !fraction.elementsEqual([UInt8(ascii: "0")]) else { return }
-        buffer.append(UInt8(ascii: "."))
-        append(fraction)
     }
 
     private mutating func append(_ bytes: some Sequence<UInt8>) {
         for byte in bytes { buffer.append(byte) }
-    }
-}
-
-extension Span<UInt8> {
-    /// Index of the first byte at or after `start` that RFC 8259, section 7, wants escaped (a control character, a
-    /// quote, a backslash); `count` when there is none.
-    fileprivate func firstToEscape(from start: Int) -> Int {
-        let words = unsafe bytes  // a span of UInt8 has no padding to expose
-        var index = start
-        while count - index >= 8 {
-            // In bounds by the line above.
-            let word = unsafe words.unsafeLoadUnaligned(fromUncheckedByteOffset: index, as: UInt64.self).littleEndian
-            let found = Self.escapeMarks(in: word)
-            if found != 0 { return index + found.trailingZeroBitCount / 8 }
-            index += 8
-        }
-        while index < count {
-            let byte = self[index]
-            if byte < 0x20 || byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\") { return index }
-            index += 1
-        }
-        return count
-    }
-
-    /// The high bit of each byte that needs escaping. Exact up to and including the lowest marked byte: a borrow can
-    /// only mark bytes above it falsely.
-    @inline(__always)
-    private static func escapeMarks(in word: UInt64) -> UInt64 {
-        let ones: UInt64 = 0x0101_0101_0101_0101
-        let high: UInt64 = 0x8080_8080_8080_8080
-        let quote = word ^ (ones &* UInt64(UInt8(ascii: "\"")))
-        let backslash = word ^ (ones &* UInt64(UInt8(ascii: "\\")))
-        let control = (word &- ones &* 0x20) & ~word
-        return (control | ((quote &- ones) & ~quote) | ((backslash &- ones) & ~backslash)) & high
     }
 }

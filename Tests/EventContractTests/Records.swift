@@ -2,11 +2,72 @@ import LocationSearch
 
 @testable import EventContract
 
+/// How a request is laid out in its record.
+enum Envelope: CaseIterable, Sendable {
+    case bare, binary, structured, structuredBase64
+}
+
 /// Records that tests decode.
 enum Records {
     static let source = SourcePosition(topic: "requests", partition: 3, offset: 42)
+    static let timestamp = EventTime(milliseconds: 1_700_000_000_000)
 
-    static func decode(_ text: String) throws(RejectedRecord) -> DecodedRequest {
-        try RequestDecoder().decode(IncomingRecord(source: source, value: Array(text.utf8)))
+    static func record(
+        _ value: [UInt8]?, key: [UInt8]? = nil, headers: [EventHeader] = []
+    ) -> IncomingRecord {
+        IncomingRecord(source: source, timestamp: timestamp, key: key, value: value, headers: headers)
+    }
+
+    /// A record whose request is `body`, in that envelope.
+    static func record(_ body: [UInt8], in envelope: Envelope) -> IncomingRecord {
+        switch envelope {
+        case .bare: record(body)
+        case .binary: record(body, headers: eventHeaders)
+        case .structured: record(structured("data", body), headers: [structuredType])
+        case .structuredBase64:
+            record(structured("data_base64", Array("\"\(Base64.encode(body))\"".utf8)), headers: [structuredType])
+        }
+    }
+
+    static let eventHeaders = [
+        EventHeader("ce_specversion", text: "1.0"), EventHeader("ce_id", text: "event-1"),
+        EventHeader("ce_source", text: "/tests"), EventHeader("ce_type", text: "location-search.requested.v1"),
+        EventHeader("ce_time", text: "2026-11-21T09:30:00.25Z"), EventHeader("content-type", text: "application/json"),
+    ]
+    static let structuredType = EventHeader("content-type", text: "application/cloudevents+json; charset=UTF-8")
+
+    private static func structured(_ member: String, _ json: [UInt8]) -> [UInt8] {
+        let start = """
+            {"specversion":"1.0","id":"event-1","source":"/tests","type":"location-search.requested.v1",
+             "time":"2026-11-21T09:30:00.25Z","datacontenttype":"application/json","\(member)":
+            """
+        return Array(start.utf8) + json + Array("}".utf8)
+    }
+
+    static func decode(_ record: IncomingRecord) throws(RejectedRecord) -> DecodedRequest {
+        try RequestDecoder().decode(record)
+    }
+
+    static func decode(_ text: String, in envelope: Envelope = .bare) throws(RejectedRecord) -> DecodedRequest {
+        try decode(record(Array(text.utf8), in: envelope))
+    }
+
+    /// Why the record is refused; `nil` when it is not.
+    static func rejection(of record: IncomingRecord) -> RejectedRecord? {
+        do throws(RejectedRecord) {
+            _ = try decode(record)
+            return nil
+        } catch {
+            return error
+        }
+    }
+
+    static func rejection(of text: String, in envelope: Envelope = .bare) -> RejectedRecord? {
+        rejection(of: record(Array(text.utf8), in: envelope))
+    }
+
+    /// A search with one more member.
+    static func search(with member: String) -> String {
+        #"{"location":{"latitude":35.5,"longitude":139.5},\#(member)}"#
     }
 }

@@ -4,8 +4,181 @@ import Testing
 @testable import EventContract
 
 struct RequestDecoderTests {
-    @Test func readsBareJSON() throws {
+    @Test func theDefaultsAreTheContracts() throws {
         let decoded = try Records.decode(#"{"location":{"latitude":35.690921,"longitude":139.700258}}"#)
-        #expect(decoded.request.location == Coordinate(latitude: 35.690921, longitude: 139.700258))
+        #expect(
+            decoded.request
+                == SearchRequest(
+                    requestID: "requests-3-42", operation: .search, provider: .auto, category: "restaurant",
+                    location: Coordinate(latitude: 35.690921, longitude: 139.700258), radiusMeters: 1500, limit: 20))
+        #expect(decoded.envelope == RequestEnvelope(source: Records.source, time: Records.timestamp))
+    }
+
+    @Test(arguments: Envelope.allCases)
+    func everyMemberIsRead(envelope: Envelope) throws {
+        let body = """
+            {"requestId":"r-1","operation":"search","provider":"hotpepper","category":"hospital",
+             "location":{"latitude":-90,"longitude":180},"radiusMeters":0.5e2,"keyword":"ラーメン","language":"zh-TW",
+             "openNow":true,"limit":2.0,"pageToken":"t","placeId":"p","sessionId":"s","timeoutMs":6e4}
+            """
+        let expected = SearchRequest(
+            requestID: "r-1", operation: .search, provider: .named(.hotpepper), category: "hospital",
+            location: Coordinate(latitude: -90, longitude: 180), radiusMeters: 50, keyword: "ラーメン", language: "zh-TW",
+            openNow: true, limit: 2, pageToken: "t", placeID: "p", sessionID: "s", timeout: .seconds(60))
+        #expect(try Records.decode(body, in: envelope).request == expected)
+    }
+
+    static let accepted = [
+        #""requestId":null"#, #""operation":null,"provider":null,"category":null,"radiusMeters":null"#,
+        #""keyword":null,"language":null,"openNow":null,"limit":null,"pageToken":null,"timeoutMs":null"#,
+        #""location2":{"latitude":"x"},"unknown":[[{"a":1e999}]]"#,
+        #""radiusMeters":1"#, #""radiusMeters":50000"#, #""limit":1"#, #""limit":100"#, #""limit":1e2"#,
+        #""timeoutMs":1"#, #""timeoutMs":60000.0"#, #""provider":"auto""#, #""provider":"google-places-legacy""#,
+        #""language":"ja""#, #""language":"sl-rozaj-biske-1994""#, #""keyword":"\u3042\ud83c\udf63""#,
+        #""limit":"many","limit":7"#, #""location":null,"location":{"latitude":1,"longitude":2}"#,
+        #""\u006cimit":7"#,
+    ]
+    @Test(arguments: accepted, Envelope.allCases)
+    func accepts(member: String, envelope: Envelope) throws {
+        #expect(throws: Never.self) { try Records.decode(Records.search(with: member), in: envelope) }
+    }
+
+    /// What stands in a search beside its location, and the member that is at fault.
+    static let refused: [(String, String)] = [
+        (#""requestId":7"#, "requestId"), (#""requestId":"""#, "requestId"), (#""requestId":["a"]"#, "requestId"),
+        (#""requestId":"\#(String(repeating: "x", count: 10_240))""#, "requestId"),
+        (#""requestId":"\#(String(repeating: "あ", count: 129))""#, "requestId"),
+        (#""sessionId":"""#, "sessionId"), (#""sessionId":{}"#, "sessionId"), (#""sessionId":"\ud800""#, "sessionId"),
+        (#""operation":"delete""#, "operation"), (#""operation":1"#, "operation"), (#""operation":"""#, "operation"),
+        (#""provider":"bing""#, "provider"), (#""provider":false"#, "provider"),
+        (#""category":"""#, "category"), (#""category":5"#, "category"),
+        (#""category":"\#(String(repeating: "c", count: 65))""#, "category"),
+        (#""keyword":"""#, "keyword"), (#""keyword":12"#, "keyword"),
+        (#""keyword":"\#(String(repeating: "k", count: 257))""#, "keyword"),
+        (#""language":"日本語""#, "language"), (#""language":"ja_JP""#, "language"), (#""language":1"#, "language"),
+        (#""language":"\#(String(repeating: "a-", count: 18))""#, "language"),
+        (#""openNow":"true""#, "openNow"), (#""openNow":1"#, "openNow"),
+        (#""limit":0"#, "limit"), (#""limit":101"#, "limit"), (#""limit":1.5"#, "limit"), (#""limit":"20""#, "limit"),
+        (#""limit":1e400"#, "limit"), (#""limit":-9223372036854775809"#, "limit"), (#""limit":true"#, "limit"),
+        (#""radiusMeters":-1"#, "radiusMeters"), (#""radiusMeters":0.99"#, "radiusMeters"),
+        (#""radiusMeters":50000.1"#, "radiusMeters"), (#""radiusMeters":"1500""#, "radiusMeters"),
+        (#""radiusMeters":1e999"#, "radiusMeters"), (#""radiusMeters":[]"#, "radiusMeters"),
+        (#""timeoutMs":0"#, "timeoutMs"), (#""timeoutMs":1.5"#, "timeoutMs"), (#""timeoutMs":60001"#, "timeoutMs"),
+        (#""timeoutMs":"5s""#, "timeoutMs"), (#""timeoutMs":99999999999999999999"#, "timeoutMs"),
+        (#""pageToken":"""#, "pageToken"), (#""pageToken":9"#, "pageToken"),
+        (#""pageToken":"\#(String(repeating: "p", count: 4097))""#, "pageToken"),
+        (#""placeId":"""#, "placeId"), (#""placeId":"\#(String(repeating: "p", count: 513))""#, "placeId"),
+        (#""location":[35,139]"#, "location"), (#""location":"35,139""#, "location"), (#""location":null"#, "location"),
+        (#""location":{"latitude":91,"longitude":0}"#, "location.latitude"),
+        (#""location":{"latitude":-90.01,"longitude":0}"#, "location.latitude"),
+        (#""location":{"latitude":"35","longitude":0}"#, "location.latitude"),
+        (#""location":{"latitude":1e999,"longitude":0}"#, "location.latitude"),
+        (#""location":{"longitude":0}"#, "location.latitude"),
+        (#""location":{"latitude":null,"longitude":0}"#, "location.latitude"),
+        (#""location":{"latitude":0,"longitude":180.5}"#, "location.longitude"),
+        (#""location":{"latitude":0,"longitude":{}}"#, "location.longitude"),
+        (#""location":{"latitude":0}"#, "location.longitude"), (#""location":{}"#, "location.latitude"),
+        (#""limit":7,"limit":"many""#, "limit"),
+        (#""operation":"details""#, "placeId"), (#""operation":"photo","placeId":null"#, "placeId"),
+        (#""operation":"details","placeId":5"#, "placeId"),
+    ]
+    @Test(arguments: refused, Envelope.allCases)
+    func namesTheMemberAtFault(member: (json: String, name: String), envelope: Envelope) throws {
+        let rejected = try #require(Records.rejection(of: Records.search(with: member.json), in: envelope))
+        #expect(rejected.error.code == .invalidRequest)
+        #expect(rejected.error.member == member.name)
+        #expect(rejected.error.message.contains("expected"))
+    }
+
+    @Test(arguments: [#"{"latitude":"x"}"#, "[]", #"{"latitude":91,"longitude":200}"#, "null", "7"])
+    func locationIsIgnoredButForASearch(location: String) throws {
+        for operation in ["details", "photo"] {
+            let body = #"{"operation":"\#(operation)","placeId":"p","location":\#(location)}"#
+            #expect(try Records.decode(body).request.location == nil)
+        }
+    }
+
+    // MARK: What is wrong with the record as a whole
+
+    static let noRequests: [[UInt8]?] = [
+        nil, [], [0x20], Array("null".utf8), Array("[]".utf8), Array("7".utf8), Array("\"text\"".utf8),
+        Array("{".utf8), Array(#"{"location":{"latitude":35"#.utf8), Array("{}}".utf8), Array("{} {}".utf8),
+        Array("{'a':1}".utf8), Array("{\"a\":01}".utf8), Array("{\"limit\":NaN}".utf8),
+        Array(#"{"location":{"latitude":NaN,"longitude":0}}"#.utf8),
+        Array(#"{"location":{"latitude":-Infinity,"longitude":0}}"#.utf8),
+        Array("<html></html>".utf8), [0xFF, 0xFE, 0x7B, 0x00], Array(repeating: 0xFF, count: 100),
+        Array(#"{"unknown":"#.utf8) + [0x22, 0xC3, 0x28, 0x22, 0x7D],
+        Array((#"{"a":"# + String(repeating: "[", count: 65) + String(repeating: "]", count: 65) + "}").utf8),
+        Array(String(repeating: "[", count: 60_000).utf8),
+        Array(Records.search(with: #""pad":"\#(String(repeating: "x", count: 65_536))""#).utf8),
+    ]
+    @Test(arguments: noRequests)
+    func namesTheValueWhenItIsNoRequest(value: [UInt8]?) throws {
+        let rejected = try #require(Records.rejection(of: Records.record(value)))
+        #expect(rejected.error.member == "value")
+        #expect(rejected.requestID == "requests-3-42")
+        #expect(rejected.error.message.utf8.count < 200)
+    }
+
+    @Test func aRecordOfTenMegabytesIsRefusedUnread() throws {
+        let value = Array(Records.search(with: #""requestId":"r-1""#).utf8) + Array(repeating: 0x20, count: 10_000_000)
+        let rejected = try #require(Records.rejection(of: Records.record(value)))
+        #expect(rejected.error.member == "value")
+        #expect(rejected.requestID == "requests-3-42")
+    }
+
+    @Test func invalidUTF8IsToldWhereverItStands() throws {
+        let broken: [UInt8] = [0xC3, 0x28]
+        func record(_ member: String) -> IncomingRecord {
+            let parts = Records.search(with: #""\#(member)":"§""#).split(separator: "§").map { Array($0.utf8) }
+            return Records.record(parts[0] + broken + parts[1])
+        }
+        for (member, named) in [("keyword", "keyword"), ("requestId", "requestId"), ("unknown", "value")] {
+            let rejected = try #require(Records.rejection(of: record(member)))
+            #expect(rejected.error.member == named)
+            #expect(rejected.error.message.contains("UTF-8"))
+        }
+    }
+
+    @Test(arguments: [[0, 0, 0, 0, 7], [1] + Array(repeating: 9, count: 16)])
+    func schemaRegistryFramingIsRecognised(prefix: [UInt8]) throws {
+        let value = prefix + Array(Records.search(with: #""limit":1"#).utf8)
+        let rejected = try #require(Records.rejection(of: Records.record(value)))
+        #expect(rejected.error.member == "value")
+        #expect(rejected.error.message.contains("schema registry"))
+    }
+
+    @Test func sizesAreLimited() throws {
+        let body = Records.search(with: #""limit":1"#)
+        let fitting = body + String(repeating: " ", count: 65_536 - body.utf8.count)
+        #expect(throws: Never.self) { try Records.decode(fitting) }
+        #expect(Records.rejection(of: fitting + " ")?.error.member == "value")
+        let large = [UInt8](repeating: 65, count: 65_537)
+        #expect(Records.rejection(of: Records.record(Array(body.utf8), key: large))?.error.member == "key")
+        let headers = [EventHeader("x", large)]
+        #expect(Records.rejection(of: Records.record(Array(body.utf8), headers: headers))?.error.member == "headers")
+        let small = RequestDecoder(maximumBytes: 10)
+        #expect(throws: RejectedRecord.self) { try small.decode(Records.record(Array(body.utf8))) }
+    }
+
+    @Test func theRejectionSaysWhoseRequestItWas() throws {
+        let body = Records.search(
+            with: #""requestId":"r-9","sessionId":"s-9","operation":"photo","provider":"hotpepper","limit":-1"#)
+        for (text, isWhole) in [(body, true), (String(body.dropLast()), false), (body + "}", false)] {
+            let rejected = try #require(Records.rejection(of: text))
+            #expect(rejected.requestID == "r-9")
+            #expect(rejected.sessionID == "s-9")
+            #expect(rejected.operation == .photo)
+            #expect(rejected.provider == .hotpepper)
+            #expect((rejected.error.member == "value") != isWhole)
+        }
+    }
+
+    @Test func noByteOfTheRecordIsInTheError() throws {
+        let secret = "AIzaSECRETSECRET"
+        for member in [#""limit":"\#(secret)""#, #""operation":"\#(secret)""#, #""\#(secret)"#, secret] {
+            let rejected = try #require(Records.rejection(of: Records.search(with: member)))
+            #expect(!rejected.error.message.contains("SECRET"))
+        }
     }
 }

@@ -1,0 +1,58 @@
+import LocationSearch
+import Testing
+
+@testable import EventContract
+
+struct DeadLetterTests {
+    private static let time = EventTime(milliseconds: 1_700_000_000_000)
+    private static let error = SearchError.invalid("location.latitude", "a finite number from -90 to 90")
+
+    /// Headers that a record may bring along, among them such as a dead letter has.
+    static let brought: [[EventHeader]] = [
+        [], [EventHeader("a", nil), EventHeader("a", []), EventHeader("", [0xFF, 0x00])], Records.eventHeaders,
+        [
+            EventHeader("dead-letter-reason", text: "mine"), EventHeader("source-topic", text: "elsewhere"),
+            EventHeader("dead-letter-time", text: "never"), EventHeader("dead-letter-member", text: "mine"),
+        ],
+        [EventHeader("source-offset", text: "-5"), EventHeader("dead-letter-reason", nil)],
+    ]
+    static let values: [[UInt8]?] = [nil, [], [0xFF, 0x00, 0x7B], Array("{}".utf8)]
+
+    @Test(arguments: brought, values)
+    func keyValueAndHeadersComeBackExactly(headers: [EventHeader], value: [UInt8]?) throws {
+        for key in [nil, [], [0xFE]] as [[UInt8]?] {
+            let record = Records.record(value, key: key, headers: headers)
+            let letter = DeadLetter(record, error: Self.error, at: Self.time)
+            #expect(letter.key == key && letter.value == value)
+            let read = try #require(DeadLetter(key: letter.key, value: letter.value, headers: letter.headers))
+            #expect(read == letter)
+            #expect(read.originalHeaders == headers && read.key == key && read.value == value)
+        }
+    }
+
+    @Test func itsHeadersSayWhatWasWrong() {
+        let letter = DeadLetter(
+            Records.record([1], headers: [EventHeader("own", text: "x")]), error: Self.error, at: Self.time)
+        #expect(
+            letter.headers.map(\.line) == [
+                "own=x", "dead-letter-reason=invalid-request",
+                "dead-letter-message=location.latitude is not valid: expected a finite number from -90 to 90",
+                "dead-letter-member=location.latitude", "source-topic=requests", "source-partition=3",
+                "source-offset=42", "dead-letter-time=2023-11-14T22:13:20.000Z",
+            ])
+    }
+
+    @Test func aSecondDeathKeepsTheFirst() throws {
+        let first = DeadLetter(Records.record([1]), error: Self.error, at: Self.time)
+        let again = DeadLetter(Records.record([1], headers: first.headers), error: .timedOut, at: Self.time)
+        let read = try #require(DeadLetter(key: nil, value: [1], headers: again.headers))
+        #expect(read.reason == "timeout")
+        #expect(read.member == nil)
+        #expect(read.originalHeaders == first.headers)
+    }
+
+    @Test(arguments: [[], [EventHeader("dead-letter-reason", nil)], [EventHeader("dead-letter-message", text: "m")]])
+    func otherRecordsAreNone(headers: [EventHeader]) {
+        #expect(DeadLetter(key: nil, value: [1], headers: headers) == nil)
+    }
+}

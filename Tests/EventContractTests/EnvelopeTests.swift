@@ -1,0 +1,188 @@
+import LocationSearch
+import Testing
+
+@testable import EventContract
+
+struct EnvelopeTests {
+    private static let body = Array(#"{"location":{"latitude":1,"longitude":2}}"#.utf8)
+
+    // MARK: The request's id
+
+    @Test(arguments: Envelope.allCases)
+    func theEventsIDStandsInForTheRequests(envelope: Envelope) throws {
+        let decoded = try Records.decode(Records.record(Self.body, in: envelope))
+        #expect(decoded.request.requestID == (envelope == .bare ? "requests-3-42" : "event-1"))
+    }
+
+    @Test func aLongTopicStillGivesAValidID() throws {
+        let topic = String(repeating: "t", count: 249)
+        let source = SourcePosition(topic: topic, partition: 100_000, offset: .max)
+        let decoded = try Records.decode(IncomingRecord(source: source, value: Self.body))
+        #expect(decoded.request.requestID.count == 128)
+        #expect(decoded.request.requestID.hasSuffix("-100000-9223372036854775807"))
+    }
+
+    @Test func anUnusableEventIDIsToldOnlyWhereItIsNeeded() throws {
+        let long = EventHeader("ce_id", text: String(repeating: "i", count: 10_240))
+        let headers = Records.eventHeaders + [long]
+        let rejected = try #require(Records.rejection(of: Records.record(Self.body, headers: headers)))
+        #expect(rejected.error.member == "ce_id")
+        #expect(rejected.requestID == "requests-3-42")
+        let named = Records.search(with: #""requestId":"r-1""#)
+        #expect(try Records.decode(Records.record(Array(named.utf8), headers: headers)).request.requestID == "r-1")
+    }
+
+    // MARK: Time
+
+    @Test func theEventsTimeGoesBeforeTheRecords() throws {
+        let expected = EventTime(rfc3339: Array("2026-11-21T09:30:00.250Z".utf8))
+        for envelope in [Envelope.binary, .structured, .structuredBase64] {
+            #expect(try Records.decode(Records.record(Self.body, in: envelope)).envelope.time == expected)
+        }
+        let broken = Records.eventHeaders.filter { $0.name != "ce_time" } + [EventHeader("ce_time", text: "yesterday")]
+        let decoded = try Records.decode(Records.record(Self.body, headers: broken))
+        #expect(decoded.envelope.time == Records.timestamp)
+    }
+
+    // MARK: Binary mode
+
+    static let brokenHeaders: [(String, [UInt8]?)] = [
+        ("ce_specversion", nil), ("ce_specversion", Array("0.3".utf8)), ("ce_specversion", []),
+        ("ce_id", nil), ("ce_id", []), ("ce_id", [0xC3, 0x28]), ("ce_source", nil), ("ce_source", []),
+        ("ce_source", [0xFF]), ("ce_type", nil), ("ce_type", Array("location-search.completed.v1".utf8)),
+        ("ce_type", Array("location-search.requested.v2".utf8)), ("ce_type", [0x00]),
+        ("content-type", Array("text/plain".utf8)), ("content-type", Array("application/avro".utf8)),
+        ("content-type", [0xFF]), ("content-type", Array("application/cloudevents+avro".utf8)),
+        ("content-type", Array("application/cloudevents-batch+json".utf8)),
+    ]
+    @Test(arguments: brokenHeaders)
+    func namesTheHeaderAtFault(header: (name: String, value: [UInt8]?)) throws {
+        let others = Records.eventHeaders.filter { $0.name != header.name }
+        let replaced = others + [EventHeader(header.name, header.value)]
+        let rejected = try #require(Records.rejection(of: Records.record(Self.body, headers: replaced)))
+        #expect(rejected.error.member == header.name)
+        if header.name != "content-type" {
+            let missing = try #require(Records.rejection(of: Records.record(Self.body, headers: others)))
+            #expect(missing.error.member == header.name)
+        }
+    }
+
+    @Test func aWrongEnvelopeStillTellsWhoseRequestItWas() throws {
+        let headers = Records.eventHeaders.filter { $0.name != "ce_type" } + [EventHeader("ce_type", text: "other")]
+        let body = Records.search(with: #""requestId":"r-1","limit":-1"#)
+        let rejected = try #require(Records.rejection(of: Records.record(Array(body.utf8), headers: headers)))
+        #expect(rejected.error.member == "ce_type")
+        #expect(rejected.requestID == "r-1")
+    }
+
+    @Test func ofARepeatedHeaderTheLastCounts() throws {
+        let headers = [EventHeader("ce_type", text: "other"), EventHeader("ce_id", [0xFF])] + Records.eventHeaders
+        #expect(try Records.decode(Records.record(Self.body, headers: headers)).request.requestID == "event-1")
+    }
+
+    @Test(arguments: [
+        "application/json", "APPLICATION/JSON", "application/json; charset=utf-8", "application/json;charset=utf-8",
+        "text/json", "application/vnd.example+json", " application/json",
+    ])
+    func everySpellingOfJSONIsAccepted(type: String) throws {
+        let headers =
+            Records.eventHeaders.filter { $0.name != "content-type" } + [EventHeader("Content-Type", text: type)]
+        #expect(throws: Never.self) { try Records.decode(Records.record(Self.body, headers: headers)) }
+    }
+
+    @Test func foreignHeadersAndContentTypesDoNotMakeAnEvent() throws {
+        let headers = [
+            EventHeader("content-type", text: "text/plain"), EventHeader("x-team", nil), EventHeader("", []),
+            EventHeader("cell", text: "7"),
+        ]
+        #expect(try Records.decode(Records.record(Self.body, headers: headers)).request.requestID == "requests-3-42")
+    }
+
+    // MARK: Structured mode
+
+    @Test(arguments: [
+        "application/cloudevents+json", "Application/CloudEvents+JSON", "application/cloudevents+json; charset=UTF-8",
+        "application/cloudevents+json;charset=UTF-8",
+    ])
+    func structuredModeIsToldByItsContentType(type: String) throws {
+        let event = Records.record(Self.body, in: .structured)
+        let record = Records.record(event.value, headers: [EventHeader("content-type", text: type)])
+        #expect(try Records.decode(record).request.requestID == "event-1")
+    }
+
+    /// What replaces a good event's attribute, and the member that is at fault.
+    static let brokenEvents: [(String, String)] = [
+        (#""specversion":"1.1""#, "specversion"), (#""specversion":1.0"#, "specversion"),
+        (#""id":"""#, "id"), (#""id":7"#, "id"), (#""id":null"#, "id"), (#""id":"\ud800""#, "id"),
+        (#""id":"\#(String(repeating: "i", count: 129))""#, "id"), (#""source":null"#, "source"),
+        (#""source":"""#, "source"), (#""type":"other""#, "type"), (#""type":{}"#, "type"),
+        (#""datacontenttype":"text/xml""#, "datacontenttype"), (#""data":null"#, "data"), (#""data":[]"#, "data"),
+        (#""data":"{}""#, "data"), (#""data":{}"#, "location"), (#""data_base64":"e30=""#, "data_base64"),
+        (#""data":null,"data_base64":"e30""#, "data_base64"), (#""data":null,"data_base64":"e3=0""#, "data_base64"),
+        (#""data":null,"data_base64":"!!!!""#, "data_base64"), (#""data":null,"data_base64":7"#, "data"),
+        (#""data":null,"data_base64":"W10=""#, "data_base64"), (#""data":null,"data_base64":"e30=""#, "location"),
+    ]
+    @Test(arguments: brokenEvents)
+    func namesTheMemberOfTheEventAtFault(replaced: (json: String, name: String)) throws {
+        // Of a member that is there twice, the last counts.
+        let good = Records.record(Self.body, in: .structured)
+        let event = try #require(good.value).dropLast() + Array(",\(replaced.json)}".utf8)
+        let rejected = try #require(
+            Records.rejection(of: Records.record(Array(event), headers: [Records.structuredType])))
+        #expect(rejected.error.member == replaced.name)
+    }
+
+    @Test(arguments: ["", "[]", "7", "{", "null", #"{"data":{"#, "{}x"])
+    func aStructuredEventThatIsNoneIsTheValuesFault(text: String) throws {
+        let record = Records.record(Array(text.utf8), headers: [Records.structuredType])
+        #expect(Records.rejection(of: record)?.error.member == "value")
+    }
+
+    @Test func anEventWithoutAttributesIsRefused() throws {
+        let record = Records.record(Array(#"{"data":{}}"#.utf8), headers: [Records.structuredType])
+        #expect(Records.rejection(of: record)?.error.member == "specversion")
+    }
+
+    @Test func dataMayComeBeforeTheAttributes() throws {
+        let event = """
+            {"data":{"location":{"latitude":1,"longitude":2},"requestId":"r-1"},"type":"location-search.requested.v1",
+             "source":"/x","id":"e","specversion":"1.0","extension":true}
+            """
+        let record = Records.record(Array(event.utf8), headers: [Records.structuredType])
+        #expect(try Records.decode(record).request.requestID == "r-1")
+    }
+
+    // MARK: Trace
+
+    private static let parent = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
+
+    @Test func traceHeadersAreTakenFromEveryPlace() throws {
+        let plain = [EventHeader("traceparent", text: Self.parent), EventHeader("tracestate", text: "a=b")]
+        let extensions = [EventHeader("ce_traceparent", text: Self.parent), EventHeader("ce_tracestate", text: "a=b")]
+        let event = try #require(Records.record(Self.body, in: .structured).value).dropLast()
+        let structured = event + Array(#","traceparent":"\#(Self.parent)","tracestate":"a=b"}"#.utf8)
+        let records = [
+            Records.record(Self.body, headers: plain), Records.record(Self.body, headers: Records.eventHeaders + plain),
+            Records.record(Self.body, headers: Records.eventHeaders + extensions),
+            Records.record(Array(structured), headers: [Records.structuredType]),
+        ]
+        for record in records {
+            let trace = try #require(try Records.decode(record).envelope.trace)
+            #expect(trace.traceparent == Array(Self.parent.utf8))
+            #expect(trace.traceState == Array("a=b".utf8))
+        }
+    }
+
+    @Test(arguments: [nil, [], [0xFF], Array(repeating: UInt8(ascii: "0"), count: 10_240), Array("00-x".utf8)])
+    func aWrongTraceIsDroppedNeverFatal(parent: [UInt8]?) throws {
+        let headers = [EventHeader("traceparent", parent), EventHeader("tracestate", text: "a=b")]
+        #expect(try Records.decode(Records.record(Self.body, headers: headers)).envelope.trace == nil)
+    }
+
+    @Test func aRejectionKeepsKeyAndTrace() throws {
+        let record = Records.record([], key: Array("k".utf8), headers: [EventHeader("traceparent", text: Self.parent)])
+        let rejected = try #require(Records.rejection(of: record))
+        #expect(rejected.envelope.key == Array("k".utf8))
+        #expect(rejected.envelope.trace?.traceID == "0af7651916cd43dd8448eb211c80319c")
+    }
+}

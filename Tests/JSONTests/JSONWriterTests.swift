@@ -1,0 +1,120 @@
+import Testing
+
+@testable import JSON
+
+struct JSONWriterTests {
+    private func text(_ write: (inout JSONWriter) -> Void) -> String {
+        var writer = JSONWriter(capacity: 0)
+        write(&writer)
+        return String(decoding: writer.finish(), as: UTF8.self)
+    }
+
+    @Test func commasComeByThemselves() {
+        let json = text { writer in
+            writer.beginObject()
+            writer.member("a", 1)
+            writer.key("b")
+            writer.beginArray()
+            writer.beginArray()
+            writer.endArray()
+            writer.beginObject()
+            writer.endObject()
+            writer.value("x")
+            writer.null()
+            writer.value(false)
+            writer.endArray()
+            writer.key("dynamic \"key\"" as String)
+            writer.value(json: Array("[1, 2]".utf8).span)
+            writer.member("c", true)
+            writer.member("d", ["p", "q"])
+            writer.endObject()
+        }
+        #expect(json == #"{"a":1,"b":[[],{},"x",null,false],"dynamic \"key\"":[1, 2],"c":true,"d":["p","q"]}"#)
+    }
+
+    @Test func whatIsNilIsLeftOut() {
+        let json = text { writer in
+            writer.beginObject()
+            writer.member("a", nil as String?)
+            writer.member("b", nil as Int?)
+            writer.member("c", nil as Double?)
+            writer.member("d", nil as Bool?)
+            writer.member("e", [])
+            writer.member("f", Double.nan)
+            writer.member("g", 0)
+            writer.endObject()
+        }
+        #expect(json == #"{"g":0}"#)
+    }
+
+    @Test func everyCharacterIsEscapedWhereItMustBeInEveryPlace() throws {
+        let scalars = (0...0xFF).compactMap { Unicode.Scalar($0 as Int) } + ["あ", "🍜", "\u{2028}", "\u{FFFF}"]
+        for scalar in scalars {
+            for length in 0..<18 {
+                let pad = String(repeating: "あx", count: length).prefix(length)
+                let string = "\(pad)\(scalar)\(pad)"
+                let json = text { $0.value(string) }
+                let bytes = Array(json.utf8)
+                #expect(!bytes.contains { $0 < 0x20 })
+                var reader = JSONReader(bytes.span)
+                let read = try reader.string()
+                try reader.finish()
+                #expect(read == string)
+            }
+        }
+    }
+
+    static let numbers: [(Double, String)] = [
+        (0, "0"), (-0.0, "0"), (1, "1"), (-1, "-1"), (35.690921, "35.690921"), (-139.7, "-139.7"), (4.1, "4.1"),
+        (1500, "1500"),
+        (1e-7, "0.0000001"), (1.5e-7, "0.00000015"), (1.234567e-5, "0.00001234567"), (0.1 + 0.2, "0.30000000000000004"),
+        (35.69092100000001, "35.69092100000001"), (99_999_999.999_999_9, "99999999.9999999"),
+        (123_456_789.125, "123456789.125"),
+        (1e15, "1000000000000000"), (9_007_199_254_740_993, "9007199254740992"), (1.5e20, "150000000000000000000"),
+        (1e21, "1e+21"), (1e-8, "1e-08"), (.greatestFiniteMagnitude, "1.7976931348623157e+308"), (.nan, "null"),
+        (.infinity, "null"), (-.infinity, "null"),
+    ]
+    @Test(arguments: numbers)
+    func numbersAreShort(number: (value: Double, text: String)) {
+        #expect(text { $0.value(number.value) } == number.text)
+    }
+
+    @Test func numbersComeBackAndAreAsShortAsCanBe() {
+        var random = SystemRandomNumberGenerator()
+        var wrong: [Double] = []
+        for round in 0..<20_000 {
+            let bits = Double(bitPattern: random.next())
+            let decimal =
+                Double(Int64.random(in: -2_000_000_000...2_000_000_000)) / [1, 10, 1e3, 1e6, 1e7, 1e9][round % 6]
+            for number in [bits, decimal] where number.isFinite {
+                let json = text { $0.value(number) }
+                let digits = { (text: String) in text.prefix { $0 != "e" }.filter(\.isNumber).drop { $0 == "0" } }
+                let mine = String(digits(json).reversed().drop { $0 == "0" })
+                let shortest = String(digits(number.description).reversed().drop { $0 == "0" })
+                if Double(json) != number || mine != shortest { wrong.append(number) }
+            }
+        }
+        #expect(wrong.isEmpty)
+    }
+
+    @Test(arguments: [0, 9, 10, 99, 100, -1, -10, .max, .min, 1_000_000_000_000_000_000, 999_999_999_999_999_999])
+    func integersAreExact(number: Int) {
+        #expect(text { $0.value(number) } == String(number))
+    }
+
+    @Test func oneTextLeavesNothingInTheNext() {
+        var writer = JSONWriter(capacity: 1)
+        for round in 1...40 {
+            let long = String(repeating: "日本\"", count: round * 50)
+            writer.beginArray()
+            writer.value(long)
+            writer.value(round)
+            writer.endArray()
+            let expected = "[\"\(long.replacing("\"", with: "\\\""))\",\(round)]"
+            #expect(String(decoding: writer.finish(), as: UTF8.self) == expected)
+        }
+        writer.beginObject()
+        writer.reset()
+        #expect(writer.bytes.count == 0)
+    }
+}
