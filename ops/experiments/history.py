@@ -14,7 +14,8 @@ One JSON object per line, in any order but for `outcome` (the reader's order) an
      "op": 3, "oo": 99, "ce": "...", "code": "timeout", "fault": "why it is no proper event"}
         p, o: the request's position by the outcome's headers; op, oo: the outcome's own
     {"e": "commit", "t": 2.0, "committed": {"0": 18}, "ends": {"result": {"3": 100}, "error": {}, "dead": {}}}
-        the group's offsets and, read after them, the end offsets of the outcome topics
+        the group's offsets and, read after them, the end offsets of the outcome topics; where a broker's end offsets
+        cannot be had exactly, "wall" (ms since 1970) instead: an outcome was out if its record's time "ts" is not later
     {"e": "kill", "t": 2.5, "worker": 1}     a crash; "losses": n when it counts as n
     {"e": "live", "t": 0.1, "workers": 4}    how many workers run from here on
 
@@ -41,7 +42,7 @@ class Request:
     session: str | None
     bad: bool
     found: bool
-    outcomes: list = field(default_factory=list)  # (kind, code, op, oo, ce), in the order read
+    outcomes: list = field(default_factory=list)  # (kind, code, op, oo, ce, fault, ts), in the order read
     dead: list = field(default_factory=list)
 
 
@@ -110,7 +111,7 @@ class History:
 
     def _take(self, request: Request, e: dict) -> None:
         before = self._is_finished(request)
-        entry = (e["kind"], e.get("code"), e["op"], e["oo"], e.get("ce"), self._fault(request, e))
+        entry = (e["kind"], e.get("code"), e["op"], e["oo"], e.get("ce"), self._fault(request, e), e.get("ts"))
         (request.outcomes if e["kind"] in OUTCOMES else request.dead).append(entry)
         self.finished += not before and self._is_finished(request)
 
@@ -248,18 +249,20 @@ class History:
                 rows, i = by_partition[p], checked[p]
                 while i < len(rows) and rows[i][0] < committed:
                     o, r = rows[i]
-                    if not self._was_out(r, sample["ends"]):
+                    if not self._was_out(r, sample):
                         v.commit_violations += 1
                         self._violation("commit", (p, o), f"{committed} was committed at {sample['t']:.1f} s, its outcome was not out")
                     i += 1
                 checked[p] = max(i, checked[p])
 
     @staticmethod
-    def _was_out(r: Request, ends: dict) -> bool:
-        def below(entries: list) -> bool:
-            return any(oo < ends.get(kind, {}).get(str(op), 0) for kind, _, op, oo, *_ in entries)
+    def _was_out(r: Request, sample: dict) -> bool:
+        ends, wall = sample.get("ends", {}), sample.get("wall")
 
-        return below(r.outcomes) and (not r.bad or below(r.dead))
+        def out(kind, code, op, oo, ce, fault, ts) -> bool:
+            return ts <= wall if wall is not None else oo < ends.get(kind, {}).get(str(op), 0)
+
+        return any(out(*e) for e in r.outcomes) and (not r.bad or any(out(*e) for e in r.dead))
 
     def _bound(self, v: Verdict) -> None:
         v.rate_per_worker = self._rate()

@@ -102,7 +102,7 @@ class Lab:
         self.provider = Provider(self.options.provider) if self.options.provider else Provider.start(self.processes, self.options.locsearch)
         self.sender = Sender(self.broker, self.topics, partitions, self.recorder)
         self.reader = self._observe(Reader(self.broker, self.topics, self.outcome_topics, self.recorder, isolation))
-        self.sampler = self._observe(OffsetSampler(self.broker, self.topics, partitions, self.outcome_topics, self.recorder, self.reader))
+        self.sampler = self._observe(OffsetSampler(self.broker, self.topics, partitions, self.outcome_topics, self.recorder))
 
     def _observe(self, thread):
         self._threads.append(thread)

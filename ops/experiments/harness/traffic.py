@@ -101,6 +101,7 @@ class Reader(threading.Thread):
         super().__init__(daemon=True)
         self.topics, self.recorder, self.record = topics, recorder, record
         self.on_outcome = None  # called with (event, value as read, message)
+        self.exact_ends = broker.exact_ends
         self.gaps_are_loss = broker.drops_old  # elsewhere a transaction's marker leaves a gap
         self.read = 0
         self._next = {(t, p): 0 for t, n in partitions.items() for p in range(n)}
@@ -115,9 +116,6 @@ class Reader(threading.Thread):
                 if not message.error():
                     self._take(message)
         self._consumer.close()
-
-    def position(self, topic: str, partition: int) -> int:
-        return self._next[(topic, partition)]
 
     def stop(self) -> None:
         self._stopped.set()
@@ -140,7 +138,9 @@ class Reader(threading.Thread):
         """The history's event of a record, and its value."""
         kind = self.topics.kinds[message.topic()]
         headers = {name: (value or b"").decode("utf-8", "replace") for name, value in message.headers() or []}
-        event = {"kind": kind, "op": message.partition(), "oo": message.offset(), "key": text(message.key())}
+        event: dict = {"kind": kind, "op": message.partition(), "oo": message.offset(), "key": text(message.key())}
+        if not self.exact_ends:
+            event["ts"] = message.timestamp()[1]
         value, faults = None, []
         try:
             event["p"], event["o"] = int(headers["source-partition"]), int(headers["source-offset"])
@@ -169,9 +169,9 @@ class Reader(threading.Thread):
 class OffsetSampler(threading.Thread):
     """Reads what the group has committed, then where the outcome topics end, every half second."""
 
-    def __init__(self, broker: Broker, topics: Topics, requests: int, outcomes: dict[str, int], recorder: Recorder, reader: Reader, every: float = 0.5):
+    def __init__(self, broker: Broker, topics: Topics, requests: int, outcomes: dict[str, int], recorder: Recorder, every: float = 0.5):
         super().__init__(daemon=True)
-        self.reader, self.exact_ends = reader, broker.exact_ends
+        self.exact_ends = broker.exact_ends
         self.topics, self.requests, self.outcomes, self.recorder, self.every = topics, requests, outcomes, recorder, every
         self.drops_old = broker.drops_old
         self.failed = 0  # samples that the broker's faults spoilt
@@ -201,22 +201,18 @@ class OffsetSampler(threading.Thread):
         committed = {a.partition: a.offset for a in answers if a.offset >= 0}
         if self.drops_old:
             self._check_dropped(committed)
-        if not self.exact_ends:
-            time.sleep(1.5)  # the word of the reader is taken: let it come to what is there
-        ends: dict[str, dict] = {}
-        for topic, partitions in self.outcomes.items():
-            ends[self.topics.kinds[topic]] = {str(p): self._end(topic, p) for p in range(partitions)}
+        if self.exact_ends:
+            after = {"ends": {self.topics.kinds[t]: {str(p): self._watermarks(t, p)[1] for p in range(n)} for t, n in self.outcomes.items()}}
+        else:
+            after = {"wall": round(time.time() * 1000)}
         self.committed = committed
-        self.recorder.add("commit", committed={str(p): o for p, o in committed.items()}, ends=ends)
+        self.recorder.add("commit", committed={str(p): o for p, o in committed.items()}, **after)
 
     def _check_dropped(self, committed: dict[int, int]) -> None:
         for p in range(self.requests):
             low = self._watermarks(self.topics.requests, p)[0]
             if low > committed.get(p, 0):
                 self.recorder.problem(f"requests/{p}: the broker dropped records up to {low} that were not yet committed: too much was waiting")
-
-    def _end(self, topic: str, partition: int) -> int:
-        return self._watermarks(topic, partition)[1] if self.exact_ends else self.reader.position(topic, partition)
 
     def _watermarks(self, topic: str, partition: int) -> tuple[int, int]:
         return self._client.get_watermark_offsets(TopicPartition(topic, partition), 5, cached=False)

@@ -183,6 +183,12 @@ def test_commit_past_a_missing_dead_letter():
     assert judge(events + [early]).ok
 
 
+def test_commit_by_time_where_ends_are_not_exact():
+    events = [sent(0), outcome(0, 0, ts=1000)]
+    assert judge(events + [{"e": "commit", "t": 2.0, "committed": {"0": 1}, "wall": 1000}]).ok
+    assert judge(events + [{"e": "commit", "t": 2.0, "committed": {"0": 1}, "wall": 999}]).commit_violations == 1
+
+
 def test_command_line(tmp_path):
     for events, code in ((sound(), 0), (sound() + [sent(10)], 1)):
         file = tmp_path / "history.jsonl"
