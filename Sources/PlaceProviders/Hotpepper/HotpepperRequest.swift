@@ -1,0 +1,63 @@
+import LocationSearch
+
+/// One call to the gourmet search.
+struct HotpepperRequest {
+    let url: String
+    /// 1-based offset of the first result.
+    let start: Int
+    /// The radius of the step that was asked for; `nil` but for a search.
+    let radiusMeters: Double?
+
+    /// The five radii there are, `range` 1 to 5, in metres.
+    private static let ranges: [Double] = [300, 500, 1000, 2000, 3000]
+
+    init(_ request: SearchRequest, configuration: ProviderConfiguration) {
+        var url = QueryURL(configuration.baseURL, path: "/hotpepper/gourmet/v1/")
+        url.add("key", configuration.apiKey)
+        if request.operation == .search, let location = request.location {
+            // The smallest step that covers the wish, or the largest there is.
+            let range = Self.ranges.firstIndex { $0 >= request.radiusMeters } ?? Self.ranges.count - 1
+            start = request.pageToken.flatMap(Self.start) ?? 1
+            radiusMeters = Self.ranges[range]
+            url.add("lat", location.latitude.plainDecimal)
+            url.add("lng", location.longitude.plainDecimal)
+            url.add("range", range + 1)
+            url.add("keyword", request.keyword)
+            if let genre = Self.genre(for: request.category), !genre.isEmpty { url.add("genre", genre) }
+            if start > 1 { url.add("start", start) }
+            url.add("count", request.limit)
+        } else {
+            start = 1
+            radiusMeters = nil
+            url.add("id", request.placeID)
+        }
+        url.add("format", "json")
+        self.url = url.text
+    }
+
+    /// - Returns: the genre code to filter by, empty for no filter, `nil` for what is no restaurant.
+    static func genre(for category: String) -> String? {
+        if let known = genres[category.lowercased()] { return known }
+        let bytes = Array(category.utf8)
+        let isCode = bytes.count == 4 && (bytes[0] | 0x20) == UInt8(ascii: "g")
+            && bytes[1...].allSatisfy { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
+        return isCode ? category.uppercased() : nil
+    }
+
+    /// Names for the genres of the master list, ours and theirs.
+    private static let genres: [String: String] = [
+        "restaurant": "", "food": "", "居酒屋": "G001", "izakaya": "G001", "ダイニングバー・バル": "G002",
+        "創作料理": "G003", "和食": "G004", "japanese_restaurant": "G004", "洋食": "G005",
+        "イタリアン・フレンチ": "G006", "italian_restaurant": "G006", "french_restaurant": "G006", "中華": "G007",
+        "chinese_restaurant": "G007", "焼肉・ホルモン": "G008", "韓国料理": "G017", "korean_restaurant": "G017",
+        "アジア・エスニック料理": "G009", "各国料理": "G010", "カラオケ・パーティ": "G011", "karaoke": "G011",
+        "バー・カクテル": "G012", "bar": "G012", "ラーメン": "G013", "ramen_restaurant": "G013", "ramen": "G013",
+        "お好み焼き・もんじゃ": "G016", "カフェ・スイーツ": "G014", "cafe": "G014", "その他グルメ": "G015",
+    ]
+
+    /// Our page token is the offset to start from.
+    static func start(from token: String) -> Int? {
+        guard let start = Int(token), (1...1_000_000).contains(start) else { return nil }
+        return start
+    }
+}

@@ -1,0 +1,166 @@
+import HTTPTransport
+import JSON
+import LocationSearch
+
+/// One answer of the gourmet search, or its failure.
+struct HotpepperResponse {
+    var list = PlaceList()
+    var available: Int?
+    /// Entries of the list, readable or not.
+    var entries = 0
+    private var error: (code: Int?, isThere: Bool) = (nil, false)
+    private var hasShops = false
+    private var hasResults = false
+
+    /// - Throws: in the contract's terms. The HTTP status is 200 whatever happened, so the body decides.
+    static func read(_ response: HTTPResponse) throws(SearchError) -> HotpepperResponse {
+        guard response.status == 200 else {
+            throw SearchError(httpStatus: response.status, retryAfter: response.retryAfter, from: .hotpepper)
+        }
+        if response.body.firstMeaningfulByte == UInt8(ascii: "<") {
+            guard !response.body.prefix(64).starts(with: "<?xml".utf8) else {
+                throw .badResponse("is XML", from: .hotpepper)
+            }
+            throw SearchError(
+                .upstreamUnavailable, "hotpepper sent a notice instead of data, as in maintenance; try again later",
+                httpStatus: 200)
+        }
+        var page = HotpepperResponse()
+        do throws(JSONError) {
+            try page.read(response.body.span)
+        } catch {
+            throw .badResponse("is no JSON (\(error.kind.rawValue))", from: .hotpepper)
+        }
+        if page.error.isThere { throw failure(page.error.code) }
+        guard page.hasShops else {
+            throw .badResponse(page.hasResults ? "has neither shops nor an error" : "lacks results", from: .hotpepper)
+        }
+        guard !page.list.isHopeless else { throw .badResponse("has no readable place", from: .hotpepper) }
+        return page
+    }
+
+    private static func failure(_ code: Int?) -> SearchError {
+        let status = code.map { "\($0)" }
+        return switch code {
+        case 1000:
+            SearchError(.upstreamUnavailable, "hotpepper failed; try again later", httpStatus: 200, providerStatus: status)
+        case 2000:
+            SearchError(
+                .unauthorized, "hotpepper refuses our API key; check hotpepper.apiKey", httpStatus: 200,
+                providerStatus: status)
+        case 3000:
+            SearchError(
+                .invalidRequest, "hotpepper refused a parameter of the request", httpStatus: 200, providerStatus: status)
+        default:
+            SearchError(
+                .upstreamRejected, "hotpepper answered with an error it does not document", httpStatus: 200,
+                providerStatus: status)
+        }
+    }
+
+    private mutating func read(_ body: Span<UInt8>) throws(JSONError) {
+        var reader = JSONReader(body)
+        if try reader.enterObject() {
+            while let key = try reader.nextKey() {
+                if "results" ~= key { try readResults(&reader) } else { try reader.skip() }
+            }
+        }
+        try reader.finish()
+    }
+
+    private mutating func readResults(_ reader: inout JSONReader) throws(JSONError) {
+        guard try reader.enterObject() else { return }
+        hasResults = true
+        while let key = try reader.nextKey() {
+            switch key {
+            case "results_available": available = try reader.lenientInt().flatMap { $0 >= 0 ? $0 : nil }
+            case "shop": try readShops(&reader)
+            case "error": try readError(&reader)
+            default: try reader.skip()
+            }
+        }
+    }
+
+    private mutating func readShops(_ reader: inout JSONReader) throws(JSONError) {
+        guard try reader.enterArray() else { return }
+        hasShops = true
+        while try reader.nextElement() {
+            entries += 1
+            list.add(try Place(hotpepper: &reader))
+        }
+    }
+
+    /// An array of errors, or one; the first counts.
+    private mutating func readError(_ reader: inout JSONReader) throws(JSONError) {
+        if try reader.kind() == .object { return try readOneError(&reader) }
+        guard try reader.enterArray() else { return }
+        while try reader.nextElement() { try readOneError(&reader) }
+    }
+
+    private mutating func readOneError(_ reader: inout JSONReader) throws(JSONError) {
+        error.isThere = true
+        guard try reader.enterObject() else { return }
+        while let key = try reader.nextKey() {
+            if "code" ~= key {
+                let code = try reader.lenientInt()
+                if error.code == nil { error.code = code }
+            } else {
+                try reader.skip()
+            }
+        }
+    }
+}
+
+extension Place {
+    /// One shop; `nil` when it lacks id or name. Everything else may be missing or empty.
+    init?(hotpepper reader: inout JSONReader) throws(JSONError) {
+        guard try reader.enterObject() else { return nil }
+        var place = Place(id: "", provider: .hotpepper, name: "")
+        var (latitude, longitude): (Double?, Double?) = (nil, nil)
+        var (genre, subGenre): (String?, String?) = (nil, nil)
+        while let key = try reader.nextKey() {
+            switch key {
+            case "id": place.id = try reader.wanted() ?? ""
+            case "name": place.name = try reader.wanted() ?? ""
+            case "address": place.address = try reader.wanted()
+            case "lat": latitude = try reader.lenientDouble()
+            case "lng": longitude = try reader.lenientDouble()
+            case "genre": genre = try reader.wantedMember("name")
+            case "sub_genre": subGenre = try reader.wantedMember("name")
+            case "urls": place.url = try reader.wantedMember("pc")
+            case "photo": place.imageURL = try Self.hotpepperPhoto(&reader)
+            default: try reader.skip()
+            }
+        }
+        guard !place.id.isEmpty, !place.name.isEmpty else { return nil }
+        place.location = Coordinate(latitude, longitude)
+        place.category = genre
+        place.types = [genre, subGenre].compactMap { $0 }
+        self = place
+    }
+
+    /// The largest picture, `photo.pc.l`; the stand-in for "no image" is none.
+    private static func hotpepperPhoto(_ reader: inout JSONReader) throws(JSONError) -> String? {
+        var (large, medium, mobile): (String?, String?, String?) = (nil, nil, nil)
+        guard try reader.enterObject() else { return nil }
+        while let device = try reader.nextKey() {
+            let isPC = "pc" ~= device
+            guard isPC || "mobile" ~= device, try reader.enterObject() else {
+                if !isPC, !("mobile" ~= device) { try reader.skip() }
+                continue
+            }
+            while let size = try reader.nextKey() {
+                if "l" ~= size {
+                    let url = try reader.wanted()
+                    if isPC { large = url } else { mobile = url }
+                } else if isPC, "m" ~= size {
+                    medium = try reader.wanted()
+                } else {
+                    try reader.skip()
+                }
+            }
+        }
+        let url = large ?? medium ?? mobile
+        return url.flatMap { $0.hasSuffix("noimage.gif") ? nil : $0 }
+    }
+}

@@ -1,0 +1,74 @@
+package import HTTPTransport
+package import LocationSearch
+package import Resilience
+
+/// Hot Pepper Gourmet search (Recruit Web Service). Restaurants in Japan; details and photo are searches by id.
+package struct HotpepperService: PlaceService {
+    package let id = ProviderID.hotpepper
+    private let http: any HTTPSending
+    private let configuration: ProviderConfiguration
+
+    package init(http: any HTTPSending, configuration: ProviderConfiguration) {
+        self.http = http
+        self.configuration = configuration
+    }
+
+    package func refusal(of request: SearchRequest) -> SearchError? {
+        guard request.operation == .search else { return nil }
+        if request.openNow == true {
+            return .unsupported("openNow", by: id, "it has no such filter; leave it out")
+        }
+        if HotpepperRequest.genre(for: request.category) == nil {
+            return .unsupported("category", by: id, "it knows restaurants only, or a genre such as G013")
+        }
+        if let token = request.pageToken, HotpepperRequest.start(from: token) == nil {
+            return .invalid("pageToken", "a nextPageToken of an earlier hotpepper result")
+        }
+        return nil
+    }
+
+    package func answer(
+        _ request: SearchRequest, before deadline: Deadline
+    ) async throws(SearchError) -> ProviderAnswer {
+        let call = HotpepperRequest(request, configuration: configuration)
+        let response: HTTPResponse
+        do throws(HTTPError) {
+            response = try await http.send(HTTPRequest(url: call.url), before: deadline.instant)
+        } catch {
+            throw SearchError(error, from: id)
+        }
+        let page = try HotpepperResponse.read(response)
+        switch request.operation {
+        case .search: return answer(page, to: request, call)
+        case .details, .photo:
+            guard let place = page.list.places.first else {
+                throw SearchError(.notFound, "hotpepper has no place with this placeId")
+            }
+            if request.operation == .details {
+                return ProviderAnswer(places: [place], attributions: Self.credits(for: [place]))
+            }
+            guard let photo = place.imageURL else {
+                throw SearchError(.notFound, "hotpepper has no photo of this place")
+            }
+            return ProviderAnswer(photoURL: photo, attributions: Self.credits(for: [place]))
+        }
+    }
+
+    private func answer(
+        _ page: HotpepperResponse, to request: SearchRequest, _ call: HotpepperRequest
+    ) -> ProviderAnswer {
+        // Entries counted, not `results_returned`, which is only a label.
+        let next = call.start + page.entries
+        let hasNext = page.entries > 0 && next <= page.available ?? 0
+        return ProviderAnswer(
+            places: page.list.places, totalAvailable: page.available, nextPageToken: hasNext ? "\(next)" : nil,
+            attributions: Self.credits(for: page.list.places), radiusMeters: call.radiusMeters,
+            unreadablePlaces: page.list.unreadable)
+    }
+
+    /// The terms ask for the first always, for the second where pictures are shown.
+    private static func credits(for places: [Place]) -> [String] {
+        let credit = "Powered by ホットペッパーグルメ Webサービス"
+        return places.contains { $0.imageURL != nil } ? [credit, "【画像提供：ホットペッパー グルメ】"] : [credit]
+    }
+}

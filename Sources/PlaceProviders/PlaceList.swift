@@ -1,0 +1,88 @@
+import JSON
+import LocationSearch
+
+/// Gathers places of an answer: what cannot be read is left out and counted, an id that comes twice counts once.
+struct PlaceList {
+    private(set) var places: [Place] = []
+    private(set) var unreadable = 0
+
+    init() { places.reserveCapacity(20) }
+
+    mutating func add(_ place: Place?) {
+        guard let place else {
+            unreadable += 1
+            return
+        }
+        // Lists are short (100 at most): a scan beats a set.
+        if !places.contains(where: { $0.id == place.id }) { places.append(place) }
+    }
+
+    /// Whether there were entries and not one could be read.
+    var isHopeless: Bool { places.isEmpty && unreadable > 0 }
+}
+
+extension JSONReader {
+    /// A string that says something: `nil` when it is empty, none, or no valid text.
+    mutating func wanted() throws(JSONError) -> String? {
+        do throws(JSONError) {
+            guard let text = try text(), !text.isEmpty else { return nil }
+            return try text.string()
+        } catch {
+            if error.isInText { return nil }
+            throw error
+        }
+    }
+
+    /// Strings of an array; `[]` when the value is none.
+    mutating func wantedStrings() throws(JSONError) -> [String] {
+        var strings: [String] = []
+        guard try enterArray() else { return strings }
+        while try nextElement() {
+            if let text = try wanted() { strings.append(text) }
+        }
+        return strings
+    }
+
+    /// An object's member, read as text; the other members are skipped.
+    mutating func wantedMember(_ name: StaticString) throws(JSONError) -> String? {
+        var value: String?
+        guard try enterObject() else { return nil }
+        while let key = try nextKey() {
+            if name ~= key { value = try wanted() } else { try skip() }
+        }
+        return value
+    }
+
+    /// An object with two numbers, under the names the provider uses; `nil` when either is missing or out of range.
+    mutating func coordinate(_ latitudeName: StaticString, _ longitudeName: StaticString) throws(JSONError) -> Coordinate? {
+        var (latitude, longitude): (Double?, Double?) = (nil, nil)
+        guard try enterObject() else { return nil }
+        while let key = try nextKey() {
+            if latitudeName ~= key {
+                latitude = try lenientDouble()
+            } else if longitudeName ~= key {
+                longitude = try lenientDouble()
+            } else {
+                try skip()
+            }
+        }
+        return Coordinate(latitude, longitude)
+    }
+}
+
+extension Coordinate {
+    /// `nil` when either is missing or out of range.
+    init?(_ latitude: Double?, _ longitude: Double?) {
+        guard let latitude, let longitude else { return nil }
+        self.init(latitude: latitude, longitude: longitude)
+        if !isValid { return nil }
+    }
+}
+
+extension [UInt8] {
+    /// The first byte that is no blank, behind a byte order mark.
+    var firstMeaningfulByte: UInt8? {
+        let start = starts(with: [0xEF, 0xBB, 0xBF]) ? 3 : 0
+        return self[start...].first { $0 != 0x20 && $0 != 0x0A && $0 != 0x0D && $0 != 0x09 }
+    }
+}

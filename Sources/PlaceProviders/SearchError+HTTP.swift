@@ -1,0 +1,68 @@
+import HTTPTransport
+import LocationSearch
+
+/// What all three providers' failures have in common.
+extension SearchError {
+    /// A call that got no answer.
+    init(_ error: HTTPError, from provider: ProviderID) {
+        let name = provider.rawValue
+        switch error.kind {
+        case .dns, .connect, .tls, .reset:
+            self.init(.unreachable, "\(name) cannot be reached (\(error.description)); try again later")
+        case .timeout: self = .timedOut
+        case .truncated, .protocolViolation:
+            self.init(.badResponse, "the answer of \(name) broke off or is no HTTP; try again")
+        case .tooLarge: self.init(.badResponse, "the answer of \(name) is larger than the worker allows")
+        case .cancelled: self.init(.timeout, "the request was given up", allowsAttempt: false)
+        case .invalidRequest:
+            self.init(.internal, "a request to \(name) could not be put together: \(error.description)")
+        }
+    }
+
+    /// An answer whose HTTP status says all there is to say.
+    /// - Parameter status: not 200.
+    init(httpStatus status: Int, retryAfter: String?, from provider: ProviderID) {
+        let name = provider.rawValue
+        let wait = retryAfter.flatMap(Self.delay)
+        switch status {
+        case 401, 403:
+            self.init(.unauthorized, "\(name) refuses our API key; check it and what it may be used for", httpStatus: status)
+        case 408: self.init(.timeout, "\(name) gave up waiting; try again", httpStatus: status)
+        case 413, 414, 431:
+            self.init(.invalidRequest, "the request is too large for \(name)", httpStatus: status)
+        case 429:
+            self.init(.rateLimited, "\(name) limits how often we may ask; wait before trying again", retryAfter: wait, httpStatus: status)
+        case 500, 502, 503, 504:
+            self.init(.upstreamUnavailable, "\(name) is not available; try again later", retryAfter: wait, httpStatus: status)
+        case 300..<400 where provider == .hotpepper:
+            // Its notices of maintenance are pages elsewhere.
+            self.init(.upstreamUnavailable, "\(name) is closed for maintenance; try again later", retryAfter: wait, httpStatus: status)
+        case 505..<600:
+            self.init(.upstreamUnavailable, "\(name) failed; try again later", retryAfter: wait, httpStatus: status)
+        default:
+            self.init(.upstreamRejected, "\(name) answered with HTTP status \(status)", httpStatus: status)
+        }
+    }
+
+    static func badResponse(_ what: String, from provider: ProviderID) -> SearchError {
+        SearchError(.badResponse, "the answer of \(provider.rawValue) \(what); try again")
+    }
+
+    /// `Retry-After`: seconds, or an HTTP date (RFC 9110, 5.6.7). Capped at an hour; `nil` when it is neither, or past.
+    static func delay(_ retryAfter: String) -> Duration? {
+        let text = retryAfter.trimmingBlanks
+        if let seconds = Double(text) {
+            return seconds > 0 ? .seconds(min(seconds, 3600)) : nil
+        }
+        guard let date = HTTPDate.seconds(of: text) else { return nil }
+        let left = date - HTTPDate.now()
+        return left > 0 ? .seconds(min(left, 3600)) : nil
+    }
+}
+
+extension String {
+    fileprivate var trimmingBlanks: String {
+        let scalars = unicodeScalars.drop { $0 == " " || $0 == "\t" }
+        return String(String.UnicodeScalarView(scalars.reversed().drop { $0 == " " || $0 == "\t" }.reversed()))
+    }
+}

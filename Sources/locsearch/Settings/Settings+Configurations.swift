@@ -1,0 +1,111 @@
+import HTTPTransport
+import Kafka
+import LocationSearch
+import PlaceProviders
+import Resilience
+import WorkerRuntime
+
+/// What the parts of the worker are built with.
+extension Settings {
+    func security() throws(SettingsError) -> KafkaSecurity {
+        var security = KafkaSecurity()
+        security.securityProtocol = self["kafka.security.protocol"]
+        security.caFile = self["kafka.security.caFile"]
+        security.certificateFile = self["kafka.security.certificateFile"]
+        security.keyFile = self["kafka.security.keyFile"]
+        security.keyPassword = self["kafka.security.keyPassword"]
+        security.saslMechanism = self["kafka.security.sasl.mechanism"]
+        security.saslUsername = self["kafka.security.sasl.username"]
+        security.saslPassword = try secret("kafka.security.sasl.password", orFile: "kafka.security.sasl.passwordFile")
+        return security
+    }
+
+    var properties: [String: String] { self["kafka.properties"].flatMap(Setting.properties) ?? [:] }
+
+    func consumer() throws(SettingsError) -> ConsumerConfiguration {
+        var consumer = ConsumerConfiguration(bootstrapServers: text("kafka.bootstrapServers"))
+        consumer.groupID = text("kafka.groupId")
+        consumer.groupInstanceID = self["kafka.groupInstanceId"]
+        consumer.assignor = self["kafka.assignor"]
+        consumer.security = try security()
+        consumer.properties = properties
+        return consumer
+    }
+
+    func producer() throws(SettingsError) -> ProducerConfiguration {
+        var producer = ProducerConfiguration(bootstrapServers: text("kafka.bootstrapServers"))
+        if let linger = duration("kafka.linger") { producer.linger = linger }
+        producer.security = try security()
+        producer.properties = properties
+        return producer
+    }
+
+    var topics: WorkerConfiguration.Topics {
+        var topics = WorkerConfiguration.Topics()
+        topics.requests = text("topics.requests")
+        topics.results = text("topics.results")
+        topics.errors = text("topics.errors")
+        topics.deadLetters = text("topics.deadLetters")
+        return topics
+    }
+
+    func worker() throws(SettingsError) -> WorkerConfiguration {
+        var worker = WorkerConfiguration()
+        worker.topics = topics
+        worker.concurrency = integer("worker.concurrency")
+        worker.loops = integer("worker.loops")
+        worker.maxRequestBytes = integer("worker.maxRequestBytes")
+        worker.maxAge = duration("worker.maxAge")
+        if let deadline = duration("worker.deadline") { worker.deadline = deadline }
+        if let deadline = duration("worker.maxDeadline") { worker.maxDeadline = deadline }
+        if let grace = duration("worker.shutdownGrace") { worker.shutdownGrace = grace }
+        if let interval = duration("worker.commitInterval") { worker.commitInterval = interval }
+        worker.ordering = WorkerConfiguration.Ordering(rawValue: text("worker.ordering")) ?? .unordered
+        guard worker.loops <= worker.concurrency else {
+            throw SettingsError("worker.loops is \(worker.loops): expected at most worker.concurrency (\(worker.concurrency))")
+        }
+        return worker
+    }
+
+    var http: HTTPConfiguration {
+        var http = HTTPConfiguration()
+        http.proxy = self["http.proxy"]
+        http.caFile = self["http.caFile"]
+        http.maxResponseBytes = integer("http.maxResponseBytes")
+        if let timeout = duration("http.connectTimeout") { http.connectTimeout = timeout }
+        http.maxIdleConnections = integer("worker.concurrency")
+        return http
+    }
+
+    func providerOrder() throws(SettingsError) -> [ProviderID] {
+        var order: [ProviderID] = []
+        for name in text("providers.order").split(separator: ",") {
+            guard let id = ProviderID(rawValue: String(name)) else {
+                throw SettingsError("providers.order: \"\(name)\" is no provider: expected hotpepper, google-places or google-places-legacy")
+            }
+            order.append(id)
+        }
+        return order
+    }
+
+    var retryPolicies: [ProviderID: RetryPolicy] {
+        var policies: [ProviderID: RetryPolicy] = [:]
+        for (id, name) in [
+            (ProviderID.googlePlaces, "googlePlaces"), (.googlePlacesLegacy, "googlePlacesLegacy"),
+            (.hotpepper, "hotpepper"),
+        ] {
+            var policy = RetryPolicy()
+            policy.maxAttempts = integer("providers.\(name).maxAttempts")
+            policies[id] = policy
+        }
+        return policies
+    }
+
+    func googleKey() throws(SettingsError) -> String? {
+        try secret("googlePlaces.apiKey", orFile: "googlePlaces.apiKeyFile")
+    }
+
+    func hotpepperKey() throws(SettingsError) -> String? {
+        try secret("hotpepper.apiKey", orFile: "hotpepper.apiKeyFile")
+    }
+}
