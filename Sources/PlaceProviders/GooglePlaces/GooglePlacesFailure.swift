@@ -1,0 +1,125 @@
+import HTTPTransport
+import JSON
+import LocationSearch
+
+/// An error body of Google's APIs, in the contract's terms: by ErrorInfo's `reason` first, then by `status`, then by
+/// the HTTP code; never by the message, but for the two that tell a place id from other parameters.
+struct GooglePlacesFailure {
+    private var status: String?
+    private var reason: String?
+    private var quotaLimit: String?
+    private var retryDelay: Duration?
+    private var speaksOfPlaceID = false
+
+    /// - Parameter isForPlace: details or photo: a bad id is then `not-found`.
+    static func error(from response: HTTPResponse, isForPlace: Bool) -> SearchError {
+        var failure = GooglePlacesFailure()
+        if (try? failure.read(response.body.span)) == nil { failure = GooglePlacesFailure() }
+        let plain = SearchError(httpStatus: response.status, retryAfter: response.retryAfter, from: .googlePlaces)
+        guard failure.status != nil || failure.reason != nil else {
+            return response.status == 404 && isForPlace ? failure.notFound(response) : plain
+        }
+        return failure.error(response, plain, isForPlace: isForPlace)
+    }
+
+    private func notFound(_ response: HTTPResponse) -> SearchError {
+        make(.notFound, "google-places knows no such place; its id may be old: search again", response)
+    }
+
+    private func make(_ code: SearchError.Code, _ message: String, _ response: HTTPResponse) -> SearchError {
+        SearchError(code, message, httpStatus: response.status, providerStatus: status)
+    }
+
+    private func error(_ response: HTTPResponse, _ plain: SearchError, isForPlace: Bool) -> SearchError {
+        if reason == "API_KEY_INVALID" {
+            return make(.unauthorized, "google-places refuses our API key; check googlePlaces.apiKey", response)
+        }
+        switch status {
+        case "INVALID_ARGUMENT", "FAILED_PRECONDITION", "OUT_OF_RANGE":
+            if isForPlace, speaksOfPlaceID { return notFound(response) }
+            return make(.invalidRequest, "google-places refused a parameter of the request", response)
+        case "UNAUTHENTICATED":
+            return make(.unauthorized, "google-places refuses our API key; check googlePlaces.apiKey", response)
+        case "PERMISSION_DENIED":
+            if reason == "BILLING_DISABLED" || reason == "CONSUMER_SUSPENDED" {
+                return make(.unauthorized, "the project of our API key has no billing or is suspended", response)
+            }
+            return make(
+                .unauthorized, "our API key may not be used for google-places; allow the Places API (New) for it", response)
+        case "NOT_FOUND": return isForPlace ? notFound(response) : plain
+        case "RESOURCE_EXHAUSTED": return rateLimited(response, plain)
+        case "UNKNOWN", "INTERNAL", "DATA_LOSS", "UNAVAILABLE", "DEADLINE_EXCEEDED":
+            var error = make(.upstreamUnavailable, "google-places is not available; try again later", response)
+            error.retryAfter = retryDelay ?? plain.retryAfter
+            return error
+        default:
+            return make(.upstreamRejected, "google-places rejected the request", response)
+        }
+    }
+
+    private func rateLimited(_ response: HTTPResponse, _ plain: SearchError) -> SearchError {
+        let isDaily = quotaLimit?.contains("PerDay") ?? false
+        var error = make(
+            .rateLimited,
+            isDaily ? "the daily quota of google-places is used up" : "google-places limits how often we may ask", response)
+        error.retryAfter = retryDelay ?? plain.retryAfter
+        if isDaily {
+            error.allowsAttempt = false
+            error.retryAfter = error.retryAfter ?? .seconds(3600)
+        }
+        return error
+    }
+
+    // MARK: - Reading
+
+    private mutating func read(_ body: Span<UInt8>) throws(JSONError) {
+        var reader = JSONReader(body)
+        if try reader.kind() == .array {
+            // Some front ends wrap the object in an array.
+            if try reader.enterArray() { while try reader.nextElement() { try readWrapper(&reader) } }
+        } else {
+            try readWrapper(&reader)
+        }
+        try reader.finish()
+    }
+
+    private mutating func readWrapper(_ reader: inout JSONReader) throws(JSONError) {
+        guard try reader.enterObject() else { return }
+        while let key = try reader.nextKey() {
+            if "error" ~= key { try readError(&reader) } else { try reader.skip() }
+        }
+    }
+
+    private mutating func readError(_ reader: inout JSONReader) throws(JSONError) {
+        guard try reader.enterObject() else { return }
+        while let key = try reader.nextKey() {
+            switch key {
+            case "status": status = try reader.wanted()
+            case "message":
+                let message = try reader.wanted()?.lowercased() ?? ""
+                speaksOfPlaceID = message.contains("place id") || message.contains("placeid") || message.contains("place_id")
+            case "details": try readDetails(&reader)
+            default: try reader.skip()
+            }
+        }
+    }
+
+    private mutating func readDetails(_ reader: inout JSONReader) throws(JSONError) {
+        guard try reader.enterArray() else { return }
+        while try reader.nextElement() {
+            guard try reader.enterObject() else { continue }
+            while let key = try reader.nextKey() {
+                switch key {
+                case "reason": reason = try reader.wanted() ?? reason
+                case "metadata": quotaLimit = try reader.wantedMember("quota_limit") ?? quotaLimit
+                // RetryInfo, as protobuf writes durations: "17s", "0.5s".
+                case "retryDelay":
+                    if let text = try reader.wanted(), text.hasSuffix("s"), let seconds = Double(text.dropLast()), seconds > 0 {
+                        retryDelay = .seconds(min(seconds, 3600))
+                    }
+                default: try reader.skip()
+                }
+            }
+        }
+    }
+}

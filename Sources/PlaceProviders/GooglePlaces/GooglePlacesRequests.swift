@@ -1,0 +1,129 @@
+import HTTPTransport
+import JSON
+import LocationSearch
+
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Darwin)
+    import Darwin
+#endif
+
+/// The calls of the Places API (New). The key goes into a header, the wanted fields into another: the dearest of them
+/// sets the price of the call.
+struct GooglePlacesRequests {
+    let configuration: ProviderConfiguration
+
+    private static let placeFields = [
+        "id", "displayName", "formattedAddress", "location", "types", "primaryType", "primaryTypeDisplayName",
+        "googleMapsUri", "businessStatus", "attributions", "rating", "userRatingCount", "priceLevel",
+        "currentOpeningHours.openNow",
+    ]
+    private static let nearbyMask = placeFields.map { "places.\($0)" }.joined(separator: ",")
+    private static let textMask = nearbyMask + ",nextPageToken"
+    private static let detailsMask = placeFields.joined(separator: ",")
+
+    /// Nearby search has no keyword, no filter for open places and no pages.
+    static func needsTextSearch(_ request: SearchRequest) -> Bool {
+        request.keyword != nil || request.openNow == true || request.pageToken != nil
+    }
+
+    func nearby(_ request: SearchRequest) -> HTTPRequest {
+        var body = JSONWriter(capacity: 512)
+        body.beginObject()
+        body.member("includedTypes", [request.category])
+        body.member("maxResultCount", min(request.limit, 20))
+        body.member("languageCode", request.language)
+        if let centre = request.location {
+            body.key("locationRestriction")
+            body.beginObject()
+            body.key("circle")
+            body.beginObject()
+            body.key("center")
+            Self.write(centre, to: &body)
+            body.member("radius", request.radiusMeters)
+            body.endObject()
+            body.endObject()
+        }
+        body.endObject()
+        return post("/v1/places:searchNearby", body.finish(), mask: Self.nearbyMask)
+    }
+
+    /// The next page wants all members as in the first request: they follow from the request alone.
+    func text(_ request: SearchRequest) -> HTTPRequest {
+        var body = JSONWriter(capacity: 512)
+        body.beginObject()
+        body.member("textQuery", request.keyword ?? request.category)
+        body.member("includedType", request.category)
+        body.member("pageSize", min(request.limit, 20))
+        body.member("languageCode", request.language)
+        if request.openNow == true { body.member("openNow", true) }
+        if let centre = request.location {
+            let (low, high) = Self.box(around: centre, radius: request.radiusMeters)
+            body.key("locationRestriction")
+            body.beginObject()
+            body.key("rectangle")
+            body.beginObject()
+            body.key("low")
+            Self.write(low, to: &body)
+            body.key("high")
+            Self.write(high, to: &body)
+            body.endObject()
+            body.endObject()
+        }
+        body.member("pageToken", request.pageToken)
+        body.endObject()
+        return post("/v1/places:searchText", body.finish(), mask: Self.textMask)
+    }
+
+    func details(_ request: SearchRequest) -> HTTPRequest {
+        get(place: request, mask: Self.detailsMask + ",photos,websiteUri")
+    }
+
+    func photoNames(_ request: SearchRequest) -> HTTPRequest { get(place: request, mask: "photos,attributions") }
+
+    /// - Parameter name: `places/ID/photos/REF`, as the provider gave it.
+    func media(_ name: String) -> HTTPRequest {
+        let path = name.split(separator: "/").map { QueryURL.encoded(String($0)) }.joined(separator: "/")
+        var url = QueryURL(configuration.baseURL, path: "/v1/\(path)/media")
+        url.add("maxWidthPx", 800)
+        url.add("skipHttpRedirect", "true")
+        return HTTPRequest(url: url.text, headers: [("X-Goog-Api-Key", configuration.apiKey)])
+    }
+
+    private func get(place request: SearchRequest, mask: String) -> HTTPRequest {
+        var url = QueryURL(configuration.baseURL, path: "/v1/places/\(QueryURL.encoded(request.placeID ?? ""))")
+        url.add("languageCode", request.language)
+        return HTTPRequest(
+            url: url.text, headers: [("X-Goog-Api-Key", configuration.apiKey), ("X-Goog-FieldMask", mask)])
+    }
+
+    private func post(_ path: String, _ body: [UInt8], mask: String) -> HTTPRequest {
+        HTTPRequest(
+            method: .post(body), url: configuration.baseURL + path,
+            headers: [
+                ("Content-Type", "application/json"), ("X-Goog-Api-Key", configuration.apiKey),
+                ("X-Goog-FieldMask", mask),
+            ])
+    }
+
+    private static func write(_ position: Coordinate, to body: inout JSONWriter) {
+        body.beginObject()
+        body.member("latitude", (position.latitude * 1e7).rounded() / 1e7)
+        body.member("longitude", (position.longitude * 1e7).rounded() / 1e7)
+        body.endObject()
+    }
+
+    /// The smallest box that holds the circle, kept within the map; across the date line `low` may be east of `high`.
+    static func box(around centre: Coordinate, radius: Double) -> (low: Coordinate, high: Coordinate) {
+        let north = radius / 6_371_008.8 * 180 / .pi
+        let shrink = max(0.01, cos(centre.latitude * .pi / 180))
+        let east = min(179, north / shrink)
+        func wrapped(_ longitude: Double) -> Double {
+            longitude > 180 ? longitude - 360 : longitude < -180 ? longitude + 360 : longitude
+        }
+        return (
+            Coordinate(latitude: max(-90, centre.latitude - north), longitude: wrapped(centre.longitude - east)),
+            Coordinate(latitude: min(90, centre.latitude + north), longitude: wrapped(centre.longitude + east))
+        )
+    }
+}

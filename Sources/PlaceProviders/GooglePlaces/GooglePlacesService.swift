@@ -1,0 +1,67 @@
+package import HTTPTransport
+package import LocationSearch
+package import Resilience
+
+/// Google Places API (New): nearby and text search, details, photo.
+package struct GooglePlacesService: PlaceService {
+    package let id = ProviderID.googlePlaces
+    private let http: any HTTPSending
+    private let requests: GooglePlacesRequests
+
+    package init(http: any HTTPSending, configuration: ProviderConfiguration) {
+        self.http = http
+        requests = GooglePlacesRequests(configuration: configuration)
+    }
+
+    package func refusal(of request: SearchRequest) -> SearchError? { nil }
+
+    package func answer(
+        _ request: SearchRequest, before deadline: Deadline
+    ) async throws(SearchError) -> ProviderAnswer {
+        switch request.operation {
+        case .search: return try await search(request, before: deadline)
+        case .details:
+            let page = try await page(requests.details(request), kind: .place, before: deadline)
+            return ProviderAnswer(places: page.list.places, attributions: page.credits)
+        case .photo: return try await photo(request, before: deadline)
+        }
+    }
+
+    private func search(_ request: SearchRequest, before deadline: Deadline) async throws(SearchError) -> ProviderAnswer {
+        let isText = GooglePlacesRequests.needsTextSearch(request)
+        let page = try await page(
+            isText ? requests.text(request) : requests.nearby(request), kind: .list, before: deadline)
+        guard !page.list.isHopeless else { throw .badResponse("has no readable place", from: id) }
+        var places = page.list.places
+        if isText, let centre = request.location {
+            // Text search restricts by a box: its corners lie outside the circle that was asked for.
+            places.removeAll { place in place.location.map { centre.distance(to: $0) > request.radiusMeters } ?? false }
+        }
+        return ProviderAnswer(
+            places: places, nextPageToken: page.nextPageToken, attributions: page.credits,
+            unreadablePlaces: page.list.unreadable)
+    }
+
+    /// Two calls: a photo's name expires, so it is got afresh.
+    private func photo(_ request: SearchRequest, before deadline: Deadline) async throws(SearchError) -> ProviderAnswer {
+        let page = try await page(requests.photoNames(request), kind: .place, before: deadline)
+        guard let name = page.photoName else {
+            throw SearchError(.notFound, "google-places has no photo of this place")
+        }
+        let media = try await self.page(requests.media(name), kind: .media, before: deadline)
+        guard let url = media.photoURL else { throw .badResponse("lacks photoUri", from: id) }
+        return ProviderAnswer(photoURL: url, attributions: page.credits)
+    }
+
+    private func page(
+        _ request: HTTPRequest, kind: GooglePlacesResponse.Kind, before deadline: Deadline
+    ) async throws(SearchError) -> GooglePlacesResponse {
+        let response: HTTPResponse
+        do throws(HTTPError) {
+            response = try await http.send(request, before: deadline.instant)
+        } catch {
+            throw SearchError(error, from: id)
+        }
+        return try GooglePlacesResponse.read(response, as: kind)
+    }
+}

@@ -1,0 +1,125 @@
+package import HTTPTransport
+package import LocationSearch
+package import Resilience
+
+/// Google Places, the legacy web service: nearby search, details, photo.
+package struct GooglePlacesLegacyService: PlaceService {
+    package let id = ProviderID.googlePlacesLegacy
+    private let http: any HTTPSending
+    private let configuration: ProviderConfiguration
+    private let clock: any MonotonicClock
+
+    /// Google's tokens of further pages work only after about this long.
+    private static let tokenDelay: Duration = .seconds(2)
+    private static let tokenAttempts = 3
+
+    package init(
+        http: any HTTPSending, configuration: ProviderConfiguration, clock: any MonotonicClock = ContinuousClock()
+    ) {
+        self.http = http
+        self.configuration = configuration
+        self.clock = clock
+    }
+
+    package func refusal(of request: SearchRequest) -> SearchError? { nil }
+
+    package func answer(
+        _ request: SearchRequest, before deadline: Deadline
+    ) async throws(SearchError) -> ProviderAnswer {
+        switch request.operation {
+        case .search: return try await search(request, before: deadline)
+        case .details:
+            let page = try await page(detailsURL(request, fields: nil), isForPlace: true, before: deadline)
+            guard !page.list.isHopeless, !page.list.places.isEmpty else {
+                throw .badResponse("has no readable place", from: id)
+            }
+            return ProviderAnswer(places: page.list.places, attributions: page.credits)
+        case .photo: return try await photo(request, before: deadline)
+        }
+    }
+
+    private func search(_ request: SearchRequest, before deadline: Deadline) async throws(SearchError) -> ProviderAnswer {
+        var attempt = 1
+        while true {
+            do throws(SearchError) {
+                let page = try await page(searchURL(request), isForPlace: false, before: deadline)
+                guard !page.list.isHopeless else { throw .badResponse("has no readable place", from: id) }
+                return ProviderAnswer(
+                    places: page.list.places, nextPageToken: page.nextPageToken, attributions: page.credits,
+                    unreadablePlaces: page.list.unreadable)
+            } catch {
+                // With a page token INVALID_REQUEST means "not yet", for some seconds.
+                let now = clock.now
+                guard error.code == .invalidRequest, request.pageToken != nil, attempt < Self.tokenAttempts,
+                    deadline.remaining(at: now) > Self.tokenDelay
+                else { throw error }
+                attempt += 1
+                guard (try? await clock.sleep(until: now + Self.tokenDelay, tolerance: nil)) != nil else { throw error }
+            }
+        }
+    }
+
+    /// Two calls: the place's photo reference, then where the picture is. The redirect is read, not followed.
+    private func photo(_ request: SearchRequest, before deadline: Deadline) async throws(SearchError) -> ProviderAnswer {
+        let page = try await page(detailsURL(request, fields: "photos"), isForPlace: true, before: deadline)
+        guard let reference = page.photoReference else {
+            throw SearchError(.notFound, "google-places-legacy has no photo of this place")
+        }
+        var url = QueryURL(configuration.baseURL, path: "/maps/api/place/photo")
+        url.add("photo_reference", reference)
+        url.add("maxwidth", 800)
+        url.add("key", configuration.apiKey)
+        let response = try await send(url.text, before: deadline)
+        guard (300..<400).contains(response.status) else {
+            if response.status == 200 || response.status == 400 {
+                throw SearchError(
+                    .upstreamRejected, "google-places-legacy gave no picture for this place", httpStatus: response.status)
+            }
+            throw SearchError(httpStatus: response.status, retryAfter: response.retryAfter, from: id)
+        }
+        guard let location = response.location, location.hasPrefix("https://"), !location.contains(configuration.apiKey)
+        else { throw .badResponse("redirects to nowhere", from: id) }
+        return ProviderAnswer(photoURL: location, attributions: page.credits)
+    }
+
+    private func searchURL(_ request: SearchRequest) -> String {
+        var url = QueryURL(configuration.baseURL, path: "/maps/api/place/nearbysearch/json")
+        if let token = request.pageToken {
+            // All else would be ignored.
+            url.add("pagetoken", token)
+        } else if let location = request.location {
+            url.add("location", "\(location.latitude.plainDecimal),\(location.longitude.plainDecimal)")
+            url.add("radius", Int(request.radiusMeters.rounded(.up)))
+            url.add("type", request.category)
+            url.add("keyword", request.keyword)
+            url.add("language", request.language)
+            // Its presence counts, whatever its value.
+            if request.openNow == true { url.addFlag("opennow") }
+        }
+        url.add("key", configuration.apiKey)
+        return url.text
+    }
+
+    private func detailsURL(_ request: SearchRequest, fields: String?) -> String {
+        var url = QueryURL(configuration.baseURL, path: "/maps/api/place/details/json")
+        url.add("place_id", request.placeID)
+        url.add("fields", fields ?? LegacyResponse.detailsFields)
+        url.add("language", request.language)
+        url.add("key", configuration.apiKey)
+        return url.text
+    }
+
+    private func page(
+        _ url: String, isForPlace: Bool, before deadline: Deadline
+    ) async throws(SearchError) -> LegacyResponse {
+        try LegacyResponse.read(await send(url, before: deadline), isForPlace: isForPlace)
+    }
+
+    private func send(_ url: String, before deadline: Deadline) async throws(SearchError) -> HTTPResponse {
+        do throws(HTTPError) {
+            return try await http.send(HTTPRequest(url: url), before: deadline.instant)
+        } catch {
+            throw SearchError(error, from: id)
+        }
+    }
+}

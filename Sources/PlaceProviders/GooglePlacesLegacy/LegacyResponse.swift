@@ -1,0 +1,172 @@
+import HTTPTransport
+import JSON
+import LocationSearch
+
+/// One answer of the legacy web service. `status` in the body decides, with HTTP 200 and without.
+struct LegacyResponse {
+    /// For details: what the contract's place can carry.
+    static let detailsFields =
+        "place_id,name,formatted_address,vicinity,geometry/location,types,rating,user_ratings_total,price_level,"
+        + "opening_hours/open_now,url,website,photos"
+
+    var list = PlaceList()
+    var nextPageToken: String?
+    /// Of the first photo of a place.
+    var photoReference: String?
+    private var status: String?
+    private var message = ""
+    private var htmlAttributions: [String] = []
+    private var hasContent = false
+
+    /// HTML as sent: data to be shown, not ours to change.
+    var credits: [String] { ["Google Maps"] + htmlAttributions }
+
+    /// - Parameter isForPlace: details: nothing found is then `not-found`.
+    static func read(_ response: HTTPResponse, isForPlace: Bool) throws(SearchError) -> LegacyResponse {
+        var page = LegacyResponse()
+        do throws(JSONError) {
+            try page.read(response.body.span)
+        } catch {
+            guard response.status == 200 else {
+                throw SearchError(httpStatus: response.status, retryAfter: response.retryAfter, from: .googlePlacesLegacy)
+            }
+            throw .badResponse("is no JSON (\(error.kind.rawValue))", from: .googlePlacesLegacy)
+        }
+        guard page.status != nil || response.status == 200 else {
+            throw SearchError(httpStatus: response.status, retryAfter: response.retryAfter, from: .googlePlacesLegacy)
+        }
+        if let failure = page.failure(response, isForPlace: isForPlace) { throw failure }
+        return page
+    }
+
+    private func failure(_ response: HTTPResponse, isForPlace: Bool) -> SearchError? {
+        func make(_ code: SearchError.Code, _ message: String) -> SearchError {
+            SearchError(code, message, httpStatus: response.status, providerStatus: status)
+        }
+        switch status {
+        case "OK":
+            return hasContent ? nil : .badResponse("lacks its results", from: .googlePlacesLegacy)
+        case "ZERO_RESULTS":
+            return isForPlace ? make(.notFound, "this place is gone; search again") : nil
+        case "NOT_FOUND": return make(.notFound, "google-places-legacy knows no such place; its id may be old: search again")
+        case "INVALID_REQUEST":
+            return make(.invalidRequest, "google-places-legacy refused a parameter of the request")
+        case "REQUEST_DENIED":
+            return make(.unauthorized, "google-places-legacy refuses our API key; check it and what it may be used for")
+        case "OVER_QUERY_LIMIT", "OVER_DAILY_LIMIT": return overLimit(make)
+        case "UNKNOWN_ERROR": return make(.upstreamUnavailable, "google-places-legacy failed; try again")
+        case nil: return .badResponse("lacks its status", from: .googlePlacesLegacy)
+        default: return make(.upstreamRejected, "google-places-legacy rejected the request")
+        }
+    }
+
+    /// One name for three things: too many a second, the day's quota used up, billing not set up.
+    private func overLimit(_ make: (SearchError.Code, String) -> SearchError) -> SearchError {
+        let isDaily = status == "OVER_DAILY_LIMIT" || message.contains("daily") || message.contains("billing")
+        var error = make(
+            .rateLimited,
+            isDaily
+                ? "the daily quota of google-places-legacy is used up, or billing is not set up"
+                : "google-places-legacy limits how often we may ask")
+        if isDaily {
+            error.allowsAttempt = false
+            error.retryAfter = .seconds(3600)
+        }
+        return error
+    }
+
+    // MARK: - Reading
+
+    private mutating func read(_ body: Span<UInt8>) throws(JSONError) {
+        var reader = JSONReader(body)
+        if try reader.enterObject() {
+            while let key = try reader.nextKey() {
+                switch key {
+                case "status": status = try reader.wanted()
+                case "error_message": message = try reader.wanted()?.lowercased() ?? ""
+                case "html_attributions": add(try reader.wantedStrings())
+                case "next_page_token": nextPageToken = try reader.wanted()
+                case "results", "candidates":
+                    guard try reader.enterArray() else { continue }
+                    hasContent = true
+                    while try reader.nextElement() { list.add(try place(&reader)) }
+                case "result":
+                    hasContent = try reader.kind() == .object
+                    list.add(try place(&reader))
+                default: try reader.skip()
+                }
+            }
+        }
+        try reader.finish()
+    }
+
+    private mutating func add(_ attributions: [String]) {
+        for text in attributions where !htmlAttributions.contains(text) { htmlAttributions.append(text) }
+    }
+
+    /// `nil` when it has no id.
+    private mutating func place(_ reader: inout JSONReader) throws(JSONError) -> Place? {
+        guard try reader.enterObject() else { return nil }
+        var place = Place(id: "", provider: .googlePlacesLegacy, name: "")
+        var (vicinity, website): (String?, String?) = (nil, nil)
+        while let key = try reader.nextKey() {
+            switch key {
+            case "place_id": place.id = try reader.wanted() ?? ""
+            case "name": place.name = try reader.wanted() ?? ""
+            case "vicinity": vicinity = try reader.wanted()
+            case "formatted_address": place.address = try reader.wanted()
+            case "geometry": place.location = try Self.location(&reader)
+            case "types": place.types = try reader.wantedStrings()
+            // 0 stands for "unrated" in some answers.
+            case "rating": place.rating = try reader.lenientDouble().flatMap { $0 >= 1 && $0 <= 5 ? $0 : nil }
+            case "user_ratings_total": place.ratingCount = try reader.lenientInt().flatMap { $0 >= 0 ? $0 : nil }
+            case "price_level": place.priceLevel = try reader.lenientInt().flatMap { (0...4).contains($0) ? $0 : nil }
+            case "opening_hours": place.openNow = try Self.openNow(&reader) ?? place.openNow
+            case "url": place.url = try reader.wanted()
+            case "website": website = try reader.wanted()
+            case "photos": try readPhotos(&reader)
+            default: try reader.skip()
+            }
+        }
+        guard !place.id.isEmpty else { return nil }
+        place.address = place.address ?? vicinity
+        place.url = place.url ?? website
+        if place.name.isEmpty { place.name = place.address ?? place.id }
+        place.category = place.types.first
+        return place
+    }
+
+    private static func location(_ reader: inout JSONReader) throws(JSONError) -> Coordinate? {
+        var location: Coordinate?
+        guard try reader.enterObject() else { return nil }
+        while let key = try reader.nextKey() {
+            if "location" ~= key { location = try reader.coordinate("lat", "lng") } else { try reader.skip() }
+        }
+        return location
+    }
+
+    private static func openNow(_ reader: inout JSONReader) throws(JSONError) -> Bool? {
+        var open: Bool?
+        guard try reader.enterObject() else { return nil }
+        while let key = try reader.nextKey() {
+            if "open_now" ~= key { open = try reader.bool() } else { try reader.skip() }
+        }
+        return open
+    }
+
+    private mutating func readPhotos(_ reader: inout JSONReader) throws(JSONError) {
+        guard try reader.enterArray() else { return }
+        while try reader.nextElement() {
+            guard try reader.enterObject() else { continue }
+            while let key = try reader.nextKey() {
+                switch key {
+                case "photo_reference":
+                    let reference = try reader.wanted()
+                    if photoReference == nil { photoReference = reference }
+                case "html_attributions": add(try reader.wantedStrings())
+                default: try reader.skip()
+                }
+            }
+        }
+    }
+}
