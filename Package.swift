@@ -57,7 +57,7 @@ let package = Package(
         .target(
             name: "PlaceProviders", dependencies: ["LocationSearch", "HTTPTransport", "JSON"], swiftSettings: spans),
         .target(name: "EventContract", dependencies: ["LocationSearch", "JSON"], swiftSettings: spans),
-        .target(name: "Observability", dependencies: [logging, metrics, "JSON"], swiftSettings: safe),
+        .target(name: "Observability", dependencies: [logging, product("CoreMetrics", "swift-metrics")], swiftSettings: safe),
         .target(
             name: "WorkerRuntime",
             dependencies: [
@@ -76,7 +76,7 @@ let package = Package(
             name: "locsearch",
             dependencies: [
                 "AdminServer", "EventContract", "EventLoop", "HTTPTransport", "Kafka", "LocationSearch",
-                "Observability", "PlaceProviders", "ProviderSimulator", "Resilience", "WorkerRuntime", logging,
+                "JSON", "Observability", "PlaceProviders", "ProviderSimulator", "Resilience", "WorkerRuntime", logging, metrics,
                 product("ArgumentParser", "swift-argument-parser"), product("Configuration", "swift-configuration"),
                 product("ServiceLifecycle", "swift-service-lifecycle"),
                 product("UnixSignals", "swift-service-lifecycle"),

@@ -1,0 +1,26 @@
+import ArgumentParser
+
+/// The command line: `locsearch COMMAND`.
+@main
+struct Locsearch: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "locsearch",
+        abstract: "Kafka-driven search for places: requests in, exactly one outcome out for each.",
+        subcommands: [
+            WorkerCommand.self, BrokerCommand.self, ConfigCommand.self,
+        ])
+
+    /// Exit codes are the contract's: 0, 64 wrong usage, 78 wrong configuration, 69 unreachable, 1 anything else.
+    static func main() async {
+        do {
+            var command = try parseAsRoot()
+            if var command = command as? any AsyncParsableCommand {
+                try await command.run()
+            } else {
+                try command.run()
+            }
+        } catch {
+            exit(withError: Failure.translated(error))
+        }
+    }
+}

@@ -1,0 +1,33 @@
+import ArgumentParser
+
+/// What commands with settings share: `--config FILE`, and any setting as a flag.
+struct SettingsOptions: ParsableArguments {
+    @Option(name: .long, help: "Settings file, JSON or YAML. Default: LOCSEARCH_CONFIG.")
+    var config: String?
+
+    @Argument(
+        parsing: .allUnrecognized,
+        help: "Any setting: --worker-concurrency 64, or --worker.concurrency=64. `locsearch config` lists them.")
+    var settings: [String] = []
+
+    /// - Throws: a usage error for a flag that is no setting, `SettingsError` for a wrong value.
+    func load(defaults: [String: String] = [:]) async throws -> Settings {
+        var flags = defaults
+        var index = settings.startIndex
+        while index < settings.endIndex {
+            let argument = settings[index]
+            let parts = argument.split(separator: "=", maxSplits: 1).map(String.init)
+            guard let setting = Setting.all.first(where: { $0.flagName == parts[0] || "--\($0.name)" == parts[0] })
+            else { throw ValidationError("unknown option \(parts.first ?? argument)") }
+            if parts.count == 2 {
+                flags[setting.name] = parts[1]
+            } else {
+                index += 1
+                guard index < settings.endIndex else { throw ValidationError("\(argument) needs a value") }
+                flags[setting.name] = settings[index]
+            }
+            index += 1
+        }
+        return try await Settings.load(flags: flags, file: config)
+    }
+}

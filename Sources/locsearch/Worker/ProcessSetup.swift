@@ -1,0 +1,36 @@
+import Logging
+import Metrics
+import Observability
+import UnixSignals
+
+/// What every command that runs for long sets up once: logs, metrics, secrets to hide.
+enum ProcessSetup {
+    static func logger(_ settings: Settings) throws -> Logger {
+        for setting in Setting.all where setting.isSecret {
+            if let secret = settings[setting.name] { SecretRegistry.shared.add(secret) }
+        }
+        for secret in [try settings.googleKey(), try settings.hotpepperKey()] {
+            if let secret { SecretRegistry.shared.add(secret) }
+        }
+        let level = Logger.Level(rawValue: settings.text("log.level")) ?? .info
+        let format = LineLogHandler.Format(rawValue: settings.text("log.format")) ?? .json
+        return Logger(label: "locsearch") { LineLogHandler(label: $0, format: format, level: level) }
+    }
+
+    static func metrics() -> MetricsRegistry {
+        let registry = MetricsRegistry()
+        MetricsSystem.bootstrap(registry)
+        return registry
+    }
+
+    /// Calls `first` at the first SIGTERM or SIGINT; the second ends the process at once.
+    static func onTermination(_ first: @escaping @Sendable () async -> Void) async {
+        var count = 0
+        for await _ in await UnixSignalsSequence(trapping: .sigterm, .sigint) {
+            count += 1
+            if count > 1 { exitNow(1) }
+            // Not waited for here: the second signal must be heard meanwhile.
+            Task { await first() }
+        }
+    }
+}

@@ -1,0 +1,55 @@
+import AdminServer
+import JSON
+import Observability
+import WorkerRuntime
+
+/// What a worker shows on its admin port.
+struct WorkerStatus: AdminSource {
+    let worker: WorkerProcess
+    let registry: MetricsRegistry
+
+    func livenessProblem() async -> String? { nil }
+
+    func readinessProblem() async -> String? {
+        let lanes = await worker.statuses()
+        if lanes.contains(where: \.isDraining) { return "draining" }
+        if lanes.contains(where: \.brokersAreDown) { return "no broker answers" }
+        if lanes.allSatisfy(\.positions.isEmpty) { return "no partitions assigned yet" }
+        return nil
+    }
+
+    func metrics() async -> String {
+        var text = registry.prometheusText
+        let partitions = await worker.statuses().flatMap(\.positions)
+        text += "# TYPE locsearch_partition_lag gauge\n"
+        for partition in partitions {
+            guard let lag = partition.lag else { continue }
+            text += "locsearch_partition_lag{topic=\"\(partition.id.topic)\",partition=\"\(partition.id.partition)\"} \(lag)\n"
+        }
+        return text
+    }
+
+    func status() async -> String {
+        let lanes = await worker.statuses()
+        var json = JSONWriter(capacity: 1024)
+        json.beginObject()
+        json.member("inFlight", lanes.reduce(0) { $0 + $1.inFlight })
+        json.member("undelivered", lanes.reduce(0) { $0 + $1.undelivered })
+        json.member("draining", lanes.contains(where: \.isDraining))
+        json.key("assignment")
+        json.beginArray()
+        for partition in lanes.flatMap(\.positions).sorted(by: { $0.id < $1.id }) {
+            json.beginObject()
+            json.member("topic", partition.id.topic)
+            json.member("partition", Int(partition.id.partition))
+            json.member("inFlight", partition.inFlight)
+            json.member("committed", partition.committed.map(Int.init))
+            json.member("end", partition.end.map(Int.init))
+            json.member("lag", partition.lag.map(Int.init))
+            json.endObject()
+        }
+        json.endArray()
+        json.endObject()
+        return String(decoding: json.finish(), as: UTF8.self) + "\n"
+    }
+}
