@@ -1,5 +1,6 @@
-"""One module per experiment or pair of them; each has EXPERIMENTS."""
+"""One module per experiment or group of them; each has EXPERIMENTS."""
 
 ORDER = [
-    "kill_9", "rolling_restart", "scale",
+    "kill_9", "rolling_restart", "scale", "broker_faults", "provider_faults", "full_producer_queue", "stale", "hostile", "memory", "ordering", "supersede", "dead_letters",
+    "rate_limit", "resilience", "adaptive", "deadline", "soak",
 ]

@@ -7,7 +7,7 @@ from harness.lab import Experiment, Lab
 def run(lab: Lab) -> None:
     total, kills, rate = lab.size((5_000, 5, 500), (50_000, 32, 1_000))
     lab.begin(partitions=12, results=12)
-    lab.provider.configure(latency={"fixedMs": 30})
+    lab.provider.latency(30)
     fleet = lab.workers(4)
     chance = random.Random(1)
     done = False

@@ -6,7 +6,7 @@ def run(lab: Lab) -> None:
     workers, rate = lab.size((3, 300), (4, 1_000))
     lab.recorder.add("params", allowed=0)
     lab.begin(partitions=12)
-    lab.provider.configure(latency={"fixedMs": 30})
+    lab.provider.latency(30)
     fleet = lab.workers(workers)
     done = False
     load = lab.sender.start(lab.size(60_000, 400_000), rate, until=lambda: done)

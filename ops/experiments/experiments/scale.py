@@ -6,7 +6,7 @@ def run(lab: Lab) -> None:
     rate = lab.size(300, 800)
     lab.recorder.add("params", allowed=0)
     lab.begin(partitions=12)
-    lab.provider.configure(latency={"fixedMs": 30})
+    lab.provider.latency(30)
     fleet = lab.workers(1)
     done = False
     load = lab.sender.start(lab.size(60_000, 400_000), rate, until=lambda: done)

@@ -2,6 +2,7 @@
 import signal
 import sys
 import time
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -109,10 +110,12 @@ class Lab:
         thread.start()
         return thread
 
-    def workers(self, count: int, wait: bool = True, client: dict | None = None, **settings) -> Fleet:
-        """Starts them; `settings` with dots written as `__`, `client`: librdkafka's properties besides our own."""
+    def workers(self, count: int, wait: bool = True, client: dict | None = None, if_known: dict | None = None, **settings) -> Fleet:
+        """Starts them; `settings` with dots written as `__`, `if_known`: those that older workers may lack,
+        `client`: librdkafka's properties besides our own."""
         chosen = base_settings(self.broker, self.topics, self.provider.base_url, cooperative=self.new_library)
         chosen |= {name.replace("__", "."): value for name, value in settings.items()}
+        chosen |= {name: value for name, value in (if_known or {}).items() if name in self.known_settings()}
         if client:
             chosen["kafka.properties"] += "," + properties(client)
         self.fleet = Fleet(self.options.locsearch, self.processes, self.recorder, chosen, library_folder() if self.new_library else None)
@@ -123,6 +126,10 @@ class Lab:
             for i in range(count):
                 self.fleet.start(i)
         return self.fleet
+
+    def known_settings(self) -> str:
+        """What `locsearch config` prints."""
+        return run_command([self.options.locsearch, "config"], {}).stdout
 
     def require_settings(self, needs: dict) -> None:
         """Skips by name when the worker does not know a setting, or refuses its value."""
@@ -182,6 +189,10 @@ class Lab:
     def check(self, holds: bool, otherwise: str) -> None:
         if not holds:
             self.violations.append(otherwise)
+
+    def counts(self) -> dict[str, int]:
+        """Outcomes so far by code; `result` for those that succeeded."""
+        return dict(Counter(r.outcomes[0][1] or "result" for r in list(self.recorder.history.requests.values()) if r.outcomes))
 
     def figure(self, name: str, value) -> None:
         self.figures[name] = value

@@ -17,18 +17,57 @@ class Provider:
         process = processes.start("provider", [command, "simulate", "--port", "0"], stdout=subprocess.PIPE, text=True)
         return cls(next(word for word in first_line(process).split() if word.startswith("http")))
 
+    # What the experiments change of the default profile
+
+    def latency(self, ms: float) -> None:
+        """Each answer takes so long."""
+        self.configure(latency={"fixedMs": ms})
+
+    def varied_latency(self, median_ms: float, p99_ms: float) -> None:
+        self.configure(latency={"p50Ms": median_ms, "p99Ms": p99_ms})
+
+    def faults(self, share: float, *kinds: str) -> None:
+        """That share of the calls, 0 to 1, ends in one of the kinds."""
+        self.configure(faults={"rate": share, "kinds": list(kinds)})
+
+    def capacity(self, at_once: int | None) -> None:
+        """More than so many calls at once wait for their turn."""
+        self.configure(capacity=at_once)
+
     def configure(self, **changes) -> None:
-        """Changes of the default profile: latency, faults, capacity, quota."""
         self._call("/_sim/config", json.dumps(changes).encode())
 
     def reset(self) -> None:
         """Sets the counters to zero."""
         self._call("/_sim/reset", b"{}")
 
+    # What it counted
+
     def stats(self) -> dict:
         return json.loads(self._call("/_sim/stats"))
+
+    def calls(self, api: str = "") -> int:
+        """Since the last reset; of all APIs, or of one."""
+        return sum(a["requests"] for a in self.stats()["apis"] if api in a["api"])
+
+    def aborted(self) -> int:
+        """Calls whose client went away before the answer."""
+        return self.stats()["aborted"]
+
+    def arrivals(self) -> dict[int, int]:
+        """Calls by second of the clock, since 1970."""
+        return {int(s): n for s, n in self.stats()["arrivalsPerSecond"].items()}
+
+    def most_in_one_second(self) -> int:
+        """In any window of one second, wherever it begins."""
+        return self.stats()["maxInOneSecond"]
 
     def _call(self, path: str, body: bytes | None = None) -> bytes:
         call = urllib.request.Request(self.base_url + path, body, {"Content-Type": "application/json"})
         with urllib.request.urlopen(call, timeout=10) as answer:
             return answer.read()
+
+
+def fault(kind: str) -> str:
+    """The keyword that makes the simulator do this to one request."""
+    return f"fault:{kind}"

@@ -45,17 +45,19 @@ class Sender:
         self.produced = 0
         self._producer = Producer({"bootstrap.servers": broker.bootstrap, "acks": "all", "linger.ms": 5, "max.in.flight": 5, "queue.buffering.max.messages": 200_000, **properties})
 
-    def send(self, id: str | None, value: bytes | None, key: str | None = None, partition: int | None = None, session: str | None = None, bad: bool = False,
-             headers: list | None = None, timestamp_ms: int = 0) -> None:
-        """`bad`: no request. With neither partition nor key the partitions take turns."""
+    def send(self, id: str | None, value: bytes | None, key: str | bytes | None = None, partition: int | None = None, session: str | None = None, bad: bool = False,
+             headers: list | None = None, timestamp_ms: int = 0, acknowledged=None) -> None:
+        """`bad`: no request. Without a partition they take turns. `acknowledged`: called with partition and offset."""
         where = self.produced % self.partitions if partition is None else partition
         self.produced += 1
 
         def delivered(error, message) -> None:
             if error:
                 self.refused += 1
-            else:
-                self.recorder.add("sent", id=id, key=key, p=message.partition(), o=message.offset(), **({"session": session} if session else {}), **({"bad": True} if bad else {}))
+                return
+            if acknowledged:
+                acknowledged(message.partition(), message.offset())
+            self.recorder.add("sent", id=id, key=text(message.key()), p=message.partition(), o=message.offset(), **({"session": session} if session else {}), **({"bad": True} if bad else {}))
 
         while True:
             try:
@@ -66,18 +68,23 @@ class Sender:
         if self.produced % 64 == 0:
             self._producer.poll(0)
 
-    def many(self, count: int, rate: float = 0, prefix: str = "r", keys: int = 0, until=None, **members) -> None:
-        """`count` requests at `rate` per second (0: at once), or less once `until()` is true; keys: over so many keys,
-        each in one partition, else each request has its own."""
+    def many(self, count: int, rate: float = 0, prefix: str = "r", keys: int = 0, until=None, ahead: int = 0, **members) -> None:
+        """`count` requests at `rate` per second (0: at once), or less once `until()` is true.
+
+        keys: over so many keys, each in one partition; 0: each request has its own. ahead: waits while so many have no
+        outcome yet. members: of the request; a function is called with the request's number."""
         began = time.monotonic()
         for i in range(count):
             if rate and (wait := began + i / rate - time.monotonic()) > 0:
                 self._producer.poll(0)
                 time.sleep(wait)
+            while ahead and self.produced - self.recorder.finished > ahead:
+                self._producer.poll(0.02)
             if until and until():
                 break
+            own = {name: value(i) if callable(value) else value for name, value in members.items()}
             key = f"{prefix}k{i % keys}" if keys else f"{prefix}{i}"
-            self.send(f"{prefix}{i}", request(f"{prefix}{i}", i, **members), key, i % keys % self.partitions if keys else None)
+            self.send(f"{prefix}{i}", request(f"{prefix}{i}", i, **own), key, i % keys % self.partitions if keys else None)
         self.flush()
 
     def start(self, *args, **options) -> threading.Thread:

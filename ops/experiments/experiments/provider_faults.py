@@ -1,0 +1,44 @@
+"""A provider that is slow, hangs, resets, cuts short or answers rubbish: each request still ends, in time, with the right error."""
+import random
+
+from harness.lab import Experiment, Lab
+from harness.provider import fault
+
+DEADLINE_MS = 1_500
+# What the fault does, and the codes it may end in.
+KINDS = {
+    "hang": {"timeout"}, "drip": {"timeout"}, "delay=300": {"result"}, "reset": {"unreachable"}, "close": {"unreachable", "bad-response"},
+    "truncated": {"bad-response", "unreachable"}, "garbage": {"bad-response"}, "html": {"bad-response"}, "empty": {"bad-response"},
+    "gzip": {"bad-response"}, "huge": {"bad-response"}, "500": {"upstream-unavailable"}, "503": {"upstream-unavailable"}, "404": {"upstream-rejected"},
+    "none": {"result"},
+}
+
+
+def run(lab: Lab) -> None:
+    total, rate = lab.size((1_500, 250), (30_000, 400))
+    lab.recorder.add("params", allowed=0)
+    lab.begin()
+    lab.provider.latency(20)
+    lab.workers(2, worker__concurrency=256, if_known={"providers.hotpepper.breaker.enabled": False, "providers.hotpepper.retryBudget": 1, "providers.hotpepper.adaptiveConcurrency": False})
+    chance, expected = random.Random(2), {}
+    late: list[str] = []
+
+    def kind(i: int) -> str | None:
+        expected[f"r{i}"] = chance.choice(list(KINDS))
+        return None if expected[f"r{i}"] == "none" else fault(expected[f"r{i}"])
+
+    def look(event: dict, value: dict | None, message) -> None:
+        if value and value["timing"].get("upstreamMs", 0) > DEADLINE_MS + 250:
+            late.append(f"{event['id']} ({expected.get(event['id'])}) took {value['timing']['upstreamMs']} ms")
+        code = event.get("code") or "result"
+        if code not in KINDS[expected.get(event["id"], "none")]:
+            lab.check(False, f"{event['id']}: fault {expected.get(event['id'])} ended as {code}")
+
+    lab.reader.on_outcome = look
+    lab.sender.many(total, rate, keyword=kind, timeoutMs=DEADLINE_MS)
+    lab.end()
+    lab.check(not late, f"{len(late)} took longer than their deadline, first {late[:1]}")
+    lab.figure("calls per request", round(lab.provider.calls() / total, 2))
+
+
+EXPERIMENTS = [Experiment("provider-faults", "a slow, hanging, resetting, truncating, garbage provider: every request ends, in time, with the right error", run, seconds=(60, 300))]

@@ -1,0 +1,44 @@
+"""Four workers share one key's limit: the provider's own counter says whether they keep to it and use it."""
+import time
+
+from harness.lab import Experiment, Lab
+
+LIMIT, BURST = 200, 20
+SETTINGS = {"providers.hotpepper.requestsPerSecond": LIMIT, "providers.hotpepper.burst": BURST}
+
+
+def run(lab: Lab) -> None:
+    workers, calm = 4, lab.size(5, 30)
+    lab.recorder.add("params", allowed=0)
+    lab.begin(partitions=12, errors=8)
+    lab.provider.latency(20)
+    fleet = lab.workers(workers, worker__concurrency=256, worker__deadline="3s", **{k.replace(".", "__"): v for k, v in SETTINGS.items()})
+    done = False
+    load = lab.sender.start(1_000_000, 2 * LIMIT, until=lambda: done, ahead=50_000)
+    lab.steady()
+    lab.provider.reset()
+    time.sleep(calm)
+    judge(lab, "calm")
+    lab.provider.reset()
+    for i in range(lab.size(1, 4)):
+        lab.say(f"worker {i} leaves and comes back")
+        fleet.stop(i)
+        fleet.start(i)
+        lab.steady()
+    judge(lab, "while the group changes")
+    done = True
+    load.join()
+    lab.end()
+
+
+def judge(lab: Lab, when: str) -> None:
+    seconds = sorted(lab.provider.arrivals().items())[1:-1]  # the first and last are not whole
+    used = sum(n for _, n in seconds) / (LIMIT * len(seconds))
+    most = max(n for _, n in seconds)
+    sliding = lab.provider.most_in_one_second()
+    lab.figure(f"limit {LIMIT}/s, burst {BURST}, {when}", f"most in a second {most} (any window: {sliding}), {used:.1%} of the limit used over {len(seconds)} s")
+    lab.check(most <= LIMIT + BURST and sliding <= LIMIT + BURST, f"{when}: {max(most, sliding)} calls in one second, {LIMIT + BURST} may be")
+    lab.check(used >= 0.95, f"{when}: only {used:.1%} of the limit was used")
+
+
+EXPERIMENTS = [Experiment("fleet-rate-limit", "4 workers share one key's limit: never above it by more than the burst, 95 % of it used", run, needs=SETTINGS, library="new", seconds=(90, 300))]
