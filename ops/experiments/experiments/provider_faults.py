@@ -6,13 +6,14 @@ from harness.provider import fault
 
 DEADLINE_MS = 1_500
 # What the fault does, and the codes it may end in.
+CUT = {"bad-response", "unreachable"}
 KINDS = {
-    "hang": {"timeout"}, "drip": {"timeout"}, "delay=300": {"result"}, "reset": {"unreachable"}, "close": {"unreachable", "bad-response"},
-    "truncated": {"bad-response", "unreachable"}, "garbage": {"bad-response"}, "html": {"bad-response"}, "empty": {"bad-response"},
-    "gzip": {"bad-response"}, "huge": {"bad-response"}, "500": {"upstream-unavailable"}, "503": {"upstream-unavailable"}, "404": {"upstream-rejected"},
-    "none": {"result"},
+    "none": {"result"}, "delay=300": {"result"}, "hang": {"timeout"}, "hang-body": {"timeout"}, "drip=20000": {"timeout"},
+    "reset": {"unreachable"}, "close": CUT, "reset-body": CUT, "truncated": CUT, "cut-chunked": CUT, "cut": {"bad-response"}, "bad-gzip": {"bad-response"},
+    "garbage": {"bad-response"}, "html": {"bad-response"}, "xml": {"bad-response"}, "empty": {"bad-response"}, "deep": {"bad-response"}, "shape": {"bad-response"},
+    "huge=3": {"bad-response"}, "500": {"upstream-unavailable"}, "502": {"upstream-unavailable"}, "503": {"upstream-unavailable"}, "504": {"upstream-unavailable"},
+    "404": {"upstream-rejected"}, "413": {"upstream-rejected"}, "1000": {"upstream-unavailable"}, "3000": {"invalid-request"},
 }
-
 
 def run(lab: Lab) -> None:
     total, rate = lab.size((1_500, 250), (30_000, 400))

@@ -85,11 +85,12 @@ def fallback(lab: Lab) -> None:
         tried[event["id"]] = value.get("triedProviders", [])
 
     lab.reader.on_outcome = look
-    lab.workers(1, providers__order="hotpepper,google-places")
+    failing = lab.another_provider()
+    failing.faults(1.0, "503")
+    lab.workers(1, providers__order="hotpepper,google-places", hotpepper__baseURL=failing.base_url, if_known={ONE + "breaker.enabled": False})
     for i in range(each):
-        # The fault is told to Hot Pepper alone; Google's APIs do not know its name.
-        lab.sender.send(f"auto{i}", request(f"auto{i}", i, provider="auto", keyword="fault:hotpepper:503"), f"a{i}")
-        lab.sender.send(f"named{i}", request(f"named{i}", i, keyword="fault:hotpepper:503"), f"n{i}")
+        lab.sender.send(f"auto{i}", request(f"auto{i}", i, provider="auto"), f"a{i}")
+        lab.sender.send(f"named{i}", request(f"named{i}", i), f"n{i}")
     lab.end()
     moved = sum(answered[f"auto{i}"] == "google-places" for i in range(each))
     stayed = sum(answered[f"named{i}"] == "hotpepper" for i in range(each))

@@ -12,6 +12,10 @@ from .processes import Processes, first_line, free_port, listens, wait_until
 HERE = Path(__file__).parent.parent
 
 
+class Unfit(Exception):
+    """This broker cannot be had, or cannot do what is asked."""
+
+
 class Broker:
     """`session_ms`: the shortest session timeout its groups work with. `drops_old`: keeps 5 MB per partition only."""
 
@@ -104,6 +108,9 @@ class TansuBroker(Broker):
 def start(kind: str, processes: Processes, locsearch: str, brokers: int = 1) -> Broker:
     """kind: embedded, mock, tansu, or the address of a broker that runs already."""
     if kind == "embedded":
+        told = subprocess.run([locsearch, "broker", "--help"], capture_output=True, text=True, timeout=20)
+        if "--control" not in told.stdout:
+            raise Unfit("`locsearch broker` has no --control: it cannot be told to fail")
         return EmbeddedBroker(processes, locsearch, brokers)
     if kind == "mock":
         return MockBroker(processes, brokers)

@@ -41,7 +41,7 @@ class Experiment:
     shows: str
     run: Callable[["Lab"], None]
     needs: dict = field(default_factory=dict)  # settings that the worker must have, with a value it must take
-    broker: str = "embedded"
+    broker: str = "mock"
     library: str = "system"
     seconds: tuple[int, int] = (60, 900)  # at most: short, long
 
@@ -100,10 +100,13 @@ class Lab:
         self.partitions = partitions
         self.outcome_topics = {self.topics.results: results, self.topics.errors: errors, self.topics.dead: 1}
         self.broker.create_topics({self.topics.requests: partitions, **self.outcome_topics})
-        self.provider = Provider(self.options.provider) if self.options.provider else Provider.start(self.processes, self.options.locsearch)
+        self.provider = Provider(self.options.provider) if self.options.provider else self.another_provider()
         self.sender = Sender(self.broker, self.topics, partitions, self.recorder)
         self.reader = self._observe(Reader(self.broker, self.topics, self.outcome_topics, self.recorder, isolation))
         self.sampler = self._observe(OffsetSampler(self.broker, self.topics, partitions, self.outcome_topics, self.recorder))
+
+    def another_provider(self) -> Provider:
+        return Provider.start(self.processes, self.options.locsearch)
 
     def _observe(self, thread):
         self._threads.append(thread)
@@ -159,6 +162,8 @@ class Lab:
             done = self.recorder.finished
             if done >= self.recorder.sent - self._needless():
                 return True
+            if self.fleet and any(not w.alive for w in list(self.fleet.workers.values())):
+                self.fleet.shares()  # says which, and its last words
             if done != last:
                 last, moved = done, time.monotonic()
             elif idle and time.monotonic() - moved > idle:
