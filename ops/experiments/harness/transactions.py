@@ -1,0 +1,250 @@
+"""Looks into transactions from outside: a TCP relay in front of a broker that reads what passes.
+
+No broker that can be had here hides aborted records, so the outcome topics do not say what a `read_committed` consumer
+would see. The relay does: it notes each transaction's records and offsets, and the broker's answer to its end.
+Only requests of producers with a transactional id are looked at; all bytes pass unchanged.
+"""
+import json
+import socket
+import threading
+from collections import defaultdict
+from dataclasses import dataclass, field
+
+from .recorder import Recorder
+from .traffic import Topics
+
+PRODUCE, TXN_OFFSET_COMMIT, END_TXN = 0, 28, 26
+FLEXIBLE_FROM = {PRODUCE: 9, TXN_OFFSET_COMMIT: 3, END_TXN: 3}  # Kafka's protocol guide: compact lengths and tagged fields
+
+
+class Fields:
+    """Reads Kafka's wire types one after another."""
+
+    def __init__(self, data: bytes, flexible: bool = False):
+        self.data, self.at, self.flexible = data, 0, flexible
+
+    def number(self, size: int) -> int:
+        self.at += size
+        return int.from_bytes(self.data[self.at - size:self.at], "big", signed=True)
+
+    def unsigned(self) -> int:
+        value = shift = 0
+        while True:
+            byte = self.data[self.at]
+            self.at += 1
+            value |= (byte & 0x7F) << shift
+            if byte < 0x80:
+                return value
+            shift += 7
+
+    def zigzag(self) -> int:
+        n = self.unsigned()
+        return (n >> 1) ^ -(n & 1)
+
+    def take(self, size: int) -> bytes | None:
+        if size < 0:
+            return None
+        self.at += size
+        return self.data[self.at - size:self.at]
+
+    def text(self) -> str | None:
+        raw = self.take(self.unsigned() - 1 if self.flexible else self.number(2))
+        return None if raw is None else raw.decode()
+
+    def block(self) -> bytes | None:
+        return self.take(self.unsigned() - 1 if self.flexible else self.number(4))
+
+    def count(self) -> int:
+        return max(0, self.unsigned() - 1 if self.flexible else self.number(4))
+
+    def tags(self) -> None:
+        if self.flexible:
+            for _ in range(self.unsigned()):
+                self.unsigned()
+                self.take(self.unsigned())
+
+
+@dataclass
+class Transaction:
+    id: str
+    producer: tuple[int, int]
+    # By (topic, partition, first sequence number), so that a repeated request counts once: headers, key, value of each record.
+    batches: dict[tuple, list] = field(default_factory=dict)
+    offsets: dict[int, int] = field(default_factory=dict)
+    ended: str = "open"  # then committed, aborted, or refused
+
+    @property
+    def records(self) -> list[tuple]:
+        return [(topic, *record) for (topic, _, _), batch in self.batches.items() for record in batch]
+
+
+class Ledger:
+    """What the relay saw, in the order in which transactions ended."""
+
+    def __init__(self) -> None:
+        self.open: dict[tuple[int, int], Transaction] = {}
+        self.ended: list[Transaction] = []
+        self.unread = 0  # compressed batches: the worker is to be run without compression
+        self._lock = threading.Lock()
+
+    def request(self, api: int, version: int, body: bytes) -> tuple | None:
+        """Notes it; for an end, what `answer` wants to be told with."""
+        f = Fields(body, version >= FLEXIBLE_FROM[api])
+        with self._lock:
+            return {PRODUCE: self._produce, TXN_OFFSET_COMMIT: self._offsets, END_TXN: self._end}[api](f, version)
+
+    def answer(self, of: tuple, error: int) -> None:
+        producer, commit = of
+        with self._lock:
+            if error and error not in (47, 48, 49, 90):  # not fenced or invalid: it will be asked again
+                return
+            if transaction := self.open.pop(producer, None):
+                transaction.ended = "refused" if error else "committed" if commit else "aborted"
+                self.ended.append(transaction)
+
+    def _of(self, id: str, producer: tuple[int, int]) -> Transaction:
+        return self.open.setdefault(producer, Transaction(id, producer))
+
+    def _produce(self, f: Fields, version: int) -> None:
+        id = f.text()
+        if id is None:
+            return
+        f.number(2), f.number(4)
+        for _ in range(f.count()):
+            topic = f.text()
+            for _ in range(f.count()):
+                partition, batch = f.number(4), f.block()
+                f.tags()
+                self._batch(id, topic, partition, Fields(batch))
+            f.tags()
+
+    def _batch(self, id: str, topic: str, partition: int, f: Fields) -> None:
+        f.take(8 + 4 + 4 + 1 + 4)
+        compressed = f.number(2) & 7
+        f.take(4 + 8 + 8)
+        producer, sequence, count = (f.number(8), f.number(2)), f.number(4), f.number(4)
+        if compressed:
+            self.unread += 1
+            return
+        records = []
+        for _ in range(count):
+            f.zigzag(), f.take(1), f.zigzag(), f.zigzag()
+            key, value = f.take(f.zigzag()), f.take(f.zigzag())
+            headers = {(f.take(f.zigzag()) or b"").decode(): (f.take(f.zigzag()) or b"").decode("utf-8", "replace") for _ in range(f.zigzag())}
+            records.append((headers, key, value))
+        self._of(id, producer).batches[(topic, partition, sequence)] = records
+
+    def _offsets(self, f: Fields, version: int) -> None:
+        id, _ = f.text(), f.text()
+        transaction = self._of(id, (f.number(8), f.number(2)))
+        if version >= 3:
+            f.number(4), f.text(), f.text()
+        for _ in range(f.count()):
+            f.text()
+            for _ in range(f.count()):
+                partition, offset = f.number(4), f.number(8)
+                if version >= 2:
+                    f.number(4)
+                f.text(), f.tags()
+                transaction.offsets[partition] = offset
+            f.tags()
+
+    def _end(self, f: Fields, version: int) -> tuple:
+        f.text()
+        return (f.number(8), f.number(2)), bool(f.number(1))
+
+    # What it shows
+
+    def feed(self, recorder: Recorder, topics: Topics) -> None:
+        """The committed records, as the outcomes of the history."""
+        serial = 0
+        for transaction in self.ended:
+            for topic, headers, key, value in transaction.records if transaction.ended == "committed" else ():
+                kind, serial, body = topics.kinds[topic], serial + 1, json.loads(value) if topic != topics.dead else {}
+                recorder.add("outcome", kind=kind, op=0, oo=serial, p=int(headers["source-partition"]), o=int(headers["source-offset"]), key=None if key is None else key.decode("utf-8", "replace"),
+                             id=body.get("requestId"), code=body.get("error", {}).get("code"), ce=headers.get("ce_id"))
+
+    def faults(self) -> list[str]:
+        """A committed transaction must hold the outcomes of exactly the offsets that it moves past."""
+        found, reached = [], defaultdict(int)
+        for n, t in enumerate(x for x in self.ended if x.ended == "committed"):
+            held = defaultdict(set)
+            for _, headers, _, _ in t.records:
+                held[int(headers["source-partition"])].add(int(headers["source-offset"]))
+            for p in sorted(set(held) | set(t.offsets)):
+                due = set(range(reached[p], t.offsets.get(p, reached[p])))
+                if held[p] != due:
+                    found.append(f"transaction {n} of {t.id}: partition {p} goes from {reached[p]} to {t.offsets.get(p)}, but it holds the outcomes of "
+                                 f"{len(held[p] - due)} other offsets and lacks {len(due - held[p])}")
+                reached[p] = max(reached[p], t.offsets.get(p, 0))
+        return found
+
+    def summary(self) -> str:
+        ends = [t.ended for t in self.ended] + ["open"] * len(self.open)
+        sizes = [len(t.records) for t in self.ended if t.ended == "committed"] or [0]
+        return ", ".join(f"{ends.count(e)} {e}" for e in ("committed", "aborted", "refused", "open")) + f"; {sum(sizes) / len(sizes):.0f} records in a committed one, {max(sizes)} at most"
+
+
+class Relay:
+    """Listens on a port of its own; one pair of threads per connection, gone with either side."""
+
+    def __init__(self, ledger: Ledger):
+        self.ledger = ledger
+        self._listener = socket.create_server(("127.0.0.1", 0), backlog=64)
+        self.port = self._listener.getsockname()[1]
+
+    def forward_to(self, port: int) -> None:
+        threading.Thread(target=self._accept, args=(port,), daemon=True).start()
+
+    def _accept(self, port: int) -> None:
+        while True:
+            try:
+                client, _ = self._listener.accept()
+                broker = socket.create_connection(("127.0.0.1", port))
+            except OSError:
+                return
+            for s in (client, broker):
+                s.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+            asked: dict[int, tuple] = {}  # ends of transactions by correlation id
+            for of, to, look in ((client, broker, self._request), (broker, client, self._answer)):
+                threading.Thread(target=self._pump, args=(of, to, look, asked), daemon=True).start()
+
+    @staticmethod
+    def _pump(of: socket.socket, to: socket.socket, look, asked: dict) -> None:
+        frames = of.makefile("rb")
+        try:
+            while len(head := frames.read(4)) == 4:
+                frame = frames.read(int.from_bytes(head, "big"))
+                look(frame, asked)
+                to.sendall(head + frame)
+        except OSError:
+            pass
+        finally:
+            for s in (of, to):
+                try:
+                    s.shutdown(socket.SHUT_RDWR)
+                except OSError:
+                    pass
+
+    def _request(self, frame: bytes, asked: dict) -> None:
+        f = Fields(frame)
+        api, version, correlation = f.number(2), f.number(2), f.number(4)
+        if api not in FLEXIBLE_FROM:
+            return
+        f.text()  # the client's id: of the old form in every header
+        f.flexible = version >= FLEXIBLE_FROM[api]
+        f.tags()
+        if (end := self.ledger.request(api, version, frame[f.at:])) and api == END_TXN:
+            asked[correlation] = (end, f.flexible)
+
+    def _answer(self, frame: bytes, asked: dict) -> None:
+        f = Fields(frame)
+        if (known := asked.pop(f.number(4), None)) is None:
+            return
+        end, f.flexible = known
+        f.tags()
+        f.number(4)
+        self.ledger.answer(end, f.number(2))
+
+    def stop(self) -> None:
+        self._listener.close()
