@@ -41,7 +41,7 @@ package struct AdminServer: Sendable {
         }
         router.get("/status") { _, _ in Self.response(.ok, "application/json", await source.status()) }
         var quiet = log
-        quiet.logLevel = .error
+        quiet.logLevel = .critical
         let application = Application(
             router: router,
             configuration: ApplicationConfiguration(address: .hostname(host, port: port)),

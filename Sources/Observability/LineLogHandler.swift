@@ -52,18 +52,17 @@ package struct LineLogHandler: LogHandler {
 
     /// RFC 3339 in UTC, with milliseconds.
     private static func timestamp() -> String {
-        var now = unsafe timespec()
+        var now = timespec()
         unsafe clock_gettime(CLOCK_REALTIME, &now)
         var parts = unsafe tm()
-        var seconds = unsafe now.tv_sec
-        unsafe gmtime_r(&seconds, &parts)
+        unsafe gmtime_r(&now.tv_sec, &parts)
         func padded(_ number: Int, _ width: Int) -> String {
             let digits = "\(number)"
             return String(repeating: "0", count: max(0, width - digits.count)) + digits
         }
         let date = unsafe "\(parts.tm_year + 1900)-\(padded(Int(parts.tm_mon) + 1, 2))-\(padded(Int(parts.tm_mday), 2))"
         let time = unsafe "\(padded(Int(parts.tm_hour), 2)):\(padded(Int(parts.tm_min), 2)):\(padded(Int(parts.tm_sec), 2))"
-        return unsafe "\(date)T\(time).\(padded(now.tv_nsec / 1_000_000, 3))Z"
+        return "\(date)T\(time).\(padded(now.tv_nsec / 1_000_000, 3))Z"
     }
 
     private func quoted(_ text: String) -> String {

@@ -1,7 +1,9 @@
 import AdminServer
 import ArgumentParser
 import Kafka
+import LocationSearch
 import Logging
+import WorkerRuntime
 
 struct WorkerCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

@@ -8,7 +8,7 @@
 func exitNow(_ code: Int32) -> Never { _exit(code) }
 
 /// Writes to a connection that its peer has closed are errors, not the end of the process.
-func ignoreBrokenPipes() { _ = unsafe signal(SIGPIPE, SIG_IGN) }
+func ignoreBrokenPipes() { _ = signal(SIGPIPE, SIG_IGN) }
 
 /// So that whoever reads our output through a pipe sees the line now.
-func fflushStandardOutput() { _ = unsafe fflush(nil) }
+func fflushStandardOutput() { _ = fflush(nil) }

@@ -1,5 +1,6 @@
 import AdminServer
 import JSON
+import Kafka
 import Observability
 import WorkerRuntime
 
