@@ -1,26 +1,65 @@
-# The two that matter: `make demo` and `make test`. Both install what they need (tools/setup).
+# `make demo` and `make test` do all their own set-up; `make help` lists the rest.
+SHELL := bash
+.SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help setup build demo test lint schemas
+.PHONY: help setup demo test build lint format schemas events docs check-experiments experiments
 
-help: ## this list
-	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
+SWIFT_FLAGS ?=
+ARGS ?=
+SOURCES := Package.swift Sources Tests
+VENV := .venv
+EXPERIMENTS := ops/experiments/.venv
 
-setup: ## what the build needs, by apt where it is missing
+help: ## What there is
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/\1\t\2/' | expand -t 20
+
+setup:
 	@tools/setup
 
-build: setup ## the release binary, .build/release/locsearch
-	swift build -c release --product locsearch
+demo: setup ## Broker, provider and worker in one process, searches going through; ARGS=--once ends after the table
+	@echo "Building (the first time takes a few minutes) ..."
+	@swift build --product locsearch $(SWIFT_FLAGS) > .build-demo.log 2>&1 || { tail -40 .build-demo.log >&2; exit 1; }
+	@rm -f .build-demo.log
+	@exec "$$(swift build --show-bin-path $(SWIFT_FLAGS))/locsearch" demo $(ARGS)
 
-test: setup ## all suites
-	swift test
+test: setup ## All suites, on real TCP; ARGS='--filter KafkaTests' runs some
+	swift test $(SWIFT_FLAGS) $(ARGS)
 
-lint: ## format and lint
-	swift-format lint --strict --recursive Sources Tests Package.swift
+build: setup ## The program as it is deployed: .build/release/locsearch
+	swift build -c release --product locsearch $(SWIFT_FLAGS)
 
-.venv/ready: schemas/requirements.txt
-	python3 -m venv .venv
-	.venv/bin/pip install --quiet --disable-pip-version-check -r schemas/requirements.txt
+lint: ## Format and style, as .swift-format has them
+	swift format lint --strict --parallel --recursive $(SOURCES)
+
+format: ## Formats everything
+	swift format --in-place --parallel --recursive $(SOURCES)
+
+docs: setup ## The README's table of settings
+	@swift run locsearch config --table
+
+$(VENV)/ok: schemas/requirements.txt
+	@tools/setup python
+	python3 -m venv $(VENV)
+	$(VENV)/bin/pip install --quiet --disable-pip-version-check -r schemas/requirements.txt
 	@touch $@
 
-schemas: .venv/ready ## check schemas, examples and the AsyncAPI document
-	.venv/bin/python schemas/validate.py
+schemas: $(VENV)/ok ## Schemas, examples and AsyncAPI document against others' tools; EVENTS=FILE.jsonl checks events too
+	$(VENV)/bin/python schemas/validate.py $(if $(EVENTS),--events $(EVENTS))
+
+events: setup $(VENV)/ok ## The demo's outcomes, checked against the schemas
+	swift build --product locsearch $(SWIFT_FLAGS)
+	events=$$(mktemp) && trap 'rm -f "$$events"' EXIT && \
+	  "$$(swift build --show-bin-path $(SWIFT_FLAGS))/locsearch" demo --once --record "$$events" && \
+	  $(VENV)/bin/python schemas/validate.py --events "$$events"
+
+$(EXPERIMENTS)/ok: ops/experiments/requirements.txt
+	@tools/setup python
+	python3 -m venv $(EXPERIMENTS)
+	$(EXPERIMENTS)/bin/pip install --quiet --disable-pip-version-check -r ops/experiments/requirements.txt
+	@touch $@
+
+check-experiments: $(EXPERIMENTS)/ok ## The history checker's own tests: each kind of broken history is seen
+	$(EXPERIMENTS)/bin/pytest -q ops/experiments/tests
+
+experiments: build $(EXPERIMENTS)/ok ## Every experiment in its short form; ARGS='kill-9 --long' runs one at length
+	ops/experiments/run $(or $(ARGS),all --short)
