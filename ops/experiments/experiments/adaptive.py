@@ -52,4 +52,4 @@ def one(lab: Lab, adaptive: bool) -> tuple[float, float]:
 
 
 EXPERIMENTS = [Experiment("adaptive", "capacity cut to a quarter: goodput >= 90 %, p99 within the deadline; a fixed limit beside it", run,
-                          needs={"providers.hotpepper.adaptiveConcurrency": True}, seconds=(120, 300))]
+                          needs={"providers.hotpepper.adaptiveConcurrency": True}, seconds=(120, 300), alone=True)]

@@ -41,4 +41,4 @@ def judge(lab: Lab, when: str) -> None:
     lab.check(used >= 0.95, f"{when}: only {used:.1%} of the limit was used")
 
 
-EXPERIMENTS = [Experiment("fleet-rate-limit", "4 workers share one key's limit: never above it by more than the burst, 95 % of it used", run, needs=SETTINGS, library="new", seconds=(90, 300))]
+EXPERIMENTS = [Experiment("fleet-rate-limit", "4 workers share one key's limit: never above it by more than the burst, 95 % of it used", run, needs=SETTINGS, library="new", seconds=(90, 300), alone=True)]

@@ -50,6 +50,7 @@ def broker_refuses(lab: Lab, chance: random.Random) -> None:
 
 
 CHAOS = [kill, kill, restart, freeze, provider_fails, provider_slows, broker_refuses]
+SHORT = [kill, provider_fails, broker_refuses, restart]
 
 
 def run(lab: Lab) -> None:
@@ -60,17 +61,15 @@ def run(lab: Lab) -> None:
     lab.workers(WORKERS, worker__concurrency=128, if_known={"providers.hotpepper.breaker.enabled": False})
     chance = random.Random(4)
     load = lab.sender.start(total, rate, ahead=40_000)
-    turns, done = [], 0
-    while load.is_alive():
+    turns, done = [] if lab.long else list(SHORT), 0
+    while load.is_alive() and (lab.long or turns):
         lab.steady(60)
         if not turns:
             turns = chance.sample(CHAOS, len(CHAOS))
-        event = turns.pop()
+        event = turns.pop(0)
         lab.say(f"{event.__name__.replace('_', ' ')}; {lab.recorder.finished} of {total} have their outcome")
         event(lab, chance)
         done += 1
-        if not lab.long and done >= 4:
-            break
     load.join()
     lab.figure("disturbances", done)
     lab.audit()
