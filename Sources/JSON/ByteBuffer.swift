@@ -148,11 +148,12 @@
             limit &*= 10  // wraps for the 20th digit only, after which it is no longer asked
         }
         if length < width { length = width }
+        let target = unsafe start + count
         var (rest, place) = (number, length)
         while place > 0 {
             place &-= 1
             let quotient = rest / 10
-            unsafe start[count &+ place] = UInt8(ascii: "0") &+ UInt8(truncatingIfNeeded: rest &- quotient &* 10)
+            unsafe target[place] = UInt8(truncatingIfNeeded: rest &- quotient &* 10 &+ 0x30)
             rest = quotient
         }
         count &+= length
@@ -160,6 +161,8 @@
 
     /// Takes back the last bytes while they are `byte`.
     mutating func trim(_ byte: UInt8) {
-        while count > 0, unsafe start[count - 1] == byte { count -= 1 }
+        var end = count
+        while end > 0, unsafe start[end &- 1] == byte { end &-= 1 }
+        count = end
     }
 }

@@ -145,8 +145,7 @@ package struct JSONWriter: ~Copyable {
 
     private mutating func appendString(_ text: String) {
         // Safe: the buffer is used within the call only.
-        let isDone: Void? = unsafe text.utf8.withContiguousStorageIfAvailable { unsafe appendString($0) }
-        if isDone == nil { unsafe Array(text.utf8).withUnsafeBufferPointer { unsafe appendString($0) } }
+        unsafe text.utf8.span.withUnsafeBufferPointer { unsafe appendString($0) }
     }
 
     @inline(__always)
@@ -186,13 +185,13 @@ package struct JSONWriter: ~Copyable {
         let size = number.magnitude
         // Most numbers of ours are decimals of at most 7 places, such as coordinates. A decimal of up to 15 digits that
         // reads back as the same Double is the shortest one that does (DBL_DIG), so no search for it is needed.
-        let scaled = size < 1e8 ? UInt64(size * 1e7 + 0.5) : 0
+        let scaled = size < 1e8 ? Int64(size * 1e7 + 0.5) : 0
         if Double(scaled) / 1e7 == size {
             let (whole, fraction) = scaled.quotientAndRemainder(dividingBy: 10_000_000)
-            buffer.appendDigits(whole)
+            buffer.appendDigits(UInt64(whole))
             guard fraction != 0 else { return }
             buffer.append(UInt8(ascii: "."))
-            buffer.appendDigits(fraction, width: 7)
+            buffer.appendDigits(UInt64(fraction), width: 7)
             buffer.trim(UInt8(ascii: "0"))
         } else {
             appendShortest(of: size)
