@@ -156,7 +156,10 @@ package final class EventLoop: SerialExecutor {
             }
             runTimers()
         }
-        unsafe handlers.removeAll()
+        // Letting go of a handler may end it, and with it other watches: the list must not be in use meanwhile.
+        let last = unsafe handlers
+        unsafe handlers = []
+        withExtendedLifetime(last) {}
         stopped.store(true, ordering: .releasing)
     }
 
