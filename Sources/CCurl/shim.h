@@ -1,6 +1,11 @@
 // libcurl, and typed functions for what it declares variadic.
 #pragma once
 #include <curl/curl.h>
+#include <signal.h>
+#include <stddef.h>
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
 
 // Newer headers deprecate CURLOPT_PROTOCOLS for a form that Ubuntu 22.04's curl 7.81 does not have.
 #pragma clang diagnostic push
@@ -8,6 +13,7 @@
 
 typedef size_t (*locsearch_write_fn)(char *data, size_t size, size_t count, void *context);
 typedef int (*locsearch_close_fn)(void *context, curl_socket_t socket);
+typedef int (*locsearch_opened_fn)(void *context, curl_socket_t socket, curlsocktype purpose);
 typedef int (*locsearch_socket_fn)(CURL *easy, curl_socket_t socket, int what, void *context, void *socket_context);
 typedef int (*locsearch_timer_fn)(CURLM *multi, long milliseconds, void *context);
 
@@ -30,12 +36,43 @@ static inline CURLcode locsearch_set_write(CURL *easy, locsearch_write_fn functi
     CURLcode code = curl_easy_setopt(easy, CURLOPT_WRITEFUNCTION, function);
     return code ? code : curl_easy_setopt(easy, CURLOPT_WRITEDATA, context);
 }
-static inline CURLcode locsearch_set_close(CURL *easy, locsearch_close_fn function, void *context) {
-    CURLcode code = curl_easy_setopt(easy, CURLOPT_CLOSESOCKETFUNCTION, function);
-    return code ? code : curl_easy_setopt(easy, CURLOPT_CLOSESOCKETDATA, context);
+static inline CURLcode locsearch_set_header(CURL *easy, locsearch_write_fn function, void *context) {
+    CURLcode code = curl_easy_setopt(easy, CURLOPT_HEADERFUNCTION, function);
+    return code ? code : curl_easy_setopt(easy, CURLOPT_HEADERDATA, context);
+}
+static inline CURLcode locsearch_set_socket_callbacks(
+    CURL *easy, locsearch_opened_fn opened, locsearch_close_fn close, void *context) {
+    CURLcode code = curl_easy_setopt(easy, CURLOPT_SOCKOPTFUNCTION, opened);
+    if (!code) code = curl_easy_setopt(easy, CURLOPT_SOCKOPTDATA, context);
+    if (!code) code = curl_easy_setopt(easy, CURLOPT_CLOSESOCKETFUNCTION, close);
+    if (!code) code = curl_easy_setopt(easy, CURLOPT_CLOSESOCKETDATA, context);
+    return code;
+}
+// Without it, aborting a call whose host name is being looked up waits for the look-up, and the event loop with it.
+static inline void locsearch_set_quick_exit(CURL *easy) {
+#if LIBCURL_VERSION_NUM >= 0x075700
+    curl_easy_setopt(easy, CURLOPT_QUICK_EXIT, 1L);
+#else
+    (void)easy;
+#endif
 }
 static inline CURLcode locsearch_allow_http_only(CURL *easy) {
     return curl_easy_setopt(easy, CURLOPT_PROTOCOLS, (long)(CURLPROTO_HTTP | CURLPROTO_HTTPS));
+}
+// Whether this libcurl decodes the encoding: one of the CURL_VERSION_ bits.
+static inline int locsearch_has_feature(int bit) { return (curl_version_info(CURLVERSION_NOW)->features & bit) != 0; }
+// What a process needs before its first call. Call once.
+static inline CURLcode locsearch_prepare_process(void) {
+    // A peer that closes while TLS is writing must end one call, not the process; a handler of the program's is kept.
+    struct sigaction action;
+    if (!sigaction(SIGPIPE, NULL, &action) && action.sa_handler == SIG_DFL) signal(SIGPIPE, SIG_IGN);
+#ifdef __GLIBC__
+    // Bodies come and go in bursts: glibc's defaults (128 KB each) give their pages back to the system after every
+    // burst and fault them in again, which doubles the kernel's share of a request. Peak memory stays the same.
+    mallopt(M_TRIM_THRESHOLD, 32 << 20);
+    mallopt(M_MMAP_THRESHOLD, 1 << 20);
+#endif
+    return curl_global_init(CURL_GLOBAL_DEFAULT);
 }
 static inline long locsearch_get_long(CURL *easy, CURLINFO info) {
     long value = 0;
@@ -44,11 +81,6 @@ static inline long locsearch_get_long(CURL *easy, CURLINFO info) {
 }
 static inline curl_off_t locsearch_get_large(CURL *easy, CURLINFO info) {
     curl_off_t value = 0;
-    curl_easy_getinfo(easy, info, &value);
-    return value;
-}
-static inline const char *locsearch_get_text(CURL *easy, CURLINFO info) {
-    char *value = NULL;
     curl_easy_getinfo(easy, info, &value);
     return value;
 }
@@ -78,10 +110,5 @@ static inline CURL *locsearch_next_finished(CURLM *multi, CURLcode *result) {
         return message->easy_handle;
     }
     return NULL;
-}
-// A response header by name; NULL when there is none.
-static inline const char *locsearch_response_header(CURL *easy, const char *name) {
-    struct curl_header *header = NULL;
-    return curl_easy_header(easy, name, 0, CURLH_HEADER, -1, &header) == CURLHE_OK ? header->value : NULL;
 }
 #pragma clang diagnostic pop

@@ -1,17 +1,22 @@
 /// How calls are made. All of it comes from settings, none of it from requests.
 package struct HTTPConfiguration: Sendable, Hashable {
-    /// `http.maxResponseBytes`: a larger answer (after decompression) is refused as `tooLarge`. 2 MB: three times the
-    /// largest answer seen.
+    /// `http.maxResponseBytes`: a larger answer (decompressed) is refused as `tooLarge`. At least 1; 2 MB is three times
+    /// the largest answer seen.
     package var maxResponseBytes = 2_000_000
-    /// `http.connectTimeout`: within the deadline, so that a dead address leaves time for another attempt.
+    /// `http.connectTimeout`: from the start of a call to the end of the TLS handshake, at least 1 ms. Within the
+    /// deadline, so that a dead address leaves time for another attempt.
     package var connectTimeout: Duration = .seconds(3)
     /// `http.proxy`: an http, https or socks5 URL; `nil`: none, whatever the environment says.
     package var proxy: String?
     /// `http.caFile`: PEM file with the authorities to trust; `nil`: the system's.
     package var caFile: String?
-    package var userAgent = "location-search-worker"
-    /// Connections kept open for reuse.
+    /// `User-Agent` of all calls. Short, as curl formats it letter by letter for each call; empty: none.
+    package var userAgent = "locsearch"
+    /// Connections kept open for reuse beyond those in use. 1 or more.
     package var maxIdleConnections = 256
+    /// Connections to one host at a time; further calls wait for one, within their deadlines. 0: no limit but the number
+    /// of calls in flight.
+    package var maxConnectionsPerHost = 0
 
     package init() {}
 }

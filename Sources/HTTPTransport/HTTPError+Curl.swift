@@ -1,25 +1,61 @@
 internal import CCurl
 
 extension HTTPError {
-    /// - Parameter hasStatus: whether the answer had begun: tells a reset from a truncated answer.
-    init(_ code: CURLcode, host: String, hasStatus: Bool) {
-        let kind: Kind =
-            switch code {
-            case CURLE_COULDNT_RESOLVE_HOST, CURLE_COULDNT_RESOLVE_PROXY: .dns
-            case CURLE_COULDNT_CONNECT, CURLE_INTERFACE_FAILED, CURLE_PROXY: .connect
-            case CURLE_SSL_CONNECT_ERROR, CURLE_PEER_FAILED_VERIFICATION, CURLE_SSL_CERTPROBLEM, CURLE_SSL_CIPHER,
-                CURLE_SSL_CACERT_BADFILE, CURLE_SSL_ISSUER_ERROR, CURLE_SSL_ENGINE_NOTFOUND, CURLE_USE_SSL_FAILED:
-                .tls
-            case CURLE_OPERATION_TIMEDOUT: .timeout
-            case CURLE_GOT_NOTHING, CURLE_SEND_ERROR: .reset
-            case CURLE_RECV_ERROR, CURLE_HTTP2, CURLE_HTTP2_STREAM: hasStatus ? .truncated : .reset
-            case CURLE_PARTIAL_FILE, CURLE_BAD_CONTENT_ENCODING: .truncated
-            case CURLE_FILESIZE_EXCEEDED, CURLE_OUT_OF_MEMORY: .tooLarge
-            case CURLE_UNSUPPORTED_PROTOCOL, CURLE_WEIRD_SERVER_REPLY: .protocolViolation
-            case CURLE_URL_MALFORMAT: .invalidRequest
-            default: hasStatus ? .truncated : .protocolViolation
+    /// How far a call had come when it failed: the same code of curl's means different things before and after.
+    enum Progress {
+        case connecting
+        /// Connected, and the answer has not begun.
+        case waiting
+        case reading
+    }
+
+    /// - Parameter isPastDeadline: tells a deadline that passed from a connect timeout within it.
+    init(_ code: CURLcode, host: String, progress: Progress, isPastDeadline: Bool) {
+        let kind = Self.kind(of: code, progress, isPastDeadline)
+        // All texts are constant, curl's for its codes too: they hold nothing of the URL.
+        let text =
+            switch (kind, progress) {
+            case (.timeout, .connecting): "the deadline passed while connecting"
+            case (.timeout, .waiting): "the deadline passed while waiting for the answer"
+            case (.timeout, .reading): "the deadline passed while reading the answer"
+            case (.connect, _) where code == CURLE_OPERATION_TIMEDOUT: "no connection within the connect timeout"
+            case (.reset, _): "the connection ended before the answer"
+            case (.truncated, _): "the answer ended early or is damaged (\(Self.text(of: code)))"
+            default: Self.text(of: code)
             }
-        // curl's own texts for a code are constant: they hold no URL.
-        self.init(kind, "\(host): \(String(cString: curl_easy_strerror(code)).lowercased())")
+        self.init(kind, "\(host): \(text)")
+    }
+
+    private static func kind(of code: CURLcode, _ progress: Progress, _ isPastDeadline: Bool) -> Kind {
+        switch code {
+        case CURLE_COULDNT_RESOLVE_HOST, CURLE_COULDNT_RESOLVE_PROXY: .dns
+        case CURLE_COULDNT_CONNECT, CURLE_INTERFACE_FAILED, CURLE_PROXY: .connect
+        case CURLE_SSL_CONNECT_ERROR, CURLE_PEER_FAILED_VERIFICATION, CURLE_SSL_CERTPROBLEM, CURLE_SSL_CIPHER,
+            CURLE_SSL_CACERT_BADFILE, CURLE_SSL_CRL_BADFILE, CURLE_SSL_ISSUER_ERROR, CURLE_SSL_ENGINE_NOTFOUND,
+            CURLE_SSL_ENGINE_SETFAILED, CURLE_SSL_ENGINE_INITFAILED, CURLE_SSL_INVALIDCERTSTATUS,
+            CURLE_SSL_PINNEDPUBKEYNOTMATCH, CURLE_USE_SSL_FAILED:
+            .tls
+        case CURLE_OPERATION_TIMEDOUT: progress == .connecting && !isPastDeadline ? .connect : .timeout
+        case CURLE_GOT_NOTHING, CURLE_SEND_ERROR, CURLE_RECV_ERROR, CURLE_HTTP2, CURLE_HTTP2_STREAM:
+            progress == .reading ? .truncated : .reset
+        case CURLE_PARTIAL_FILE, CURLE_BAD_CONTENT_ENCODING, CURLE_WRITE_ERROR: .truncated
+        // Out of memory is also what a header line beyond curl's limit ends with.
+        case CURLE_FILESIZE_EXCEEDED, CURLE_OUT_OF_MEMORY: .tooLarge
+        case CURLE_URL_MALFORMAT, CURLE_BAD_FUNCTION_ARGUMENT: .invalidRequest
+        default: progress == .reading ? .truncated : .protocolViolation
+        }
+    }
+
+    private static func text(of code: CURLcode) -> String {
+        switch code {
+        case CURLE_COULDNT_RESOLVE_HOST: "the host name has no address"
+        case CURLE_COULDNT_RESOLVE_PROXY: "the proxy's host name has no address"
+        case CURLE_COULDNT_CONNECT: "nobody accepts connections there"
+        case CURLE_SSL_CONNECT_ERROR: "the TLS handshake failed"
+        case CURLE_PEER_FAILED_VERIFICATION: "the TLS certificate is not to be trusted"
+        case CURLE_SSL_CACERT_BADFILE: "the file of trusted authorities cannot be read"
+        case CURLE_UNSUPPORTED_PROTOCOL, CURLE_WEIRD_SERVER_REPLY: "the answer is not HTTP"
+        default: String(cString: curl_easy_strerror(code)).lowercased()
+        }
     }
 }

@@ -1,36 +1,47 @@
 extension HTTPRequest {
-    /// Host and port, for messages: never the query, which may hold a key.
+    /// Host and port for messages: never the path or the query, which may hold a key, nor what stands before an `@`.
     var host: String {
-        guard let scheme = url.range(ofScheme: "://") else { return "the provider" }
-        let rest = url[scheme...]
-        let authority = rest.prefix { $0 != "/" && $0 != "?" && $0 != "#" }
-        return String(authority.split(separator: "@").last ?? authority)
+        let bytes = Array(url.utf8)
+        guard let colon = bytes.firstIndex(of: UInt8(ascii: ":")), bytes[colon...].starts(with: "://".utf8) else {
+            return "the provider"
+        }
+        let authority = bytes[(colon + 3)...].prefix { !"/?#\\".utf8.contains($0) }
+        let host = authority.lastIndex(of: UInt8(ascii: "@")).map { authority[($0 + 1)...] } ?? authority
+        return host.isEmpty ? "the provider" : String(decoding: host, as: UTF8.self)
     }
 
     /// - Throws: `invalidRequest` when this cannot be one HTTP request: what a line break could smuggle in is refused.
     func validated() throws(HTTPError) {
-        let scheme = url.utf8.prefix(8)
-        guard scheme.starts(with: "http://".utf8) || scheme.starts(with: "https://".utf8),
-            url.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7f })
-        else { throw HTTPError(.invalidRequest, "the URL is not http(s), or not percent-encoded") }
+        guard hasWebScheme, url.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7f }) else {
+            throw HTTPError(.invalidRequest, "the URL is not http(s), or is not percent-encoded")
+        }
         for field in fields {
-            let name = field.name.utf8
-            guard !name.isEmpty, name.allSatisfy({ $0 > 0x20 && $0 < 0x7f && $0 != UInt8(ascii: ":") }),
-                field.value.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7f })
-            else { throw HTTPError(.invalidRequest, "a request header holds control characters") }
+            guard !field.name.isEmpty, field.name.utf8.allSatisfy(Self.isTokenByte) else {
+                throw HTTPError(.invalidRequest, "the name of a request header is empty or holds a forbidden character")
+            }
+            // A tab is the one control character that a value may hold (RFC 9110, 5.5).
+            guard field.value.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7f || $0 == 0x09 }) else {
+                throw HTTPError(
+                    .invalidRequest, "the value of the request header \(field.name) holds a control character")
+            }
         }
     }
-}
 
-extension String {
-    /// Where the text after `separator` begins.
-    fileprivate func range(ofScheme separator: String) -> Index? {
-        var index = startIndex
-        while index < endIndex {
-            if self[index...].hasPrefix(separator) { return self.index(index, offsetBy: separator.count) }
-            index = self.index(after: index)
-            if self[..<index].utf8.count > 8 { return nil }
+    private var hasWebScheme: Bool {
+        // Schemes are case-insensitive; bit 0x20 makes an ASCII letter small.
+        func starts(with scheme: StaticString) -> Bool {
+            scheme.withUTF8Buffer { scheme in url.utf8.starts(with: scheme) { ($0 | 0x20) == ($1 | 0x20) } }
         }
-        return nil
+        return starts(with: "http://") || starts(with: "https://")
+    }
+
+    /// RFC 9110, 5.6.2.
+    private static func isTokenByte(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+            UInt8(ascii: "0")...UInt8(ascii: "9"):
+            true
+        default: "!#$%&'*+-.^_`|~".utf8.contains(byte)
+        }
     }
 }

@@ -1,17 +1,23 @@
 internal import CCurl
 package import EventLoop
 
-/// Makes HTTP calls with libcurl on an event loop: hundreds in flight, connections reused, HTTP/2 where TLS offers it.
-/// Host names are resolved by libcurl's own resolver threads; everything else runs on the loop.
+/// Makes HTTP calls with libcurl on an event loop: hundreds in flight, connections reused, HTTP/2 where TLS offers it,
+/// HTTP/1.1 on plain `http`. Redirects are not followed. Host names are looked up on threads of libcurl's, everything
+/// else runs on the loop.
+///
+/// A call that finds its kept connection closed by the server before the first byte of the answer is repeated by libcurl
+/// on a new one, `POST` too: what is sent here are searches, free of side effects.
 package actor HTTPTransport: HTTPSending, ReadinessHandler {
     package nonisolated let loop: EventLoop
     package nonisolated var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }
 
-    /// Counts since the start.
+    /// Counts since the start, but for `inFlight`.
     package struct Statistics: Sendable, Hashable {
         package var inFlight = 0
         package var calls = 0
         package var connectionsOpened = 0
+        /// Calls that were served over a connection of an earlier one.
+        package var connectionsReused = 0
     }
 
     private let configuration: HTTPConfiguration
@@ -22,8 +28,8 @@ package actor HTTPTransport: HTTPSending, ReadinessHandler {
     private var isShutDown = false
     private(set) package var statistics = Statistics()
 
-    /// curl's global state, set up once in a process; a static is initialised under a lock.
-    private static let isReady = curl_global_init(Int(CURL_GLOBAL_DEFAULT)) == CURLE_OK
+    /// Once in a process: a static is initialised under a lock.
+    private static let isReady = locsearch_prepare_process() == CURLE_OK
 
     package init(loop: EventLoop, configuration: HTTPConfiguration = HTTPConfiguration()) {
         self.loop = loop
@@ -36,18 +42,19 @@ package actor HTTPTransport: HTTPSending, ReadinessHandler {
         try request.validated()
         let time = deadline - .now
         guard time > .zero else { throw HTTPError(.timeout, "\(request.host): the deadline had passed") }
-        guard let (transfer, driver) = transferReady() else {
-            throw HTTPError(.cancelled, "the transport is shut down")
+        guard !Task.isCancelled else { throw Self.cancelled }
+        let (transfer, driver) = try take()
+        do { try transfer.prepare(request, before: deadline, in: time) } catch {
+            free.append(transfer)
+            throw error
         }
         nextSerial += 1
         let (place, serial) = (transfer.place, nextSerial)
         transfer.serial = serial
-        transfer.prepare(request, within: time)
+        // No suspension up to here: a cancellation from now on finds the serial, and the continuation once it runs on
+        // the loop.
         let result = await withTaskCancellationHandler {
-            await withCheckedContinuation { continuation in
-                transfer.continuation = continuation
-                begin(transfer, driver)
-            }
+            await run(transfer, driver)
         } onCancel: {
             Task { await self.cancel(place, serial) }
         }
@@ -58,39 +65,71 @@ package actor HTTPTransport: HTTPSending, ReadinessHandler {
     package func shutdown() {
         isShutDown = true
         for transfer in transfers { abort(transfer) }
-        driver?.stop()
+        driver?.end()
         free.removeAll()
         transfers.removeAll()
         driver = nil
     }
 
-    private func transferReady() -> (Transfer, CurlDriver)? {
-        guard !isShutDown, Self.isReady else { return nil }
-        if driver == nil {
-            driver = CurlDriver(loop: loop, configuration: configuration) { [weak self] in
-                self?.assumeIsolated { $0.timerFired() }
-            }
-            driver?.attach(self)
-        }
-        guard let driver else { return nil }
+    // MARK: - A call's way
+
+    /// A transfer that is free, or a new one.
+    private func take() throws(HTTPError) -> (Transfer, CurlDriver) {
+        guard !isShutDown else { throw HTTPError(.cancelled, "the transport is shut down") }
+        guard Self.isReady, let driver = driver ?? makeDriver() else { throw Self.outOfMemory }
         if let transfer = free.popLast() { return (transfer, driver) }
         guard let transfer = Transfer(place: transfers.count, configuration: configuration, driver: driver) else {
-            return nil
+            throw Self.outOfMemory
         }
         transfers.append(transfer)
+        // curl counts connections in use as well.
+        driver.keepConnections(transfers.count + max(1, configuration.maxIdleConnections))
         return (transfer, driver)
+    }
+
+    private func makeDriver() -> CurlDriver? {
+        driver = CurlDriver(loop: loop, configuration: configuration, handler: self) { [weak self] in
+            self?.assumeIsolated { transport in
+                guard let driver = transport.driver else { return }
+                driver.timerFired()
+                transport.collect(driver)
+            }
+        }
+        return driver
+    }
+
+    /// A method of its own, so that it resumes on this actor: within the closure above, it would on Swift's thread pool.
+    private func run(_ transfer: Transfer, _ driver: CurlDriver) async -> Result<HTTPResponse, HTTPError> {
+        await withUnsafeContinuation { continuation in
+            transfer.continuation = continuation
+            begin(transfer, driver)
+        }
     }
 
     private func begin(_ transfer: Transfer, _ driver: CurlDriver) {
         statistics.calls += 1
         statistics.inFlight += 1
-        guard !Task.isCancelled, curl_multi_add_handle(driver.multi, transfer.easy) == CURLM_OK else {
-            finish(transfer, .failure(HTTPError(.cancelled, "the request was cancelled")))
+        guard curl_multi_add_handle(driver.multi, transfer.easy) == CURLM_OK else {
+            finish(transfer, .failure(Self.outOfMemory))
             return
         }
-        // A new transfer wants to be called at once.
+        // Sends at once, over a connection that is open.
         driver.timeout()
         collect(driver)
+    }
+
+    /// Ends the calls that curl is done with.
+    private func collect(_ driver: CurlDriver) {
+        var code = CURLE_OK
+        while let easy = locsearch_next_finished(driver.multi, &code) {
+            guard let context = locsearch_get_private(easy) else { continue }
+            // Unretained is safe: `transfers` keeps every transfer that curl has.
+            let transfer = Unmanaged<Transfer>.fromOpaque(context).takeUnretainedValue()
+            let result = transfer.outcome(code)
+            countConnections(transfer, isAnswered: code == CURLE_OK)
+            curl_multi_remove_handle(driver.multi, easy)
+            finish(transfer, result)
+        }
     }
 
     private func cancel(_ place: Int, _ serial: UInt64) {
@@ -98,13 +137,15 @@ package actor HTTPTransport: HTTPSending, ReadinessHandler {
         abort(transfers[place])
     }
 
-    /// Takes a running transfer out of curl, which closes its connection (HTTP/1) or resets its stream (HTTP/2).
+    /// Takes a transfer under way out of curl, which closes its connection (HTTP/1) or resets its stream (HTTP/2).
     private func abort(_ transfer: Transfer) {
         guard transfer.continuation != nil, let driver else { return }
+        countConnections(transfer, isAnswered: false)
         curl_multi_remove_handle(driver.multi, transfer.easy)
-        finish(transfer, .failure(HTTPError(.cancelled, "the request was cancelled")))
+        finish(transfer, .failure(Self.cancelled))
     }
 
+    /// The one place where a call's continuation is resumed.
     private func finish(_ transfer: Transfer, _ result: Result<HTTPResponse, HTTPError>) {
         guard let continuation = transfer.continuation else { return }
         transfer.continuation = nil
@@ -114,32 +155,21 @@ package actor HTTPTransport: HTTPSending, ReadinessHandler {
         continuation.resume(returning: result)
     }
 
-    private func collect(_ driver: CurlDriver) {
-        var code = CURLE_OK
-        while let easy = locsearch_next_finished(driver.multi, &code) {
-            guard let context = locsearch_get_private(easy) else { continue }
-            // Transfers live as long as the transport: see `Transfer.init`.
-            let transfer = Unmanaged<Transfer>.fromOpaque(context).takeUnretainedValue()
-            statistics.connectionsOpened += locsearch_get_long(easy, CURLINFO_NUM_CONNECTS)
-            let result = transfer.outcome(code)
-            curl_multi_remove_handle(driver.multi, easy)
-            finish(transfer, result)
-        }
-    }
-
-    private func timerFired() {
-        guard let driver else { return }
-        driver.timeout()
-        collect(driver)
+    private func countConnections(_ transfer: Transfer, isAnswered: Bool) {
+        let opened = locsearch_get_long(transfer.easy, CURLINFO_NUM_CONNECTS)
+        statistics.connectionsOpened += opened
+        if opened == 0, isAnswered { statistics.connectionsReused += 1 }
     }
 
     package nonisolated func ready(_ fileDescriptor: Int32, _ readiness: Readiness) {
         assumeIsolated { transport in
             guard let driver = transport.driver else { return }
             driver.ready(fileDescriptor, readiness)
-            // curl may ask to be called at once.
-            if let due = driver.due, due <= .now { driver.timeout() }
             transport.collect(driver)
         }
     }
+
+    private static let cancelled = HTTPError(.cancelled, "the call was cancelled")
+    /// No call can be made for now.
+    private static let outOfMemory = HTTPError(.connect, "libcurl could not be set up: out of memory")
 }

@@ -1,59 +1,84 @@
 internal import CCurl
 
-/// One easy handle with what its transfer needs; reused for one call after another. Confined to the transport.
+/// One easy handle with what a call needs; it serves one call after another. Confined to the transport's actor; curl's
+/// callbacks come within the transport's calls of curl.
 final class Transfer {
     let easy: UnsafeMutableRawPointer
     /// Its place in the transport's list.
     let place: Int
-    /// Names the call it serves: a cancellation that comes late must not hit the next one.
+    /// Names the call it serves, 0 between calls: a cancellation that comes late must not hit the next one.
     var serial: UInt64 = 0
-    var continuation: CheckedContinuation<Result<HTTPResponse, HTTPError>, Never>?
+    /// Resumed once: whoever takes it out resumes it. Unsafe saves an allocation a call.
+    var continuation: UnsafeContinuation<Result<HTTPResponse, HTTPError>, Never>?
+
+    private var request = HTTPRequest(url: "")
+    private var deadline = ContinuousClock.now
+    private var headers: RequestHeaders
+    private var isPost = false
+    private var head = ResponseHead()
     private var body: [UInt8] = []
     private var isTooLarge = false
-    private var headers: UnsafeMutablePointer<curl_slist>?
     private let limit: Int
-    private var host = ""
-    private var isPost = false
 
-    /// - Parameter driver: outlives the transfer; told of closed sockets.
+    /// - Parameter driver: told of sockets that open and close.
     init?(place: Int, configuration: HTTPConfiguration, driver: CurlDriver) {
         guard let easy = curl_easy_init() else { return nil }
         self.easy = easy
         self.place = place
         limit = configuration.maxResponseBytes
-        // Both pointers are unretained: the transport keeps transfers and driver for as long as the handle lives.
+        headers = RequestHeaders(userAgent: configuration.userAgent)
+        // Unretained is safe: this object owns the handle and ends it in `deinit`; the driver outlives every transfer
+        // that is under way, and the connections are its own (its multi handle's).
         let this = Unmanaged.passUnretained(self).toOpaque()
         locsearch_set_pointer(easy, CURLOPT_PRIVATE, this)
-        locsearch_set_write(easy, Transfer.write, this)
-        locsearch_set_close(easy, CurlDriver.closeSocket, Unmanaged.passUnretained(driver).toOpaque())
+        locsearch_set_write(easy, Transfer.bodyArrived, this)
+        locsearch_set_header(easy, Transfer.headerArrived, this)
+        locsearch_set_socket_callbacks(
+            easy, CurlDriver.socketOpened, CurlDriver.closeSocket, Unmanaged.passUnretained(driver).toOpaque())
+        setOptions(configuration)
+        locsearch_set_headers(easy, headers.list)
+    }
+
+    deinit { curl_easy_cleanup(easy) }
+
+    /// Those that no call changes.
+    private func setOptions(_ configuration: HTTPConfiguration) {
         locsearch_set_long(easy, CURLOPT_NOSIGNAL, 1)
-        locsearch_set_long(easy, CURLOPT_FOLLOWLOCATION, 0)
+        locsearch_set_quick_exit(easy)
         locsearch_allow_http_only(easy)
+        locsearch_set_long(easy, CURLOPT_FOLLOWLOCATION, 0)
         locsearch_set_long(easy, CURLOPT_HTTP09_ALLOWED, 0)
         locsearch_set_long(easy, CURLOPT_HTTP_VERSION, Int(CURL_HTTP_VERSION_2TLS))
-        // A body of usual size in two reads; 256 of these stay below 10 MB.
-        locsearch_set_long(easy, CURLOPT_BUFFERSIZE, 32768)
-        // All that this libcurl can decode: gzip at least, br where it was built with it.
-        locsearch_set_text(easy, CURLOPT_ACCEPT_ENCODING, "")
-        locsearch_set_text(easy, CURLOPT_USERAGENT, configuration.userAgent)
+        locsearch_set_long(easy, CURLOPT_SUPPRESS_CONNECT_HEADERS, 1)
+        locsearch_set_long(easy, CURLOPT_TCP_NODELAY, 1)
+        locsearch_set_long(easy, CURLOPT_TCP_KEEPALIVE, 1)
+        // The URL is sent as the caller wrote it.
+        locsearch_set_long(easy, CURLOPT_PATH_AS_IS, 1)
+        // A usual body in one read. Each call in flight holds one: 16 MB for 256.
+        locsearch_set_long(easy, CURLOPT_BUFFERSIZE, 65_536)
+        // Announced as too large: refused before the body comes.
+        locsearch_set_large(easy, CURLOPT_MAXFILESIZE_LARGE, curl_off_t(limit))
+        locsearch_set_text(easy, CURLOPT_ACCEPT_ENCODING, RequestHeaders.encodings)
         locsearch_set_text(easy, CURLOPT_PROXY, configuration.proxy ?? "")
+        locsearch_set_text(easy, CURLOPT_NOPROXY, configuration.proxy == nil ? "*" : "")
         if let caFile = configuration.caFile { locsearch_set_text(easy, CURLOPT_CAINFO, caFile) }
         locsearch_set_long(easy, CURLOPT_CONNECTTIMEOUT_MS, max(1, configuration.connectTimeout.roundedUpMilliseconds))
-        locsearch_set_long(easy, CURLOPT_TCP_KEEPALIVE, 1)
     }
 
-    deinit {
-        curl_slist_free_all(headers)
-        curl_easy_cleanup(easy)
-    }
-
-    /// Takes over a call's own options. - Parameter time: more than zero.
-    func prepare(_ request: HTTPRequest, within time: Duration) {
+    /// Takes over a call.
+    /// - Parameter time: what is left until `deadline`, more than zero.
+    func prepare(
+        _ request: HTTPRequest, before deadline: ContinuousClock.Instant, in time: Duration
+    ) throws(HTTPError) {
+        self.request = request
+        self.deadline = deadline
         body = []
         isTooLarge = false
-        host = request.host
-        locsearch_set_text(easy, CURLOPT_URL, request.url)
-        locsearch_set_long(easy, CURLOPT_TIMEOUT_MS, max(1, time.roundedUpMilliseconds))
+        head.reset()
+        guard locsearch_set_text(easy, CURLOPT_URL, request.url) == CURLE_OK else {
+            throw HTTPError(.invalidRequest, "\(request.host): the URL is too long")
+        }
+        locsearch_set_long(easy, CURLOPT_TIMEOUT_MS, time.roundedUpMilliseconds)
         switch request.method {
         case .get:
             if isPost { locsearch_set_long(easy, CURLOPT_HTTPGET, 1) }
@@ -62,67 +87,85 @@ final class Transfer {
             isPost = true
             locsearch_set_long(easy, CURLOPT_POST, 1)
             locsearch_set_large(easy, CURLOPT_POSTFIELDSIZE_LARGE, curl_off_t(bytes.count))
-            bytes.withUnsafeBytes { bytes in
-                _ = locsearch_set_pointer(
-                    easy, CURLOPT_COPYPOSTFIELDS,
-                    UnsafeMutableRawPointer(mutating: bytes.baseAddress ?? UnsafeRawPointer(easy)))
+            let code = bytes.withUnsafeBytes { bytes in
+                // No bytes have no address, and curl takes none for "read them from a callback".
+                guard let start = bytes.baseAddress else { return locsearch_set_text(easy, CURLOPT_COPYPOSTFIELDS, "") }
+                return locsearch_set_pointer(easy, CURLOPT_COPYPOSTFIELDS, UnsafeMutableRawPointer(mutating: start))
             }
+            guard code == CURLE_OK else { throw HTTPError(.invalidRequest, "\(request.host): the body is too large") }
         }
-        guard headers != nil || !request.fields.isEmpty || isPost else { return }
-        let old = headers
-        headers = nil
-        for field in request.fields { headers = curl_slist_append(headers, "\(field.name): \(field.value)") }
-        // Without a wait for "100 Continue".
-        if isPost { headers = curl_slist_append(headers, "Expect:") }
-        locsearch_set_headers(easy, headers)
-        curl_slist_free_all(old)
+        if headers.update(request.fields, isPost: isPost) { locsearch_set_headers(easy, headers.list) }
     }
 
-    /// The answer, once the transfer is over. Leaves the transfer ready for the next call.
+    /// The call's result, once curl is done with it. Gives the body away.
     func outcome(_ code: CURLcode) -> Result<HTTPResponse, HTTPError> {
-        let status = locsearch_get_long(easy, CURLINFO_RESPONSE_CODE)
-        defer { body = [] }
-        guard code == CURLE_OK else {
-            if isTooLarge {
-                return .failure(HTTPError(.tooLarge, "\(host) sent more than \(limit) bytes"))
-            }
-            return .failure(HTTPError(code, host: host, hasStatus: status != 0))
-        }
-        var response = HTTPResponse(
-            status: status, body: body,
-            contentType: locsearch_get_text(easy, CURLINFO_CONTENT_TYPE).map { String(cString: $0) })
-        if status != 200 {
-            response.location = locsearch_response_header(easy, "Location").map { String(cString: $0) }
-            response.retryAfter = locsearch_response_header(easy, "Retry-After").map { String(cString: $0) }
-        }
-        return .success(response)
+        var received: [UInt8] = []
+        swap(&received, &body)
+        // curl takes a connection that ends within the headers for a complete answer without a body.
+        let code = code == CURLE_OK && !head.isComplete ? CURLE_PARTIAL_FILE : code
+        guard code == CURLE_OK else { return .failure(error(code)) }
+        return .success(
+            HTTPResponse(
+                status: locsearch_get_long(easy, CURLINFO_RESPONSE_CODE), body: received, location: head.location,
+                retryAfter: head.retryAfter, contentType: head.contentType))
     }
+
+    private func error(_ code: CURLcode) -> HTTPError {
+        let host = request.host
+        if isTooLarge || code == CURLE_FILESIZE_EXCEEDED {
+            return HTTPError(.tooLarge, "\(host): the answer is larger than \(limit) bytes")
+        }
+        let isConnected = locsearch_get_large(easy, CURLINFO_PRETRANSFER_TIME_T) > 0
+        return HTTPError(
+            code, host: host, progress: head.hasBegun ? .reading : isConnected ? .waiting : .connecting,
+            // curl counts in whole milliseconds.
+            isPastDeadline: deadline - .now < .milliseconds(2))
+    }
+
+    // MARK: - curl's callbacks: less than what was given ends the transfer
 
     private func take(_ bytes: UnsafeRawBufferPointer) -> Bool {
-        if body.isEmpty {
-            let announced = locsearch_get_large(easy, CURLINFO_CONTENT_LENGTH_DOWNLOAD_T)
-            if announced > limit { isTooLarge = true }
-            body.reserveCapacity(min(limit, max(bytes.count, Int(announced))))
-        }
-        if isTooLarge || body.count + bytes.count > limit {
+        guard bytes.count <= limit - body.count else {
             isTooLarge = true
             return false
+        }
+        if body.isEmpty {
+            // -1: not announced. Compressed bodies announce less and grow.
+            let announced = Int(clamping: locsearch_get_large(easy, CURLINFO_CONTENT_LENGTH_DOWNLOAD_T))
+            body.reserveCapacity(min(limit, max(bytes.count, announced)))
         }
         body.append(contentsOf: bytes)
         return true
     }
 
-    /// Called by curl within a call of the transport, so in its isolation; returning less than was given ends the transfer.
-    private static let write: locsearch_write_fn = { data, size, count, context in
-        guard let data, let context else { return 0 }
-        let transfer = Unmanaged<Transfer>.fromOpaque(context).takeUnretainedValue()
-        return transfer.take(UnsafeRawBufferPointer(start: data, count: size * count)) ? size * count : 0
+    private func takeHeader(_ line: UnsafeRawBufferPointer) -> Bool {
+        if head.take(line) { return true }
+        isTooLarge = true
+        return false
+    }
+
+    private static func transfer(_ context: UnsafeMutableRawPointer) -> Transfer {
+        Unmanaged<Transfer>.fromOpaque(context).takeUnretainedValue()
+    }
+
+    private static let bodyArrived: locsearch_write_fn = { data, size, count, context in
+        guard let context else { return 0 }
+        let bytes = UnsafeRawBufferPointer(start: data, count: size * count)
+        return transfer(context).take(bytes) ? bytes.count : 0
+    }
+
+    private static let headerArrived: locsearch_write_fn = { data, size, count, context in
+        guard let context else { return 0 }
+        let line = UnsafeRawBufferPointer(start: data, count: size * count)
+        return transfer(context).takeHeader(line) ? line.count : 0
     }
 }
 
 extension Duration {
+    /// 0 to a day.
     var roundedUpMilliseconds: Int {
         let (seconds, attoseconds) = components
-        return Int(clamping: min(seconds, 86_400) * 1000 + (attoseconds + 999_999_999_999_999) / 1_000_000_000_000_000)
+        if seconds >= 86_400 { return 86_400_000 }
+        return max(0, Int(seconds) * 1000 + Int((attoseconds + 999_999_999_999_999) / 1_000_000_000_000_000))
     }
 }
