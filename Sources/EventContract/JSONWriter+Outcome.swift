@@ -87,7 +87,7 @@ extension JSONWriter {
 
 extension Duration {
     /// Whole milliseconds; what lies beyond `Int` is the nearest that does not.
-    fileprivate func milliseconds(roundedUp: Bool) -> Int {
+    func milliseconds(roundedUp: Bool) -> Int {
         let (seconds, attoseconds) = components
         let (whole, overflow) = Int(clamping: seconds).multipliedReportingOverflow(by: 1000)
         guard !overflow else { return seconds < 0 ? .min : .max }

@@ -37,7 +37,7 @@ package struct RequestEncoder: ~Copyable {
         json.member("pageToken", request.pageToken)
         json.member("placeId", request.placeID)
         json.member("sessionId", request.sessionID)
-        json.member("timeoutMs", request.timeout.map { Int($0 / .milliseconds(1)) })
+        json.member("timeoutMs", request.timeout?.milliseconds(roundedUp: false))
         json.endObject()
         return EncodedRequest(
             key: Array((request.sessionID ?? request.requestID).utf8), value: json.finish(),

@@ -27,4 +27,13 @@ struct RequestEncoderTests {
         #expect(encoded.key == Array((request.sessionID ?? request.requestID).utf8))
         #expect(encoded.headers.last(named: "ce_source")?.text == "/locsearch")
     }
+
+    @Test(arguments: [Duration.seconds(Int64.max), .seconds(Int64.min), .zero, .nanoseconds(1)])
+    func aWrongTimeoutIsSentForTheWorkerToRefuse(timeout: Duration) throws {
+        var encoder = RequestEncoder()
+        let request = SearchRequest(requestID: "a", location: Coordinate(latitude: 0, longitude: 0), timeout: timeout)
+        let encoded = encoder.encode(request, at: Outcomes.receivedAt)
+        let rejected = try #require(Records.rejection(of: Records.record(encoded.value, headers: encoded.headers)))
+        #expect(rejected.error.member == "timeoutMs")
+    }
 }
