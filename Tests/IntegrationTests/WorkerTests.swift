@@ -1,0 +1,138 @@
+import EventContract
+import EventLoop
+import Kafka
+import TestSupport
+import Testing
+import WorkerRuntime
+
+/// A worker on a real broker and a real provider: what goes in comes out, once each.
+@Suite(.serialized)
+struct WorkerTests {
+    private static let outcomes = [WorkerConfiguration.Topics().results, WorkerConfiguration.Topics().errors]
+
+    private static func request(_ id: String, _ more: String = "") -> String {
+        #"{"requestId":"\#(id)","provider":"hotpepper","location":{"latitude":35.69,"longitude":139.7}\#(more)}"#
+    }
+
+    private func outcome(_ record: ConsumerRecord) throws -> OutcomeEvent {
+        try OutcomeReader().read(value: record.value, headers: record.headers.map { EventHeader($0.name, $0.value) })
+    }
+
+    /// Runs one worker until as many outcomes are there as expected, then drains it.
+    private func run(
+        _ bench: WorkerBench, expecting count: Int, _ change: (inout WorkerConfiguration) -> Void = { _ in }
+    ) async throws -> [ConsumerRecord] {
+        let loop = try EventLoop()
+        defer { loop.stop() }
+        let lane = try bench.lane(on: loop, change)
+        async let working: Void = lane.run()
+        let records = try await bench.records(of: Self.outcomes) { $0.count >= count }
+        await lane.drain()
+        try await working
+        return records
+    }
+
+    @Test func eachRequestHasExactlyOneOutcome() async throws {
+        let bench = try WorkerBench { _ in .init(body: WorkerBench.shop) }
+        let ids = (0..<500).map { "r\($0)" }
+        try await bench.send(ids.map { ($0, Self.request($0)) })
+        let records = try await run(bench, expecting: ids.count)
+        #expect(try records.map { try outcome($0).requestID }.sorted() == ids.sorted())
+        for record in records {
+            #expect(record.key.map { String(decoding: $0, as: UTF8.self) } == (try outcome(record).requestID))
+        }
+        // What the first worker finished is committed: a second one has nothing to do.
+        let calls = bench.provider.targets.count
+        try await bench.send([("last", Self.request("last"))])
+        let more = try await run(bench, expecting: ids.count + 1)
+        #expect(more.count == ids.count + 1)
+        #expect(bench.provider.targets.count == calls + 1)
+        await bench.stop()
+    }
+
+    @Test func whatIsNoRequestEndsAsErrorAndDeadLetter() async throws {
+        let bench = try WorkerBench { _ in .init(body: WorkerBench.shop) }
+        let hostile = [
+            "", "no JSON", "{}", Self.request("x", #","radiusMeters":-1"#), String(repeating: "[", count: 50_000),
+        ]
+        try await bench.send(
+            hostile.enumerated().map { ("h\($0.offset)", $0.element) } + [("good", Self.request("good"))])
+        let records = try await run(bench, expecting: hostile.count + 1)
+        for record in records {
+            let outcome = try outcome(record)
+            guard case .failed(let failure) = outcome.body else {
+                #expect(outcome.requestID == "good")
+                continue
+            }
+            #expect(failure.code == "invalid-request")
+            #expect(failure.member != nil)
+        }
+        let letters = try await bench.records(of: [WorkerConfiguration.Topics().deadLetters]) {
+            $0.count >= hostile.count
+        }
+        #expect(Set(letters.map { String(decoding: $0.value ?? [], as: UTF8.self) }) == Set(hostile))
+        await bench.stop()
+    }
+
+    @Test func failuresOfTheProviderBecomeErrorsWithoutTheKey() async throws {
+        let bench = try WorkerBench { target in
+            if target.contains("keyword=slow") { return .init(body: WorkerBench.shop, delay: .seconds(2)) }
+            if target.contains("keyword=html") { return .init(body: "<html>maintenance</html>") }
+            if target.contains("keyword=cut") { return .init(body: #"{"results":{"shop":[{"id":"J1"#) }
+            return .init(status: 503, body: "")
+        }
+        let cases = [
+            ("slow", "timeout"), ("html", "upstream-unavailable"), ("cut", "bad-response"),
+            ("503", "upstream-unavailable"),
+        ]
+        try await bench.send(cases.map { ($0.0, Self.request($0.0, #","keyword":"\#($0.0)","timeoutMs":700"#)) })
+        let records = try await run(bench, expecting: cases.count)
+        for (id, code) in cases {
+            let found = try records.map(outcome).first { $0.requestID == id }
+            guard case .failed(let failure)? = found?.body else {
+                Issue.record("no error for \(id)")
+                continue
+            }
+            #expect(failure.code == code, "\(id)")
+        }
+        for record in records {
+            #expect(!String(decoding: record.value ?? [], as: UTF8.self).contains("secret-key"))
+        }
+        await bench.stop()
+    }
+
+    @Test func outcomesOfAKeyLeaveInTheOrderOfItsRequests() async throws {
+        // The earlier the request, the slower its answer.
+        let bench = try WorkerBench { target in
+            let wait =
+                target.split(separator: "=").last { $0.hasPrefix("w") }?.dropFirst().prefix { $0.isNumber } ?? "0"
+            return .init(body: WorkerBench.shop, delay: .milliseconds(Int(wait) ?? 0))
+        }
+        let requests = (0..<60).map { index in
+            ("key\(index % 3)", Self.request("o\(index)", #","keyword":"w\#((60 - index) * 5)""#))
+        }
+        try await bench.send(requests)
+        let records = try await run(bench, expecting: requests.count) { $0.ordering = .key }
+        for key in ["key0", "key1", "key2"] {
+            let ids = try records.filter { $0.key == Array(key.utf8) }.sorted { $0.offset < $1.offset }.map {
+                try outcome($0).requestID
+            }
+            #expect(ids == requests.indices.filter { requests[$0].0 == key }.map { "o\($0)" })
+        }
+        await bench.stop()
+    }
+
+    @Test func aNewerRequestOfASessionSupersedesTheOneInFlight() async throws {
+        let bench = try WorkerBench { _ in .init(body: WorkerBench.shop, delay: .milliseconds(800)) }
+        try await bench.send((0..<5).map { ("same", Self.request("s\($0)", #","sessionId":"one""#)) })
+        let records = try await run(bench, expecting: 5)
+        var superseded: [String] = []
+        for event in try records.map(outcome) {
+            if case .failed(let failure) = event.body, failure.code == "superseded" {
+                superseded.append(event.requestID)
+            }
+        }
+        #expect(superseded.sorted() == ["s0", "s1", "s2", "s3"])
+        await bench.stop()
+    }
+}
