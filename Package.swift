@@ -48,7 +48,8 @@ let package = Package(
             swiftSettings: safe),
         .target(name: "JSON", swiftSettings: spans),
         .target(
-            name: "Kafka", dependencies: ["CRdkafka", "EventLoop", logging, product("DequeModule", "swift-collections")],
+            name: "Kafka",
+            dependencies: ["CRdkafka", "EventLoop", logging, product("DequeModule", "swift-collections")],
             swiftSettings: common),
         .target(name: "HTTPTransport", dependencies: ["CCurl", "EventLoop"], swiftSettings: common),
         .target(
@@ -57,7 +58,9 @@ let package = Package(
         .target(
             name: "PlaceProviders", dependencies: ["LocationSearch", "HTTPTransport", "JSON"], swiftSettings: spans),
         .target(name: "EventContract", dependencies: ["LocationSearch", "JSON"], swiftSettings: spans),
-        .target(name: "Observability", dependencies: [logging, product("CoreMetrics", "swift-metrics")], swiftSettings: safe),
+        .target(
+            name: "Observability", dependencies: [logging, product("CoreMetrics", "swift-metrics")], swiftSettings: safe
+        ),
         .target(
             name: "WorkerRuntime",
             dependencies: [
@@ -76,7 +79,8 @@ let package = Package(
             name: "locsearch",
             dependencies: [
                 "AdminServer", "EventContract", "EventLoop", "HTTPTransport", "Kafka", "LocationSearch",
-                "JSON", "Observability", "PlaceProviders", "ProviderSimulator", "Resilience", "WorkerRuntime", logging, metrics,
+                "JSON", "Observability", "PlaceProviders", "ProviderSimulator", "Resilience", "WorkerRuntime", logging,
+                metrics,
                 product("ArgumentParser", "swift-argument-parser"), product("Configuration", "swift-configuration"),
                 product("ServiceLifecycle", "swift-service-lifecycle"),
                 product("UnixSignals", "swift-service-lifecycle"),

@@ -61,7 +61,8 @@ package struct LineLogHandler: LogHandler {
             return String(repeating: "0", count: max(0, width - digits.count)) + digits
         }
         let date = unsafe "\(parts.tm_year + 1900)-\(padded(Int(parts.tm_mon) + 1, 2))-\(padded(Int(parts.tm_mday), 2))"
-        let time = unsafe "\(padded(Int(parts.tm_hour), 2)):\(padded(Int(parts.tm_min), 2)):\(padded(Int(parts.tm_sec), 2))"
+        let time =
+            unsafe "\(padded(Int(parts.tm_hour), 2)):\(padded(Int(parts.tm_min), 2)):\(padded(Int(parts.tm_sec), 2))"
         return "\(date)T\(time).\(padded(now.tv_nsec / 1_000_000, 3))Z"
     }
 

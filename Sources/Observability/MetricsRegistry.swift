@@ -146,6 +146,7 @@ final class HistogramSeries: TimerHandler {
             let bound = index < MetricsRegistry.bounds.count ? "\(MetricsRegistry.bounds[index])" : "+Inf"
             text += "\(name.label)_bucket{\(prefix)le=\"\(bound)\"} \(sum)\n"
         }
-        return text + "\(name.label)_sum\(labels) \(Double(state.nanoseconds) / 1e9)\n\(name.label)_count\(labels) \(sum)\n"
+        return text
+            + "\(name.label)_sum\(labels) \(Double(state.nanoseconds) / 1e9)\n\(name.label)_count\(labels) \(sum)\n"
     }
 }

@@ -54,7 +54,9 @@ extension JSONReader {
     }
 
     /// An object with two numbers, under the names the provider uses; `nil` when either is missing or out of range.
-    mutating func coordinate(_ latitudeName: StaticString, _ longitudeName: StaticString) throws(JSONError) -> Coordinate? {
+    mutating func coordinate(_ latitudeName: StaticString, _ longitudeName: StaticString) throws(JSONError)
+        -> Coordinate?
+    {
         var (latitude, longitude): (Double?, Double?) = (nil, nil)
         guard try enterObject() else { return nil }
         while let key = try nextKey() {

@@ -26,17 +26,23 @@ extension SearchError {
         let wait = retryAfter.flatMap(Self.delay)
         switch status {
         case 401, 403:
-            self.init(.unauthorized, "\(name) refuses our API key; check it and what it may be used for", httpStatus: status)
+            self.init(
+                .unauthorized, "\(name) refuses our API key; check it and what it may be used for", httpStatus: status)
         case 408: self.init(.timeout, "\(name) gave up waiting; try again", httpStatus: status)
         case 413, 414, 431:
             self.init(.invalidRequest, "the request is too large for \(name)", httpStatus: status)
         case 429:
-            self.init(.rateLimited, "\(name) limits how often we may ask; wait before trying again", retryAfter: wait, httpStatus: status)
+            self.init(
+                .rateLimited, "\(name) limits how often we may ask; wait before trying again", retryAfter: wait,
+                httpStatus: status)
         case 500, 502, 503, 504:
-            self.init(.upstreamUnavailable, "\(name) is not available; try again later", retryAfter: wait, httpStatus: status)
+            self.init(
+                .upstreamUnavailable, "\(name) is not available; try again later", retryAfter: wait, httpStatus: status)
         case 300..<400 where provider == .hotpepper:
             // Its notices of maintenance are pages elsewhere.
-            self.init(.upstreamUnavailable, "\(name) is closed for maintenance; try again later", retryAfter: wait, httpStatus: status)
+            self.init(
+                .upstreamUnavailable, "\(name) is closed for maintenance; try again later", retryAfter: wait,
+                httpStatus: status)
         case 505..<600:
             self.init(.upstreamUnavailable, "\(name) failed; try again later", retryAfter: wait, httpStatus: status)
         default:

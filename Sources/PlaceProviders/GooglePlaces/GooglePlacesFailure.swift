@@ -45,7 +45,8 @@ struct GooglePlacesFailure {
                 return make(.unauthorized, "the project of our API key has no billing or is suspended", response)
             }
             return make(
-                .unauthorized, "our API key may not be used for google-places; allow the Places API (New) for it", response)
+                .unauthorized, "our API key may not be used for google-places; allow the Places API (New) for it",
+                response)
         case "NOT_FOUND": return isForPlace ? notFound(response) : plain
         case "RESOURCE_EXHAUSTED": return rateLimited(response, plain)
         case "UNKNOWN", "INTERNAL", "DATA_LOSS", "UNAVAILABLE", "DEADLINE_EXCEEDED":
@@ -61,7 +62,8 @@ struct GooglePlacesFailure {
         let isDaily = quotaLimit?.contains("PerDay") ?? false
         var error = make(
             .rateLimited,
-            isDaily ? "the daily quota of google-places is used up" : "google-places limits how often we may ask", response)
+            isDaily ? "the daily quota of google-places is used up" : "google-places limits how often we may ask",
+            response)
         error.retryAfter = retryDelay ?? plain.retryAfter
         if isDaily {
             error.allowsAttempt = false
@@ -97,7 +99,8 @@ struct GooglePlacesFailure {
             case "status": status = try reader.wanted()
             case "message":
                 let message = try reader.wanted()?.lowercased() ?? ""
-                speaksOfPlaceID = message.contains("place id") || message.contains("placeid") || message.contains("place_id")
+                speaksOfPlaceID =
+                    message.contains("place id") || message.contains("placeid") || message.contains("place_id")
             case "details": try readDetails(&reader)
             default: try reader.skip()
             }
@@ -114,7 +117,9 @@ struct GooglePlacesFailure {
                 case "metadata": quotaLimit = try reader.wantedMember("quota_limit") ?? quotaLimit
                 // RetryInfo, as protobuf writes durations: "17s", "0.5s".
                 case "retryDelay":
-                    if let text = try reader.wanted(), text.hasSuffix("s"), let seconds = Double(text.dropLast()), seconds > 0 {
+                    if let text = try reader.wanted(), text.hasSuffix("s"), let seconds = Double(text.dropLast()),
+                        seconds > 0
+                    {
                         retryDelay = .seconds(min(seconds, 3600))
                     }
                 default: try reader.skip()

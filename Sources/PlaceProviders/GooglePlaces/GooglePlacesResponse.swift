@@ -64,7 +64,9 @@ struct GooglePlacesResponse {
     private mutating func place(_ reader: inout JSONReader) throws(JSONError) -> Place? {
         guard try reader.enterObject() else { return nil }
         var place = Place(id: "", provider: .googlePlaces, name: "")
-        var (shortAddress, website, primaryName, primaryType): (String?, String?, String?, String?) = (nil, nil, nil, nil)
+        var (shortAddress, website, primaryName, primaryType): (String?, String?, String?, String?) = (
+            nil, nil, nil, nil
+        )
         while let key = try reader.nextKey() {
             switch key {
             case "id": place.id = try reader.wanted() ?? ""

@@ -27,7 +27,8 @@ package struct GooglePlacesService: PlaceService {
         }
     }
 
-    private func search(_ request: SearchRequest, before deadline: Deadline) async throws(SearchError) -> ProviderAnswer {
+    private func search(_ request: SearchRequest, before deadline: Deadline) async throws(SearchError) -> ProviderAnswer
+    {
         let isText = GooglePlacesRequests.needsTextSearch(request)
         let page = try await page(
             isText ? requests.text(request) : requests.nearby(request), kind: .list, before: deadline)
@@ -43,7 +44,8 @@ package struct GooglePlacesService: PlaceService {
     }
 
     /// Two calls: a photo's name expires, so it is got afresh.
-    private func photo(_ request: SearchRequest, before deadline: Deadline) async throws(SearchError) -> ProviderAnswer {
+    private func photo(_ request: SearchRequest, before deadline: Deadline) async throws(SearchError) -> ProviderAnswer
+    {
         let page = try await page(requests.photoNames(request), kind: .place, before: deadline)
         guard let name = page.photoName else {
             throw SearchError(.notFound, "google-places has no photo of this place")

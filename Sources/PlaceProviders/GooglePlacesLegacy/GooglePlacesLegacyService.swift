@@ -38,7 +38,8 @@ package struct GooglePlacesLegacyService: PlaceService {
         }
     }
 
-    private func search(_ request: SearchRequest, before deadline: Deadline) async throws(SearchError) -> ProviderAnswer {
+    private func search(_ request: SearchRequest, before deadline: Deadline) async throws(SearchError) -> ProviderAnswer
+    {
         var attempt = 1
         while true {
             do throws(SearchError) {
@@ -60,7 +61,8 @@ package struct GooglePlacesLegacyService: PlaceService {
     }
 
     /// Two calls: the place's photo reference, then where the picture is. The redirect is read, not followed.
-    private func photo(_ request: SearchRequest, before deadline: Deadline) async throws(SearchError) -> ProviderAnswer {
+    private func photo(_ request: SearchRequest, before deadline: Deadline) async throws(SearchError) -> ProviderAnswer
+    {
         let page = try await page(detailsURL(request, fields: "photos"), isForPlace: true, before: deadline)
         guard let reference = page.photoReference else {
             throw SearchError(.notFound, "google-places-legacy has no photo of this place")
@@ -73,7 +75,8 @@ package struct GooglePlacesLegacyService: PlaceService {
         guard (300..<400).contains(response.status) else {
             if response.status == 200 || response.status == 400 {
                 throw SearchError(
-                    .upstreamRejected, "google-places-legacy gave no picture for this place", httpStatus: response.status)
+                    .upstreamRejected, "google-places-legacy gave no picture for this place",
+                    httpStatus: response.status)
             }
             throw SearchError(httpStatus: response.status, retryAfter: response.retryAfter, from: id)
         }

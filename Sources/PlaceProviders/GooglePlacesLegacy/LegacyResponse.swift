@@ -28,7 +28,8 @@ struct LegacyResponse {
             try page.read(response.body.span)
         } catch {
             guard response.status == 200 else {
-                throw SearchError(httpStatus: response.status, retryAfter: response.retryAfter, from: .googlePlacesLegacy)
+                throw SearchError(
+                    httpStatus: response.status, retryAfter: response.retryAfter, from: .googlePlacesLegacy)
             }
             throw .badResponse("is no JSON (\(error.kind.rawValue))", from: .googlePlacesLegacy)
         }
@@ -48,7 +49,8 @@ struct LegacyResponse {
             return hasContent ? nil : .badResponse("lacks its results", from: .googlePlacesLegacy)
         case "ZERO_RESULTS":
             return isForPlace ? make(.notFound, "this place is gone; search again") : nil
-        case "NOT_FOUND": return make(.notFound, "google-places-legacy knows no such place; its id may be old: search again")
+        case "NOT_FOUND":
+            return make(.notFound, "google-places-legacy knows no such place; its id may be old: search again")
         case "INVALID_REQUEST":
             return make(.invalidRequest, "google-places-legacy refused a parameter of the request")
         case "REQUEST_DENIED":

@@ -39,7 +39,8 @@ struct HotpepperRequest {
     static func genre(for category: String) -> String? {
         if let known = genres[category.lowercased()] { return known }
         let bytes = Array(category.utf8)
-        let isCode = bytes.count == 4 && (bytes[0] | 0x20) == UInt8(ascii: "g")
+        let isCode =
+            bytes.count == 4 && (bytes[0] | 0x20) == UInt8(ascii: "g")
             && bytes[1...].allSatisfy { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
         return isCode ? category.uppercased() : nil
     }

@@ -43,14 +43,16 @@ struct HotpepperResponse {
         let status = code.map { "\($0)" }
         return switch code {
         case 1000:
-            SearchError(.upstreamUnavailable, "hotpepper failed; try again later", httpStatus: 200, providerStatus: status)
+            SearchError(
+                .upstreamUnavailable, "hotpepper failed; try again later", httpStatus: 200, providerStatus: status)
         case 2000:
             SearchError(
                 .unauthorized, "hotpepper refuses our API key; check hotpepper.apiKey", httpStatus: 200,
                 providerStatus: status)
         case 3000:
             SearchError(
-                .invalidRequest, "hotpepper refused a parameter of the request", httpStatus: 200, providerStatus: status)
+                .invalidRequest, "hotpepper refused a parameter of the request", httpStatus: 200, providerStatus: status
+            )
         default:
             SearchError(
                 .upstreamRejected, "hotpepper answered with an error it does not document", httpStatus: 200,

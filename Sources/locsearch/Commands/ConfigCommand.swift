@@ -31,7 +31,8 @@ extension Setting {
         var text = "| setting | environment | default | what it does |\n| --- | --- | --- | --- |\n"
         for setting in all {
             let value = setting.defaultValue.map { "`\($0)`" } ?? ""
-            text += "| `\(setting.name)` | `\(setting.environmentName)` | \(value) | \(setting.help); \(setting.expectation) |\n"
+            text +=
+                "| `\(setting.name)` | `\(setting.environmentName)` | \(value) | \(setting.help); \(setting.expectation) |\n"
         }
         return text
     }

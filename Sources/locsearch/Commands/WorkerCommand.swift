@@ -52,7 +52,8 @@ struct WorkerCommand: AsyncParsableCommand {
                     await worker.drain()
                     throw Failure(
                         code: Failure.configuration,
-                        description: "admin.port: cannot listen on \(host):\(port); choose another, or 0 for any free one")
+                        description:
+                            "admin.port: cannot listen on \(host):\(port); choose another, or 0 for any free one")
                 }
                 return false
             }

@@ -62,7 +62,8 @@ extension Settings {
         if let interval = duration("worker.commitInterval") { worker.commitInterval = interval }
         worker.ordering = WorkerConfiguration.Ordering(rawValue: text("worker.ordering")) ?? .unordered
         guard worker.loops <= worker.concurrency else {
-            throw SettingsError("worker.loops is \(worker.loops): expected at most worker.concurrency (\(worker.concurrency))")
+            throw SettingsError(
+                "worker.loops is \(worker.loops): expected at most worker.concurrency (\(worker.concurrency))")
         }
         return worker
     }
@@ -81,7 +82,9 @@ extension Settings {
         var order: [ProviderID] = []
         for name in text("providers.order").split(separator: ",") {
             guard let id = ProviderID(rawValue: String(name)) else {
-                throw SettingsError("providers.order: \"\(name)\" is no provider: expected hotpepper, google-places or google-places-legacy")
+                throw SettingsError(
+                    "providers.order: \"\(name)\" is no provider: expected hotpepper, google-places or google-places-legacy"
+                )
             }
             order.append(id)
         }

@@ -24,7 +24,9 @@ struct Settings: Sendable {
                 "flag",
                 InMemoryProvider(
                     values: Dictionary(
-                        uniqueKeysWithValues: flags.map { (key($0.key), ConfigValue(.string($0.value), isSecret: false)) }))
+                        uniqueKeysWithValues: flags.map {
+                            (key($0.key), ConfigValue(.string($0.value), isSecret: false))
+                        }))
             ),
             ("environment", EnvironmentVariablesProvider(environmentVariables: environment)),
         ]

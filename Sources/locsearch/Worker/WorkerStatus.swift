@@ -25,7 +25,8 @@ struct WorkerStatus: AdminSource {
         text += "# TYPE locsearch_partition_lag gauge\n"
         for partition in partitions {
             guard let lag = partition.lag else { continue }
-            text += "locsearch_partition_lag{topic=\"\(partition.id.topic)\",partition=\"\(partition.id.partition)\"} \(lag)\n"
+            text +=
+                "locsearch_partition_lag{topic=\"\(partition.id.topic)\",partition=\"\(partition.id.partition)\"} \(lag)\n"
         }
         return text
     }
