@@ -1,0 +1,65 @@
+import ArgumentParser
+import EventContract
+import Kafka
+import LocationSearch
+
+struct SearchCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "search", abstract: "Sends one request and waits for its outcome.",
+        discussion: """
+            With `locsearch demo` running, its broker is used when none is set:
+
+              locsearch search --lat 35.69 --lng 139.70
+              locsearch search --lat 35.69 --lng 139.70 --category hospital --language ja
+              locsearch search --lat 35.69 --lng 139.70 --json | jq '.places[].name'
+              locsearch search --provider hotpepper --place-id J001234567
+              locsearch search --kafka-bootstrap-servers broker:9092 --lat 48.86 --lng 2.35
+
+            Exit code 0: a result came; 1: an error outcome came; 69: no broker, or no outcome in time.
+            """)
+
+    @OptionGroup(title: "Request") var request: RequestOptions
+    @Option(help: "How long to wait for the outcome.") var timeout = DurationArgument(.seconds(15))
+    @Flag(help: "Prints the outcome event as JSON.") var json = false
+    @OptionGroup(title: "Settings") var options: SettingsOptions
+
+    func run() async throws {
+        let request = try request.request()
+        let (settings, log) = try await ToolSettings.load(options)
+        let begin = ContinuousClock.now
+        let deadline = begin + timeout.duration
+        Terminal.progress("asking the broker at \(settings.text("kafka.bootstrapServers")) ...")
+        defer { Terminal.endProgress() }
+        // The outcome's topics are read from their ends, so they must be open before the request is out.
+        let feed = try await OutcomeFeed(settings, at: .end, within: timeout.duration, log: log)
+        let sender = try await RequestSender(settings, log: log)
+        let position = try await sender.send(request)
+        let outcome = try await wait(for: position, from: feed, since: begin, until: deadline)
+        await sender.close()
+        guard let outcome, let event = outcome.event else {
+            Terminal.endProgress()
+            throw Failure(
+                code: Failure.unreachable,
+                description: "no outcome within \(timeout.duration.text): is a worker running on "
+                    + "\(position.topic)? `locsearch demo` starts one, with a broker and a provider")
+        }
+        Terminal.endProgress()
+        Terminal.line(json ? outcome.json : OutcomeText.full(event, asked: request))
+        if case .failed = event.body { throw ExitCode(1) }
+    }
+
+    /// - Returns: `nil` when the time was up.
+    private func wait(
+        for position: SourcePosition, from feed: OutcomeFeed, since begin: ContinuousClock.Instant,
+        until deadline: ContinuousClock.Instant
+    ) async throws -> ReceivedOutcome? {
+        while ContinuousClock.now < deadline {
+            let seconds = (ContinuousClock.now - begin) / .seconds(1)
+            Terminal.progress("waiting for the outcome, \(OutcomeText.decimal(seconds, places: 1)) s")
+            for outcome in try await feed.next(within: min(.milliseconds(200), deadline - .now)) {
+                if outcome.event?.source == position { return outcome }
+            }
+        }
+        return nil
+    }
+}

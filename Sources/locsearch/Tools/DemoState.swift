@@ -1,0 +1,43 @@
+import Foundation
+
+/// Where a running demo says how to reach it, so that `search` and `watch` find it without settings.
+///
+/// One small file of the user's own: `$XDG_RUNTIME_DIR/locsearch/demo.json`, else
+/// `~/.local/state/locsearch/demo.json`.
+struct DemoState: Codable, Equatable {
+    var bootstrapServers: String
+    /// The demo's process; a file whose process is gone counts for nothing.
+    var pid: Int32
+
+    static func location(_ environment: [String: String] = ProcessInfo.processInfo.environment) -> URL? {
+        if let folder = environment["XDG_RUNTIME_DIR"], folder.hasPrefix("/") {
+            return URL(fileURLWithPath: folder + "/locsearch/demo.json")
+        }
+        guard let home = environment["HOME"], home.hasPrefix("/") else { return nil }
+        return URL(fileURLWithPath: home + "/.local/state/locsearch/demo.json")
+    }
+
+    /// The demo that runs now; `nil` when there is none.
+    static func running(at location: URL? = location()) -> DemoState? {
+        guard let location, let data = try? Data(contentsOf: location),
+            let state = try? JSONDecoder().decode(DemoState.self, from: data), processIsAlive(state.pid)
+        else { return nil }
+        return state
+    }
+
+    /// Best effort: without the file, `search` needs the broker's address.
+    func write(to location: URL? = location()) {
+        guard let location, let data = try? JSONEncoder().encode(self) else { return }
+        try? FileManager.default.createDirectory(
+            at: location.deletingLastPathComponent(), withIntermediateDirectories: true)
+        try? data.write(to: location, options: .atomic)
+    }
+
+    /// Removes the file, unless another demo has taken it over.
+    func remove(from location: URL? = location()) {
+        guard let location, let data = try? Data(contentsOf: location),
+            let state = try? JSONDecoder().decode(DemoState.self, from: data), state == self
+        else { return }
+        try? FileManager.default.removeItem(at: location)
+    }
+}

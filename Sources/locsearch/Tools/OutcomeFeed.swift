@@ -1,0 +1,43 @@
+import EventContract
+import Kafka
+import Logging
+import WorkerRuntime
+
+/// One outcome as it was read, with the record it came in.
+struct ReceivedOutcome: Sendable {
+    let record: ConsumerRecord
+    /// `nil` for a record of the outcome topics that is no outcome.
+    let event: OutcomeEvent?
+    /// The value as text: one line of JSON.
+    var json: String { String(decoding: record.value ?? [], as: UTF8.self) }
+
+    /// The record as one line for `schemas/validate.py --events`.
+    var line: String {
+        String(
+            decoding: EventLine.encode(
+                topic: record.partition.id.topic, partition: record.partition.id.partition, offset: record.offset,
+                key: record.key, value: record.value, headers: record.headers.map { EventHeader($0.name, $0.value) }),
+            as: UTF8.self)
+    }
+}
+
+/// The outcomes that workers publish, read without joining a group.
+struct OutcomeFeed: Sendable {
+    private let reader: TopicReader
+
+    /// - Throws: `KafkaError` when no broker answers within `bound`.
+    init(_ settings: Settings, at start: TopicReader.Start, within bound: Duration, log: Logger) async throws {
+        reader = try TopicReader(try settings.consumer(), log: log)
+        let topics = settings.topics
+        try await reader.open([topics.results, topics.errors], at: start, within: bound)
+    }
+
+    /// What is there, as soon as there is something; empty when the time was up.
+    func next(within bound: Duration) async throws -> [ReceivedOutcome] {
+        try await reader.records(max: 500, within: bound).map { record in
+            let headers = record.headers.map { EventHeader($0.name, $0.value) }
+            return ReceivedOutcome(
+                record: record, event: try? OutcomeReader().read(value: record.value, headers: headers))
+        }
+    }
+}

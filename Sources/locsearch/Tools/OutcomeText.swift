@@ -1,0 +1,100 @@
+import EventContract
+import LocationSearch
+
+/// Outcomes as text for people.
+enum OutcomeText {
+    /// A headline, and for a search its places as a table.
+    static func full(_ event: OutcomeEvent, asked request: SearchRequest) -> String {
+        switch event.body {
+        case .failed(let failure): return "\(failure.code): \(TerminalText.safe(failure.message))" + hints(failure)
+        case .completed(let result):
+            var lines = ["\(headline(event, result)), \(effort(event))"]
+            if !result.places.isEmpty { lines += [""] + places(result.places) }
+            if let url = result.photoURL { lines.append(TerminalText.safe(url)) }
+            if !result.attributions.isEmpty {
+                lines += [""] + result.attributions.map { TerminalText.safe($0) }
+            }
+            if let token = result.nextPageToken {
+                lines += ["", "More: the same command with --page-token '\(TerminalText.safe(token))'"]
+            }
+            return lines.joined(separator: "\n")
+        }
+    }
+
+    /// What came of it, in a few words.
+    static func summary(_ event: OutcomeEvent) -> String {
+        switch event.body {
+        case .failed(let failure): failure.code + (failure.member.map { " (\(TerminalText.safe($0)))" } ?? "")
+        case .completed(let result):
+            if result.photoURL != nil {
+                "a picture"
+            } else if let only = result.places.first, event.operation == "details" {
+                only.name
+            } else {
+                count(result) + (result.places.first.map { ": " + $0.name } ?? "")
+            }
+        }
+    }
+
+    /// Whole milliseconds from reading the request to having its outcome.
+    static func milliseconds(_ event: OutcomeEvent) -> String {
+        guard let received = event.receivedAt, let completed = event.completedAt else { return "" }
+        return "\(completed.milliseconds - received.milliseconds)"
+    }
+
+    static func decimal(_ number: Double, places: Int) -> String {
+        var scale = 1.0
+        for _ in 0..<places { scale *= 10 }
+        let (whole, fraction) = Int((number * scale).rounded()).quotientAndRemainder(dividingBy: Int(scale))
+        guard places > 0 else { return "\(whole)" }
+        let digits = "\(abs(fraction))"
+        return "\(whole)." + String(repeating: "0", count: places - digits.count) + digits
+    }
+
+    private static func headline(_ event: OutcomeEvent, _ result: SearchOutcome.Result) -> String {
+        let provider = event.provider ?? "?"
+        guard let search = result.search else { return "\(provider): \(event.operation ?? "an outcome")" }
+        let (latitude, longitude) = (search.location.latitude, search.location.longitude)
+        return "\(provider): \(count(result)) (\(TerminalText.safe(search.category))) within "
+            + "\(decimal(search.radiusMeters, places: 0)) m of \(latitude), \(longitude)"
+    }
+
+    private static func count(_ result: SearchOutcome.Result) -> String {
+        let count = result.places.count
+        let places = count == 1 ? "1 place" : "\(count) places"
+        guard let total = result.totalAvailable, total > count else { return count == 0 ? "nothing found" : places }
+        return "\(count) of \(total) places"
+    }
+
+    private static func effort(_ event: OutcomeEvent) -> String {
+        let attempts = event.attempts ?? 0
+        let spent = event.upstream.map { "\(decimal($0 / .milliseconds(1), places: 0)) ms upstream" } ?? ""
+        return "\(spent), \(attempts == 1 ? "1 attempt" : "\(attempts) attempts")"
+    }
+
+    private static func hints(_ failure: OutcomeEvent.Failure) -> String {
+        var hints: [String] = []
+        if let status = failure.httpStatus { hints.append("HTTP \(status)") }
+        if let status = failure.providerStatus { hints.append(TerminalText.safe(status)) }
+        if failure.isRetryable {
+            hints.append("may be asked again" + (failure.retryAfter.map { " in \($0.text)" } ?? ""))
+        }
+        return hints.isEmpty ? "" : " [\(hints.joined(separator: ", "))]"
+    }
+
+    private static func places(_ places: [Place]) -> [String] {
+        var table = TextTable([
+            .init(title: "name", maxWidth: 40), .init(title: "category", maxWidth: 24),
+            .init(title: "metres", alignment: .right), .init(title: "rating", alignment: .right), .init(title: "open"),
+            .init(title: "address", maxWidth: 44), .init(title: "id", maxWidth: 32),
+        ])
+        for place in places {
+            table.add([
+                place.name, place.category ?? "", place.distanceMeters.map { decimal($0, places: 0) } ?? "",
+                place.rating.map { decimal($0, places: 1) } ?? "", place.openNow.map { $0 ? "yes" : "no" } ?? "",
+                place.address ?? "", place.id,
+            ])
+        }
+        return table.lines
+    }
+}

@@ -1,0 +1,59 @@
+import ArgumentParser
+import LocationSearch
+
+/// Every member of a request as an option. Ranges are the worker's to check: what it says about a wrong value is worth
+/// seeing too.
+struct RequestOptions: ParsableArguments {
+    @Option(parsing: .unconditional, help: "Latitude of the position, -90...90.") var lat: Double?
+    @Option(parsing: .unconditional, help: "Longitude of the position, -180...180.") var lng: Double?
+    @Option(help: "search, details or photo. Default: search, or details with --place-id.") var operation: String?
+    @Option(help: "auto, google-places, google-places-legacy or hotpepper.") var provider = "auto"
+    @Option(help: "restaurant, hospital, or a type of the provider's own.") var category = "restaurant"
+    @Option(help: "Radius in metres, 1...50000.") var radius = 1500.0
+    @Option(help: "What to look for, such as ramen.") var keyword: String?
+    @Option(help: "Language of the answer, such as ja.") var language: String?
+    @Flag(help: "Only places that are open now.") var openNow = false
+    @Option(help: "Most places wanted, 1...100.") var limit = 20
+    @Option(help: "Continues an earlier search: its nextPageToken.") var pageToken: String?
+    @Option(help: "The place, for details and photo.") var placeID: String?
+    @Option(help: "A newer search of the same session supersedes an older one.") var session: String?
+    @Option(help: "The request's id. Default: a new one.") var requestID: String?
+    @Option(help: "The request's own deadline in milliseconds, 1...60000. Default: the worker's.") var timeoutMs: Int?
+
+    func request() throws -> SearchRequest {
+        guard let provider = ProviderChoice(provider) else {
+            throw ValidationError("--provider takes auto, google-places, google-places-legacy or hotpepper")
+        }
+        let operation = operation ?? (placeID == nil ? "search" : "details")
+        guard let operation = SearchOperation(rawValue: operation) else {
+            throw ValidationError("--operation takes search, details or photo")
+        }
+        guard operation != .search || (lat != nil && lng != nil) else {
+            throw ValidationError("a search needs --lat and --lng")
+        }
+        guard operation == .search || placeID != nil else { throw ValidationError("\(operation) needs --place-id") }
+        var location: Coordinate?
+        if let lat, let lng { location = Coordinate(latitude: lat, longitude: lng) }
+        return SearchRequest(
+            requestID: requestID ?? Self.newID(), operation: operation, provider: provider, category: category,
+            location: location, radiusMeters: radius, keyword: keyword, language: language,
+            openNow: openNow ? true : nil, limit: limit, pageToken: pageToken, placeID: placeID, sessionID: session,
+            timeout: timeoutMs.map { .milliseconds($0) })
+    }
+
+    private static func newID() -> String { "search-" + String(UInt64.random(in: 0...UInt64.max), radix: 36) }
+}
+
+/// `5s` and the like as an option's value.
+struct DurationArgument: ExpressibleByArgument {
+    let duration: Duration
+
+    init(_ duration: Duration) { self.duration = duration }
+
+    init?(argument: String) {
+        guard let duration = Duration(text: argument) else { return nil }
+        self.duration = duration
+    }
+
+    var defaultValueDescription: String { duration.text }
+}
