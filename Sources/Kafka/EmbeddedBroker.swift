@@ -44,7 +44,7 @@ package final class EmbeddedBroker: Sendable {
 
     /// - Parameter topics: partitions by topic name; topics that are not named come into being on first use, with 4.
     package init(brokers: Int = 1, topics: [String: Int] = [:]) throws(KafkaError) {
-        let client = try ClientSettings.makeClient(RD_KAFKA_PRODUCER, [:], events: 0, log: nil)
+        let client = try ClientSettings.makeClient(RD_KAFKA_PRODUCER, ["log_level": "2"], events: 0, log: nil)
         guard let cluster = rd_kafka_mock_cluster_new(client, Int32(brokers)) else {
             rd_kafka_destroy(client)
             throw KafkaError(.other, "the embedded broker cannot listen on 127.0.0.1; check the limit on open files")
