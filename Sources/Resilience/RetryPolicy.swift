@@ -1,27 +1,75 @@
 /// When a failed attempt is followed by another, and how long after. A plain value: no clock, no state.
 package struct RetryPolicy: Sendable, Hashable {
-    /// Attempts in all, at least 1.
+    /// Attempts in all, at least 1. Three is what gRPC's and AWS's clients make.
     package var maxAttempts = 3
-    /// Upper bound of the first wait; it doubles with each attempt. AWS's and Google's clients start between 50 ms and
-    /// 1 s; a deadline of 5 s leaves room for two waits of this size.
-    package var baseDelay: Duration = .milliseconds(100)
-    /// Upper bound of any wait.
-    package var maxDelay: Duration = .seconds(2)
+    package var backoff = Backoff()
 
     package init() {}
 
-    /// The wait before the next attempt; `nil`: give up.
-    /// - Parameter attempt: how many were made, 1 or more.
-    /// - Parameter retryAfter: what the provider asked for; never undercut.
-    /// - Parameter remaining: until the deadline. A wait that leaves nothing of it is not worth starting.
+    /// What is known about an attempt that failed.
+    package struct Failure: Sendable, Hashable {
+        /// How many attempts were made, 1 or more.
+        package var attempt: Int
+        /// Whether this failure can be cured by another attempt.
+        package var allowsAttempt: Bool
+        /// What the provider asked for; never undercut.
+        package var retryAfter: Duration?
+        /// Until the deadline.
+        package var remaining: Duration
+        /// How long an attempt takes as a rule (`AdaptiveLimit.expectedLatency`); zero when not known.
+        package var expectedAttempt: Duration
+
+        package init(
+            attempt: Int, allowsAttempt: Bool, retryAfter: Duration? = nil, remaining: Duration,
+            expectedAttempt: Duration = .zero
+        ) {
+            self.attempt = attempt
+            self.allowsAttempt = allowsAttempt
+            self.retryAfter = retryAfter
+            self.remaining = remaining
+            self.expectedAttempt = expectedAttempt
+        }
+    }
+
+    package enum Decision: Sendable, Hashable {
+        case retry(after: Duration)
+        case giveUp(Reason)
+    }
+
+    package enum Reason: String, Sendable, Hashable, CaseIterable {
+        /// Another attempt would not cure it.
+        case notRetryable = "not-retryable"
+        /// `maxAttempts` were made.
+        case attemptsSpent = "attempts-spent"
+        /// A wait and an attempt do not fit into what is left of the deadline.
+        case noTime = "no-time"
+        /// Too many retries lately, see `RetryBudget`.
+        case budgetSpent = "budget-spent"
+    }
+
+    /// Decides what follows a failed attempt. The budget is touched only when everything else speaks for a retry.
+    package func decide(
+        after failure: Failure, budget: inout RetryBudget, at now: ContinuousClock.Instant,
+        using random: inout some RandomNumberGenerator
+    ) -> Decision {
+        guard failure.allowsAttempt else { return .giveUp(.notRetryable) }
+        guard failure.attempt < maxAttempts else { return .giveUp(.attemptsSpent) }
+        // What the wait may take at most. An attempt that would begin at the deadline is never made.
+        let room = failure.remaining - max(failure.expectedAttempt, .milliseconds(1))
+        let delay = backoff.delay(
+            after: failure.attempt, floor: failure.retryAfter, longest: room, using: &random)
+        guard room >= .zero, delay <= room else { return .giveUp(.noTime) }
+        guard budget.withdraw(at: now) else { return .giveUp(.budgetSpent) }
+        return .retry(after: delay)
+    }
+
+    /// As `decide`, for whoever keeps no budget.
+    /// - Returns: `nil`: give up.
     package func delay(
         after attempt: Int, retryAfter: Duration?, remaining: Duration, using random: inout some RandomNumberGenerator
     ) -> Duration? {
         guard remaining > .zero, attempt < maxAttempts else { return nil }
-        let ceiling = min(maxDelay, baseDelay * (1 << min(attempt - 1, 20)))
-        // Full jitter: anything from nothing to the ceiling, so that workers that failed together do not return together.
-        let jittered = ceiling * Double.random(in: 0..<1, using: &random)
-        let delay = max(jittered, retryAfter ?? .zero)
+        let delay = backoff.delay(after: attempt, floor: retryAfter, longest: remaining, using: &random)
         return delay < remaining ? delay : nil
     }
 }

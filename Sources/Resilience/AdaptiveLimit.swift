@@ -1,0 +1,183 @@
+internal import DequeModule
+
+/// How many calls to a provider may be under way: fixed by setting while it is healthy, fewer while it is slow, so that
+/// those let through are answered in time. `LimitController` says how many; this type lets them pass, first come first
+/// served.
+///
+/// Not `Sendable`: belongs to one actor, whose isolation `acquire` keeps. Costs no lock and no allocation unless it
+/// waits.
+package final class AdaptiveLimit {
+    package struct Configuration: Sendable, Hashable {
+        /// The most under way, at least 1: this loop's part of `worker.concurrency`.
+        package var maximum: Int
+        /// The fewest it goes down to, 1 to `maximum`. One: a provider that can do only one at a time gets one.
+        package var minimum = 1
+        /// `providers.<name>.adaptiveConcurrency`; when off, `maximum` stands.
+        package var isAdaptive = true
+
+        package init(maximum: Int) { self.maximum = max(1, maximum) }
+    }
+
+    /// How a call ended.
+    package enum Outcome: Sendable, Hashable {
+        /// The provider answered, whatever it said: its latency counts.
+        case answered
+        /// The provider did not answer in time: its latency is at least the time it had.
+        case timedOut
+        /// The provider said that it has too much to do (503, or 429 without a quota behind it).
+        case overloaded
+        /// Says nothing about the provider's load: cancelled, no connection.
+        case ignored
+    }
+
+    package struct Statistics: Sendable, Hashable {
+        package var limit = 0
+        package var inFlight = 0
+        package var waiting = 0
+        package var admitted = 0
+        package var waited = 0
+        /// Refused as too late for their deadline.
+        package var refused = 0
+        package var cancelled = 0
+    }
+
+    private enum Verdict: Sendable {
+        case admitted(at: ContinuousClock.Instant)
+        case tooLate, cancelled
+    }
+
+    private struct Entry {
+        let waiter: Waiter<Verdict>
+        /// When a call that begins has no time left to be answered.
+        let giveUp: ContinuousClock.Instant
+    }
+
+    private let timekeeper: any Timekeeper
+    private var controller: LimitController
+    private var inFlight = 0
+    private var line: Deque<Entry> = []
+    private var alarm: ContinuousClock.Instant?
+    private var counters = Statistics()
+
+    package init(_ configuration: Configuration, timekeeper: any Timekeeper) {
+        self.timekeeper = timekeeper
+        controller = LimitController(configuration)
+    }
+
+    package var statistics: Statistics {
+        var statistics = counters
+        statistics.limit = controller.limit
+        statistics.inFlight = inFlight
+        statistics.waiting = line.count
+        return statistics
+    }
+
+    /// How long a call takes at present, by the median of the last ones; zero before the first.
+    package var expectedLatency: Duration { Duration(roundingUp: controller.latency) }
+
+    // MARK: - Passing
+
+    /// Passes when there is room and it is this call's turn.
+    /// - Returns: the right to one call, ended by `finish`.
+    /// - Throws: at once when its turn would come too late to be answered before `deadline`.
+    package func acquire(before deadline: Deadline, at now: ContinuousClock.Instant) async throws(Refusal) -> Slot {
+        let budget = deadline.remaining(at: now).inSeconds
+        controller.noteBudget(budget)
+        let need = controller.timeNeeded
+        if line.isEmpty, inFlight < controller.limit {
+            // Somebody always may try: what is known of the latency may be old.
+            guard budget >= need || inFlight == 0 else { throw refuse(retryAfter: need) }
+            return Slot(limit: self, start: admit(at: now))
+        }
+        let wait = timeToTurn
+        guard wait + need <= budget else { throw refuse(retryAfter: wait) }
+        let waiter = Waiter<Verdict>()
+        let giveUp = deadline.instant - Duration(roundingUp: need)
+        line.append(Entry(waiter: waiter, giveUp: giveUp))
+        counters.waited += 1
+        setAlarm(at: giveUp)
+        switch await waiter.verdict(ifCancelled: .cancelled) {
+        case .admitted(let start): return Slot(limit: self, start: start)
+        case .tooLate: throw refuse(retryAfter: timeToTurn)
+        case .cancelled:
+            counters.cancelled += 1
+            line.removeAll { $0.waiter === waiter }
+            throw .cancelled
+        }
+    }
+
+    private func admit(at now: ContinuousClock.Instant) -> ContinuousClock.Instant {
+        inFlight += 1
+        counters.admitted += 1
+        controller.noteInFlight(inFlight)
+        return now
+    }
+
+    private func refuse(retryAfter: Double) -> Refusal {
+        counters.refused += 1
+        return .tooLate(retryAfter: retryAfter > 0 ? Duration(roundingUp: retryAfter) : nil)
+    }
+
+    /// In seconds. What is under way leaves at the rate that its number and latency say (Little's law).
+    private var timeToTurn: Double {
+        let ahead = line.count + 1 + max(0, inFlight - controller.limit)
+        return controller.latency * Double(ahead) / Double(max(1, inFlight))
+    }
+
+    fileprivate func release(_ outcome: Outcome, start: ContinuousClock.Instant, at now: ContinuousClock.Instant) {
+        inFlight -= 1
+        controller.noteEnd(outcome, start: start, at: now)
+        serve(at: now)
+    }
+
+    // MARK: - The line
+
+    private func serve(at now: ContinuousClock.Instant) {
+        while inFlight < controller.limit, let first = line.popFirst() {
+            if first.giveUp < now {
+                first.waiter.settle(.tooLate)
+            } else if first.waiter.settle(.admitted(at: now)) {
+                _ = admit(at: now)
+            }
+        }
+    }
+
+    private func setAlarm(at due: ContinuousClock.Instant) {
+        if let alarm, alarm <= due { return }
+        alarm = due
+        timekeeper.schedule(at: due) { [weak self] in
+            guard let self, self.alarm == due else { return }
+            self.alarm = nil
+            giveUp(at: timekeeper.now)
+        }
+    }
+
+    private func giveUp(at now: ContinuousClock.Instant) {
+        for entry in line where entry.giveUp <= now { entry.waiter.settle(.tooLate) }
+        line.removeAll { $0.giveUp <= now }
+        if let next = line.lazy.map(\.giveUp).min() { setAlarm(at: next) }
+    }
+}
+
+extension AdaptiveLimit {
+    /// The right to one call. Dropped without `finish`, its place is given back and its latency forgotten.
+    package struct Slot: ~Copyable {
+        private let limit: AdaptiveLimit
+        /// When the call began.
+        package let start: ContinuousClock.Instant
+        private var isFinished = false
+
+        fileprivate init(limit: AdaptiveLimit, start: ContinuousClock.Instant) {
+            self.limit = limit
+            self.start = start
+        }
+
+        deinit { if !isFinished { limit.release(.ignored, start: start, at: start) } }
+
+        /// Says how the call ended.
+        package consuming func finish(_ outcome: Outcome, at now: ContinuousClock.Instant) {
+            isFinished = true
+            limit.release(outcome, start: start, at: now)
+        }
+    }
+}

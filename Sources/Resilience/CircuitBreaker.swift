@@ -1,0 +1,252 @@
+/// Stops asking a provider that fails: calls are refused at once while it is open, and a few probes decide when it
+/// closes again. One per provider and API key.
+///
+/// Not `Sendable`: belongs to one actor; all methods are synchronous and cost no lock and no allocation.
+package final class CircuitBreaker {
+    package enum State: String, Sendable, Hashable, CaseIterable {
+        case closed, open
+        case halfOpen = "half-open"
+    }
+
+    /// How a call ended, as its caller sees it.
+    package enum Outcome: Sendable, Hashable {
+        case success
+        /// The provider's fault, or nobody's: 5xx, timeout, unreachable, an answer that is none.
+        case failure
+        /// It answered, but took longer than anybody should wait.
+        case slow
+        /// Says nothing about the provider: a 4xx of the request's own making, or cancelled.
+        case ignored
+        /// Nobody needs to be asked again for so long: key refused, daily quota used up. Opens at once.
+        case trip(for: Duration)
+    }
+
+    /// Why it opened.
+    package enum Reason: String, Sendable, Hashable, CaseIterable {
+        case failureRate = "failure-rate"
+        case slowCallRate = "slow-call-rate"
+        case probesFailed = "probes-failed"
+        case tripped
+    }
+
+    /// One change of state: one line in the log.
+    package struct Transition: Sendable, Hashable {
+        package var from: State
+        package var to: State
+        /// Of an opening.
+        package var reason: Reason?
+        /// How long it stays open.
+        package var openFor: Duration?
+    }
+
+    /// The call was not let through.
+    package struct Rejection: Error, Hashable, Sendable {
+        /// When asking again may be worth it; more than zero.
+        package let retryAfter: Duration
+    }
+
+    package struct Statistics: Sendable, Hashable {
+        package var permitted = 0
+        package var rejected = 0
+        package var successes = 0
+        package var failures = 0
+        package var slowCalls = 0
+        package var ignored = 0
+        /// How often it opened.
+        package var openings = 0
+    }
+
+    private struct Counts: AdditiveArithmetic, Sendable {
+        var calls = 0
+        var failures = 0
+        var slow = 0
+        static let zero = Counts()
+
+        init(calls: Int = 0, failures: Int = 0, slow: Int = 0) {
+            self.calls = calls
+            self.failures = failures
+            self.slow = slow
+        }
+
+        init(_ outcome: Outcome) {
+            switch outcome {
+            case .success: self.init(calls: 1)
+            case .failure: self.init(calls: 1, failures: 1)
+            case .slow: self.init(calls: 1, slow: 1)
+            case .ignored, .trip: self.init()
+            }
+        }
+
+        static func + (a: Counts, b: Counts) -> Counts {
+            Counts(calls: a.calls + b.calls, failures: a.failures + b.failures, slow: a.slow + b.slow)
+        }
+        static func - (a: Counts, b: Counts) -> Counts {
+            Counts(calls: a.calls - b.calls, failures: a.failures - b.failures, slow: a.slow - b.slow)
+        }
+    }
+
+    private let configuration: Configuration
+    /// Told of each transition, in the owner's isolation, after it.
+    package var onTransition: ((Transition) -> Void)?
+    package private(set) var statistics = Statistics()
+
+    /// As of the last call: an open one turns half-open when the first probe asks.
+    package private(set) var state = State.closed
+    /// What a permit was given for: results of calls from before a transition say nothing about after it.
+    private var epoch: UInt = 0
+    private var window: SlidingWindow<Counts>
+    private var openUntil: ContinuousClock.Instant?
+    /// Openings since it was last closed by good probes.
+    private var openingsInARow = 0
+    private var probesOut = 0
+    private var probes = Counts.zero
+
+    package init(_ configuration: Configuration = Configuration()) {
+        self.configuration = configuration
+        window = SlidingWindow(span: configuration.window)
+    }
+
+    /// Until when every call is refused; `nil`: it is not open.
+    package func openUntil(at now: ContinuousClock.Instant) -> ContinuousClock.Instant? {
+        guard let openUntil, openUntil > now else { return nil }
+        return openUntil
+    }
+
+    // MARK: - Calls
+
+    /// Asks whether a call may be made.
+    /// - Returns: a permit that the call ends with `finish`; one that is dropped counts as `ignored`.
+    package func permit(at now: ContinuousClock.Instant) throws(Rejection) -> Permit {
+        switch state {
+        case .closed: break
+        case .open:
+            if let openUntil, now < openUntil { throw reject(now.duration(to: openUntil)) }
+            change(to: .halfOpen)
+            probesOut += 1
+        case .halfOpen:
+            guard probesOut + probes.calls < configuration.probes else {
+                throw reject(min(configuration.openDuration, .seconds(1)))
+            }
+            probesOut += 1
+        }
+        statistics.permitted += 1
+        return Permit(breaker: self, epoch: epoch)
+    }
+
+    private func reject(_ retryAfter: Duration) -> Rejection {
+        statistics.rejected += 1
+        return Rejection(retryAfter: retryAfter)
+    }
+
+    /// Opens for at least `duration` from now.
+    package func trip(for duration: Duration, at now: ContinuousClock.Instant) {
+        guard configuration.isEnabled, duration > .zero else { return }
+        if state == .open {
+            // Tripped by many calls at once: one opening, as long as the longest.
+            openUntil = max(openUntil ?? now, now + duration)
+        } else {
+            open(for: duration, .tripped, at: now)
+        }
+    }
+
+    fileprivate func finish(_ outcome: Outcome, epoch: UInt, at now: ContinuousClock.Instant) {
+        note(outcome)
+        guard configuration.isEnabled else { return }
+        if case .trip(let duration) = outcome { return trip(for: duration, at: now) }
+        guard epoch == self.epoch else { return }
+        let counts = Counts(outcome)
+        switch state {
+        case .closed:
+            guard counts != .zero else { return }
+            window.add(counts, at: now)
+            if outcome != .success { judge(window.sum(at: now), at: now) }
+        case .halfOpen:
+            probesOut -= 1
+            probes += counts
+            judgeProbes(at: now)
+        case .open: break
+        }
+    }
+
+    fileprivate func giveBack(epoch: UInt) {
+        statistics.ignored += 1
+        if state == .halfOpen, epoch == self.epoch { probesOut -= 1 }
+    }
+
+    private func note(_ outcome: Outcome) {
+        switch outcome {
+        case .success: statistics.successes += 1
+        case .failure, .trip: statistics.failures += 1
+        case .slow: statistics.slowCalls += 1
+        case .ignored: statistics.ignored += 1
+        }
+    }
+
+    // MARK: - Changes of state
+
+    private func judge(_ counts: Counts, at now: ContinuousClock.Instant) {
+        guard counts.calls >= configuration.minimumCalls else { return }
+        if Double(counts.failures) >= configuration.failureRate * Double(counts.calls) {
+            open(for: nextOpenDuration, .failureRate, at: now)
+        } else if Double(counts.slow) >= configuration.slowCallRate * Double(counts.calls) {
+            open(for: nextOpenDuration, .slowCallRate, at: now)
+        }
+    }
+
+    /// The same rates as in `closed`, over the probes; opens as soon as the rest of them cannot change it.
+    private func judgeProbes(at now: ContinuousClock.Instant) {
+        let all = Double(configuration.probes)
+        if probes.failures > 0 && Double(probes.failures) >= configuration.failureRate * all
+            || probes.slow > 0 && Double(probes.slow) >= configuration.slowCallRate * all
+        {
+            open(for: nextOpenDuration, .probesFailed, at: now)
+        } else if probes.calls >= configuration.probes {
+            openingsInARow = 0
+            change(to: .closed)
+        }
+    }
+
+    private var nextOpenDuration: Duration {
+        min(configuration.longestOpenDuration, configuration.openDuration * (1 << min(openingsInARow, 20)))
+    }
+
+    private func open(for duration: Duration, _ reason: Reason, at now: ContinuousClock.Instant) {
+        openingsInARow += 1
+        statistics.openings += 1
+        openUntil = now + duration
+        change(to: .open, reason, duration)
+    }
+
+    private func change(to new: State, _ reason: Reason? = nil, _ duration: Duration? = nil) {
+        let transition = Transition(from: state, to: new, reason: reason, openFor: duration)
+        state = new
+        epoch += 1
+        probesOut = 0
+        probes = .zero
+        window.clear()
+        if new != .open { openUntil = nil }
+        onTransition?(transition)
+    }
+}
+
+extension CircuitBreaker {
+    /// The right to one call. Dropped without `finish`, as by a cancelled call, it gives a probe's place back.
+    package struct Permit: ~Copyable {
+        private let breaker: CircuitBreaker
+        private let epoch: UInt
+        private var isFinished = false
+
+        fileprivate init(breaker: CircuitBreaker, epoch: UInt) {
+            self.breaker = breaker
+            self.epoch = epoch
+        }
+
+        deinit { if !isFinished { breaker.giveBack(epoch: epoch) } }
+
+        /// Says how the call ended.
+        package consuming func finish(_ outcome: Outcome, at now: ContinuousClock.Instant) {
+            isFinished = true
+            breaker.finish(outcome, epoch: epoch, at: now)
+        }
+    }
+}

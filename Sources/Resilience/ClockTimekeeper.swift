@@ -1,0 +1,25 @@
+/// Keeps time for what an actor owns, by any clock: a task sleeps and then enters the actor. Costs a task per call; on
+/// an event loop the loop's own timers do the same for less.
+package struct ClockTimekeeper: Timekeeper {
+    private let clock: any MonotonicClock
+    private weak let owner: (any Actor)?
+
+    /// - Parameter owner: whoever owns the types that use this; not kept alive by it.
+    package init(clock: any MonotonicClock, owner: any Actor) {
+        self.clock = clock
+        self.owner = owner
+    }
+
+    package var now: ContinuousClock.Instant { clock.now }
+
+    package func schedule(at due: ContinuousClock.Instant, _ action: @escaping () -> Void) {
+        // Handed from the owner to the owner: `action` is made and run in its isolation only.
+        nonisolated(unsafe) let action = action
+        Task { [clock, weak owner] in
+            guard (try? await clock.sleep(until: due, tolerance: nil)) != nil, let owner else { return }
+            await Self.run(unsafe action, on: owner)
+        }
+    }
+
+    private static func run(_ action: () -> Void, on owner: isolated any Actor) { action() }
+}

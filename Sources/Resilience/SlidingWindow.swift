@@ -1,0 +1,55 @@
+/// Sums over the last stretch of time, in buckets: the oldest bucket leaves as a whole, so the sum covers between
+/// `buckets - 1` and `buckets` bucket widths. Adding and reading cost the same however much was added.
+package struct SlidingWindow<Counts: AdditiveArithmetic & Sendable>: Sendable {
+    private let width: Duration
+    private var buckets: [Counts]
+    private var current = 0
+    /// When the current bucket is full; `nil` before the first use.
+    private var end: ContinuousClock.Instant?
+    private var total = Counts.zero
+
+    /// - Parameter span: more than zero.
+    /// - Parameter buckets: at least 2; ten keep the error of the sum at a tenth.
+    package init(span: Duration, buckets: Int = 10) {
+        precondition(span > .zero && buckets >= 2, "a window needs a length and two buckets")
+        width = span / buckets
+        self.buckets = Array(repeating: .zero, count: buckets)
+    }
+
+    package mutating func add(_ counts: Counts, at now: ContinuousClock.Instant) {
+        advance(to: now)
+        buckets[current] += counts
+        total += counts
+    }
+
+    package mutating func sum(at now: ContinuousClock.Instant) -> Counts {
+        advance(to: now)
+        return total
+    }
+
+    /// Forgets everything.
+    package mutating func clear() {
+        for index in buckets.indices { buckets[index] = .zero }
+        total = .zero
+    }
+
+    private mutating func advance(to now: ContinuousClock.Instant) {
+        guard let end else {
+            self.end = now + width
+            return
+        }
+        if now < end { return }
+        let steps = Int((end.duration(to: now) / width).rounded(.down)) + 1
+        if steps >= buckets.count {
+            clear()
+            self.end = now + width
+            return
+        }
+        for _ in 0..<steps {
+            current = (current + 1) % buckets.count
+            total -= buckets[current]
+            buckets[current] = .zero
+        }
+        self.end = end + width * steps
+    }
+}

@@ -1,0 +1,242 @@
+import TestSupport
+import Testing
+
+@testable import Resilience
+
+struct RateLimiterTests {
+    /// Requests that asked a limiter, and what came of them.
+    private final class Traffic {
+        let limiter: RateLimiter
+        let time: VirtualTime
+        var admitted: [(name: Int, at: Duration)] = []
+        var refused: [(name: Int, at: Duration, retryAfter: Duration?)] = []
+        var cancelled: [Int] = []
+        var times: [Duration] { admitted.map(\.at) }
+
+        init(_ limit: RateLimit?, share: Double = 1, time: VirtualTime) {
+            self.time = time
+            limiter = RateLimiter(limit: limit, share: share, timekeeper: time)
+        }
+
+        func ask(_ name: Int = 0, within patience: Duration = .seconds(5)) async {
+            do throws(Refusal) {
+                try await limiter.acquire(before: Deadline(time.now + patience), at: time.now)
+                admitted.append((name, time.elapsed))
+            } catch .tooLate(let retryAfter) {
+                refused.append((name, time.elapsed, retryAfter))
+            } catch {
+                cancelled.append(name)
+            }
+        }
+    }
+
+    private func world(
+        _ limit: RateLimit?, share: Double = 1, timersLateBy lateness: Duration = .zero,
+        _ body: @Sendable (VirtualTime, isolated Owner, Traffic) throws -> Void
+    ) rethrows {
+        let time = VirtualTime(timersLateBy: lateness)
+        let owner = Owner(time)
+        try owner.assumeIsolated { try body(time, $0, Traffic(limit, share: share, time: time)) }
+    }
+
+    // MARK: - Rate
+
+    static let limits: [(rate: Double, burst: Double)] = [
+        (1, 1), (10, 1), (10, 20), (100, 1), (100, 10), (333, 33), (500, 1), (0.5, 1),
+    ]
+
+    @Test(arguments: limits, [1, 2] as [UInt64])
+    func noSecondHasMoreThanRateAndBurst(limit: (rate: Double, burst: Double), seed: UInt64) {
+        world(RateLimit(perSecond: limit.rate, burst: limit.burst), timersLateBy: .microseconds(700)) {
+            time, owner, traffic in
+            let random = Box(SplitMix64(state: seed))
+            Task.immediate(executorPreference: time) {
+                _ = owner
+                // Crowds, single requests and pauses in turn, at twice the rate on the whole.
+                while time.elapsed < .seconds(8) {
+                    let crowd = Int.random(in: 1...max(2, Int(limit.rate / 2)), using: &random.value)
+                    for _ in 0..<crowd {
+                        Task.immediate(executorPreference: time) {
+                            _ = owner
+                            await traffic.ask(within: .milliseconds(Int.random(in: 1...3000, using: &random.value)))
+                        }
+                    }
+                    let pause = Double(crowd) / limit.rate * Double.random(in: 0..<1, using: &random.value)
+                    await time.sleep(for: .seconds(pause))
+                }
+            }
+            time.run(for: .seconds(12))
+            #expect(traffic.admitted.count > Int(limit.rate * 4))
+            #expect(!traffic.refused.isEmpty)
+            #expect(Double(traffic.times.mostInASecond) <= limit.rate + limit.burst + 1e-6)
+            #expect(traffic.limiter.statistics.waiting == 0)
+            #expect(traffic.limiter.statistics.admitted == traffic.admitted.count)
+            #expect(traffic.limiter.statistics.refused == traffic.refused.count)
+        }
+    }
+
+    @Test(arguments: limits, [Duration.zero, .microseconds(500), .milliseconds(1)])
+    func underLoadTheRateIsUsed(limit: (rate: Double, burst: Double), lateness: Duration) {
+        world(RateLimit(perSecond: limit.rate, burst: limit.burst), timersLateBy: lateness) { time, owner, traffic in
+            for client in 0..<24 {
+                Task.immediate(executorPreference: time) {
+                    _ = owner
+                    while time.elapsed < .seconds(30) {
+                        await traffic.ask(client, within: .seconds(200))
+                        await time.sleep(for: .milliseconds(1))
+                    }
+                }
+            }
+            time.run(for: .seconds(30))
+            let used = Double(traffic.admitted.count { $0.at > .seconds(10) }) / (limit.rate * 20)
+            #expect(used >= 0.95 && used <= 1.01, "used \(used)")
+        }
+    }
+
+    @Test
+    func aRequestThatWouldWaitTooLongIsRefusedAtOnceAndToldWhen() {
+        world(RateLimit(perSecond: 10, burst: 1)) { time, owner, traffic in
+            for name in 0..<8 {
+                Task.immediate(executorPreference: time) {
+                    _ = owner
+                    await traffic.ask(name, within: .milliseconds(500))
+                }
+            }
+            time.settle()
+            #expect(traffic.admitted.map(\.name) == [0])
+            #expect(traffic.refused.map(\.name) == [6, 7], "five turns of 100 ms fit into 500 ms")
+            #expect(traffic.refused.allSatisfy { $0.at == .zero && $0.retryAfter == .milliseconds(600) })
+            time.run(for: .seconds(1))
+            #expect(traffic.admitted.map(\.name) == [0, 1, 2, 3, 4, 5], "in the order they came")
+            #expect(traffic.times == [0, 100, 200, 300, 400, 500].map { .milliseconds($0) })
+        }
+    }
+
+    @Test
+    func whoIsCancelledLeavesHisTurnToTheNext() {
+        world(RateLimit(perSecond: 10, burst: 1)) { time, owner, traffic in
+            let tasks = (0..<5).map { name in
+                Task.immediate(executorPreference: time) {
+                    _ = owner
+                    await traffic.ask(name)
+                }
+            }
+            time.settle()
+            tasks[1].cancel()
+            tasks[2].cancel()
+            time.run(for: .seconds(1))
+            #expect(traffic.cancelled == [1, 2])
+            #expect(traffic.admitted.map(\.name) == [0, 3, 4])
+            #expect(traffic.times == [.zero, .milliseconds(100), .milliseconds(200)])
+            #expect(traffic.limiter.statistics == .init(admitted: 3, waited: 4, cancelled: 2))
+        }
+    }
+
+    @Test
+    func withoutALimitAllPass() {
+        world(nil) { time, owner, traffic in
+            let all = (0..<1000).allSatisfy { _ in traffic.limiter.tryAcquire(at: time.now) }
+            #expect(all)
+        }
+    }
+
+    // MARK: - Closing
+
+    @Test(arguments: [nil, RateLimit(perSecond: 1000, burst: 100)])
+    func retryAfterClosesItForEverybody(limit: RateLimit?) {
+        world(limit) { time, owner, traffic in
+            traffic.limiter.close(until: time.now + .seconds(2), at: time.now)
+            traffic.limiter.close(until: time.now + .seconds(1), at: time.now)  // the longest counts
+            for name in 0..<4 {
+                Task.immediate(executorPreference: time) {
+                    _ = owner
+                    await traffic.ask(name, within: name.isMultiple(of: 2) ? .seconds(1) : .seconds(5))
+                }
+            }
+            time.settle()
+            #expect(traffic.limiter.closedUntil(at: time.now) == time.now + .seconds(2))
+            #expect(traffic.refused.map(\.name) == [0, 2])
+            #expect(traffic.refused.first?.retryAfter == .seconds(2))
+            time.run(for: .seconds(3))
+            #expect(traffic.admitted.map(\.name) == [1, 3])
+            #expect(traffic.times.allSatisfy { $0 >= .seconds(2) && $0 < .milliseconds(2003) })
+        }
+    }
+
+    @Test
+    func closingRefusesThoseWhoWaitAlreadyAndCannotWaitSoLong() {
+        world(RateLimit(perSecond: 10, burst: 1)) { time, owner, traffic in
+            for name in 0..<5 {
+                Task.immediate(executorPreference: time) {
+                    _ = owner
+                    await traffic.ask(name, within: name < 3 ? .seconds(1) : .seconds(9))
+                }
+            }
+            time.settle()
+            traffic.limiter.close(until: time.now + .seconds(3), at: time.now)
+            time.settle()
+            #expect(traffic.refused.map(\.name) == [1, 2])
+            #expect(traffic.refused.allSatisfy { $0.at == .zero && ($0.retryAfter ?? .zero) >= .seconds(3) })
+            time.run(for: .seconds(5))
+            #expect(traffic.admitted.map(\.name) == [0, 3, 4])
+            #expect(traffic.times.dropFirst().allSatisfy { $0 >= .seconds(3) })
+        }
+    }
+
+    @Test
+    func aFullBucketOpensWithOneTokenAndClosesForNoLongerThanItsBound() {
+        world(RateLimit(perSecond: 10, burst: 10)) { time, owner, traffic in
+            traffic.limiter.close(until: time.now + .seconds(86_400), at: time.now)
+            #expect(traffic.limiter.closedUntil(at: time.now) == time.now + .seconds(600))
+            time.run(for: .seconds(600))
+            #expect(traffic.limiter.tryAcquire(at: time.now))
+            #expect(!traffic.limiter.tryAcquire(at: time.now))
+        }
+    }
+
+    // MARK: - Shares
+
+    @Test
+    func aLargerShareComesWithoutTokensASmallerOneTakesThem() {
+        world(RateLimit(perSecond: 100, burst: 40), share: 0.5) { time, owner, traffic in
+            func drain() -> Int {
+                var count = 0
+                while traffic.limiter.tryAcquire(at: time.now) { count += 1 }
+                return count
+            }
+            traffic.limiter.setShare(0.25, at: time.now)
+            traffic.limiter.setShare(1, at: time.now)
+            #expect(drain() == 10, "a quarter of the burst was left, and nothing came with the larger share")
+            time.run(for: .milliseconds(100))
+            #expect(drain() == 10)
+            time.run(for: .seconds(10))
+            #expect(drain() == 40)
+        }
+    }
+
+    @Test
+    func aSmallerShareRefusesThoseWhoseTurnMovesBehindTheirDeadline() {
+        world(RateLimit(perSecond: 10, burst: 1)) { time, owner, traffic in
+            for name in 0..<6 {
+                Task.immediate(executorPreference: time) {
+                    _ = owner
+                    await traffic.ask(name, within: .seconds(1))
+                }
+            }
+            time.settle()
+            traffic.limiter.setShare(0.25, at: time.now)
+            time.settle()
+            #expect(traffic.refused.map(\.name) == [3, 4, 5], "two turns of 400 ms fit into a second")
+            traffic.limiter.setShare(0, at: time.now)
+            time.settle()
+            #expect(traffic.refused.suffix(2).map(\.name) == [1, 2])
+            #expect(traffic.refused.last?.retryAfter == nil)
+        }
+    }
+}
+
+/// A value that several tasks of one actor change.
+final class Box<Value> {
+    var value: Value
+    init(_ value: Value) { self.value = value }
+}
