@@ -1,0 +1,59 @@
+/// What a request itself asks to go wrong with it: `fault:` words in any of its texts.
+struct FaultPlan: Hashable, Sendable {
+    var delayMilliseconds = 0
+    var fault: Fault?
+    /// Only so many times for the same request; `nil`: always.
+    var times: Int?
+
+    private static let mark = Array("fault:".utf8)
+
+    /// Looks through decoded texts. Unknown spellings are no faults.
+    mutating func read(_ text: String) {
+        guard text.utf8.count > Self.mark.count else { return }
+        read(Array(text.utf8))
+    }
+
+    mutating func read(_ bytes: [UInt8]) {
+        var index = 0
+        while let start = Self.find(in: bytes, from: index) {
+            var end = start
+            while end < bytes.count, !Self.ends(bytes[end]) { end += 1 }
+            read(word: String(decoding: bytes[start..<end], as: UTF8.self))
+            index = end
+        }
+    }
+
+    private mutating func read(word: String) {
+        let parts = word.split(separator: "*", maxSplits: 1)
+        guard let spelling = parts.first else { return }
+        if spelling.lowercased().hasPrefix("delay=") {
+            let number = spelling.dropFirst(6)
+            delayMilliseconds = min(max(Int(number) ?? 0, 0), 600_000)
+        } else if let fault = Fault(spelling) {
+            self.fault = fault
+            if parts.count == 2 { times = Int(parts[1]) }
+        }
+    }
+
+    /// A blank, a quote or anything else that cannot stand in a spelling. U+3000 begins with 0xE3.
+    private static func ends(_ byte: UInt8) -> Bool {
+        byte <= 0x20 || byte >= 0x7F || byte == UInt8(ascii: "\"") || byte == UInt8(ascii: ",")
+            || byte == UInt8(ascii: "\\") || byte == UInt8(ascii: "/") || byte == UInt8(ascii: "&")
+            || byte == UInt8(ascii: "|") || byte == UInt8(ascii: "+")
+    }
+
+    /// - Returns: the index behind the next mark.
+    private static func find(in bytes: [UInt8], from index: Int) -> Int? {
+        guard bytes.count >= mark.count else { return nil }
+        var start = index
+        while start <= bytes.count - mark.count {
+            if bytes[start] | 0x20 == mark[0] {
+                var length = 1
+                while length < mark.count, bytes[start + length] | 0x20 == mark[length] | 0x20 { length += 1 }
+                if length == mark.count { return start + length }
+            }
+            start += 1
+        }
+        return nil
+    }
+}

@@ -1,0 +1,160 @@
+/// A gourmet search's conditions, as the reference has them.
+struct HotpepperQuery {
+    var places: PlaceQuery
+
+    /// Metres by `range`, 1...5.
+    static let ranges = [300.0, 500, 1000, 2000, 3000]
+
+    /// - Returns: `nil` when a condition is missing or cannot be read: error 3000.
+    init?(_ query: QueryParameters, _ workshop: Workshop) {
+        guard Self.starred.contains(where: { query[$0].map { !$0.isEmpty } ?? false }) else { return nil }
+        let match = query["keyword"].flatMap { workshop.keyword($0, lenient: false) }
+        let areas = AreaCodes(query)
+        let spot: (latitude: Double, longitude: Double, radius: Double)
+        if query.has("lat") || query.has("lng") {
+            guard let latitude = Self.degrees(query["lat"], 90), let longitude = Self.degrees(query["lng"], 180) else {
+                return nil
+            }
+            guard let range = Int(query["range"] ?? "3"), (1...5).contains(range) else { return nil }
+            let world = query["datum"] == "tokyo" ? Datum.world(latitude, longitude) : (latitude, longitude)
+            spot = (world.0, world.1, Self.ranges[range - 1])
+        } else {
+            // A search without position looks at the first town that it means.
+            let town = Town.all[areas.town ?? match?.town ?? 0]
+            spot = (town.latitude, town.longitude, 3000)
+        }
+        places = PlaceQuery(
+            area: .circle(latitude: spot.latitude, longitude: spot.longitude, radius: spot.radius))
+        places.keyword = match
+        places.categories = Self.genres(query)
+        places.order = Self.order(query)
+        for (index, flag) in HotpepperFlag.allCases.enumerated() where query[flag.rawValue] == "1" {
+            places.features |= 1 << UInt32(index)
+        }
+        places.condition = Self.condition(query, areas)
+    }
+
+    /// At least one of these must be there.
+    private static let starred = [
+        "lat", "lng", "keyword", "large_service_area", "service_area", "large_area", "middle_area", "small_area",
+        "special", "special_or",
+    ]
+
+    private static func degrees(_ text: String?, _ limit: Double) -> Double? {
+        guard let text, let number = Double(text), abs(number) <= limit else { return nil }
+        return number
+    }
+
+    private static func genres(_ query: QueryParameters) -> Category.Mask {
+        let codes = query.list("genre").filter { !$0.hasPrefix("fault:") }
+        guard !codes.isEmpty else { return Category.foodMask }
+        return Category.mask { kind in kind.genre.map { genre in codes.contains { $0 == genre.code } } ?? false }
+    }
+
+    /// With a position, only 4 overrides the distance.
+    private static func order(_ query: QueryParameters) -> PlaceQuery.Order {
+        let order = query["order"]
+        if query.has("lat") { return order == "4" ? .prominence : .distance }
+        return order == "1" ? .kana : order == "2" ? .category : order == "3" ? .distance : .prominence
+    }
+
+    /// What is asked seldom, place by place.
+    private static func condition(
+        _ query: QueryParameters, _ areas: AreaCodes
+    ) -> ((SimulatedPlace, Cell) -> Bool)? {
+        var tests: [(SimulatedPlace, Cell) -> Bool] = []
+        if areas.town != nil || areas.isUnknown { tests.append { _, cell in areas.contains(cell) } }
+        let budgets = query.list("budget", limit: 2).compactMap { code in
+            HotpepperMasters.budgets.firstIndex { $0.code == code }
+        }
+        if query.has("budget") { tests.append { place, _ in budgets.contains(place.budget) } }
+        if let people = query["party_capacity"].flatMap({ Int($0) }) {
+            tests.append { place, _ in place.partyCapacity ?? 0 >= people }
+        }
+        // Inverted against every other flag: 0 = with, 1 = without coupon.
+        if let coupon = query["ktai_coupon"] {
+            tests.append { place, _ in place.couponFlag == (coupon == "1" ? 1 : 0) }
+        }
+        let cards = query.list("credit_card")
+        if !cards.isEmpty {
+            tests.append { place, _ in cards.allSatisfy { code in place.creditCards.contains { $0.code == code } } }
+        }
+        for (name, isAny) in [
+            ("special", false), ("special_or", true), ("special_category", false), ("special_category_or", true),
+        ] {
+            let codes = query.list(name).map(String.init)
+            guard !codes.isEmpty else { continue }
+            let isCategory = name.hasPrefix("special_category")
+            tests.append { place, _ in
+                let own = place.specials.map { isCategory ? $0.category : $0.code }
+                return isAny ? codes.contains { own.contains($0) } : codes.allSatisfy { own.contains($0) }
+            }
+        }
+        tests += textTests(query)
+        guard !tests.isEmpty else { return nil }
+        return { place, cell in tests.allSatisfy { $0(place, cell) } }
+    }
+
+    private static func textTests(_ query: QueryParameters) -> [(SimulatedPlace, Cell) -> Bool] {
+        let members: [(String, @Sendable (PlaceText) -> String)] = [
+            ("name", { $0.hotpepperName }), ("name_kana", { $0.kana }),
+            ("name_any", { $0.hotpepperName + "\n" + $0.kana }), ("address", { $0.hotpepperAddress }),
+            ("tel", { $0.phoneDigits }),
+        ]
+        return members.compactMap { name, read in
+            guard let part = query[name], !part.isEmpty, !part.hasPrefix("fault:") else { return nil }
+            return { place, cell in read(PlaceText(place: place, cell: cell)).contains(part) }
+        }
+    }
+}
+
+/// The areas that a search names; values beyond each list's limit are dropped, as the reference says.
+private struct AreaCodes {
+    private var districts: Set<Int> = []
+    private var towns: [Int] = []
+    private(set) var isUnknown = false
+    /// The first one meant.
+    var town: Int? { towns.first }
+
+    init(_ query: QueryParameters) {
+        let limits = [
+            ("large_service_area", 1), ("service_area", 3), ("large_area", 3), ("middle_area", 5), ("small_area", 5),
+        ]
+        for (level, (name, limit)) in limits.enumerated() {
+            let codes = query.list(name, limit: limit)
+            guard !codes.isEmpty else { continue }
+            for (index, town) in Town.all.enumerated() where index != Town.elsewhere {
+                let own = [town.largeService.code, town.service.code, town.large.code, town.middle.code]
+                if level < 4, codes.contains(where: { $0 == own[level] }) { towns.append(index) }
+                guard level == 4 else { continue }
+                for district in Lexicon.districts.indices
+                where codes.contains(where: { $0 == Town.smallArea(town: index, district: district).code }) {
+                    towns.append(index)
+                    districts.insert(district)
+                }
+            }
+            isUnknown = towns.isEmpty
+        }
+    }
+
+    func contains(_ cell: Cell) -> Bool {
+        towns.contains(cell.town) && (districts.isEmpty || districts.contains(cell.district))
+    }
+}
+
+/// The old Japanese datum. The usual linear formulas; good to a few metres.
+enum Datum {
+    static func world(_ latitude: Double, _ longitude: Double) -> (Double, Double) {
+        (
+            latitude - 0.00010695 * latitude + 0.000017464 * longitude + 0.0046017,
+            longitude - 0.000046038 * latitude - 0.000083043 * longitude + 0.010040
+        )
+    }
+
+    static func tokyo(_ latitude: Double, _ longitude: Double) -> (Double, Double) {
+        (
+            latitude + 0.00010696 * latitude - 0.000017467 * longitude - 0.0046020,
+            longitude + 0.000046047 * latitude + 0.000083049 * longitude - 0.010041
+        )
+    }
+}

@@ -1,0 +1,107 @@
+internal import JSON
+internal import NIOCore
+
+/// An error of Google's new API in full.
+struct NewError {
+    let code: Int
+    let status: String
+    let message: String
+    var field: String?
+    var reason: String?
+    var quotaLimit: String?
+    var retrySeconds: Int?
+
+    init(code: Int, status: String, message: String, field: String?) {
+        (self.code, self.status, self.message, self.field) = (code, status, message, field)
+    }
+
+    init(_ error: ProviderError, _ hint: RetryHint?) {
+        (code, status, reason, quotaLimit) = (error.code, error.status, error.reason, error.quotaLimit)
+        retrySeconds = hint?.seconds
+        message =
+            switch error.status {
+            case "RESOURCE_EXHAUSTED":
+                "Quota exceeded for quota metric 'SearchNearbyRequest' and limit '\(error.quotaLimit ?? "")' of service "
+                    + "'places.googleapis.com' for consumer 'project_number:123456789012'."
+            case "NOT_FOUND": "The requested place was not found."
+            case "INVALID_ARGUMENT" where error.reason == "API_KEY_INVALID":
+                "API key not valid. Please pass a valid API key."
+            case "PERMISSION_DENIED" where error.reason == nil:
+                "Method doesn't allow unregistered callers. Please use API Key or other form of API consumer identity."
+            case "PERMISSION_DENIED":
+                "Requests to this API places.googleapis.com are blocked for project 123456789012."
+            default: "The request failed: \(error.status)."
+            }
+    }
+
+    var reply: Reply {
+        var json = JSONWriter(capacity: 1024)
+        json.beginObject()
+        json.key("error")
+        json.beginObject()
+        json.member("code", code)
+        json.member("message", message)
+        json.member("status", status)
+        if reason != nil || field != nil || retrySeconds != nil {
+            json.key("details")
+            json.beginArray()
+            writeReason(&json)
+            writeField(&json)
+            writeRetry(&json)
+            json.endArray()
+        }
+        json.endObject()
+        json.endObject()
+        var body = JSONLayout.new.lay(json.finish())
+        body.writeStaticString("\n")
+        return Reply(Reply.json, body, status: code, outcome: status)
+    }
+
+    private func writeReason(_ json: inout JSONWriter) {
+        guard let reason else { return }
+        json.beginObject()
+        json.member("@type", "type.googleapis.com/google.rpc.ErrorInfo")
+        json.member("reason", reason)
+        json.member("domain", "googleapis.com")
+        json.key("metadata")
+        json.beginObject()
+        json.member("service", "places.googleapis.com")
+        json.member("consumer", "projects/123456789012")
+        if let quotaLimit {
+            json.member("quota_metric", "places.googleapis.com/SearchNearbyRequest")
+            json.member("quota_limit", quotaLimit)
+            json.member("quota_limit_value", "600")
+            json.member("quota_location", "global")
+        }
+        json.endObject()
+        json.endObject()
+        guard reason == "API_KEY_INVALID" else { return }
+        json.beginObject()
+        json.member("@type", "type.googleapis.com/google.rpc.LocalizedMessage")
+        json.member("locale", "en-US")
+        json.member("message", message)
+        json.endObject()
+    }
+
+    private func writeField(_ json: inout JSONWriter) {
+        guard let field else { return }
+        json.beginObject()
+        json.member("@type", "type.googleapis.com/google.rpc.BadRequest")
+        json.key("fieldViolations")
+        json.beginArray()
+        json.beginObject()
+        json.member("field", field)
+        json.member("description", message)
+        json.endObject()
+        json.endArray()
+        json.endObject()
+    }
+
+    private func writeRetry(_ json: inout JSONWriter) {
+        guard let retrySeconds else { return }
+        json.beginObject()
+        json.member("@type", "type.googleapis.com/google.rpc.RetryInfo")
+        json.member("retryDelay", "\(retrySeconds)s")
+        json.endObject()
+    }
+}

@@ -1,0 +1,195 @@
+internal import JSON
+internal import NIOCore
+internal import NIOHTTP1
+
+/// What stands under `/_sim/`: statistics, the log, and changes while the simulator runs. Not counted itself.
+struct ControlPlane: Sendable {
+    let traffic: TrafficControl
+
+    func reply(to request: IncomingRequest) -> Reply {
+        switch (request.path, request.method) {
+        case ("/_sim/stats", .GET): return json(statistics(), "stats")
+        case ("/_sim/log", .GET): return json(log(request.query), "log")
+        case ("/_sim/config", .GET): return json(configuration(), "config")
+        case ("/_sim/faults", .GET): return Reply(Reply.plain, FaultTable.text, outcome: "faults")
+        case ("/_sim/reset", .POST):
+            traffic.reset()
+            return json(Array("{}".utf8), "reset")
+        case ("/_sim/config", .POST):
+            do throws(SimulatorError) {
+                let change = try ProfileChange(request.body)
+                try traffic.configure(change.apis) { change.apply(to: &$0) }
+                return json(configuration(), "config")
+            } catch {
+                var writer = JSONWriter(capacity: 256)
+                writer.beginObject()
+                writer.member("error", error.description)
+                writer.endObject()
+                var reply = json(writer.finish(), "config")
+                reply.status = 400
+                return reply
+            }
+        default:
+            return Reply(
+                Reply.plain,
+                "GET /_sim/stats, GET /_sim/log?last=N, GET /_sim/config, POST /_sim/config, POST /_sim/reset, "
+                    + "GET /_sim/faults\n", status: 404, outcome: "unknown")
+        }
+    }
+
+    private func json(_ bytes: [UInt8], _ outcome: String) -> Reply {
+        var body = JSONLayout.new.lay(bytes)
+        body.writeStaticString("\n")
+        return Reply(Reply.json, body, outcome: outcome)
+    }
+
+    // MARK: Statistics
+
+    private func statistics() -> [UInt8] {
+        let snapshot = traffic.snapshot()
+        var json = JSONWriter(capacity: 16_384)
+        json.beginObject()
+        json.member("elapsedMs", snapshot.elapsedMilliseconds)
+        write(snapshot.total, &json)
+        json.member("distinctRequests", snapshot.services.reduce(0) { $0 + $1.distinct })
+        json.member("repeatedRequests", snapshot.services.reduce(0) { $0 + $1.repeated })
+        json.key("apis")
+        json.beginObject()
+        for service in snapshot.services {
+            json.key(service.api.name)
+            json.beginObject()
+            write(service.meter, &json)
+            json.member("distinctRequests", service.distinct)
+            json.member("repeatedRequests", service.repeated)
+            json.member("beingServed", service.active)
+            json.member("waitingForTurn", service.waiting)
+            json.key("methods")
+            json.beginObject()
+            for (name, meter) in service.methods where meter.requests > 0 || meter.inFlight > 0 {
+                json.key(name)
+                json.beginObject()
+                write(meter, &json)
+                json.endObject()
+            }
+            json.endObject()
+            json.endObject()
+        }
+        json.endObject()
+        json.endObject()
+        return json.finish()
+    }
+
+    private func write(_ meter: Meter, _ json: inout JSONWriter) {
+        json.member("requests", meter.requests)
+        json.member("inFlight", meter.inFlight)
+        json.member("maxInFlight", meter.maxInFlight)
+        json.member("aborted", meter.aborted)
+        json.member("maxInAnySecond", meter.window.maximum)
+        json.key("outcomes")
+        json.beginObject()
+        for (outcome, count) in meter.outcomes.sorted(by: { $0.key < $1.key }) {
+            json.key(outcome)
+            json.value(count)
+        }
+        json.endObject()
+        json.key("perSecond")
+        json.beginObject()
+        json.member("first", meter.seconds.first)
+        json.key("counts")
+        json.beginArray()
+        for count in meter.seconds.counts { json.value(count) }
+        json.endArray()
+        json.endObject()
+    }
+
+    // MARK: Log
+
+    private func log(_ query: QueryParameters) -> [UInt8] {
+        var json = JSONWriter(capacity: 16_384)
+        json.beginObject()
+        json.key("requests")
+        json.beginArray()
+        let (entries, since) = traffic.log(last: Int(query["last"] ?? "") ?? 100)
+        for entry in entries {
+            json.beginObject()
+            json.member("number", entry.number)
+            json.member("unixSecond", entry.second)
+            json.member("elapsedMs", Int(entry.nanoseconds &- min(since, entry.nanoseconds)) / 1_000_000)
+            json.member("api", entry.endpoint.api?.name)
+            json.member("method", entry.endpoint.name)
+            write(uri: entry.uri, &json)
+            if !entry.body.isEmpty { json.member("body", entry.body) }
+            json.member("outcome", entry.outcome)
+            json.endObject()
+        }
+        json.endArray()
+        json.endObject()
+        return json.finish()
+    }
+
+    /// Path and parameters, without the key. One that is repeated is joined with commas.
+    private func write(uri: String, _ json: inout JSONWriter) {
+        let mark = uri.utf8.firstIndex(of: UInt8(ascii: "?"))
+        json.member("path", String(uri[..<(mark ?? uri.endIndex)]))
+        guard let mark else { return }
+        var unused = Fingerprint()
+        let query = QueryParameters(uri[uri.utf8.index(after: mark)...], fingerprint: &unused)
+        let keys = query.pairs.filter { $0.name == "key" || $0.name == "$key" }.map(\.value)
+        json.key("parameters")
+        json.beginObject()
+        var seen: Set<String> = ["key", "$key"]
+        for pair in query.pairs where seen.insert(pair.name).inserted && !keys.contains(pair.name) {
+            let values = query.pairs.filter { $0.name == pair.name }.map {
+                keys.contains($0.value) ? "(key)" : $0.value
+            }
+            json.key(pair.name)
+            json.value(values.joined(separator: ","))
+        }
+        json.endObject()
+    }
+
+    // MARK: Profiles
+
+    private func configuration() -> [UInt8] {
+        var json = JSONWriter(capacity: 1024)
+        json.beginObject()
+        for api in ProviderAPI.allCases {
+            let profile = traffic.profile(api)
+            json.key(api.name)
+            json.beginObject()
+            json.member("latency", profile.latency.text)
+            json.key("faults")
+            json.beginObject()
+            for (spelling, share) in profile.faults.sorted(by: { $0.key < $1.key }) {
+                json.key(spelling)
+                json.value(share)
+            }
+            json.endObject()
+            json.key("capacity")
+            write(profile.capacity, &json)
+            json.key("quota")
+            write(profile.quota, &json)
+            json.endObject()
+        }
+        json.endObject()
+        return json.finish()
+    }
+
+    private func write(_ capacity: TrafficProfile.Capacity?, _ json: inout JSONWriter) {
+        guard let capacity else { return json.null() }
+        json.beginObject()
+        json.member("concurrent", capacity.concurrent)
+        json.member("queue", capacity.queue)
+        json.member("servesAbandoned", capacity.servesAbandoned)
+        json.endObject()
+    }
+
+    private func write(_ quota: TrafficProfile.Quota?, _ json: inout JSONWriter) {
+        guard let quota else { return json.null() }
+        json.beginObject()
+        json.member("requestsPerSecond", quota.requestsPerSecond)
+        json.member("burst", quota.burst)
+        json.member("retryAfter", quota.retryAfter)
+        json.endObject()
+    }
+}

@@ -1,0 +1,97 @@
+/// How long an answer takes, before its first byte.
+package enum LatencyDistribution: Sendable, Hashable {
+    /// Always the same; 0 is as fast as it can.
+    case fixed(Duration)
+    /// Anything in between, all equally likely.
+    case uniform(Duration, Duration)
+    /// Most are short, some long; the argument is the mean.
+    case exponential(mean: Duration)
+    /// Like real services: given by its median and its 99th percentile.
+    case lognormal(p50: Duration, p99: Duration)
+
+    /// Reads `80ms`, `20ms..80ms`, `exp:100ms` (the mean) or `p50:80ms,p99:900ms`; units are `us`, `ms`, `s` and `m`.
+    /// - Returns: `nil` when the text is none of these.
+    package init?(_ text: String) {
+        let text = text.filter { $0 != " " }
+        if text.hasPrefix("exp:") {
+            guard let mean = Duration(simulated: text.dropFirst(4)) else { return nil }
+            self = .exponential(mean: mean)
+        } else if text.hasPrefix("p50:") {
+            let parts = text.dropFirst(4).split(separator: ",p99:", omittingEmptySubsequences: false)
+            guard parts.count == 2, let p50 = Duration(simulated: parts[0]), let p99 = Duration(simulated: parts[1])
+            else { return nil }
+            guard p50 > .zero, p99 >= p50 else { return nil }
+            self = .lognormal(p50: p50, p99: p99)
+        } else if text.contains("..") {
+            let parts = text.split(separator: "..", omittingEmptySubsequences: false)
+            guard parts.count == 2, let low = Duration(simulated: parts[0]), let high = Duration(simulated: parts[1]),
+                low <= high
+            else { return nil }
+            self = .uniform(low, high)
+        } else {
+            guard let duration = Duration(simulated: text) else { return nil }
+            self = .fixed(duration)
+        }
+    }
+
+    /// The text that `init(_:)` reads.
+    package var text: String {
+        switch self {
+        case .fixed(let duration): duration.simulatedText
+        case .uniform(let low, let high): "\(low.simulatedText)..\(high.simulatedText)"
+        case .exponential(let mean): "exp:\(mean.simulatedText)"
+        case .lognormal(let p50, let p99): "p50:\(p50.simulatedText),p99:\(p99.simulatedText)"
+        }
+    }
+
+    /// - Returns: whole microseconds, at most ten minutes.
+    func sample(_ numbers: inout HashStream) -> Int {
+        let longest = 600_000_000.0
+        switch self {
+        case .fixed(let duration): return min(duration.wholeMicroseconds, Int(longest))
+        case .uniform(let low, let high):
+            return Int(Double(low.wholeMicroseconds) + numbers.unit() * Double((high - low).wholeMicroseconds))
+        case .exponential(let mean):
+            return Int(min(-Mathematics.logarithm(1 - numbers.unit()) * Double(mean.wholeMicroseconds), longest))
+        case .lognormal(let p50, let p99):
+            // The 99th percentile of a normal distribution lies 2.3263 standard deviations above its median.
+            let (median, high) = (Double(p50.wholeMicroseconds), Double(p99.wholeMicroseconds))
+            let sigma = Mathematics.logarithm(high / median) / 2.3263
+            return Int(min(median * Mathematics.exponential(sigma * Self.normal(&numbers)), longest))
+        }
+    }
+
+    /// Box and Muller's way to a standard normal number.
+    private static func normal(_ numbers: inout HashStream) -> Double {
+        let radius = Mathematics.squareRoot(-2 * Mathematics.logarithm(1 - numbers.unit()))
+        return radius * Mathematics.cosine(360 * numbers.unit())
+    }
+}
+
+extension Duration {
+    var wholeMicroseconds: Int {
+        let (seconds, attoseconds) = components
+        let (product, overflow) = seconds.multipliedReportingOverflow(by: 1_000_000)
+        return overflow ? .max : Int(product + attoseconds / 1_000_000_000_000)
+    }
+
+    /// `250ms`, `5s`, `1.5s`, `2m`, `300us`; up to a day.
+    init?(simulated text: some StringProtocol) {
+        let units: [(suffix: String, microseconds: Double)] = [("us", 1), ("ms", 1000), ("s", 1e6), ("m", 60e6)]
+        for unit in units where text.hasSuffix(unit.suffix) {
+            guard let number = Double(text.dropLast(unit.suffix.count)), number >= 0 else { return nil }
+            let microseconds = number * unit.microseconds
+            guard microseconds <= 86_400e6 else { return nil }
+            self = .microseconds(Int64(microseconds))
+            return
+        }
+        guard text == "0" else { return nil }
+        self = .zero
+    }
+
+    var simulatedText: String {
+        let microseconds = wholeMicroseconds
+        if microseconds % 1_000_000 == 0 { return "\(microseconds / 1_000_000)s" }
+        return microseconds % 1000 == 0 ? "\(microseconds / 1000)ms" : "\(microseconds)us"
+    }
+}

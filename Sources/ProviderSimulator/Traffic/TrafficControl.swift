@@ -1,0 +1,223 @@
+internal import NIOCore
+internal import Synchronization
+
+/// Counts all requests and decides what happens to them. Shared by all event loops; each call holds its lock for well
+/// under a microsecond.
+final class TrafficControl: Sendable {
+    /// A request that has arrived.
+    struct Arrival {
+        let endpoint: Endpoint
+        /// Of everything but the key.
+        let fingerprint: UInt64
+        /// Of the key.
+        let keyFingerprint: UInt64
+        let plan: FaultPlan?
+        /// 0..<1, by chance: picks one of the profile's faults.
+        let roll: Double
+        let uri: String
+        let body: String
+    }
+
+    struct Admission {
+        /// To be handed back at the end.
+        let number: Int
+        var latency = LatencyDistribution.fixed(.zero)
+        var fault: Fault?
+        /// Over its quota: to be told so at once.
+        var isOverQuota = false
+        var retryAfter: Int?
+        /// Call `enter` before serving.
+        var isGated = false
+        var servesAbandoned = true
+    }
+
+    private struct Service {
+        var profile: TrafficProfile
+        var faults: [(fault: Fault, upTo: Double)] = []
+        var gate = Gate()
+        var buckets = QuotaBuckets()
+        var distinct: Set<UInt64> = []
+        var repeated = 0
+        var meter = Meter()
+    }
+
+    private struct State {
+        var services: [Service]
+        var methods = [Meter](repeating: Meter(), count: Endpoint.allCases.count)
+        var total = Meter()
+        var number = 0
+        var log: RequestLog
+        /// Faults that come only so often, by request.
+        var faultsServed: [UInt64: Int] = [:]
+        var since = NIODeadline.now()
+    }
+    private let state: Mutex<State>
+
+    /// Fingerprints kept per API: 16 MB, then counting stops.
+    private static let distinctLimit = 1 << 20
+
+    init(profile: TrafficProfile, logCapacity: Int) {
+        let services = ProviderAPI.allCases.map { _ in
+            var service = Service(profile: profile)
+            Self.apply(profile, to: &service)
+            return service
+        }
+        state = Mutex(State(services: services, log: RequestLog(capacity: logCapacity)))
+    }
+
+    func arrive(_ arrival: Arrival) -> Admission {
+        state.withLock { state in
+            let now = NIODeadline.now().uptimeNanoseconds
+            let second = WallClock.seconds()
+            state.number += 1
+            state.log.add(
+                RequestLog.Entry(
+                    number: state.number, second: second, nanoseconds: now, endpoint: arrival.endpoint,
+                    uri: arrival.uri,
+                    body: arrival.body))
+            state.total.arrive(second: second, nanoseconds: now)
+            state.methods[arrival.endpoint.rawValue].arrive(second: second, nanoseconds: now)
+            var admission = Admission(number: state.number)
+            if let plan = arrival.plan { admission.fault = Self.fault(of: plan, arrival.fingerprint, &state) }
+            guard let api = arrival.endpoint.api else { return admission }
+            Self.admit(arrival, now, second, &state.services[api.rawValue], &admission)
+            return admission
+        }
+    }
+
+    private static func admit(
+        _ arrival: Arrival, _ now: UInt64, _ second: Int, _ service: inout Service, _ admission: inout Admission
+    ) {
+        service.meter.arrive(second: second, nanoseconds: now)
+        if service.distinct.count < distinctLimit || service.distinct.contains(arrival.fingerprint) {
+            if !service.distinct.insert(arrival.fingerprint).inserted { service.repeated += 1 }
+        }
+        if let quota = service.profile.quota, !service.buckets.take(arrival.keyFingerprint, quota, now: now) {
+            admission.isOverQuota = true
+            admission.retryAfter = quota.retryAfter
+            return
+        }
+        admission.latency = service.profile.latency
+        admission.isGated = service.gate.capacity != nil
+        admission.servesAbandoned = service.gate.capacity?.servesAbandoned ?? false
+        if admission.fault == nil, !service.faults.isEmpty {
+            admission.fault = service.faults.first { arrival.roll < $0.upTo }?.fault
+        }
+    }
+
+    private static func fault(of plan: FaultPlan, _ fingerprint: UInt64, _ state: inout State) -> Fault? {
+        guard let times = plan.times else { return plan.fault }
+        if state.faultsServed.count > 65_536 { state.faultsServed.removeAll() }
+        let served = state.faultsServed[fingerprint, default: 0]
+        guard served < times else { return nil }
+        state.faultsServed[fingerprint] = served + 1
+        return plan.fault
+    }
+
+    /// Takes a place among those that are served.
+    /// - Parameter waiter: called, from any thread, when the answer was `later` and the turn has come.
+    func enter(_ api: ProviderAPI, _ waiter: @escaping Gate.Waiter) -> Gate.Entry {
+        state.withLock { $0.services[api.rawValue].gate.enter(waiter) }
+    }
+
+    /// Gives the place back.
+    func leave(_ api: ProviderAPI) {
+        for next in state.withLock({ $0.services[api.rawValue].gate.leave() }) { next() }
+    }
+
+    /// Exactly once per arrival.
+    func finish(_ number: Int, _ endpoint: Endpoint, _ outcome: String, aborted: Bool) {
+        state.withLock { state in
+            state.total.finish(outcome, aborted: aborted)
+            state.methods[endpoint.rawValue].finish(outcome, aborted: aborted)
+            if let api = endpoint.api { state.services[api.rawValue].meter.finish(outcome, aborted: aborted) }
+            state.log.finish(number, outcome)
+        }
+    }
+
+    // MARK: Control
+
+    /// Changes the profiles of some APIs; `change` sees each one's present profile.
+    /// - Throws: what `change` threw, or that the result is not valid; then nothing was changed.
+    func configure(_ apis: [ProviderAPI], _ change: (inout TrafficProfile) -> Void) throws(SimulatorError) {
+        var profiles: [(ProviderAPI, TrafficProfile)] = []
+        for api in apis {
+            var profile = state.withLock { $0.services[api.rawValue].profile }
+            change(&profile)
+            try profile.validate()
+            profiles.append((api, profile))
+        }
+        var admitted: [Gate.Waiter] = []
+        state.withLock { state in
+            for (api, profile) in profiles {
+                Self.apply(profile, to: &state.services[api.rawValue])
+                admitted += state.services[api.rawValue].gate.admitted()
+            }
+        }
+        for next in admitted { next() }
+    }
+
+    private static func apply(_ profile: TrafficProfile, to service: inout Service) {
+        service.profile = profile
+        service.gate.capacity = profile.capacity
+        var sum = 0.0
+        service.faults = profile.faults.sorted { $0.key < $1.key }.compactMap { spelling, share in
+            guard let fault = Fault(spelling) else { return nil }
+            sum += share
+            return (fault, sum)
+        }
+    }
+
+    func profile(_ api: ProviderAPI) -> TrafficProfile { state.withLock { $0.services[api.rawValue].profile } }
+
+    /// Sets the counters to zero and empties the log; what is in flight stays counted.
+    func reset() {
+        state.withLock { state in
+            state.total.reset()
+            for index in state.methods.indices { state.methods[index].reset() }
+            for index in state.services.indices {
+                state.services[index].meter.reset()
+                state.services[index].distinct.removeAll()
+                state.services[index].repeated = 0
+            }
+            state.faultsServed.removeAll()
+            state.log.reset()
+            state.since = NIODeadline.now()
+        }
+    }
+
+    /// The last requests, oldest first, and when counting began, in the log's nanoseconds.
+    func log(last count: Int) -> (entries: [RequestLog.Entry], since: UInt64) {
+        state.withLock { ($0.log.last(count), $0.since.uptimeNanoseconds) }
+    }
+
+    struct Snapshot {
+        struct Service {
+            let api: ProviderAPI
+            let meter: Meter
+            let methods: [(name: String, meter: Meter)]
+            let distinct: Int
+            let repeated: Int
+            let active: Int
+            let waiting: Int
+        }
+        let elapsedMilliseconds: Int
+        let total: Meter
+        let services: [Service]
+    }
+
+    func snapshot() -> Snapshot {
+        state.withLock { state in
+            let services = ProviderAPI.allCases.map { api in
+                let service = state.services[api.rawValue]
+                let methods = Endpoint.allCases.filter { $0.api == api }.map { ($0.name, state.methods[$0.rawValue]) }
+                return Snapshot.Service(
+                    api: api, meter: service.meter, methods: methods, distinct: service.distinct.count,
+                    repeated: service.repeated, active: service.gate.active, waiting: service.gate.waiting)
+            }
+            let elapsed = NIODeadline.now() - state.since
+            return Snapshot(
+                elapsedMilliseconds: Int(elapsed.nanoseconds / 1_000_000), total: state.total, services: services)
+        }
+    }
+}

@@ -1,0 +1,119 @@
+/// What the words of a search ask for, as bits: comparing a place costs a few instructions and no text.
+struct KeywordMatch {
+    /// One word of the search: a place matches where any of these holds.
+    struct Word {
+        var categories: Category.Mask = 0
+        var heads: UInt32 = 0
+        var cores: UInt64 = 0
+        var towns: UInt32 = 0
+        var districts: UInt32 = 0
+        /// By town, a bit per station.
+        var stations: [UInt8] = []
+
+        var isEmpty: Bool { categories == 0 && heads == 0 && cores == 0 && isPlaceless }
+        var isPlaceless: Bool { towns == 0 && districts == 0 && stations.allSatisfy { $0 == 0 } }
+
+        func matches(_ place: SimulatedPlace, _ cell: Cell) -> Bool {
+            categories >> UInt32(place.category) & 1 == 1
+                || place.kind.isFood && (heads >> UInt32(place.head) & 1 == 1 || cores >> UInt64(place.core) & 1 == 1)
+                || towns >> UInt32(cell.town) & 1 == 1 || districts >> UInt32(cell.district) & 1 == 1
+                || !stations.isEmpty && stations[cell.town] >> UInt8(cell.station) & 1 == 1
+        }
+    }
+
+    let words: [Word]
+    /// A word that stands for a town or a station: where to search when no position is given.
+    let town: Int?
+
+    /// Every word must match: Hot Pepper's rule.
+    func matches(_ place: SimulatedPlace, _ cell: Cell) -> Bool {
+        for word in words where !word.matches(place, cell) { return false }
+        return true
+    }
+
+    /// - Parameter lenient: drop words that nothing is called after, unless all are (Google's text search).
+    init(_ text: String, lenient: Bool) {
+        var words: [Word] = []
+        var town: Int?
+        for token in Self.tokens(text).prefix(20) {
+            let word = Self.word(token)
+            if !word.towns.isZero { town = town ?? word.towns.trailingZeroBitCount }
+            if let index = word.stations.firstIndex(where: { $0 != 0 }) { town = town ?? index }
+            words.append(word)
+        }
+        let known = lenient ? words.filter { !$0.isEmpty } : words
+        self.words = known.isEmpty ? words : known
+        self.town = town
+    }
+
+    /// Words between blanks (U+3000 too) and commas. `fault:` and `tag:` words are for the simulator, not for searching.
+    static func tokens(_ text: String) -> [String] {
+        text.split { $0 == " " || $0 == "\u{3000}" || $0 == "," || $0 == "+" }
+            .map { $0.lowercased() }
+            .filter { !$0.hasPrefix("fault:") && !$0.hasPrefix("tag:") && !fillers.contains($0) }
+    }
+
+    private static let fillers: Set<String> = ["in", "near", "around", "the", "a", "best", "の", "で", "に"]
+    private static let everyFood: Set<String> = ["restaurant", "restaurants", "food", "レストラン", "食事", "グルメ", "飲食店"]
+
+    private static func word(_ token: String) -> Word {
+        var word = Word()
+        let bytes = Array(token.utf8)
+        if everyFood.contains(token) { word.categories = Category.foodMask }
+        for (index, keywords) in index.categories.enumerated() where keywords.contains(where: { $0.contains(bytes) }) {
+            word.categories |= 1 << Category.Mask(index)
+        }
+        for (index, texts) in index.heads.enumerated() where texts.contains(bytes) { word.heads |= 1 << UInt32(index) }
+        for (index, texts) in index.cores.enumerated() where texts.contains(bytes) { word.cores |= 1 << UInt64(index) }
+        for (index, texts) in index.districts.enumerated() where texts.contains(bytes) {
+            word.districts |= 1 << UInt32(index)
+        }
+        for (index, texts) in index.towns.enumerated() where texts.contains(bytes) { word.towns |= 1 << UInt32(index) }
+        word.stations = index.stations.map { stations in
+            var mask: UInt8 = 0
+            for (index, texts) in stations.enumerated() where texts.contains(bytes) { mask |= 1 << UInt8(index) }
+            return mask
+        }
+        return word
+    }
+
+    /// Everything that can be searched for, in lower case, as bytes.
+    private struct Index {
+        let categories = Category.all.map { kind in
+            ([kind.japanese, kind.english] + kind.keywords).map { Array($0.lowercased().utf8) }
+        }
+        let heads = Lexicon.heads.map { Index.text($0) }
+        let cores = Lexicon.cores.map { Index.text($0) }
+        let districts = Lexicon.districts.map { Index.text($0) }
+        let towns = Town.all.map { town in
+            Array(
+                "\(town.prefecture.japanese)\n\(town.prefecture.english)\n\(town.city.japanese)\n\(town.city.english)"
+                    .lowercased().utf8)
+        }
+        let stations = Town.all.map { town in
+            town.stations.map { Array("\($0.japanese)\n\($0.english)".lowercased().utf8) }
+        }
+
+        static func text(_ word: Lexicon.Word) -> [UInt8] {
+            Array("\(word.japanese)\n\(word.kana)\n\(word.english)".lowercased().utf8)
+        }
+    }
+    private static let index = Index()
+}
+
+extension UInt32 {
+    fileprivate var isZero: Bool { self == 0 }
+}
+
+extension [UInt8] {
+    /// Whether `part` stands somewhere within. Texts are short.
+    func contains(_ part: [UInt8]) -> Bool {
+        guard let first = part.first, part.count <= count else { return false }
+        for start in 0...(count - part.count) where self[start] == first {
+            var length = 1
+            while length < part.count, self[start + length] == part[length] { length += 1 }
+            if length == part.count { return true }
+        }
+        return false
+    }
+}

@@ -1,0 +1,96 @@
+/// The words that names and addresses are made of. All invented, so that no real place is described.
+enum Lexicon {
+    struct Word: Sendable {
+        let japanese: String
+        let kana: String
+        let english: String
+        init(_ japanese: String, _ kana: String, _ english: String) {
+            (self.japanese, self.kana, self.english) = (japanese, kana, english)
+        }
+    }
+
+    /// In front of a restaurant's name; an index is stored in 5 bits.
+    static let heads: [Word] = [
+        Word("炭火焼鳥と個室", "すみびやきとりとこしつ", "Charcoal"), Word("個室居酒屋", "こしついざかや", "Private Room"),
+        Word("海鮮酒場", "かいせんさかば", "Seafood"), Word("隠れ家ダイニング", "かくれがだいにんぐ", "Hideaway"),
+        Word("", "", ""), Word("大衆", "たいしゅう", "Popular"), Word("", "", ""), Word("産地直送", "さんちちょくそう", "Farm Direct"),
+        Word("鉄板", "てっぱん", "Teppan"), Word("ＤＩＮＩＮＧ　", "だいにんぐ　", "Dining"), Word("肉バル　", "にくばる　", "Meat"),
+        Word("本格", "ほんかく", "Genuine"), Word("", "", ""), Word("ﾋﾞｽﾄﾛ ", "びすとろ ", "Bistro"),
+        Word("古民家", "こみんか", "Old House"),
+        Word("Cafe & Bar ", "かふぇあんどばー ", "Cafe & Bar"), Word("地酒と肴 ", "じざけとさかな ", "Sake"),
+        Word("創作和食　", "そうさくわしょく　", "Creative"), Word("", "", ""), Word("天空の", "てんくうの", "Sky"),
+        Word("路地裏", "ろじうら", "Alley"), Word("Ｋｉｔｃｈｅｎ　", "きっちん　", "Kitchen"), Word("元祖", "がんそ", "Original"),
+        Word("", "", ""), Word("立呑み", "たちのみ", "Standing"), Word("囲炉裏", "いろり", "Hearth"),
+        Word("全席個室 ", "ぜんせきこしつ ", "Booth"),
+        Word("北海道", "ほっかいどう", "Hokkaido"), Word("薩摩", "さつま", "Satsuma"), Word("", "", ""),
+        Word("夜景と", "やけいと", "Night View"),
+        Word("ＴＨＥ　", "ざ　", "The"),
+    ]
+
+    /// The name itself; an index is stored in 6 bits.
+    static let cores: [Word] = [
+        Word("まる福", "まるふく", "Marufuku"), Word("とり助", "とりすけ", "Torisuke"), Word("さくら庵", "さくらあん", "Sakura-an"),
+        Word("彩", "いろどり", "Irodori"), Word("月の舟", "つきのふね", "Tsuki no Fune"), Word("風見鶏", "かざみどり", "Kazamidori"),
+        Word("八兵衛", "はちべえ", "Hachibei"), Word("海神丸", "かいじんまる", "Kaijinmaru"), Word("花かご", "はなかご", "Hanakago"),
+        Word("銀の鈴", "ぎんのすず", "Gin no Suzu"), Word("蔵人", "くらうど", "Kuraudo"), Word("竹とんぼ", "たけとんぼ", "Taketombo"),
+        Word("空色食堂", "そらいろしょくどう", "Sorairo"), Word("ひなた", "ひなた", "Hinata"), Word("波音", "なみおと", "Namioto"),
+        Word("森のテラス", "もりのてらす", "Mori Terrace"), Word("赤とんぼ", "あかとんぼ", "Akatombo"), Word("龍の髭", "りゅうのひげ", "Ryunohige"),
+        Word("七福", "しちふく", "Shichifuku"), Word("石畳", "いしだたみ", "Ishidatami"), Word("灯り", "あかり", "Akari"),
+        Word("麦わら", "むぎわら", "Mugiwara"), Word("千両", "せんりょう", "Senryo"), Word("雪うさぎ", "ゆきうさぎ", "Yukiusagi"),
+        Word("鶴の間", "つるのま", "Tsurunoma"), Word("夢路", "ゆめじ", "Yumeji"), Word("燈火亭", "とうかてい", "Tokatei"),
+        Word("三日月", "みかづき", "Mikazuki"), Word("こまどり", "こまどり", "Komadori"), Word("喜楽", "きらく", "Kiraku"),
+        Word("わだち", "わだち", "Wadachi"), Word("青い鳥", "あおいとり", "Aoi Tori"), Word("豆の木", "まめのき", "Mamenoki"),
+        Word("縁結び", "えんむすび", "Emmusubi"), Word("天の川", "あまのがわ", "Amanogawa"), Word("小町", "こまち", "Komachi"),
+        Word("笑福", "しょうふく", "Shofuku"), Word("水車", "すいしゃ", "Suisha"), Word("鈴蘭", "すずらん", "Suzuran"),
+        Word("オリーブ", "おりーぶ", "Olive"), Word("ルミエール", "るみえーる", "Lumière"), Word("Stella", "すてら", "Stella"),
+        Word("ＡＲＯＭＡ", "あろま", "AROMA"), Word("ﾎﾟﾙﾄ", "ぽると", "Porto"), Word("Luce", "るーちぇ", "Luce"),
+        Word("マリーナ", "まりーな", "Marina"), Word("バンビ", "ばんび", "Bambi"), Word("琥珀", "こはく", "Kohaku"),
+        Word("深緑", "ふかみどり", "Fukamidori"), Word("桃源", "とうげん", "Togen"), Word("紅葉", "もみじ", "Momiji"),
+        Word("鳴門", "なると", "Naruto"), Word("翡翠", "ひすい", "Hisui"), Word("麒麟児", "きりんじ", "Kirinji"),
+        Word("若葉", "わかば", "Wakaba"), Word("北斗", "ほくと", "Hokuto"), Word("南風", "なんぷう", "Nampu"),
+        Word("朝霧", "あさぎり", "Asagiri"), Word("千鳥", "ちどり", "Chidori"), Word("松葉", "まつば", "Matsuba"),
+        Word("清流", "せいりゅう", "Seiryu"), Word("宝船", "たからぶね", "Takarabune"), Word("五右衛門", "ごえもん", "Goemon"),
+        Word("壱番館", "いちばんかん", "Ichibankan"),
+    ]
+
+    /// Quarters; an index is stored in 5 bits.
+    static let districts: [Word] = [
+        Word("栄町", "さかえちょう", "Sakaecho"), Word("本町", "ほんちょう", "Honcho"), Word("緑町", "みどりちょう", "Midoricho"),
+        Word("新町", "しんまち", "Shinmachi"), Word("桜台", "さくらだい", "Sakuradai"), Word("旭町", "あさひちょう", "Asahicho"),
+        Word("宮前", "みやまえ", "Miyamae"), Word("川端町", "かわばたちょう", "Kawabatacho"), Word("東町", "ひがしまち", "Higashimachi"),
+        Word("西通", "にしどおり", "Nishidori"), Word("大手町通", "おおてまちどおり", "Otemachidori"),
+        Word("若松町", "わかまつちょう", "Wakamatsucho"),
+        Word("錦町", "にしきちょう", "Nishikicho"), Word("春日", "かすが", "Kasuga"), Word("中央", "ちゅうおう", "Chuo"),
+        Word("南台", "みなみだい", "Minamidai"),
+    ]
+
+    /// Hours as prose, as shops write them.
+    static let openings = [
+        "月～日、祝日、祝前日: 17:00～翌0:00 （料理L.O. 23:00 ドリンクL.O. 23:30）",
+        "月～金、祝前日: 11:30～14:30 （料理L.O. 14:00）17:00～23:00 （料理L.O. 22:00）土、日、祝日: 11:30～22:30 （料理L.O. 21:30）",
+        "火～日、祝日、祝前日: 11:00～15:00 （料理L.O. 14:30 ドリンクL.O. 14:30）17:30～22:00 （料理L.O. 21:00 ドリンクL.O. 21:30）",
+        "月～木: 16:00～翌2:00 （料理L.O. 翌1:00 ドリンクL.O. 翌1:30）金、土、祝前日: 16:00～翌5:00 （料理L.O. 翌4:00）日、祝日: 15:00～23:00",
+        "月～日、祝日、祝前日: 10:00～21:00", "",
+    ]
+    static let closings = ["なし", "年末年始", "月（祝日の場合は翌日）", "不定休", "日、祝日", "水　※貸切のご予約は承ります", ""]
+    static let catches = [
+        "★2時間飲み放題付きコース3500円〜★", "駅近の隠れ家！大切な人と過ごす夜に", "旬の食材を使った一皿をどうぞ", "ランチも好評♪テラス席あり",
+        "産地直送の鮮魚を毎日仕入れ　宴会は40名様まで", "", "一人でも入りやすいｶｳﾝﾀｰ席", "心も満たされる、ここだけの味  ", "記念日・誕生日に♪メッセージ付きプレート",
+    ]
+    static let memos = [
+        "ご不明な点はお電話にてお気軽にお問い合わせください。", "", "詳しくはスタッフまでお尋ねください。ご予算・人数に合わせてご用意いたします。",
+        "アレルギーをお持ちの方は事前にお知らせください。ご予約の際にご相談を承ります。", "お席は2時間制とさせていただいております。予めご了承ください。",
+        "記念日のサプライズなど、ご要望がございましたらお気軽にご相談くださいませ。",
+    ]
+    static let remarks = [
+        "", "", " ：詳細は店舗まで", "", " ：ご予約時にお申し付けください", "", "", " ：10名様より承ります", "", " ：お気軽にご相談ください。", "",
+    ]
+    static let rightToLeft = ["مقهى النخيل", "مطعم الياسمين", "קפה הים", "کافه باران"]
+    static let emoji = ["🍜", "🍣", "🍺", "🌸", "🍖", "☕️", "🎉", "👨‍🍳"]
+    static let authors = ["山本 はる", "Kenji M.", "さとう🌸", "A. Okafor", "林田", "Mina Lee", "ليلى", "T. N."]
+    static let reviews = [
+        ("おいしかったです。店員さんも親切でした。また行きます！", "ja"), ("Great value and friendly staff. The queue was long though.", "en"),
+        ("雰囲気がよく、落ち着いて食事ができました。", "ja"), ("المكان جميل والطعام لذيذ", "ar"),
+        ("Portions are small, but the broth is superb 🍜", "en"),
+    ]
+}

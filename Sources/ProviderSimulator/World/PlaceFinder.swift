@@ -1,0 +1,183 @@
+/// A place that a search found.
+struct Hit {
+    /// Metres, squared.
+    let distance: Double
+    let cell: Cell
+    let place: SimulatedPlace
+}
+
+/// Where and what to search.
+struct PlaceQuery {
+    enum Area {
+        case circle(latitude: Double, longitude: Double, radius: Double)
+        case box(south: Double, west: Double, north: Double, east: Double)
+    }
+    enum Order { case distance, prominence, kana, category }
+
+    var area: Area
+    var order = Order.distance
+    var categories = Category.everything
+    /// Come first; the others follow (New's `includedType` without `strictTypeFiltering`).
+    var preferred: Category.Mask = 0
+    /// A text that every place must match.
+    var keyword: KeywordMatch?
+    /// Hot Pepper's flags that must be set.
+    var features: UInt32 = 0
+    /// Anything else, asked last.
+    var condition: ((SimulatedPlace, Cell) -> Bool)?
+    var isHotpepper = false
+
+    /// No farther than so many metres from the middle: no provider hands out more than this holds, and a search over
+    /// 50 km would look at 30,000 cells. (Legacy shrinks its circle by itself too, where places are dense.)
+    static let reach = 3200.0
+    /// One degree of latitude in metres, on the sphere that distances are computed on (mean radius 6,371,008.8 m).
+    static let metresPerDegree = 111_195.08
+}
+
+/// Finds places around a spot. Keeps its memory from one search to the next. Confined to one event loop.
+final class PlaceFinder {
+    private struct Candidate {
+        let distance: Double
+        let rank: Double
+        let cell: Int
+        let index: Int
+    }
+    private var candidates: [Candidate] = []
+    private var cells: [Cell] = []
+    private let world: World
+
+    init(world: World) { self.world = world }
+
+    /// - Returns: the hits from the `start`th on (0-based), at most `count`, and how many there are in all.
+    func find(_ query: PlaceQuery, start: Int, count: Int) -> (hits: [Hit], total: Int) {
+        candidates.removeAll(keepingCapacity: true)
+        cells.removeAll(keepingCapacity: true)
+        let frame = Frame(query.area)
+        for row in frame.rows {
+            for column in frame.columns {
+                let cell = world.cell(CellID(row: row, column: column))
+                if query.isHotpepper, !cell.isServedByHotpepper { continue }
+                let before = candidates.count
+                collect(from: cell, query, frame)
+                if candidates.count > before { cells.append(cell) }
+            }
+        }
+        let total = candidates.count
+        guard start < total, count > 0 else { return ([], total) }
+        let end = min(start + count, total)
+        keepFirst(end)
+        candidates.sort { ($0.rank, $0.cell, $0.index) < ($1.rank, $1.cell, $1.index) }
+        let hits = candidates[start..<end].map { found in
+            Hit(distance: found.distance, cell: cells[found.cell], place: cells[found.cell].places[found.index])
+        }
+        return (hits, total)
+    }
+
+    private func collect(from cell: Cell, _ query: PlaceQuery, _ frame: Frame) {
+        let number = cells.count
+        for index in cell.places.indices {
+            let place = cell.places[index]
+            guard query.categories >> UInt32(place.category) & 1 == 1 else { continue }
+            guard let distance = frame.distance(place) else { continue }
+            if query.isHotpepper, !place.isListedByHotpepper { continue }
+            guard place.features & query.features == query.features else { continue }
+            if let keyword = query.keyword, !keyword.matches(place, cell) { continue }
+            if let condition = query.condition, !condition(place, cell) { continue }
+            candidates.append(
+                Candidate(distance: distance, rank: rank(place, distance, query), cell: number, index: index))
+        }
+    }
+
+    private func rank(_ place: SimulatedPlace, _ distance: Double, _ query: PlaceQuery) -> Double {
+        let preferred = query.preferred == 0 || query.preferred >> UInt32(place.category) & 1 == 1
+        let base =
+            switch query.order {
+            case .distance: distance
+            case .prominence: Double(UInt16.max - place.prominence)
+            case .kana: Double(place.core) * 64 + Double(place.head)
+            case .category: Double(place.category) * 65_536 + Double(UInt16.max - place.prominence)
+            }
+        return preferred ? base : base + 1e12
+    }
+
+    /// Drops what surely is not among the first `count`: sorting a thousand would cost more than all the rest.
+    private func keepFirst(_ count: Int) {
+        guard candidates.count > count * 2 + 32 else { return }
+        var (low, high) = (Double.infinity, -Double.infinity)
+        for candidate in candidates {
+            low = min(low, candidate.rank)
+            high = max(high, candidate.rank)
+        }
+        guard high > low else { return }
+        let scale = 255.999 / (high - low)
+        var shares = [Int](repeating: 0, count: 256)
+        for candidate in candidates { shares[Int((candidate.rank - low) * scale)] += 1 }
+        var (limit, sum) = (0, 0)
+        while sum < count {
+            sum += shares[limit]
+            limit += 1
+        }
+        candidates.removeAll { Int(($0.rank - low) * scale) >= limit }
+    }
+}
+
+/// The cells of a search's area, and the way to measure in it.
+private struct Frame {
+    let rows: ClosedRange<Int>
+    let columns: ClosedRange<Int>
+    private let area: PlaceQuery.Area
+    private let latitude: Double
+    private let longitude: Double
+    private let limit: Double
+    private let metresPerDegreeEast: Double
+
+    init(_ area: PlaceQuery.Area) {
+        self.area = area
+        let (up, right): (Double, Double)
+        switch area {
+        case .circle(let latitude, let longitude, let radius):
+            (self.latitude, self.longitude) = (latitude, longitude)
+            let reach = min(radius, PlaceQuery.reach)
+            limit = reach * reach
+            (up, right) = (reach, reach)
+        case .box(let south, let west, let north, let east):
+            let width = east >= west ? east - west : east - west + 360  // over the date line
+            latitude = (south + north) / 2
+            longitude = west + width / 2
+            limit = .infinity
+            let narrow = max(Mathematics.cosine(latitude), 0.01)
+            up = max(0, min((north - south) / 2 * PlaceQuery.metresPerDegree, PlaceQuery.reach))
+            right = min(width / 2 * PlaceQuery.metresPerDegree * narrow, PlaceQuery.reach)
+        }
+        metresPerDegreeEast = PlaceQuery.metresPerDegree * max(Mathematics.cosine(latitude), 0.01)
+        let (tall, wide) = (up / PlaceQuery.metresPerDegree, right / metresPerDegreeEast)
+        rows = CellID.row(latitude - tall)...CellID.row(latitude + tall)
+        columns = CellID.column(longitude - wide)...CellID.column(longitude + wide)
+    }
+
+    /// Metres, squared; `nil` outside the area.
+    @inline(__always)
+    func distance(_ place: SimulatedPlace) -> Double? {
+        let y = (place.latitude - latitude) * PlaceQuery.metresPerDegree
+        let x = east(place.longitude) * metresPerDegreeEast
+        let distance = y * y + x * x
+        guard distance <= limit else { return nil }
+        if case .box(let south, _, let north, _) = area {
+            guard place.latitude >= south, place.latitude <= north else { return nil }
+            guard abs(x) <= halfWidth else { return nil }
+        }
+        return distance
+    }
+
+    private var halfWidth: Double {
+        guard case .box(_, let west, _, let east) = area else { return .infinity }
+        return (east >= west ? east - west : east - west + 360) / 2 * metresPerDegreeEast
+    }
+
+    /// Degrees east of the middle, the short way round.
+    @inline(__always)
+    private func east(_ longitude: Double) -> Double {
+        let difference = longitude - self.longitude
+        return difference > 180 ? difference - 360 : difference < -180 ? difference + 360 : difference
+    }
+}

@@ -1,0 +1,116 @@
+/// Place ids of the providers' shapes that hold where their place is: details need no index, and overlapping searches
+/// agree. An id of another seed is unknown.
+struct PlaceIDs: Sendable {
+    struct Place: Hashable {
+        let cell: CellID
+        let slot: Int
+    }
+
+    /// At most so many places in a cell; Hot Pepper's nine digits hold no more.
+    static let slots = 30
+    /// The town itself, one per cell, in front of a search's answer now and then.
+    static let localitySlot = 31
+    /// Latitude 20...46, longitude 122...154.
+    static let hotpepperRows = 22_000..<27_200
+    static let hotpepperColumns = 60_400..<66_800
+
+    /// The largest prime below 10^9; more than there are slots (998,400,000).
+    private static let modulus: UInt64 = 999_999_937
+    private static let factor: UInt64 = 387_420_489  // any number below the modulus; this one is 3^18
+    private static let inverse = power(factor, modulus - 2)  // by Fermat
+    private static let multiplier: UInt64 = 0xD134_2543_DE82_EF95  // odd, so it has an inverse
+    private static let multiplierInverse = oddInverse(multiplier)
+
+    let seed: UInt64
+
+    // MARK: Hot Pepper
+
+    /// "J" and nine digits.
+    func hotpepperID(_ place: Place) -> String {
+        let row = place.cell.row - Self.hotpepperRows.lowerBound
+        let column = place.cell.column - Self.hotpepperColumns.lowerBound
+        let number = UInt64((row * Self.hotpepperColumns.count + column) * Self.slots + place.slot)
+        let digits = String((number * Self.factor + seed % Self.modulus) % Self.modulus)
+        return "J" + String(repeating: "0", count: 9 - digits.count) + digits
+    }
+
+    func hotpepperPlace(_ id: some StringProtocol) -> Place? {
+        guard id.first == "J", id.utf8.count == 10, let digits = UInt64(id.dropFirst()), digits < Self.modulus else {
+            return nil
+        }
+        let shifted = (digits + Self.modulus - seed % Self.modulus) % Self.modulus
+        let number = Int(shifted * Self.inverse % Self.modulus)
+        let (cell, slot) = number.quotientAndRemainder(dividingBy: Self.slots)
+        let (row, column) = cell.quotientAndRemainder(dividingBy: Self.hotpepperColumns.count)
+        guard row < Self.hotpepperRows.count else { return nil }
+        return Place(
+            cell: CellID(
+                row: row + Self.hotpepperRows.lowerBound, column: column + Self.hotpepperColumns.lowerBound),
+            slot: slot)
+    }
+
+    // MARK: Google
+
+    /// Two words, as in the ids that look like "ChIJ...": 27 characters of base64 over three tags and 16 bytes.
+    func googleID(_ place: Place) -> String {
+        let (first, second) = words(place)
+        return Base64URL.encode([0x0A, 0x12, 0x09] + first.bytes + [0x11] + second.bytes)
+    }
+
+    enum Lookup {
+        case place(Place)
+        /// Of the right shape, but no place has it.
+        case unknown
+        /// No id at all.
+        case malformed
+    }
+
+    func googlePlace(_ id: some StringProtocol) -> Lookup {
+        guard id.utf8.count == 27, let bytes = Base64URL.decode(id), bytes.count == 20 else { return .malformed }
+        guard bytes[0] == 0x0A, bytes[1] == 0x12, bytes[2] == 0x09, bytes[11] == 0x11 else { return .malformed }
+        guard let place = place(UInt64(bytes: bytes[3..<11]), UInt64(bytes: bytes[12..<20])) else { return .unknown }
+        return .place(place)
+    }
+
+    func words(_ place: Place) -> (UInt64, UInt64) {
+        let packed = place.cell.key << 5 | UInt64(place.slot)
+        let first = (packed ^ mixed(seed) >> 26) &* Self.multiplier
+        return (first, mixed(first ^ seed))
+    }
+
+    func place(_ first: UInt64, _ second: UInt64) -> Place? {
+        guard second == mixed(first ^ seed) else { return nil }
+        let packed = first &* Self.multiplierInverse ^ mixed(seed) >> 26
+        let (row, column) = (packed >> 22, packed >> 5 & 0x1FFFF)
+        guard row < CellID.rows, column < CellID.columns else { return nil }
+        return Place(cell: CellID(row: Int(row), column: Int(column)), slot: Int(packed & 31))
+    }
+
+    // MARK: Arithmetic
+
+    private static func power(_ base: UInt64, _ exponent: UInt64) -> UInt64 {
+        var (result, base, exponent) = (1 as UInt64, base, exponent)
+        while exponent > 0 {
+            if exponent & 1 == 1 { result = result * base % modulus }
+            base = base * base % modulus
+            exponent >>= 1
+        }
+        return result
+    }
+
+    /// Newton's iteration: each step doubles the number of right bits.
+    private static func oddInverse(_ number: UInt64) -> UInt64 {
+        var inverse = number
+        for _ in 0..<6 { inverse = inverse &* (2 &- number &* inverse) }
+        return inverse
+    }
+}
+
+extension UInt64 {
+    var bytes: [UInt8] { (0..<8).map { UInt8(truncatingIfNeeded: self >> ($0 * 8)) } }
+
+    init(bytes: some Collection<UInt8>) {
+        self = 0
+        for (index, byte) in bytes.enumerated() { self |= UInt64(byte) << (index * 8) }
+    }
+}

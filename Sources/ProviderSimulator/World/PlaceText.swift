@@ -1,0 +1,135 @@
+/// The language of an answer: Japanese, or English for all others.
+enum PlaceLanguage: UInt32, Sendable {
+    case japanese = 0
+    case english = 1
+
+    /// - Parameter tag: BCP 47; only `ja` and `ja-...` are Japanese.
+    init(_ tag: String?) {
+        let isJapanese = tag.map { $0 == "ja" || $0.hasPrefix("ja-") || $0 == "JA" } ?? false
+        self = isJapanese ? .japanese : .english
+    }
+}
+
+/// What is written about a place: names, addresses, numbers. The same for every provider.
+struct PlaceText {
+    let place: SimulatedPlace
+    let cell: Cell
+
+    private var head: Lexicon.Word { Lexicon.heads[Int(place.head)] }
+    private var core: Lexicon.Word { Lexicon.cores[Int(place.core)] }
+    var town: Town { Town.all[cell.town] }
+    var station: Town.Station { town.stations[cell.station] }
+    var district: Lexicon.Word { Lexicon.districts[cell.district] }
+    var isInJapan: Bool { cell.town != Town.elsewhere }
+
+    // MARK: Names
+
+    private var japaneseName: String {
+        if place.kind.isFood { return "\(head.japanese)\(core.japanese) \(station.japanese)店" }
+        return "\(core.japanese)\(place.kind.japanese)"
+    }
+
+    private var englishName: String {
+        place.kind.isFood
+            ? [head.english, core.english, place.kind.english].filter { !$0.isEmpty }.joined(separator: " ")
+            : "\(core.english) \(place.kind.english)"
+    }
+
+    var kana: String {
+        "\(head.kana)\(core.kana)　\(place.hash >> 7 & 3 == 0 ? station.japanese : "")てん"
+    }
+
+    /// As Hot Pepper gives it: now and then with an emoji, or a blank at the end.
+    var hotpepperName: String {
+        var numbers = place.numbers(.name)
+        switch numbers.next(below: 100) {
+        case 0: return japaneseName + numbers.pick(Lexicon.emoji)
+        case 1: return japaneseName + " "
+        case 2: return japaneseName.replacing(" ", with: "　")
+        default: return japaneseName
+        }
+    }
+
+    /// As Google gives it. Names stay in the local language where there is no translation.
+    func googleName(_ language: PlaceLanguage) -> (text: String, language: String) {
+        if place.kind.primaryType == "locality" {
+            return language == .japanese && isInJapan ? (town.city.japanese, "ja") : (town.city.english, "en")
+        }
+        var numbers = place.numbers(.name)
+        let throwOfDice = numbers.next(below: 200)
+        if throwOfDice == 0 {
+            let text = numbers.pick(Lexicon.rightToLeft)
+            return (text, text.unicodeScalars.first.map { $0.value < 0x600 } ?? false ? "iw" : "ar")
+        }
+        let mark = throwOfDice < 4 ? " " + numbers.pick(Lexicon.emoji) : ""
+        let isTranslated = numbers.percent(65)
+        if isInJapan, language == .japanese || !isTranslated { return (japaneseName + mark, "ja") }
+        return (englishName + mark, "en")
+    }
+
+    // MARK: Addresses
+
+    private var block: (chome: Int, block: Int, house: Int) {
+        var numbers = place.numbers(.area)
+        return (1 + numbers.next(below: 6), 1 + numbers.next(below: 30), 1 + numbers.next(below: 20))
+    }
+
+    /// Half- and full-width digits mixed, as shops write them.
+    var hotpepperAddress: String {
+        var numbers = place.numbers(.texts)
+        let (chome, block, house) = self.block
+        let area = town.prefecture.japanese + town.city.japanese + district.japanese
+        switch numbers.next(below: 4) {
+        case 0: return "\(area)\(Self.wide(chome))－\(Self.wide(block))－\(Self.wide(house))"
+        case 1: return "\(area)\(chome)-\(block)-\(house)　\(core.japanese)ビル\(1 + numbers.next(below: 8))Ｆ"
+        case 2: return "\(area)\(chome)丁目\(block)番\(house)号 第\(1 + numbers.next(below: 5))ビル　B１F "
+        default: return "\(area)\(Self.wide(chome))-\(block)-\(house)"
+        }
+    }
+
+    var postalCode: String {
+        let last = String(cell.district * 7 + 11)
+        return town.postal + "-" + String(repeating: "0", count: 4 - last.count) + last
+    }
+
+    func address(_ language: PlaceLanguage) -> String {
+        if place.kind.primaryType == "locality" { return googleName(language).text }
+        guard isInJapan else { return "\(block.block) \(district.english) Street, \(town.city.english)" }
+        return language == .japanese
+            ? "日本、〒\(postalCode) \(town.prefecture.japanese)\(vicinity(.japanese))"
+            : "\(vicinity(.english)), \(town.prefecture.english) \(postalCode), Japan"
+    }
+
+    /// Without country and prefecture.
+    func vicinity(_ language: PlaceLanguage) -> String {
+        let (chome, block, house) = self.block
+        guard isInJapan else { return "\(block) \(district.english) Street" }
+        return language == .japanese
+            ? "\(town.city.japanese)\(district.japanese)\(Self.wide(chome))丁目\(Self.wide(block))−\(Self.wide(house))"
+            : "\(chome)-chōme-\(block)-\(house) \(district.english), \(town.city.english)"
+    }
+
+    /// Digits as U+FF10...U+FF19.
+    static func wide(_ number: Int) -> String {
+        String(String.UnicodeScalarView(String(number).unicodeScalars.compactMap { UnicodeScalar($0.value + 0xFEE0) }))
+    }
+
+    // MARK: Numbers
+
+    /// Digits only; invented: 0000 does not exist as an exchange.
+    var phoneDigits: String {
+        var numbers = place.numbers(.contact)
+        return "030000" + String(1000 + numbers.next(below: 9000))
+    }
+
+    /// The coordinate in decimal notation with seven places at most, zeros left out.
+    static func decimal(e7 value: Int32) -> String {
+        let magnitude = value.magnitude
+        let (whole, fraction) = magnitude.quotientAndRemainder(dividingBy: 10_000_000)
+        var digits = String(fraction)
+        digits = String(repeating: "0", count: 7 - digits.count) + digits
+        while digits.last == "0" { digits.removeLast() }
+        let sign = value < 0 ? "-" : ""
+        return digits.isEmpty ? "\(sign)\(whole)" : "\(sign)\(whole).\(digits)"
+    }
+}
