@@ -2,7 +2,14 @@ import ArgumentParser
 
 struct ConfigCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "config", abstract: "Prints the settings in force and where each came from; secrets are hidden.")
+        commandName: "config", abstract: "Prints the settings in force and where each came from; secrets are hidden.",
+        discussion: """
+            Takes the same flags, environment and file as the worker, and refuses the same mistakes (exit code 78):
+
+              locsearch config
+              locsearch config --config worker.yaml --worker-concurrency 64
+              WORKER_DEADLINE=2s locsearch config | grep deadline
+            """)
 
     @OptionGroup var options: SettingsOptions
 
@@ -10,30 +17,38 @@ struct ConfigCommand: AsyncParsableCommand {
     var table = false
 
     func run() async throws {
-        if table {
-            print(Setting.markdownTable, terminator: "")
-            return
-        }
+        if table { return print(Setting.markdownTable, terminator: "") }
         let settings = try await options.load()
-        let width = Setting.all.map(\.name.count).max() ?? 0
-        for setting in Setting.all {
+        try settings.validate()
+        var text = TextTable([.init(title: "setting"), .init(title: "value", maxWidth: 80), .init(title: "from")])
+        for setting in Setting.shown {
             guard let value = settings.values[setting.name] else { continue }
-            let shown = value.text.map { setting.isSecret ? "(hidden)" : $0 } ?? "-"
-            let name = setting.name + String(repeating: " ", count: width - setting.name.count)
-            print("\(name)  \(shown)  [\(value.origin)]")
+            text.add([
+                setting.name, value.text.map { setting.isSecret ? "(hidden)" : $0 } ?? "-", value.origin.description,
+            ])
         }
+        for line in text.lines { print(line) }
     }
 }
 
 extension Setting {
-    /// For the README: kept equal by a test.
+    /// All that this version has.
+    static var shown: [Setting] { all.filter(\.isBuilt) }
+
+    /// For the README: `make docs` writes it there, and a test keeps the two equal.
     static var markdownTable: String {
-        var text = "| setting | environment | default | what it does |\n| --- | --- | --- | --- |\n"
-        for setting in all {
+        var text = "| setting | environment | default | what it does |\n|---|---|---|---|\n"
+        for setting in shown {
             let value = setting.defaultValue.map { "`\($0)`" } ?? ""
-            text +=
-                "| `\(setting.name)` | `\(setting.environmentName)` | \(value) | \(setting.help); \(setting.expectation) |\n"
+            text += "| `\(setting.name)` | `\(setting.environmentName)` | \(value) | \(setting.help) (\(setting.expectation)) |\n"
         }
         return text
+    }
+
+    /// For `locsearch worker --help`.
+    static var helpTable: String {
+        var table = TextTable([.init(title: "setting"), .init(title: "default"), .init(title: "what it does", maxWidth: 90)])
+        for setting in shown { table.add([setting.name, setting.defaultValue ?? "", setting.help]) }
+        return table.lines.joined(separator: "\n")
     }
 }

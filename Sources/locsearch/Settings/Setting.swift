@@ -1,17 +1,23 @@
 /// One setting: its name, what it may hold, and what it is for. The table of all of them is `Setting.all`; parsing,
-/// `locsearch config`, `--help` and the README's table come from it.
+/// checks, `locsearch config`, `--help` and the README's table come from it.
 struct Setting: Sendable {
     enum Kind: Sendable {
         case text
+        /// `host:port`, separated by commas.
+        case addresses
+        /// What Kafka allows as the name of a topic.
+        case topic
         case integer(ClosedRange<Int>)
         case number(ClosedRange<Double>)
         case flag
         /// `250ms`, `5s`, `2m`, `1h`.
         case duration(ClosedRange<Duration>, canBeOff: Bool)
         case choice([String])
+        /// Several of them, each once, separated by commas.
+        case list([String])
         /// `a=b,c=d`.
         case properties
-        /// http or https, without a path of its own.
+        /// http or https; what stands behind the host is kept, a slash at the end is not.
         case url
     }
 
@@ -21,14 +27,31 @@ struct Setting: Sendable {
     let defaultValue: String?
     let help: String
     var isSecret = false
+    /// Values that are part of the contract and whose part is not built yet: refused, not ignored.
+    var notYet: Set<String> = []
+    /// Whether the part that it steers is built; else setting it is refused, and it is shown nowhere.
+    private(set) var isBuilt = true
 
-    init(_ name: String, _ kind: Kind, _ defaultValue: String? = nil, _ help: String, isSecret: Bool = false) {
+    init(
+        _ name: String, _ kind: Kind, _ defaultValue: String? = nil, _ help: String, isSecret: Bool = false,
+        notYet: Set<String> = []
+    ) {
         self.name = name
         self.kind = kind
         self.defaultValue = defaultValue
         self.help = help
         self.isSecret = isSecret
+        self.notYet = notYet
     }
+
+    /// The same, of a part that is not built yet.
+    var later: Setting {
+        var later = self
+        later.isBuilt = false
+        return later
+    }
+
+    static let byName = Dictionary(uniqueKeysWithValues: all.map { ($0.name, $0) })
 
     /// Its environment variable: `worker.maxRequestBytes` is `WORKER_MAX_REQUEST_BYTES`.
     var environmentName: String {
@@ -53,46 +76,113 @@ struct Setting: Sendable {
     var expectation: String {
         switch kind {
         case .text: "text"
+        case .addresses: "host:port, separated by commas"
+        case .topic: "a topic's name: 1 to 249 letters, digits, dots, hyphens or underscores"
         case .integer(let range): "an integer from \(range.lowerBound) to \(range.upperBound)"
-        case .number(let range): "a number from \(range.lowerBound) to \(range.upperBound)"
+        case .number(let range): "a number from \(Self.plain(range.lowerBound)) to \(Self.plain(range.upperBound))"
         case .flag: "true or false"
         case .duration(let range, let canBeOff):
             "a duration from \(range.lowerBound.text) to \(range.upperBound.text), such as 250ms, 5s or 2m"
                 + (canBeOff ? ", or off" : "")
-        case .choice(let values): "one of " + values.joined(separator: ", ")
+        case .choice(let values): "one of " + values.filter { !notYet.contains($0) }.joined(separator: ", ")
+        case .list(let values): "some of " + values.joined(separator: ", ") + ", separated by commas"
         case .properties: "name=value pairs separated by commas"
-        case .url: "an http or https URL"
+        case .url: "an http or https URL without ? and #"
         }
     }
 
-    /// Whether `value` fits; it is not shown in the message when it is secret.
-    func check(_ value: String) throws(SettingsError) {
-        let fits: Bool =
-            switch kind {
-            case .text: !value.isEmpty
-            case .integer(let range): Int(value).map(range.contains) ?? false
-            case .number(let range): Double(value).map(range.contains) ?? false
-            case .flag: value == "true" || value == "false"
-            case .duration(let range, let canBeOff):
-                (canBeOff && value == "off") || (Duration(text: value).map(range.contains) ?? false)
-            case .choice(let values): values.contains(value)
-            case .properties: Self.properties(value) != nil
-            case .url: value.hasPrefix("http://") || value.hasPrefix("https://")
-            }
-        guard fits else {
+    /// The value in the form in which the program uses it.
+    /// - Throws: when it does not fit; a secret's value is not shown.
+    func checked(_ value: String) throws(SettingsError) -> String {
+        guard isBuilt else { throw SettingsError("\(name): this version does not have this setting yet") }
+        if notYet.contains(value) { throw SettingsError("\(name) is \"\(value)\": this version does not have it yet") }
+        guard let accepted = accepted(value) else {
             throw SettingsError("\(name) is \(isSecret ? "not valid" : "\"\(value)\""): expected \(expectation)")
         }
+        return accepted
     }
 
-    /// - Returns: `nil` when an entry has no `=`.
+    /// - Returns: `nil` when the value does not fit.
+    private func accepted(_ value: String) -> String? {
+        guard !value.isEmpty, !value.unicodeScalars.contains(where: { $0.value < 0x20 || $0.value == 0x7F }) else {
+            return nil
+        }
+        let fits: Bool
+        switch kind {
+        case .text: fits = true
+        case .addresses: fits = Self.areAddresses(value)
+        case .topic:
+            fits = value.utf8.count <= 249 && value != "." && value != ".."
+                && value.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || "._-".contains($0)) }
+        case .integer(let range): fits = Int(value).map(range.contains) ?? false
+        case .number(let range): fits = Double(value).map(range.contains) ?? false
+        case .flag:
+            switch value.lowercased() {
+            case "true", "yes", "on", "1": return "true"
+            case "false", "no", "off", "0": return "false"
+            default: return nil
+            }
+        case .duration(let range, let canBeOff):
+            fits = (canBeOff && value == "off") || (Duration(text: value).map(range.contains) ?? false)
+        case .choice(let values): fits = values.contains(value)
+        case .list(let values):
+            let entries = Self.entries(value)
+            guard !entries.isEmpty, entries.allSatisfy(values.contains), Set(entries).count == entries.count else {
+                return nil
+            }
+            return entries.joined(separator: ",")
+        case .properties: fits = Self.properties(value) != nil
+        case .url: return Self.url(value)
+        }
+        return fits ? value : nil
+    }
+
+    /// The entries of a list, without the blanks around them.
+    static func entries(_ value: String) -> [String] {
+        value.split(separator: ",", omittingEmptySubsequences: false).map {
+            String($0.trimmingPrefix(while: \.isWhitespace).reversed().trimmingPrefix(while: \.isWhitespace).reversed())
+        }
+    }
+
+    /// Reads `a=b,c=d`. What has no `=` goes on the value before it: `debug=broker,topic` is one property.
+    /// - Returns: `nil` when a name is missing.
     static func properties(_ value: String) -> [String: String]? {
         var result: [String: String] = [:]
-        for entry in value.split(separator: ",") {
-            guard let equals = entry.firstIndex(of: "="), equals != entry.startIndex else { return nil }
-            let name = entry[..<equals].trimmingPrefix(while: \.isWhitespace)
-            result[String(name)] = String(entry[entry.index(after: equals)...])
+        var last: String?
+        for entry in entries(value) {
+            if let equals = entry.firstIndex(of: "="), equals != entry.startIndex {
+                let name = String(entry[..<equals])
+                result[name] = String(entry[entry.index(after: equals)...])
+                last = name
+            } else if let last, let begun = result[last], !entry.isEmpty, !entry.hasPrefix("=") {
+                result[last] = begun + "," + entry
+            } else {
+                return nil
+            }
         }
         return result
+    }
+
+    private static func areAddresses(_ value: String) -> Bool {
+        entries(value).allSatisfy { entry in
+            guard let colon = entry.lastIndex(of: ":"), colon != entry.startIndex else { return false }
+            let port = Int(entry[entry.index(after: colon)...]) ?? 0
+            return (1...65_535).contains(port) && !entry.contains { $0.isWhitespace || $0 == "/" }
+        }
+    }
+
+    private static func url(_ value: String) -> String? {
+        guard let scheme = ["http://", "https://"].first(where: value.lowercased().hasPrefix) else { return nil }
+        let rest = value.dropFirst(scheme.count)
+        let host = rest.prefix { $0 != "/" }
+        guard !host.isEmpty, !host.hasPrefix(":"), value.allSatisfy(\.isASCII),
+            !value.contains(where: { $0.isWhitespace || "?#@\\\"".contains($0) })
+        else { return nil }
+        return String(value.reversed().drop { $0 == "/" }.reversed())
+    }
+
+    private static func plain(_ number: Double) -> String {
+        number == number.rounded() && abs(number) < 1e15 ? "\(Int(number))" : "\(number)"
     }
 }
 
@@ -100,29 +190,4 @@ struct Setting: Sendable {
 struct SettingsError: Error, Hashable, CustomStringConvertible {
     let description: String
     init(_ description: String) { self.description = description }
-}
-
-extension Duration {
-    /// Reads `250ms`, `5s`, `2m`, `1h`; fractions are allowed.
-    init?(text: String) {
-        let units: [(String, Double)] = [("ms", 0.001), ("s", 1), ("m", 60), ("h", 3600)]
-        for (unit, seconds) in units where text.hasSuffix(unit) {
-            guard let number = Double(text.dropLast(unit.count)), number >= 0, number < 1e9 else { return nil }
-            self = .seconds(number * seconds)
-            return
-        }
-        return nil
-    }
-
-    /// The shortest way to write it.
-    var text: String {
-        let milliseconds = components.seconds * 1000 + components.attoseconds / 1_000_000_000_000_000
-        return switch milliseconds {
-        case 0: "0ms"
-        case let value where value % 3_600_000 == 0: "\(value / 3_600_000)h"
-        case let value where value % 60_000 == 0: "\(value / 60_000)m"
-        case let value where value % 1000 == 0: "\(value / 1000)s"
-        case let value: "\(value)ms"
-        }
-    }
 }

@@ -1,3 +1,4 @@
+import Foundation
 import HTTPTransport
 import Kafka
 import LocationSearch
@@ -7,6 +8,30 @@ import WorkerRuntime
 
 /// What the parts of the worker are built with.
 extension Settings {
+    /// What no setting shows by itself.
+    func validate() throws(SettingsError) {
+        let loops = integer("worker.loops")
+        guard loops <= integer("worker.concurrency") else {
+            throw SettingsError("worker.loops is \(loops): expected at most worker.concurrency (\(text("worker.concurrency")))")
+        }
+        if let deadline = duration("worker.deadline"), let longest = duration("worker.maxDeadline"), deadline > longest {
+            throw SettingsError("worker.deadline is \(deadline.text): expected at most worker.maxDeadline (\(longest.text))")
+        }
+        var taken: [String: String] = [:]
+        for name in ["topics.requests", "topics.results", "topics.errors", "topics.deadLetters"] {
+            if let other = taken.updateValue(name, forKey: text(name)) {
+                throw SettingsError("\(name) is \"\(text(name))\", as is \(other): expected a topic of its own")
+            }
+        }
+        for name in ["kafka.security.caFile", "kafka.security.certificateFile", "kafka.security.keyFile", "http.caFile"] {
+            guard let path = self[name] else { continue }
+            guard FileManager.default.isReadableFile(atPath: path) else {
+                throw SettingsError("\(name): \(path) cannot be read")
+            }
+        }
+        _ = try (googleKey(), hotpepperKey(), security())
+    }
+
     func security() throws(SettingsError) -> KafkaSecurity {
         var security = KafkaSecurity()
         security.securityProtocol = self["kafka.security.protocol"]
@@ -49,7 +74,7 @@ extension Settings {
         return topics
     }
 
-    func worker() throws(SettingsError) -> WorkerConfiguration {
+    func worker() -> WorkerConfiguration {
         var worker = WorkerConfiguration()
         worker.topics = topics
         worker.concurrency = integer("worker.concurrency")
@@ -61,10 +86,6 @@ extension Settings {
         if let grace = duration("worker.shutdownGrace") { worker.shutdownGrace = grace }
         if let interval = duration("worker.commitInterval") { worker.commitInterval = interval }
         worker.ordering = WorkerConfiguration.Ordering(rawValue: text("worker.ordering")) ?? .unordered
-        guard worker.loops <= worker.concurrency else {
-            throw SettingsError(
-                "worker.loops is \(worker.loops): expected at most worker.concurrency (\(worker.concurrency))")
-        }
         return worker
     }
 
@@ -78,17 +99,8 @@ extension Settings {
         return http
     }
 
-    func providerOrder() throws(SettingsError) -> [ProviderID] {
-        var order: [ProviderID] = []
-        for name in text("providers.order").split(separator: ",") {
-            guard let id = ProviderID(rawValue: String(name)) else {
-                throw SettingsError(
-                    "providers.order: \"\(name)\" is no provider: expected hotpepper, google-places or google-places-legacy"
-                )
-            }
-            order.append(id)
-        }
-        return order
+    func providerOrder() -> [ProviderID] {
+        Setting.entries(text("providers.order")).compactMap(ProviderID.init(rawValue:))
     }
 
     var retryPolicies: [ProviderID: RetryPolicy] {

@@ -18,7 +18,7 @@ struct SettingsOptions: ParsableArguments {
             let argument = settings[index]
             let parts = argument.split(separator: "=", maxSplits: 1).map(String.init)
             guard let setting = Setting.all.first(where: { $0.flagName == parts[0] || "--\($0.name)" == parts[0] })
-            else { throw ValidationError("unknown option \(parts.first ?? argument)") }
+            else { throw Self.unknown(parts.first ?? argument) }
             if parts.count == 2 {
                 flags[setting.name] = parts[1]
             } else {
@@ -29,5 +29,17 @@ struct SettingsOptions: ParsableArguments {
             index += 1
         }
         return try await Settings.load(flags: flags, file: config)
+    }
+
+    /// What looks like a setting of ours is a wrong setting, anything else wrong usage.
+    private static func unknown(_ argument: String) -> any Error {
+        let names = Setting.all.flatMap { [$0.flagName, "--" + $0.name] }
+        if let meant = Misspelling.meant(by: argument, among: names) {
+            return SettingsError("\(argument) is no setting: did you mean \(meant)?")
+        }
+        let groups = Set(Setting.all.compactMap { $0.name.split(separator: ".").first })
+        let group = argument.drop { $0 == "-" }.prefix { $0 != "." && $0 != "-" }
+        if argument.hasPrefix("--"), groups.contains(group) { return SettingsError.unknown(argument, "on the command line") }
+        return ValidationError("unknown option or argument \(argument)")
     }
 }

@@ -5,12 +5,12 @@ import Observability
 enum ToolSettings {
     static func load(_ options: SettingsOptions) async throws -> (settings: Settings, log: Logger) {
         var settings = try await options.load()
-        if settings.values["kafka.bootstrapServers"]?.origin == "default", let demo = DemoState.running() {
+        if settings.isDefault("kafka.bootstrapServers"), let demo = DemoState.running() {
             settings = try await options.load(defaults: ["kafka.bootstrapServers": demo.bootstrapServers])
             Terminal.note("using the demo's broker at \(demo.bootstrapServers)")
         }
         // A tool's own output is its result: Kafka's notices only matter when somebody asks for them.
-        let asked = settings.values["log.level"]?.origin != "default"
+        let asked = !settings.isDefault("log.level")
         let level: Logger.Level = asked ? Logger.Level(rawValue: settings.text("log.level")) ?? .error : .error
         let log = Logger(label: "locsearch") { LineLogHandler(label: $0, format: .text, level: level) }
         return (settings, log)

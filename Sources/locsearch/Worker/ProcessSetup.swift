@@ -23,6 +23,20 @@ enum ProcessSetup {
         return registry
     }
 
+    /// Returns at the first SIGTERM or SIGINT; from then on the next one ends the process at once.
+    static func onFirstTermination() async {
+        let signals = await UnixSignalsSequence(trapping: .sigterm, .sigint)
+        await withCheckedContinuation { continuation in
+            Task {
+                var isFirst = true
+                for await _ in signals {
+                    if isFirst { continuation.resume() } else { exitNow(1) }
+                    isFirst = false
+                }
+            }
+        }
+    }
+
     /// Calls `first` at the first SIGTERM or SIGINT; the second ends the process at once.
     static func onTermination(_ first: @escaping @Sendable () async -> Void) async {
         var count = 0

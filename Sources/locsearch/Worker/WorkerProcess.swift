@@ -18,10 +18,11 @@ struct WorkerProcess: Sendable {
     let providers: [ProviderID]
 
     init(_ settings: Settings, log: Logger) async throws {
-        let configuration = try settings.worker()
+        try settings.validate()
+        let configuration = settings.worker()
         let (consumer, producer) = (try settings.consumer(), try settings.producer())
         let keys = (google: try settings.googleKey(), hotpepper: try settings.hotpepperKey())
-        let order = try settings.providerOrder()
+        let order = settings.providerOrder()
         let meters = WorkerMeters()
         var parts: [Part] = []
         var configured: [ProviderID] = []

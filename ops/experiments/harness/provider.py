@@ -21,18 +21,18 @@ class Provider:
 
     def latency(self, ms: float) -> None:
         """Each answer takes so long."""
-        self.configure(latency={"fixedMs": ms})
+        self.configure(latency=f"{ms}ms")
 
     def varied_latency(self, median_ms: float, p99_ms: float) -> None:
-        self.configure(latency={"p50Ms": median_ms, "p99Ms": p99_ms})
+        self.configure(latency=f"p50:{median_ms}ms,p99:{p99_ms}ms")
 
     def faults(self, share: float, *kinds: str) -> None:
         """That share of the calls, 0 to 1, ends in one of the kinds."""
-        self.configure(faults={"rate": share, "kinds": list(kinds)})
+        self.configure(faults={kind: share / len(kinds) for kind in kinds})
 
     def capacity(self, at_once: int | None) -> None:
         """More than so many calls at once wait for their turn."""
-        self.configure(capacity=at_once)
+        self.configure(capacity=at_once and {"concurrent": at_once})
 
     def configure(self, **changes) -> None:
         self._call("/_sim/config", json.dumps(changes).encode())
@@ -46,13 +46,13 @@ class Provider:
     def stats(self) -> dict:
         return json.loads(self._call("/_sim/stats"))
 
-    def calls(self, api: str = "") -> int:
-        """Since the last reset; of all APIs, or of one."""
-        return sum(a["requests"] for a in self.stats()["apis"] if api in a["api"])
+    def calls(self) -> int:
+        """Since the last reset."""
+        return self.stats()["total"]["requests"]
 
     def aborted(self) -> int:
         """Calls whose client went away before the answer."""
-        return self.stats()["aborted"]
+        return self.stats()["total"]["aborted"]
 
     def arrivals(self) -> dict[int, int]:
         """Calls by second of the clock, since 1970."""
