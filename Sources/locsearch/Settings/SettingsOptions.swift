@@ -16,9 +16,9 @@ struct SettingsOptions: ParsableArguments {
         var index = settings.startIndex
         while index < settings.endIndex {
             let argument = settings[index]
-            let parts = argument.split(separator: "=", maxSplits: 1).map(String.init)
+            let parts = argument.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
             guard let setting = Setting.all.first(where: { $0.flagName == parts[0] || "--\($0.name)" == parts[0] })
-            else { throw Self.unknown(parts.first ?? argument) }
+            else { throw Self.unknown(parts[0]) }
             if parts.count == 2 {
                 flags[setting.name] = parts[1]
             } else {
