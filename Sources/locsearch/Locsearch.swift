@@ -7,7 +7,8 @@ struct Locsearch: AsyncParsableCommand {
         commandName: "locsearch",
         abstract: "Kafka-driven search for places: requests in, exactly one outcome out for each.",
         subcommands: [
-            WorkerCommand.self, SearchCommand.self, WatchCommand.self, BrokerCommand.self, ConfigCommand.self,
+            WorkerCommand.self, DemoCommand.self, SearchCommand.self, WatchCommand.self, BrokerCommand.self,
+            SimulateCommand.self, ConfigCommand.self,
         ])
 
     /// Exit codes are the contract's: 0, 64 wrong usage, 78 wrong configuration, 69 unreachable, 1 anything else.

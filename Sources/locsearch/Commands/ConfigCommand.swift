@@ -40,14 +40,17 @@ extension Setting {
         var text = "| setting | environment | default | what it does |\n|---|---|---|---|\n"
         for setting in shown {
             let value = setting.defaultValue.map { "`\($0)`" } ?? ""
-            text += "| `\(setting.name)` | `\(setting.environmentName)` | \(value) | \(setting.help) (\(setting.expectation)) |\n"
+            text +=
+                "| `\(setting.name)` | `\(setting.environmentName)` | \(value) | \(setting.help) (\(setting.expectation)) |\n"
         }
         return text
     }
 
     /// For `locsearch worker --help`.
     static var helpTable: String {
-        var table = TextTable([.init(title: "setting"), .init(title: "default"), .init(title: "what it does", maxWidth: 90)])
+        var table = TextTable([
+            .init(title: "setting"), .init(title: "default"), .init(title: "what it does", maxWidth: 90),
+        ])
         for setting in shown { table.add([setting.name, setting.defaultValue ?? "", setting.help]) }
         return table.lines.joined(separator: "\n")
     }

@@ -34,7 +34,8 @@ extension Setting {
         Setting("topics.requests", .topic, "location-search.requests", "requests"),
         Setting("topics.results", .topic, "location-search.results", "one record per request that succeeded"),
         Setting("topics.errors", .topic, "location-search.errors", "one record per request that failed"),
-        Setting("topics.deadLetters", .topic, "location-search.dead-letters", "records that are no requests, untouched"),
+        Setting(
+            "topics.deadLetters", .topic, "location-search.dead-letters", "records that are no requests, untouched"),
     ]
 
     private static let worker: [Setting] = [

@@ -112,7 +112,8 @@ struct Setting: Sendable {
         case .text: fits = true
         case .addresses: fits = Self.areAddresses(value)
         case .topic:
-            fits = value.utf8.count <= 249 && value != "." && value != ".."
+            fits =
+                value.utf8.count <= 249 && value != "." && value != ".."
                 && value.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || "._-".contains($0)) }
         case .integer(let range): fits = Int(value).map(range.contains) ?? false
         case .number(let range): fits = Double(value).map(range.contains) ?? false

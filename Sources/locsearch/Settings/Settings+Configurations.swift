@@ -12,10 +12,13 @@ extension Settings {
     func validate() throws(SettingsError) {
         let loops = integer("worker.loops")
         guard loops <= integer("worker.concurrency") else {
-            throw SettingsError("worker.loops is \(loops): expected at most worker.concurrency (\(text("worker.concurrency")))")
+            throw SettingsError(
+                "worker.loops is \(loops): expected at most worker.concurrency (\(text("worker.concurrency")))")
         }
-        if let deadline = duration("worker.deadline"), let longest = duration("worker.maxDeadline"), deadline > longest {
-            throw SettingsError("worker.deadline is \(deadline.text): expected at most worker.maxDeadline (\(longest.text))")
+        if let deadline = duration("worker.deadline"), let longest = duration("worker.maxDeadline"), deadline > longest
+        {
+            throw SettingsError(
+                "worker.deadline is \(deadline.text): expected at most worker.maxDeadline (\(longest.text))")
         }
         var taken: [String: String] = [:]
         for name in ["topics.requests", "topics.results", "topics.errors", "topics.deadLetters"] {
@@ -23,7 +26,9 @@ extension Settings {
                 throw SettingsError("\(name) is \"\(text(name))\", as is \(other): expected a topic of its own")
             }
         }
-        for name in ["kafka.security.caFile", "kafka.security.certificateFile", "kafka.security.keyFile", "http.caFile"] {
+        for name in [
+            "kafka.security.caFile", "kafka.security.certificateFile", "kafka.security.keyFile", "http.caFile",
+        ] {
             guard let path = self[name] else { continue }
             guard FileManager.default.isReadableFile(atPath: path) else {
                 throw SettingsError("\(name): \(path) cannot be read")

@@ -38,7 +38,8 @@ struct Settings: Sendable {
         var settingsFile: SettingsFile?
         if let path { settingsFile = try await SettingsFile.load(path) }
         let flagProvider = InMemoryProvider(
-            values: Dictionary(uniqueKeysWithValues: flags.map { (key($0.key), ConfigValue(.string($0.value), isSecret: true)) }))
+            values: Dictionary(
+                uniqueKeysWithValues: flags.map { (key($0.key), ConfigValue(.string($0.value), isSecret: true)) }))
         let environmentProvider = EnvironmentVariablesProvider(environmentVariables: environment)
         var settings = Settings()
         for setting in Setting.all {

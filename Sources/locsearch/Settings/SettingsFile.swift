@@ -77,7 +77,9 @@ struct SettingsFile: Sendable {
     }
 
     private static func value(at components: [String], _ type: ConfigType, in provider: any ConfigProvider) -> String? {
-        guard let found = try? provider.value(forKey: AbsoluteConfigKey(components), type: type).value else { return nil }
+        guard let found = try? provider.value(forKey: AbsoluteConfigKey(components), type: type).value else {
+            return nil
+        }
         return switch found.content {
         case .string(let text): text
         case .int(let number): "\(number)"

@@ -39,7 +39,9 @@ struct SettingsOptions: ParsableArguments {
         }
         let groups = Set(Setting.all.compactMap { $0.name.split(separator: ".").first })
         let group = argument.drop { $0 == "-" }.prefix { $0 != "." && $0 != "-" }
-        if argument.hasPrefix("--"), groups.contains(group) { return SettingsError.unknown(argument, "on the command line") }
+        if argument.hasPrefix("--"), groups.contains(group) {
+            return SettingsError.unknown(argument, "on the command line")
+        }
         return ValidationError("unknown option or argument \(argument)")
     }
 }
