@@ -54,6 +54,7 @@ extension HTTPError {
         case CURLE_SSL_CONNECT_ERROR: "the TLS handshake failed"
         case CURLE_PEER_FAILED_VERIFICATION: "the TLS certificate is not to be trusted"
         case CURLE_SSL_CACERT_BADFILE: "the file of trusted authorities cannot be read"
+        case CURLE_URL_MALFORMAT: "the URL is malformed"
         case CURLE_UNSUPPORTED_PROTOCOL, CURLE_WEIRD_SERVER_REPLY: "the answer is not HTTP"
         default: String(cString: curl_easy_strerror(code)).lowercased()
         }

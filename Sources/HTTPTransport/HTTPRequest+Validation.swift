@@ -27,10 +27,13 @@ extension HTTPRequest {
         }
     }
 
+    /// A scheme in any case, and a host behind it: what comes without, curl would guess.
     private var hasWebScheme: Bool {
-        // Schemes are case-insensitive; bit 0x20 makes an ASCII letter small.
         func starts(with scheme: StaticString) -> Bool {
-            scheme.withUTF8Buffer { scheme in url.utf8.starts(with: scheme) { ($0 | 0x20) == ($1 | 0x20) } }
+            let length = scheme.utf8CodeUnitCount
+            // Bit 0x20 makes an ASCII letter small.
+            return scheme.withUTF8Buffer { scheme in url.utf8.starts(with: scheme) { ($0 | 0x20) == ($1 | 0x20) } }
+                && url.utf8.dropFirst(length).first.map { !"/?#\\".utf8.contains($0) } == true
         }
         return starts(with: "http://") || starts(with: "https://")
     }

@@ -64,7 +64,7 @@ package actor HTTPTransport: HTTPSending, ReadinessHandler {
     /// Ends what is in flight (`cancelled`) and closes all connections. Nothing is sent afterwards.
     package func shutdown() {
         isShutDown = true
-        for transfer in transfers { abort(transfer) }
+        for transfer in transfers { abort(transfer, Self.cancelled) }
         driver?.end()
         free.removeAll()
         transfers.removeAll()
@@ -113,9 +113,23 @@ package actor HTTPTransport: HTTPSending, ReadinessHandler {
             finish(transfer, .failure(Self.outOfMemory))
             return
         }
+        if configuration.maxConnectionsPerHost > 0 { guardDeadline(of: transfer) }
         // Sends at once, over a connection that is open.
         driver.timeout()
         collect(driver)
+    }
+
+    /// curl does not count the time that a call waits for a connection.
+    private func guardDeadline(of transfer: Transfer) {
+        let (place, serial) = (transfer.place, transfer.serial)
+        // A little later than curl, which knows more about a call that has begun.
+        transfer.guardTimer = loop.schedule(at: transfer.deadline + .milliseconds(5)) { [weak self] in
+            self?.assumeIsolated { transport in
+                guard let transfer = transport.transfer(place, serial) else { return }
+                transfer.guardTimer = nil
+                transport.abort(transfer, transfer.failure(CURLE_OPERATION_TIMEDOUT))
+            }
+        }
     }
 
     /// Ends the calls that curl is done with.
@@ -133,16 +147,21 @@ package actor HTTPTransport: HTTPSending, ReadinessHandler {
     }
 
     private func cancel(_ place: Int, _ serial: UInt64) {
-        guard transfers.indices.contains(place), transfers[place].serial == serial else { return }
-        abort(transfers[place])
+        if let transfer = transfer(place, serial) { abort(transfer, Self.cancelled) }
+    }
+
+    /// The transfer that still serves that call.
+    private func transfer(_ place: Int, _ serial: UInt64) -> Transfer? {
+        guard transfers.indices.contains(place), transfers[place].serial == serial else { return nil }
+        return transfers[place]
     }
 
     /// Takes a transfer under way out of curl, which closes its connection (HTTP/1) or resets its stream (HTTP/2).
-    private func abort(_ transfer: Transfer) {
+    private func abort(_ transfer: Transfer, _ error: HTTPError) {
         guard transfer.continuation != nil, let driver else { return }
         countConnections(transfer, isAnswered: false)
         curl_multi_remove_handle(driver.multi, transfer.easy)
-        finish(transfer, .failure(Self.cancelled))
+        finish(transfer, .failure(error))
     }
 
     /// The one place where a call's continuation is resumed.
@@ -150,6 +169,10 @@ package actor HTTPTransport: HTTPSending, ReadinessHandler {
         guard let continuation = transfer.continuation else { return }
         transfer.continuation = nil
         transfer.serial = 0
+        if let timer = transfer.guardTimer {
+            loop.cancel(timer)
+            transfer.guardTimer = nil
+        }
         statistics.inFlight -= 1
         free.append(transfer)
         continuation.resume(returning: result)

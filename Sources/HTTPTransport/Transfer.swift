@@ -1,4 +1,5 @@
 internal import CCurl
+internal import EventLoop
 
 /// One easy handle with what a call needs; it serves one call after another. Confined to the transport's actor; curl's
 /// callbacks come within the transport's calls of curl.
@@ -10,9 +11,11 @@ final class Transfer {
     var serial: UInt64 = 0
     /// Resumed once: whoever takes it out resumes it. Unsafe saves an allocation a call.
     var continuation: UnsafeContinuation<Result<HTTPResponse, HTTPError>, Never>?
+    /// Ends a call that waits for a connection.
+    var guardTimer: TimerID?
 
     private var request = HTTPRequest(url: "")
-    private var deadline = ContinuousClock.now
+    private(set) var deadline = ContinuousClock.now
     private var headers: RequestHeaders
     private var isPost = false
     private var head = ResponseHead()
@@ -103,14 +106,14 @@ final class Transfer {
         swap(&received, &body)
         // curl takes a connection that ends within the headers for a complete answer without a body.
         let code = code == CURLE_OK && !head.isComplete ? CURLE_PARTIAL_FILE : code
-        guard code == CURLE_OK else { return .failure(error(code)) }
+        guard code == CURLE_OK else { return .failure(failure(code)) }
         return .success(
             HTTPResponse(
                 status: locsearch_get_long(easy, CURLINFO_RESPONSE_CODE), body: received, location: head.location,
                 retryAfter: head.retryAfter, contentType: head.contentType))
     }
 
-    private func error(_ code: CURLcode) -> HTTPError {
+    func failure(_ code: CURLcode) -> HTTPError {
         let host = request.host
         if isTooLarge || code == CURLE_FILESIZE_EXCEEDED {
             return HTTPError(.tooLarge, "\(host): the answer is larger than \(limit) bytes")

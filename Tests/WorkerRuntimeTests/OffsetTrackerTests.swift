@@ -3,10 +3,16 @@ import Testing
 
 @testable import WorkerRuntime
 
+/// Notes a record that must be new.
+private func begin(_ offset: Int64, in tracker: inout OffsetTracker) throws -> OffsetTracker.Slot {
+    let slot = tracker.begin(offset)
+    return try #require(slot)
+}
+
 struct OffsetTrackerTests {
     @Test func frontierMovesOnlyOverTheUnbrokenRun() throws {
         var tracker = OffsetTracker()
-        let slots = try (10...14).map { try #require(tracker.begin($0)) }
+        let slots = try [10, 11, 12, 13, 14].map { try begin($0, in: &tracker) }
         #expect(tracker.frontier == nil)
         tracker.finish(slots[1])
         tracker.finish(slots[2])
@@ -23,15 +29,15 @@ struct OffsetTrackerTests {
 
     @Test func gapsInTheLogAreNotWaitedFor() throws {
         var tracker = OffsetTracker()
-        let slots = try [3, 90, 4000].map { try #require(tracker.begin($0)) }
+        let slots = try [3, 90, 4000].map { try begin($0, in: &tracker) }
         for slot in slots.reversed() { tracker.finish(slot) }
         #expect(tracker.frontier == 4001)
     }
 
     @Test func finishingTwiceChangesNothing() throws {
         var tracker = OffsetTracker()
-        let first = try #require(tracker.begin(0))
-        let second = try #require(tracker.begin(1))
+        let first = try begin(0, in: &tracker)
+        let second = try begin(1, in: &tracker)
         tracker.finish(first)
         tracker.finish(first)
         #expect(tracker.frontier == 1)
@@ -42,17 +48,18 @@ struct OffsetTrackerTests {
 
     @Test func aRecordDeliveredAgainWhileInFlightDoesNotRunTwice() throws {
         var tracker = OffsetTracker()
-        _ = try #require(tracker.begin(7))
-        _ = try #require(tracker.begin(8))
-        #expect(tracker.begin(7) == nil)
-        #expect(tracker.begin(8) == nil)
+        _ = try begin(7, in: &tracker)
+        _ = try begin(8, in: &tracker)
+        let again = [tracker.begin(7), tracker.begin(8)]
+        #expect(again == [nil, nil])
         #expect(tracker.span == 2)
     }
 
     @Test func aLogThatStartsOverIsFollowed() throws {
         var tracker = OffsetTracker()
-        tracker.finish(try #require(tracker.begin(500)))
-        let again = try #require(tracker.begin(0))
+        let first = try begin(500, in: &tracker)
+        tracker.finish(first)
+        let again = try begin(0, in: &tracker)
         #expect(tracker.frontier == 501)
         tracker.finish(again)
         #expect(tracker.frontier == 1)
@@ -69,7 +76,7 @@ struct OffsetTrackerTests {
             let open = delivered.indices.filter { !delivered[$0].finished }
             if open.isEmpty || Bool.random(using: &random) {
                 next += Int64.random(in: 1...5, using: &random)
-                delivered.append((next, try #require(tracker.begin(next)), false))
+                delivered.append((next, try begin(next, in: &tracker), false))
             } else if let index = open.randomElement(using: &random) {
                 delivered[index].finished = true
                 tracker.finish(delivered[index].slot)

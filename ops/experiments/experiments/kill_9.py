@@ -25,4 +25,4 @@ def run(lab: Lab) -> None:
     lab.end(settle=90)
 
 
-EXPERIMENTS = [Experiment("kill-9", "random workers killed under load: nothing lost, duplicates within the bound", run, seconds=(120, 900))]
+EXPERIMENTS = [Experiment("kill-9", "random workers killed under load: nothing lost, duplicates within the bound", run, library="new", seconds=(120, 900))]
