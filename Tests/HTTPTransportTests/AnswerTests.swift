@@ -1,0 +1,184 @@
+import HTTPTransport
+import TestSupport
+import Testing
+
+struct AnswerTests {
+    struct Sent: Sendable, CustomTestStringConvertible {
+        let testDescription: String
+        let bytes: [UInt8]
+        var kind: HTTPError.Kind?
+        init(_ name: String, _ text: String, _ kind: HTTPError.Kind? = nil) {
+            self.init(name, Array(text.utf8), kind)
+        }
+        init(_ name: String, _ bytes: [UInt8], _ kind: HTTPError.Kind? = nil) {
+            (testDescription, self.bytes, self.kind) = (name, bytes, kind)
+        }
+    }
+
+    private static func encoded(_ encoding: String, _ body: [UInt8]) -> [UInt8] {
+        Array("HTTP/1.1 200 OK\r\nContent-Encoding: \(encoding)\r\nContent-Length: \(body.count)\r\n\r\n".utf8) + body
+    }
+
+    @Test(arguments: [
+        Sent("length", "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello"),
+        Sent(
+            "chunked",
+            "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nhe\r\n3;x=y\r\nllo\r\n0\r\nLocation: t\r\n\r\n"),
+        Sent("until closed", "HTTP/1.1 200 OK\r\n\r\nhello"),
+        Sent(
+            "interim answers",
+            "HTTP/1.1 103 Early\r\nLocation: e\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello"),
+        Sent("gzip", encoded("gzip", Gzip.stored(Array("hello".utf8)))),
+        Sent("br", encoded("br", [0x0b, 0x02, 0x80] + Array("hello".utf8) + [0x03])),
+    ])
+    func everyFramingAndEncodingGivesTheBody(sent: Sent) async throws {
+        let server = try RawServer { connection in
+            _ = connection.readRequest()
+            connection.send(sent.bytes)
+        }
+        let response = try await withTransport { try await $0.get(server.url) }
+        #expect(response.status == 200)
+        #expect(response.text == "hello")
+    }
+
+    @Test(arguments: [
+        Sent("no byte", "", .reset),
+        Sent("less than a status line", "HTTP/1.1 2", .reset),
+        Sent("cut headers", "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Len", .truncated),
+        Sent("cut body", "HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nhello", .truncated),
+        Sent("cut chunk", "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhel", .truncated),
+        Sent("no last chunk", "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n", .truncated),
+        Sent(
+            "bad chunk size", "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\nhello\r\n0\r\n\r\n",
+            .truncated),
+        Sent(
+            "damaged gzip", encoded("gzip", Array(Gzip.stored(Array("hello".utf8)).prefix(14)) + [1, 2, 3, 4, 5, 6]),
+            .truncated),
+        Sent("unknown encoding", encoded("zip", Array("hello".utf8)), .truncated),
+        Sent("garbage", [0, 255, 1, 128, 10, 13, 10, 13, 10], .protocolViolation),
+        Sent("another protocol", "SSH-2.0-OpenSSH_9.2\r\n", .protocolViolation),
+        Sent("no such version", "HTTP/7.3 200 OK\r\n\r\n", .protocolViolation),
+        Sent("negative length", "HTTP/1.1 200 OK\r\nContent-Length: -5\r\n\r\nhello", .truncated),
+        Sent("absurd length", "HTTP/1.1 200 OK\r\nContent-Length: 99999999999999999999\r\n\r\nhello", .tooLarge),
+    ])
+    func aBrokenAnswerIsToldApart(sent: Sent) async throws {
+        let server = try RawServer { connection in
+            _ = connection.readRequest()
+            connection.send(sent.bytes)
+        }
+        let kind = try await withTransport { await $0.failure(ofGetting: server.url) }
+        #expect(kind == sent.kind)
+    }
+
+    @Test(arguments: [("", HTTPError.Kind.reset), ("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nhello", .truncated)])
+    func aResetIsToldApartByWhatCameBefore(text: String, kind: HTTPError.Kind) async throws {
+        let server = try RawServer { connection in
+            _ = connection.readRequest()
+            connection.send(text)
+            // A reset overtakes data that the peer has not read.
+            connection.pause(milliseconds: 100)
+            connection.resetOnClose()
+        }
+        #expect(try await withTransport { await $0.failure(ofGetting: server.url) } == kind)
+    }
+
+    @Test(arguments: [true, false])
+    func theLimitIsExact(isAnnounced: Bool) async throws {
+        let server = try RawServer { connection in
+            while let request = connection.readRequest() {
+                let body = String(repeating: "A", count: request.starts(with: "GET /fits".utf8) ? 1000 : 1001)
+                if isAnnounced {
+                    connection.answer(body)
+                } else {
+                    let size = String(body.count, radix: 16)
+                    connection.send(
+                        "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n\(size)\r\n\(body)\r\n0\r\n\r\n")
+                }
+            }
+        }
+        try await withTransport {
+            $0.maxResponseBytes = 1000
+        } _: { transport in
+            let response = try await transport.get("\(server.url)/fits")
+            #expect(response.body.count == 1000)
+            #expect(await transport.failure(ofGetting: "\(server.url)/larger") == .tooLarge)
+        }
+    }
+
+    /// How 100 MB are sent.
+    enum Flood: CaseIterable, Sendable { case announced, chunked, untilClosed, gzip, headers }
+
+    @Test(arguments: Flood.allCases)
+    func aFloodIsStoppedEarly(flood: Flood) async throws {
+        let (sent, isOver) = (Counter(), Counter())
+        let server = try RawServer { connection in
+            _ = connection.readRequest()
+            let piece = [UInt8](repeating: 65, count: 65_536)
+            var (start, pieces) = ("HTTP/1.1 200 OK\r\n", [[UInt8]](repeating: piece, count: 1600))
+            switch flood {
+            case .announced: start += "Content-Length: 104857600\r\n\r\n"
+            case .chunked:
+                start += "Transfer-Encoding: chunked\r\n\r\n"
+                pieces = pieces.map { Array("10000\r\n".utf8) + $0 + Array("\r\n".utf8) }
+            case .untilClosed: start += "\r\n"
+            case .gzip:
+                start += "Content-Encoding: gzip\r\n\r\n"
+                pieces = [Gzip.bomb(matches: 400_000)]
+            case .headers:
+                pieces = pieces.map { Array("X: ".utf8) + $0.prefix(60_000) + Array("\r\n".utf8) }
+            }
+            connection.send(start)
+            for piece in pieces where connection.send(piece) { sent.add(piece.count) }
+            isOver.add(1)
+        }
+        try await withTransport { transport in
+            #expect(await transport.failure(ofGetting: server.url) == .tooLarge)
+            // The connection is closed, so the server's sending ends.
+            try await eventually("the server to be stopped") { isOver.value == 1 }
+        }
+        // The limit, and what the sockets' buffers hold.
+        #expect(sent.value < 20_000_000)
+    }
+
+    @Test func whatMattersOfTheHeadersIsKept() async throws {
+        let server = try RawServer { connection in
+            _ = connection.readRequest()
+            connection.send(
+                "HTTP/1.1 503 Busy\r\nretry-AFTER:  120 \r\nLocation: /a?key=x\r\nContent-Type: text/html\r\n"
+                    + "Content-Type: second\r\nRetry: no\r\nLocations: no\r\nContent-Length: 4\r\n\r\nbusy")
+        }
+        let response = try await withTransport { try await $0.get(server.url) }
+        #expect(
+            response
+                == HTTPResponse(
+                    status: 503, body: Array("busy".utf8), location: "/a?key=x", retryAfter: "120",
+                    contentType: "text/html"))
+    }
+
+    @Test func headersOfOneAnswerDoNotReachTheNext() async throws {
+        let server = try RawServer { connection in
+            _ = connection.readRequest()
+            connection.answer(headers: "Retry-After: 1\r\nLocation: /x\r\nContent-Type: text/plain\r\n")
+            _ = connection.readRequest()
+            connection.answer("")
+        }
+        try await withTransport { transport in
+            _ = try await transport.get(server.url)
+            let response = try await transport.get(server.url)
+            #expect(response == HTTPResponse(status: 200))
+        }
+    }
+
+    @Test(arguments: [301, 302, 303, 307, 308])
+    func redirectsAreReadNotFollowed(status: Int) async throws {
+        let server = try RawServer { connection in
+            while connection.readRequest() != nil {
+                connection.send("HTTP/1.1 \(status) Go\r\nLocation: /photo.jpg\r\nContent-Length: 0\r\n\r\n")
+            }
+        }
+        let response = try await withTransport { try await $0.get(server.url) }
+        #expect(response.status == status)
+        #expect(response.location == "/photo.jpg")
+        #expect(server.requests.count == 1)
+    }
+}

@@ -1,0 +1,109 @@
+import HTTPTransport
+import TestSupport
+import Testing
+
+struct CancellationTests {
+    @Test(arguments: ["", "HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nhello"])
+    func cancellingATaskClosesItsConnection(sent: String) async throws {
+        let server = try RawServer { connection in
+            _ = connection.readRequest()
+            connection.send(sent)
+            connection.waitForClose()
+        }
+        try await withTransport { transport in
+            let call = Task { await transport.failure(ofGetting: server.url) }
+            try await eventually("the request to have arrived") { server.requests.count == 1 }
+            call.cancel()
+            #expect(await call.value == .cancelled)
+            try await eventually("the connection to be closed") { server.openCount == 0 }
+            #expect(await transport.statistics.inFlight == 0)
+        }
+    }
+
+    @Test func aCancelledTaskSendsNothing() async throws {
+        let server = try RawServer { $0.answerAll() }
+        try await withTransport { transport in
+            let call = Task {
+                while !Task.isCancelled { await Task.yield() }
+                return await transport.failure(ofGetting: server.url)
+            }
+            call.cancel()
+            #expect(await call.value == .cancelled)
+            #expect(await transport.statistics.calls == 0)
+        }
+        #expect(server.connectionCount == 0)
+    }
+
+    @Test func aCancelledCallLeavesOthersAlone() async throws {
+        let isFree = Counter()
+        let server = try RawServer { connection in
+            while connection.readRequest() != nil {
+                while isFree.value == 0 { connection.pause(milliseconds: 1) }
+                connection.answer("right")
+            }
+        }
+        try await withTransport { transport in
+            let calls = (0..<20).map { _ in Task { try await transport.get(server.url).text } }
+            try await eventually("all to have arrived") { server.requests.count == 20 }
+            for (number, call) in calls.enumerated() where number % 2 == 0 { call.cancel() }
+            for (number, call) in calls.enumerated() where number % 2 == 0 {
+                await #expect(throws: HTTPError.self) { try await call.value }
+            }
+            isFree.add(1)
+            for (number, call) in calls.enumerated() where number % 2 == 1 {
+                let text = try await call.value
+                #expect(text == "right")
+            }
+        }
+    }
+
+    /// Cancellations before, while and after an answer comes, and a shutdown among them: each call ends once (a second
+    /// end would crash), by an answer of its own or as cancelled.
+    @Test(arguments: [1, 2, 3] as [UInt64])
+    func everyRaceEndsEachCallOnce(seed: UInt64) async throws {
+        let server = try RawServer { connection in
+            var random = SplitMix64(state: seed &+ UInt64(connection.number))
+            while let request = connection.readRequest() {
+                if Bool.random(using: &random) { connection.pause(milliseconds: 1) }
+                connection.answer(String(decoding: request.prefix { $0 != 13 }, as: UTF8.self))
+            }
+        }
+        try await withTransport { transport in
+            var random = SplitMix64(state: seed)
+            var (answered, cancelled) = (0, 0)
+            for round in 0..<60 {
+                let isLast = round == 59
+                let calls = (0..<20).map { number in
+                    let delay = Int.random(in: 0...2500, using: &random)
+                    return Task {
+                        let call = Task { () async -> (Bool, HTTPError.Kind?) in
+                            do throws(HTTPError) {
+                                let request = HTTPRequest(url: "\(server.url)/\(round)-\(number)")
+                                let response = try await transport.send(request, before: .now + .seconds(20))
+                                return (response.text == "GET /\(round)-\(number) HTTP/1.1", nil)
+                            } catch { return (true, error.kind) }
+                        }
+                        try? await Task.sleep(for: .microseconds(delay))
+                        call.cancel()
+                        return await call.value
+                    }
+                }
+                if isLast { await transport.shutdown() }
+                for call in calls {
+                    let (isRight, kind) = await call.value
+                    #expect(isRight)
+                    #expect(kind == nil || kind == .cancelled)
+                    if kind == nil { answered += 1 } else { cancelled += 1 }
+                }
+                if !isLast {
+                    #expect(await transport.statistics.inFlight == 0)
+                    let response = try await transport.get(server.url)
+                    #expect(response.status == 200)
+                }
+            }
+            // Both ends were met, or the test shows nothing.
+            #expect(answered > 0 && cancelled > 0)
+            #expect(await transport.statistics.inFlight == 0)
+        }
+    }
+}

@@ -1,0 +1,131 @@
+import HTTPTransport
+import TestSupport
+import Testing
+
+struct ConnectionTests {
+    @Test func callsInARowShareAConnection() async throws {
+        let server = try RawServer { $0.answerAll() }
+        try await withTransport { transport in
+            for _ in 0..<20 { _ = try await transport.get(server.url) }
+            let statistics = await transport.statistics
+            #expect(statistics.calls == 20 && statistics.inFlight == 0)
+            #expect(statistics.connectionsOpened == 1 && statistics.connectionsReused == 19)
+        }
+        #expect(server.connectionCount == 1)
+    }
+
+    @Test func threeHundredCallsAreInFlightAtOnce() async throws {
+        let arrived = Counter()
+        let server = try RawServer { connection in
+            while let request = connection.readRequest() {
+                arrived.add(1)
+                // All have arrived before any is answered.
+                while arrived.value < 300 { connection.pause(milliseconds: 1) }
+                connection.answer(String(decoding: request.prefix { $0 != 13 }, as: UTF8.self))
+            }
+        }
+        try await withTransport { transport in
+            try await withThrowingTaskGroup(of: Bool.self) { group in
+                for number in 0..<300 {
+                    group.addTask {
+                        let text = try await transport.get("\(server.url)/\(number)").text
+                        return text == "GET /\(number) HTTP/1.1"
+                    }
+                }
+                for try await isRight in group { #expect(isRight) }
+            }
+            // They stay open for the next ones.
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                for _ in 0..<100 { group.addTask { _ = try await transport.get(server.url) } }
+                try await group.waitForAll()
+            }
+        }
+        #expect(server.connectionCount == 300)
+    }
+
+    @Test(arguments: [HTTPRequest.Method.get, .post([1, 2, 3])])
+    func aKeptConnectionThatTheServerClosedIsReplaced(method: HTTPRequest.Method) async throws {
+        let server = try RawServer { connection in
+            _ = connection.readRequest()
+            connection.answer()
+        }
+        try await withTransport { transport in
+            for _ in 0..<3 {
+                _ = try await transport.send(HTTPRequest(method: method, url: server.url), before: .now + .seconds(20))
+                try await eventually("the server to have closed") { server.openCount == 0 }
+            }
+        }
+        #expect(server.connectionCount == 3)
+    }
+
+    @Test(arguments: [HTTPRequest.Method.get, .post([1, 2, 3])])
+    func aKeptConnectionThatIsClosedInsteadOfAnAnswerIsRepeated(method: HTTPRequest.Method) async throws {
+        let server = try RawServer { connection in
+            _ = connection.readRequest()
+            connection.answer()
+            // The first connection ends with the second request read, not answered.
+            _ = connection.readRequest()
+            if connection.number > 0 { connection.answer() }
+        }
+        try await withTransport { transport in
+            for _ in 0..<2 {
+                let request = HTTPRequest(method: method, url: server.url)
+                let response = try await transport.send(request, before: .now + .seconds(20))
+                #expect(response.status == 200)
+            }
+        }
+        #expect(server.connectionCount == 2)
+        #expect(server.requests.count == 3)
+    }
+
+    @Test func aConnectionLimitIsKept() async throws {
+        let server = try RawServer { connection in
+            while connection.readRequest() != nil {
+                connection.pause(milliseconds: 5)
+                connection.answer()
+            }
+        }
+        try await withTransport {
+            $0.maxConnectionsPerHost = 3
+        } _: { transport in
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                for _ in 0..<30 { group.addTask { _ = try await transport.get(server.url) } }
+                try await group.waitForAll()
+            }
+        }
+        #expect(server.connectionCount == 3)
+    }
+
+    @Test func aProxyIsAskedWithTheWholeURL() async throws {
+        let server = try RawServer { $0.answerAll("via proxy") }
+        let response = try await withTransport {
+            $0.proxy = server.url
+        } _: {
+            try await $0.get("http://name.invalid/x?y=z")
+        }
+        #expect(response.text == "via proxy")
+        let request = try #require(server.requests.first)
+        #expect(request.starts(with: "GET http://name.invalid/x?y=z HTTP/1.1\r\n".utf8))
+    }
+
+    @Test func shutdownEndsWhatIsInFlight() async throws {
+        let arrived = Counter()
+        let server = try RawServer { connection in
+            _ = connection.readRequest()
+            arrived.add(1)
+            connection.waitForClose()
+        }
+        try await withTransport { transport in
+            async let first = transport.failure(ofGetting: server.url)
+            async let second = transport.failure(ofGetting: server.url)
+            try await eventually("both to have arrived") { arrived.value == 2 }
+            await transport.shutdown()
+            #expect(await [first, second] == [.cancelled, .cancelled])
+            try await eventually("the connections to be closed") { server.openCount == 0 }
+            #expect(await transport.failure(ofGetting: server.url) == .cancelled)
+            #expect(await transport.statistics.inFlight == 0)
+            await transport.shutdown()
+        }
+        #expect(server.connectionCount == 2)
+    }
+}

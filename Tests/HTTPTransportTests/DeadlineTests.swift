@@ -1,0 +1,98 @@
+import HTTPTransport
+import TestSupport
+import Testing
+
+struct DeadlineTests {
+    /// Where a server loses its time.
+    enum Stall: CaseIterable, Sendable {
+        case beforeTheAnswer, withinTheHeaders, withinTheBody, drippingHeaders, drippingBody
+    }
+
+    @Test(arguments: Stall.allCases)
+    func theDeadlineEndsACallWhereverItIs(stall: Stall) async throws {
+        let server = try RawServer { connection in
+            _ = connection.readRequest()
+            switch stall {
+            case .beforeTheAnswer: break
+            case .withinTheHeaders: connection.send("HTTP/1.1 200 OK\r\nContent-")
+            case .withinTheBody: connection.send("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nhello")
+            case .drippingHeaders:
+                connection.send("HTTP/1.1 200 OK\r\n")
+                while connection.send("X: y\r\n") { connection.pause(milliseconds: 10) }
+            case .drippingBody:
+                connection.send("HTTP/1.1 200 OK\r\nContent-Length: 100000\r\n\r\n")
+                while connection.send("x") { connection.pause(milliseconds: 10) }
+            }
+            connection.waitForClose()
+        }
+        try await withTransport { transport in
+            let start = ContinuousClock.now
+            #expect(await transport.failure(ofGetting: server.url, within: .milliseconds(150)) == .timeout)
+            let time = ContinuousClock.now - start
+            #expect(time >= .milliseconds(150) && time < .seconds(5))
+            try await eventually("the connection to be closed") { server.openCount == 0 }
+        }
+    }
+
+    @Test func aDeadlineThatHasPassedSendsNothing() async throws {
+        let server = try RawServer { $0.answerAll() }
+        try await withTransport { transport in
+            #expect(await transport.failure(ofGetting: server.url, within: .zero) == .timeout)
+            #expect(await transport.failure(ofGetting: server.url, within: .seconds(-5)) == .timeout)
+            #expect(await transport.statistics.calls == 0)
+        }
+        #expect(server.connectionCount == 0)
+    }
+
+    @Test func waitingForAConnectionSpendsTheDeadline() async throws {
+        let server = try RawServer { connection in
+            _ = connection.readRequest()
+            connection.waitForClose()
+        }
+        try await withTransport {
+            $0.maxConnectionsPerHost = 1
+        } _: { transport in
+            async let first = transport.failure(ofGetting: server.url, within: .seconds(15))
+            try await eventually("the first to have arrived") { server.requests.count == 1 }
+            let start = ContinuousClock.now
+            #expect(await transport.failure(ofGetting: server.url, within: .milliseconds(100)) == .timeout)
+            #expect(ContinuousClock.now - start < .seconds(5))
+            await transport.shutdown()
+            #expect(await first == .cancelled)
+        }
+    }
+
+    /// A handshake that does not end: within the deadline that is "unreachable", with time for another attempt.
+    @Test(arguments: [(100, 20_000, HTTPError.Kind.connect), (20_000, 100, .timeout)])
+    func theConnectTimeoutIsToldFromTheDeadline(connect: Int, deadline: Int, kind: HTTPError.Kind) async throws {
+        let server = try RawServer { $0.waitForClose() }
+        try await withTransport {
+            $0.connectTimeout = .milliseconds(connect)
+        } _: { transport in
+            let url = "https://127.0.0.1:\(server.port)"
+            let start = ContinuousClock.now
+            #expect(await transport.failure(ofGetting: url, within: .milliseconds(deadline)) == kind)
+            #expect(ContinuousClock.now - start < .seconds(10))
+        }
+    }
+
+    @Test func manyDeadlinesAreKeptAtOnce() async throws {
+        let server = try RawServer { $0.waitForClose() }
+        try await withTransport { transport in
+            await withTaskGroup(of: (Duration, Duration, HTTPError.Kind?).self) { group in
+                // The later ones first: curl's timer has to move forward.
+                for number in (1...40).reversed() {
+                    group.addTask {
+                        let (limit, start) = (Duration.milliseconds(20 * number), ContinuousClock.now)
+                        let kind = await transport.failure(ofGetting: server.url, within: limit)
+                        return (limit, ContinuousClock.now - start, kind)
+                    }
+                }
+                for await (limit, time, kind) in group {
+                    #expect(kind == .timeout)
+                    #expect(time >= limit && time < limit + .seconds(5))
+                }
+            }
+        }
+    }
+}

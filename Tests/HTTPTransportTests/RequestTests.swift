@@ -1,0 +1,111 @@
+import HTTPTransport
+import TestSupport
+import Testing
+
+struct RequestTests {
+    private func sent(_ request: HTTPRequest) async throws -> String {
+        let server = try RawServer { $0.answerAll() }
+        var request = request
+        request.url = server.url + request.url
+        _ = try await withTransport { try await $0.send(request, before: .now + .seconds(20)) }
+        let received = try #require(server.requests.first)
+        return String(decoding: received, as: UTF8.self)
+            .replacing("127.0.0.1:\(server.port)", with: "HOST").replacing("\r\n", with: "\n")
+    }
+
+    @Test func aGetIsSentAsWritten() async throws {
+        let text = try await sent(HTTPRequest(url: "/v1/places/../x?keyword=%E3%81%82&a=b+c"))
+        #expect(
+            text == """
+                GET /v1/places/../x?keyword=%E3%81%82&a=b+c HTTP/1.1
+                Host: HOST
+                Accept: */*
+                Accept-Encoding: gzip, br
+                User-Agent: locsearch
+
+
+                """)
+    }
+
+    @Test func aPostIsSentWithItsHeadersAndBytes() async throws {
+        let body = Array("{\"a\":\"\u{0}\u{1F35C}\"}".utf8)
+        let request = HTTPRequest(
+            method: .post(body), url: "/v1/places:searchNearby",
+            headers: [
+                ("Content-Type", "application/json"), ("X-Goog-FieldMask", "places.id,places.name"), ("X-Empty", ""),
+            ])
+        #expect(
+            try await sent(request) == """
+                POST /v1/places:searchNearby HTTP/1.1
+                Host: HOST
+                Accept: */*
+                Content-Type: application/json
+                X-Goog-FieldMask: places.id,places.name
+                X-Empty:
+                Accept-Encoding: gzip, br
+                User-Agent: locsearch
+                Content-Length: \(body.count)
+
+                \(String(decoding: body, as: UTF8.self))
+                """)
+    }
+
+    @Test(arguments: [0, 1, 70_000, 1_500_000])
+    func bodiesOfAnySizeArriveWhole(count: Int) async throws {
+        var random = SplitMix64(state: UInt64(count))
+        let body = (0..<count).map { _ in UInt8.random(in: 0...255, using: &random) }
+        let server = try RawServer { $0.answerAll() }
+        _ = try await withTransport {
+            try await $0.send(HTTPRequest(method: .post(body), url: server.url), before: .now + .seconds(20))
+        }
+        #expect(server.requests.first?.suffix(count) == body[...])
+    }
+
+    @Test func aCallLeavesNothingToTheNext() async throws {
+        let server = try RawServer { $0.answerAll() }
+        try await withTransport { transport in
+            let post = HTTPRequest(
+                method: .post([65]), url: server.url, headers: [("X-Key", key), ("user-agent", "own")])
+            for request in [post, HTTPRequest(url: server.url), post, HTTPRequest(url: server.url)] {
+                _ = try await transport.send(request, before: .now + .seconds(20))
+            }
+        }
+        let texts = server.requests.map { String(decoding: $0, as: UTF8.self) }
+        #expect(texts.count == 4)
+        for post in [texts[0], texts[2]] {
+            #expect(post.hasPrefix("POST") && post.contains("X-Key: \(key)") && post.hasSuffix("\r\n\r\nA"))
+            #expect(post.contains("user-agent: own") && !post.contains("locsearch"), "the caller's own replaces ours")
+            #expect(!post.contains("Content-Type"), "none was given")
+        }
+        for get in [texts[1], texts[3]] {
+            #expect(get.hasPrefix("GET") && !get.contains(key) && !get.contains("Content-Length"))
+        }
+    }
+
+    @Test(arguments: [
+        ("X", "a\r\nInjected: 1"), ("X", "a\nInjected: 1"), ("X", "a\u{0}b"), ("X", "\u{7f}"), ("X\r\nInjected", "1"),
+        ("X: 1\r\nInjected", "1"), ("", "1"), ("X Y", "1"), ("X:", "1"), ("X\u{0}", "1"), ("\u{E9}", "1"),
+    ])
+    func aHeaderThatCouldSmuggleIsRefused(name: String, value: String) async throws {
+        let server = try RawServer { $0.answerAll() }
+        let request = HTTPRequest(url: "\(server.url)/?key=\(key)", headers: [(name, value)])
+        #expect(try await withTransport { await $0.failure(of: request) } == .invalidRequest)
+        #expect(server.connectionCount == 0)
+    }
+
+    @Test(arguments: [
+        "", "http", "http:", "file:///etc/passwd", "ftp://127.0.0.1/", "gopher://127.0.0.1:6379/_x", "/v1/?key=\(key)",
+        "http://127.0.0.1/\r\nX: 1", "http://127.0.0.1/a b", "http://127.0.0.1/\u{0}", "http://127.0.0.1/\u{E9}",
+        "http://", "http:///x", "http://127.0.0.1:99999/?key=\(key)", "http://127.0.0.1:x/", "http://[::1/", "https//x",
+    ])
+    func aURLThatIsNoneIsRefused(url: String) async throws {
+        #expect(try await withTransport { await $0.failure(of: HTTPRequest(url: url)) } == .invalidRequest)
+    }
+
+    @Test func anErrorNamesTheHostOnly() async throws {
+        let port = try RawServer.unusedPort()
+        let url = "http://user:\(key)@127.0.0.1:\(port)/a/\(key)?key=\(key)#\(key)"
+        let error = await #expect(throws: HTTPError.self) { try await withTransport { try await $0.get(url) } }
+        #expect(error?.description == "127.0.0.1:\(port): nobody accepts connections there")
+    }
+}

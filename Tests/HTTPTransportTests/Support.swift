@@ -1,0 +1,99 @@
+import EventLoop
+import HTTPTransport
+import TestSupport
+import Testing
+
+/// Never in an error: all failing tests put it into the URL.
+let key = "SECRET-0123456789"
+
+/// Runs `body` with a transport on a loop of its own, and ends both.
+func withTransport<Result>(
+    _ configure: (inout HTTPConfiguration) -> Void = { _ in }, _ body: (HTTPTransport) async throws -> Result
+) async throws -> Result {
+    var configuration = HTTPConfiguration()
+    configure(&configuration)
+    let loop = try EventLoop()
+    let transport = HTTPTransport(loop: loop, configuration: configuration)
+    do {
+        let result = try await body(transport)
+        await transport.shutdown()
+        loop.stop()
+        return result
+    } catch {
+        await transport.shutdown()
+        loop.stop()
+        throw error
+    }
+}
+
+extension HTTPTransport {
+    /// - Parameter limit: generous, unless the test is about it.
+    func get(_ url: String, within limit: Duration = .seconds(20)) async throws -> HTTPResponse {
+        try await send(HTTPRequest(url: url), before: .now + limit)
+    }
+
+    /// How a call failed that has to fail; checks that its text gives nothing away.
+    func failure(
+        of request: HTTPRequest, within limit: Duration = .seconds(20), _ location: SourceLocation = #_sourceLocation
+    ) async -> HTTPError.Kind? {
+        do {
+            let response = try await send(request, before: .now + limit)
+            Issue.record("answered \(response.status), \(response.body.count) bytes", sourceLocation: location)
+            return nil
+        } catch {
+            #expect(!error.description.contains(key), sourceLocation: location)
+            #expect(!error.description.contains("/"), "no part of the URL but the host", sourceLocation: location)
+            return error.kind
+        }
+    }
+
+    func failure(
+        ofGetting url: String, within limit: Duration = .seconds(20), _ location: SourceLocation = #_sourceLocation
+    ) async -> HTTPError.Kind? {
+        await failure(of: HTTPRequest(url: "\(url)/v1/?key=\(key)"), within: limit, location)
+    }
+}
+
+extension HTTPResponse {
+    var text: String { String(decoding: body, as: UTF8.self) }
+}
+
+/// Bytes in gzip, made here so that no library has to agree with curl's.
+enum Gzip {
+    private static let head: [UInt8] = [0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 255]
+
+    /// One stored block (RFC 1951, 3.2.4); up to 65,535 bytes.
+    static func stored(_ bytes: [UInt8]) -> [UInt8] {
+        let count = UInt16(bytes.count)
+        var crc: UInt32 = .max
+        for byte in bytes {
+            crc ^= UInt32(byte)
+            for _ in 0..<8 { crc = crc & 1 == 1 ? crc >> 1 ^ 0xEDB8_8320 : crc >> 1 }
+        }
+        return head + [1] + little(count) + little(~count) + bytes + little(~crc) + little(UInt32(bytes.count))
+    }
+
+    /// `count` times 258 zeros in 13 bits each (RFC 1951, 3.2.6: length code 285, distance code 0).
+    static func bomb(matches count: Int) -> [UInt8] {
+        var (bytes, bits, width) = (head, UInt64(0), 0)
+        func put(_ value: UInt64, _ bitCount: Int) {
+            bits |= value << width
+            width += bitCount
+            while width >= 8 {
+                bytes.append(UInt8(truncatingIfNeeded: bits))
+                bits >>= 8
+                width -= 8
+            }
+        }
+        put(0b011, 3)  // last block, fixed codes
+        put(0b0000_1100, 8)  // the literal 0: code 00110000, first bit first
+        for _ in 0..<count { put(0b00000_1010_0011, 13) }  // 11000101 and 00000, first bit first
+        put(0, 7)  // end of block
+        put(0, 8)
+        return bytes + [UInt8](repeating: 0, count: 8)
+    }
+
+    private static func little<Number: FixedWidthInteger>(_ number: Number) -> [UInt8] {
+        (0..<(Number.bitWidth / 8)).map { UInt8(truncatingIfNeeded: number >> ($0 * 8)) }
+    }
+}

@@ -1,0 +1,214 @@
+import Synchronization
+
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Darwin)
+    import Darwin
+#endif
+
+/// A TCP server on 127.0.0.1 whose every byte a test decides. A thread accepts, and one serves each connection by the
+/// script given; what is left open when the script ends is closed.
+package final class RawServer: Sendable {
+    package let port: UInt16
+    private let listener: Int32
+    private let state = State()
+
+    /// What the threads share, so that they do not keep the server itself.
+    private final class State: Sendable {
+        let accepted = Atomic<Int>(0)
+        let open = Atomic<Int>(0)
+        let requests = Mutex<[[UInt8]]>([])
+    }
+
+    /// - Parameter serve: runs on a thread of its own for each connection, and may block it.
+    package init(serve: @escaping @Sendable (RawConnection) -> Void) throws {
+        (listener, port) = try Self.listen()
+        Self.onThread { [listener, state] in
+            // `stop` ends it.
+            while case let socket = accept(listener, nil, nil), socket >= 0 {
+                let number = state.accepted.add(1, ordering: .relaxed).oldValue
+                state.open.add(1, ordering: .relaxed)
+                Self.onThread {
+                    serve(
+                        RawConnection(number: number, socket: socket) { request in
+                            state.requests.withLock { $0.append(request) }
+                        })
+                    close(socket)
+                    state.open.subtract(1, ordering: .relaxed)
+                }
+            }
+            close(listener)
+        }
+    }
+
+    deinit { stop() }
+
+    /// Accepts nothing any more; connections go on.
+    package func stop() { shutdown(listener, Int32(SHUT_RDWR)) }
+
+    package var url: String { "http://127.0.0.1:\(port)" }
+    /// Connections so far.
+    package var connectionCount: Int { state.accepted.load(ordering: .relaxed) }
+    /// Connections whose script has not ended.
+    package var openCount: Int { state.open.load(ordering: .relaxed) }
+    /// Whole requests, head and body as received, in order of arrival.
+    package var requests: [[UInt8]] { state.requests.withLock { $0 } }
+
+    /// A port that nobody listens on.
+    package static func unusedPort() throws -> UInt16 {
+        let (socket, port) = try listen()
+        close(socket)
+        return port
+    }
+
+    private static func listen() throws -> (socket: Int32, port: UInt16) {
+        #if canImport(Glibc)
+            let type = Int32(SOCK_STREAM.rawValue)
+        #else
+            let type = SOCK_STREAM
+        #endif
+        let listener = socket(AF_INET, type, 0)
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_addr.s_addr = UInt32(INADDR_LOOPBACK).bigEndian
+        var size = socklen_t(MemoryLayout<sockaddr_in>.size)
+        let isBound = unsafe withUnsafeMutablePointer(to: &address) { pointer in
+            unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { pointer in
+                unsafe bind(listener, pointer, size) == 0 && getsockname(listener, pointer, &size) == 0
+            }
+        }
+        #if canImport(Glibc)
+            let isListening = isBound && Glibc.listen(listener, 1024) == 0
+        #else
+            let isListening = isBound && Darwin.listen(listener, 1024) == 0
+        #endif
+        guard isListening else { throw NotInTime(description: "cannot listen on 127.0.0.1: errno \(errno)") }
+        return (listener, UInt16(bigEndian: address.sin_port))
+    }
+
+    private final class Work {
+        let body: @Sendable () -> Void
+        init(_ body: @escaping @Sendable () -> Void) { self.body = body }
+    }
+
+    private static func onThread(_ body: @escaping @Sendable () -> Void) {
+        let work = unsafe Unmanaged.passRetained(Work(body))
+        #if canImport(Darwin)
+            var thread: pthread_t?
+        #else
+            var thread = pthread_t()
+        #endif
+        let result = unsafe pthread_create(
+            &thread, nil,
+            { context in
+                #if canImport(Darwin)
+                    let work = unsafe Unmanaged<Work>.fromOpaque(context).takeRetainedValue()
+                #else
+                    guard let context = unsafe context else { return nil }
+                    let work = unsafe Unmanaged<Work>.fromOpaque(context).takeRetainedValue()
+                #endif
+                work.body()
+                return nil
+            }, work.toOpaque())
+        precondition(result == 0, "no thread for the test server")
+        #if canImport(Darwin)
+            if let thread = unsafe thread { unsafe pthread_detach(thread) }
+        #else
+            pthread_detach(thread)
+        #endif
+    }
+}
+
+/// The server's end of one connection. Its calls hold the calling thread.
+package struct RawConnection: Sendable {
+    /// 0 for the first that the server accepted.
+    package let number: Int
+    let socket: Int32
+    let note: @Sendable ([UInt8]) -> Void
+
+    /// Reads one request: its head, and as many bytes more as `Content-Length` says.
+    /// - Returns: `nil` when the peer closed instead.
+    package func readRequest() -> [UInt8]? {
+        var request: [UInt8] = []
+        while !request.suffix(4).elementsEqual("\r\n\r\n".utf8) {
+            guard let byte = receive(atMost: 1) else { return nil }
+            request += byte
+        }
+        let end = request.count + Self.contentLength(request[...])
+        while request.count < end {
+            guard let bytes = receive(atMost: end - request.count) else { return nil }
+            request += bytes
+        }
+        note(request)
+        return request
+    }
+
+    private func receive(atMost count: Int) -> [UInt8]? {
+        var bytes = [UInt8](repeating: 0, count: min(count, 65_536))
+        let received = unsafe recv(socket, &bytes, bytes.count, 0)
+        return received > 0 ? Array(bytes.prefix(received)) : nil
+    }
+
+    /// - Returns: whether all of it could be handed to the system.
+    @discardableResult
+    package func send(_ bytes: [UInt8]) -> Bool {
+        var rest = bytes[...]
+        while !rest.isEmpty {
+            #if canImport(Glibc)
+                let flags = Int32(MSG_NOSIGNAL)
+            #else
+                let flags: Int32 = 0
+            #endif
+            let count = unsafe rest.withUnsafeBytes { unsafe Self.sendBytes(socket, $0, flags) }
+            guard count > 0 else { return false }
+            rest = rest.dropFirst(count)
+        }
+        return true
+    }
+
+    @discardableResult
+    package func send(_ text: String) -> Bool { send(Array(text.utf8)) }
+
+    /// Answers 200 with that body, keeping the connection.
+    @discardableResult
+    package func answer(_ body: String = "{}", headers: String = "") -> Bool {
+        send("HTTP/1.1 200 OK\r\nContent-Length: \(body.utf8.count)\r\n\(headers)\r\n\(body)")
+    }
+
+    /// Answers every request with the same body until the peer closes.
+    package func answerAll(_ body: String = "{}") {
+        while readRequest() != nil { answer(body) }
+    }
+
+    /// Waits until the peer has closed the connection. What it sends until then is dropped.
+    package func waitForClose() {
+        while receive(atMost: 65_536) != nil {}
+    }
+
+    /// Closing will send a reset in place of an orderly end.
+    package func resetOnClose() {
+        var linger = linger(l_onoff: 1, l_linger: 0)
+        unsafe setsockopt(socket, SOL_SOCKET, SO_LINGER, &linger, socklen_t(MemoryLayout<linger>.size))
+    }
+
+    /// Holds this thread.
+    package func pause(milliseconds: UInt32) { usleep(milliseconds * 1000) }
+
+    private static func sendBytes(_ socket: Int32, _ bytes: UnsafeRawBufferPointer, _ flags: Int32) -> Int {
+        #if canImport(Glibc)
+            unsafe Glibc.send(socket, bytes.baseAddress, bytes.count, flags)
+        #else
+            unsafe Darwin.send(socket, bytes.baseAddress, bytes.count, flags)
+        #endif
+    }
+
+    private static func contentLength(_ head: ArraySlice<UInt8>) -> Int {
+        for line in String(decoding: head, as: UTF8.self).split(separator: "\r\n") {
+            let parts = line.split(separator: ":", maxSplits: 1)
+            if parts.count == 2, parts[0].lowercased() == "content-length" {
+                return Int(parts[1].drop { $0 == " " }) ?? 0
+            }
+        }
+        return 0
+    }
+}
