@@ -36,10 +36,17 @@ private actor Resident: ReadinessHandler {
     func callsOut() async -> Bool { await free() }
     private nonisolated func free() async -> Bool { loop.isCurrent }
 
-    func note(_ text: String, at due: ContinuousClock.Instant) -> TimerID {
+    private func note(_ text: String, at due: ContinuousClock.Instant) -> TimerID {
         loop.schedule(at: due) { self.assumeIsolated { $0.seen.append(text) } }
     }
-    func cancel(_ timer: TimerID) { loop.cancel(timer) }
+
+    /// In one go, so that no timer fires in between, however slow the machine.
+    func noteTwoAndCancelOne(from start: ContinuousClock.Instant) {
+        _ = note("second", at: start + .milliseconds(30))
+        _ = note("first", at: start + .milliseconds(10))
+        loop.cancel(note("never", at: start + .milliseconds(20)))
+    }
+
     func suspended(_ body: @Sendable (CheckedContinuation<Bool, Never>) -> Void) async -> Bool {
         let answer = await withCheckedContinuation { body($0) }
         return answer && loop.isCurrent
@@ -111,10 +118,7 @@ struct EventLoopTests {
         defer { loop.stop() }
         let resident = Resident(loop)
         let start = ContinuousClock.now
-        _ = await resident.note("second", at: start + .milliseconds(30))
-        _ = await resident.note("first", at: start + .milliseconds(10))
-        let cancelled = await resident.note("never", at: start + .milliseconds(20))
-        await resident.cancel(cancelled)
+        await resident.noteTwoAndCancelOne(from: start)
         try await eventually("both timers") { await resident.seen.count == 2 }
         #expect(await resident.seen == ["first", "second"])
         #expect(ContinuousClock.now - start >= .milliseconds(30))
