@@ -1,0 +1,45 @@
+import Testing
+
+@testable import Kafka
+
+/// The table of what depends on the running librdkafka, over the versions that matter.
+struct LibraryVersionTests {
+    static let versions = [(2, 0, 2), (2, 1, 0), (2, 2, 0), (2, 5, 0), (2, 6, 0), (2, 6, 1), (2, 8, 0), (2, 16, 0)]
+
+    private func value(_ property: String, _ client: LibraryVersion.Rule.Client, _ version: (Int, Int, Int)) -> String?
+    {
+        LibraryVersion(Int32(version.0), Int32(version.1), Int32(version.2)).defaults(for: client)[property]
+    }
+
+    @Test(arguments: versions)
+    func assignorIsCooperativeFrom261(version: (Int, Int, Int)) {
+        #expect(
+            value("partition.assignment.strategy", .consumer, version)
+                == (version >= (2, 6, 1) ? "cooperative-sticky" : "range"))
+        #expect(value("partition.assignment.strategy", .producer, version) == nil)
+    }
+
+    @Test(arguments: versions)
+    func propertiesThatAVersionDoesNotKnowAreLeftOut(version: (Int, Int, Int)) {
+        #expect((value("fetch.queue.backoff.ms", .consumer, version) != nil) == (version >= (2, 2, 0)))
+        #expect((value("enable.metrics.push", .consumer, version) != nil) == (version >= (2, 5, 0)))
+        #expect((value("enable.metrics.push", .producer, version) != nil) == (version >= (2, 5, 0)))
+    }
+
+    /// Below 2.2.0 a full queue waits 1 s, so that this number is also the most records a partition gives in a second.
+    @Test(arguments: versions)
+    func prefetchIsDeeperWhereAFullQueueWaitsASecond(version: (Int, Int, Int)) throws {
+        let depth = try #require(value("queued.min.messages", .consumer, version).flatMap { Int($0) })
+        #expect(version < (2, 2, 0) ? depth >= 2000 : depth <= 1000)
+    }
+
+    @Test func versionsAreReadAndOrdered() {
+        #expect(LibraryVersion(2, 0, 2).description == "2.0.2")
+        #expect(LibraryVersion(2, 16).description == "2.16.0")
+        #expect(LibraryVersion(2, 6, 0) < LibraryVersion(2, 6, 1))
+        #expect(LibraryVersion(2, 8) < LibraryVersion(2, 16))
+        #expect(LibraryVersion.running >= LibraryVersion(2, 0, 2))
+    }
+
+    @Test func everyRuleSaysWhy() { for rule in LibraryVersion.rules { #expect(rule.reason.count > 20) } }
+}
