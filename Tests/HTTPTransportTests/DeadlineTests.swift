@@ -54,9 +54,8 @@ struct DeadlineTests {
         } _: { transport in
             async let first = transport.failure(ofGetting: server.url, within: .seconds(15))
             try await eventually("the first to have arrived") { server.requests.count == 1 }
-            let start = ContinuousClock.now
             #expect(await transport.failure(ofGetting: server.url, within: .milliseconds(100)) == .timeout)
-            #expect(ContinuousClock.now - start < .seconds(5))
+            // Still under way: had the second taken the first one's time, this would be a timeout.
             await transport.shutdown()
             #expect(await first == .cancelled)
         }
@@ -70,9 +69,7 @@ struct DeadlineTests {
             $0.connectTimeout = .milliseconds(connect)
         } _: { transport in
             let url = "https://127.0.0.1:\(server.port)"
-            let start = ContinuousClock.now
             #expect(await transport.failure(ofGetting: url, within: .milliseconds(deadline)) == kind)
-            #expect(ContinuousClock.now - start < .seconds(10))
         }
     }
 
