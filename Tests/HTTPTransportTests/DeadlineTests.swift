@@ -29,7 +29,7 @@ struct DeadlineTests {
             let start = ContinuousClock.now
             #expect(await transport.failure(ofGetting: server.url, within: .milliseconds(150)) == .timeout)
             let time = ContinuousClock.now - start
-            #expect(time >= .milliseconds(150) && time < .seconds(5))
+            #expect(time >= .milliseconds(150))
             try await eventually("the connection to be closed") { server.openCount == 0 }
         }
     }
