@@ -34,8 +34,11 @@ lint: ## Format and style, as .swift-format has them
 format: ## Formats everything
 	swift format --in-place --parallel --recursive $(SOURCES)
 
-docs: setup ## The README's table of settings
-	@swift run locsearch config --table
+docs: setup ## Writes the README's table of settings anew
+	swift build --product locsearch $(SWIFT_FLAGS)
+	@table=$$(mktemp) && trap 'rm -f "$$table"' EXIT && \
+	  "$$(swift build --show-bin-path $(SWIFT_FLAGS))/locsearch" config --table > "$$table" && \
+	  sed -i -e '/^<!-- settings:/,/^<!-- end of settings -->/{/^<!-- settings:/{p;r '"$$table" -e '};/^<!-- end of settings -->/p;d}' README.md
 
 $(VENV)/ok: schemas/requirements.txt
 	@tools/setup python

@@ -67,6 +67,16 @@ package final class EmbeddedBroker: Sendable {
         locsearch_mock_fail(handles.cluster, api.rawValue, Int32(count), rd_kafka_resp_err_t(code))
     }
 
+    /// Takes back what is left of the failures that were asked for.
+    package func clearFailures(of api: API) { rd_kafka_mock_clear_request_errors(handles.cluster, api.rawValue) }
+
+    /// Makes a topic; one that exists stays as it is.
+    package func createTopic(_ name: String, partitions: Int) throws(KafkaError) {
+        let code = rd_kafka_mock_topic_create(handles.cluster, name, Int32(partitions), 1)
+        guard code != RD_KAFKA_RESP_ERR_NO_ERROR, code != RD_KAFKA_RESP_ERR_TOPIC_ALREADY_EXISTS else { return }
+        throw KafkaError(code, doing: "create topic \(name)")
+    }
+
     /// Delays every answer of a broker (numbered from 1).
     package func setRoundTripTime(_ time: Duration, broker: Int32) {
         rd_kafka_mock_broker_set_rtt(handles.cluster, broker, Int32(time.wholeMilliseconds))

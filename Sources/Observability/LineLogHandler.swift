@@ -6,10 +6,13 @@ package import Logging
     import Darwin
 #endif
 
-/// Writes each line with one `write(2)` to standard error: lines of several threads never mix.
+/// Writes each line with one `write(2)` to standard error: lines of several threads never mix, and a line that is
+/// written is out. Texts in `SecretRegistry.shared` never get there.
 package struct LineLogHandler: LogHandler {
     package enum Format: String, Sendable {
+        /// `{"ts":...,"level":...,"message":...,"metadata":{...}}`, one object a line.
         case json
+        /// For people, in colour on a terminal.
         case text
     }
 
@@ -18,10 +21,16 @@ package struct LineLogHandler: LogHandler {
     package var logLevel: Logger.Level
     private let label: String
     private let format: Format
+    private let output: LineOutput
 
     package init(label: String, format: Format, level: Logger.Level) {
+        self.init(label: label, format: format, level: level, output: .standardError)
+    }
+
+    init(label: String, format: Format, level: Logger.Level, output: LineOutput) {
         self.label = label
         self.format = format
+        self.output = output
         logLevel = level
     }
 
@@ -32,43 +41,73 @@ package struct LineLogHandler: LogHandler {
 
     package func log(event: LogEvent) {
         var all = metadata
+        if let provided = metadataProvider?.get() { all.merge(provided) { _, provided in provided } }
         if let own = event.metadata { all.merge(own) { _, own in own } }
         let pairs = all.sorted { $0.key < $1.key }
-        let time = Self.timestamp()
-        var line: String
-        switch format {
-        case .json:
-            line = #"{"ts":"\#(time)","level":"\#(event.level)","message":\#(quoted("\(event.message)"))"#
-            for (key, value) in pairs { line += ",\(quoted(key)):\(quoted("\(value)"))" }
-            line += "}\n"
-        case .text:
-            line = "\(time) \(event.level) \(event.message)"
-            for (key, value) in pairs { line += " \(key)=\(value)" }
-            line += "\n"
-        }
-        var bytes = Array(SecretRegistry.shared.redacted(line).utf8)
-        _ = unsafe write(2, &bytes, bytes.count)
+        let line =
+            switch format {
+            case .json: Self.json(event.level, "\(event.message)", pairs)
+            case .text: Self.text(event.level, "\(event.message)", pairs, inColour: output.isTerminal)
+            }
+        output.write(line)
     }
 
-    /// RFC 3339 in UTC, with milliseconds.
-    private static func timestamp() -> String {
-        var now = timespec()
-        unsafe clock_gettime(CLOCK_REALTIME, &now)
-        var parts = unsafe tm()
-        unsafe gmtime_r(&now.tv_sec, &parts)
-        func padded(_ number: Int, _ width: Int) -> String {
-            let digits = "\(number)"
-            return String(repeating: "0", count: max(0, width - digits.count)) + digits
+    private static func json(
+        _ level: Logger.Level, _ message: String, _ metadata: [(key: String, value: Logger.MetadataValue)]
+    ) -> String {
+        var line = #"{"ts":"\#(LogTime.now())","level":"\#(level)","message":\#(quoted(message))"#
+        if !metadata.isEmpty {
+            let members = metadata.map { "\(quoted($0.key)):\(json($0.value))" }
+            line += #","metadata":{\#(members.joined(separator: ","))}"#
         }
-        let date = unsafe "\(parts.tm_year + 1900)-\(padded(Int(parts.tm_mon) + 1, 2))-\(padded(Int(parts.tm_mday), 2))"
-        let time =
-            unsafe "\(padded(Int(parts.tm_hour), 2)):\(padded(Int(parts.tm_min), 2)):\(padded(Int(parts.tm_sec), 2))"
-        return "\(date)T\(time).\(padded(now.tv_nsec / 1_000_000, 3))Z"
+        return line + "}\n"
     }
 
-    private func quoted(_ text: String) -> String {
+    private static func json(_ value: Logger.MetadataValue) -> String {
+        switch value {
+        case .string(let text): quoted(text)
+        case .stringConvertible(let value): quoted("\(value)")
+        case .array(let values): "[" + values.map(json).joined(separator: ",") + "]"
+        case .dictionary(let members):
+            "{"
+                + members.sorted { $0.key < $1.key }.map { "\(quoted($0.key)):\(json($0.value))" }.joined(
+                    separator: ",")
+                + "}"
+        }
+    }
+
+    private static func text(
+        _ level: Logger.Level, _ message: String, _ metadata: [(key: String, value: Logger.MetadataValue)],
+        inColour: Bool
+    ) -> String {
+        let (begin, end) = inColour ? (colour(of: level), "\u{1B}[0m") : ("", "")
+        var line = "\(LogTime.now()) \(begin)\(level)\(end) \(plain(message))"
+        for (key, value) in metadata { line += " \(key)=\(plain("\(value)"))" }
+        return line + "\n"
+    }
+
+    private static func colour(of level: Logger.Level) -> String {
+        switch level {
+        case .trace, .debug: "\u{1B}[2m"
+        case .info, .notice: "\u{1B}[32m"
+        case .warning: "\u{1B}[33m"
+        case .error, .critical: "\u{1B}[31m"
+        }
+    }
+
+    /// Redacted, and on one line: what a stranger wrote cannot begin a line of its own, nor steer a terminal.
+    private static func plain(_ text: String) -> String {
+        var result = String.UnicodeScalarView()
+        for scalar in SecretRegistry.shared.redacted(text).unicodeScalars {
+            result.append(scalar.properties.generalCategory == .control ? " " : scalar)
+        }
+        return String(result)
+    }
+
+    /// Redacted before it is escaped: an escaped secret would not be recognised.
+    private static func quoted(_ text: String) -> String {
         var result = "\""
-        for scalar in text.unicodeScalars {
+        for scalar in SecretRegistry.shared.redacted(text).unicodeScalars {
             switch scalar {
             case "\"": result += "\\\""
             case "\\": result += "\\\\"

@@ -22,11 +22,7 @@ package final class MetricsRegistry: MetricsFactory {
     package init() {}
 
     private func name(_ label: String, _ dimensions: [(String, String)]) -> Name {
-        let texts = dimensions.map { key, value in
-            let escaped = value.replacing("\\", with: "\\\\").replacing("\"", with: "\\\"").replacing("\n", with: "\\n")
-            return "\(key)=\"\(escaped)\""
-        }
-        return Name(label: label, dimensions: texts.joined(separator: ","))
+        Name(label: label, dimensions: PrometheusText.labels(dimensions))
     }
 
     package func makeCounter(label: String, dimensions: [(String, String)]) -> any CounterHandler {
@@ -82,7 +78,9 @@ package final class MetricsRegistry: MetricsFactory {
         for (name, series) in all {
             let labels = name.dimensions.isEmpty ? "" : "{\(name.dimensions)}"
             func head(_ type: String) {
-                if name.label != lastLabel { text += "# TYPE \(name.label) \(type)\n" }
+                guard name.label != lastLabel else { return }
+                if let help = MetricHelp.texts[name.label] { text += "# HELP \(name.label) \(help)\n" }
+                text += "# TYPE \(name.label) \(type)\n"
             }
             switch series {
             case .counter(let counter):
@@ -90,7 +88,7 @@ package final class MetricsRegistry: MetricsFactory {
                 text += "\(name.label)\(labels) \(counter.value)\n"
             case .gauge(let gauge):
                 head("gauge")
-                text += "\(name.label)\(labels) \(gauge.value)\n"
+                text += "\(name.label)\(labels) \(PrometheusText.number(gauge.value))\n"
             case .histogram(let histogram):
                 head("histogram")
                 text += histogram.text(name)
@@ -108,16 +106,26 @@ final class CounterSeries: CounterHandler {
     func reset() { count.store(0, ordering: .relaxed) }
 }
 
-/// Whole numbers in practice; kept as thousandths so that an atomic add is enough.
+/// A number that goes up and down. Kept as the bits of a `Double`, so that an atomic is enough.
 final class GaugeSeries: MeterHandler, RecorderHandler {
-    private let thousandths = Atomic<Int64>(0)
-    var value: Double { Double(thousandths.load(ordering: .relaxed)) / 1000 }
-    func set(_ value: Int64) { thousandths.store(value * 1000, ordering: .relaxed) }
-    func set(_ value: Double) { thousandths.store(Int64(value * 1000), ordering: .relaxed) }
-    func increment(by amount: Double) { thousandths.wrappingAdd(Int64(amount * 1000), ordering: .relaxed) }
-    func decrement(by amount: Double) { thousandths.wrappingSubtract(Int64(amount * 1000), ordering: .relaxed) }
+    private let bits = Atomic<UInt64>(0)
+    var value: Double { Double(bitPattern: bits.load(ordering: .relaxed)) }
+    func set(_ value: Int64) { set(Double(value)) }
+    func set(_ value: Double) { bits.store(value.bitPattern, ordering: .relaxed) }
+    func increment(by amount: Double) { add(amount) }
+    func decrement(by amount: Double) { add(-amount) }
     func record(_ value: Int64) { set(value) }
     func record(_ value: Double) { set(value) }
+
+    private func add(_ amount: Double) {
+        var old = bits.load(ordering: .relaxed)
+        while true {
+            let new = (Double(bitPattern: old) + amount).bitPattern
+            let (exchanged, found) = bits.weakCompareExchange(expected: old, desired: new, ordering: .relaxed)
+            if exchanged { return }
+            old = found
+        }
+    }
 }
 
 final class HistogramSeries: TimerHandler {

@@ -3,18 +3,45 @@ import Synchronization
 /// Texts that must never be written, whoever lets one slip: the last line of defence. Thread-safe.
 package final class SecretRegistry: Sendable {
     package static let shared = SecretRegistry()
+    /// Longest first, so that a secret that holds another goes as a whole.
     private let secrets = Mutex<[String]>([])
+
+    package init() {}
 
     /// - Parameter secret: shorter ones than 4 characters would hide half of every line and are left out.
     package func add(_ secret: String) {
         guard secret.count >= 4 else { return }
-        secrets.withLock { if !$0.contains(secret) { $0.append(secret) } }
+        secrets.withLock { secrets in
+            guard !secrets.contains(secret) else { return }
+            secrets.append(secret)
+            secrets.sort { $0.count > $1.count }
+        }
     }
 
+    /// The text with every secret in it replaced, as it stands and as a URL spells it.
     package func redacted(_ text: String) -> String {
         let secrets = secrets.withLock { $0 }
         var text = text
-        for secret in secrets where text.contains(secret) { text = text.replacing(secret, with: "***") }
+        for secret in secrets {
+            for form in [secret, Self.percentEncoded(secret)] where text.contains(form) {
+                text = text.replacing(form, with: "***")
+            }
+        }
         return text
+    }
+
+    /// All but RFC 3986's unreserved characters as `%XX`.
+    private static func percentEncoded(_ text: String) -> String {
+        var result = ""
+        for byte in text.utf8 {
+            let scalar = Unicode.Scalar(byte)
+            if scalar.isASCII, scalar.properties.isAlphabetic || "0123456789-._~".unicodeScalars.contains(scalar) {
+                result.unicodeScalars.append(scalar)
+            } else {
+                let hex = String(byte, radix: 16, uppercase: true)
+                result += "%" + (hex.count == 1 ? "0" : "") + hex
+            }
+        }
+        return result
     }
 }

@@ -29,7 +29,15 @@ struct OutcomeFeed: Sendable {
     init(_ settings: Settings, at start: TopicReader.Start, within bound: Duration, log: Logger) async throws {
         reader = try TopicReader(try settings.consumer(), log: log)
         let topics = settings.topics
-        try await reader.open([topics.results, topics.errors], at: start, within: bound)
+        do throws(KafkaError) {
+            try await reader.open([topics.results, topics.errors], at: start, within: bound)
+        } catch {
+            guard error.kind == .unreachable || error.kind == .timedOut else { throw error }
+            throw Failure(
+                code: Failure.unreachable,
+                description: "no broker answers at \(settings.text("kafka.bootstrapServers")) within \(bound.text): "
+                    + "set kafka.bootstrapServers, or start `locsearch demo`")
+        }
     }
 
     /// What is there, as soon as there is something; empty when the time was up.

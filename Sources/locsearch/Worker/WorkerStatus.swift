@@ -20,15 +20,22 @@ struct WorkerStatus: AdminSource {
     }
 
     func metrics() async -> String {
-        var text = registry.prometheusText
-        let partitions = await worker.statuses().flatMap(\.positions)
-        text += "# TYPE locsearch_partition_lag gauge\n"
-        for partition in partitions {
-            guard let lag = partition.lag else { continue }
-            text +=
-                "locsearch_partition_lag{topic=\"\(partition.id.topic)\",partition=\"\(partition.id.partition)\"} \(lag)\n"
+        let partitions = await worker.statuses().flatMap(\.positions).sorted { $0.id < $1.id }
+        let lags = partitions.compactMap { partition in
+            partition.lag.map { lag in
+                (
+                    labels: [("topic", partition.id.topic), ("partition", "\(partition.id.partition)")],
+                    value: Double(lag)
+                )
+            }
         }
-        return text
+        return registry.prometheusText
+            + PrometheusText.family(
+                "locsearch_partition_lag", .gauge, help: "Records of a partition that are not committed yet.", lags)
+            + PrometheusText.family(
+                "locsearch_build_info", .gauge, help: "Versions of what runs; always 1.",
+                [(labels: [("librdkafka", "\(LibraryVersion.running)")], value: 1)])
+            + ProcessMetrics.prometheusText
     }
 
     func status() async -> String {

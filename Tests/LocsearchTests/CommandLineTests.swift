@@ -1,0 +1,116 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// The program itself, as a process.
+struct CommandLineTests {
+    private struct Result {
+        let code: Int32
+        let output: String
+        let error: String
+    }
+
+    /// The executable lies beside the tests.
+    private static var program: URL {
+        URL(fileURLWithPath: CommandLine.arguments[0]).resolvingSymlinksInPath().deletingLastPathComponent()
+            .appending(path: "locsearch")
+    }
+
+    private func run(_ arguments: [String], environment: [String: String] = [:]) async throws -> Result {
+        let process = Process()
+        process.executableURL = Self.program
+        process.arguments = arguments
+        // Nothing of this machine's settings.
+        process.environment = environment.merging(["HOME": "/nonexistent", "PATH": "/usr/bin"]) { own, _ in own }
+        process.standardInput = FileHandle.nullDevice
+        let (output, error) = (Pipe(), Pipe())
+        process.standardOutput = output
+        process.standardError = error
+        try process.run()
+        async let errorText = Self.text(error)
+        let outputText = await Self.text(output)
+        let result = Result(code: 0, output: outputText, error: await errorText)
+        process.waitUntilExit()
+        return Result(code: process.terminationStatus, output: result.output, error: result.error)
+    }
+
+    @concurrent private static func text(_ pipe: Pipe) async -> String {
+        String(decoding: (try? pipe.fileHandleForReading.readToEnd()) ?? Data(), as: UTF8.self)
+    }
+
+    @Test(
+        arguments: [
+            (["config", "--worker-concurrency", "many"], [:], 78, "worker.concurrency is \"many\""),
+            (
+                ["config", "--worker-concurency", "5"], [:], 78,
+                "--worker-concurency is no setting: did you mean --worker-concurrency?"
+            ),
+            (["config", "--worker.nothing=5"], [:], 78, "--worker.nothing on the command line is no setting"),
+            (["worker"], ["WORKER_CONCURENCY": "5"], 78, "did you mean WORKER_CONCURRENCY?"),
+            (["worker", "--kafka-properties", "no.such.property=1"], [:], 78, "no.such.property"),
+            (["worker", "--kafka-properties", "enable.auto.commit=true"], [:], 78, "enable.auto.commit"),
+            (["worker", "--worker-delivery", "exactly-once"], [:], 78, "worker.delivery"),
+            (["worker", "--config", "/nowhere.yaml"], [:], 78, "/nowhere.yaml"),
+            (
+                ["search", "--lat", "1", "--lng", "1", "--timeout", "1s", "--kafka-bootstrap-servers", "127.0.0.1:1"],
+                [:], 69, "127.0.0.1:1"
+            ),
+            (["search", "--lat", "1"], [:], 64, "--lat and --lng"), (["search", "--lat", "x"], [:], 64, "--lat"),
+            (["watch", "--nonsense"], [:], 64, "--nonsense"), (["nonsense"], [:], 64, "nonsense"),
+            (["simulate", "--latency", "soon"], [:], 64, "--latency"),
+            (["simulate", "--faults", "nonsense:0.5"], [:], 64, "faults"),
+            (["broker", "--brokers", "0"], [:], 64, "--brokers"),
+        ] as [([String], [String: String], Int32, String)])
+    func mistakesEndInOneLineAndTheContractsCode(
+        arguments: [String], environment: [String: String], code: Int32, text: String
+    ) async throws {
+        let result = try await run(arguments, environment: environment)
+        #expect(result.code == code, "\(result.error)")
+        #expect(result.error.contains(text), "\(result.error)")
+        if code != 64 { #expect(result.error.split(separator: "\n").count == 1, "\(result.error)") }
+    }
+
+    @Test func configShowsOriginsAndHidesSecrets() async throws {
+        let result = try await run(
+            ["config", "--worker-loops=2"], environment: ["HOTPEPPER_API_KEY": "geheim-1", "KAFKA_GROUP_ID": "g"])
+        #expect(result.code == 0)
+        let lines = result.output.split(separator: "\n").map {
+            $0.split(separator: " ", omittingEmptySubsequences: true)
+        }
+        #expect(lines.contains(["worker.loops", "2", "command", "line"]))
+        #expect(lines.contains(["kafka.groupId", "g", "KAFKA_GROUP_ID"]))
+        #expect(lines.contains(["hotpepper.apiKey", "(hidden)", "HOTPEPPER_API_KEY"]))
+        #expect(lines.contains(["worker.concurrency", "256", "default"]))
+        #expect(!result.output.contains("geheim"))
+    }
+
+    @Test(arguments: ["worker", "demo", "search", "watch", "broker", "simulate", "config"])
+    func everyCommandHelpsWithExamples(command: String) async throws {
+        let result = try await run([command, "--help"])
+        #expect(result.code == 0)
+        #expect(result.output.contains("locsearch \(command)"))
+        #expect(result.output.components(separatedBy: "locsearch \(command)").count > 2, "an example beside the usage")
+    }
+
+    /// Broker, provider, worker, search, outcomes: all of it.
+    @Test(.timeLimit(.minutes(2))) func theDemoShowsEveryKindOfOutcome() async throws {
+        let record = FileManager.default.temporaryDirectory.appending(path: "outcomes-\(UUID().uuidString).jsonl")
+        defer { try? FileManager.default.removeItem(at: record) }
+        let result = try await run(["demo", "--once", "--record", record.path])
+        #expect(result.code == 0, "\(result.error)")
+        for text in [
+            "places", "nothing found", "invalid-request (location.latitude)", "timeout", "rate-limited", "unauthorized",
+            "bad-response", "a picture", "hotpepper", "google-places", "google-places-legacy",
+        ] {
+            #expect(result.output.contains(text), "\(text) in\n\(result.output)")
+        }
+        #expect(!result.output.contains("no outcome"))
+        let lines = try String(contentsOf: record, encoding: .utf8).split(separator: "\n")
+        #expect(lines.count == 16)
+        for line in lines {
+            let event = try #require(try JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any])
+            #expect(event["topic"] is String)
+            #expect((event["headers"] as? [Any])?.isEmpty == false)
+        }
+    }
+}

@@ -1,0 +1,239 @@
+import Foundation
+import Testing
+
+@testable import locsearch
+
+struct SettingsTests {
+    private func load(
+        flags: [String: String] = [:], environment: [String: String] = [:], file: (name: String, text: String)? = nil
+    ) async throws -> Settings {
+        guard let file else { return try await Settings.load(flags: flags, file: nil, environment: environment) }
+        let folder = FileManager.default.temporaryDirectory.appending(path: "locsearch-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let path = folder.appending(path: file.name).path
+        try Data(file.text.utf8).write(to: URL(fileURLWithPath: path))
+        return try await Settings.load(flags: flags, file: path, environment: environment)
+    }
+
+    private func refusal(_ body: () async throws -> Settings) async -> String {
+        do {
+            _ = try await body()
+            return ""
+        } catch {
+            return "\(error)"
+        }
+    }
+
+    @Test func everyDefaultFitsItsOwnRule() throws {
+        for setting in Setting.shown {
+            guard let value = setting.defaultValue else { continue }
+            #expect(try setting.checked(value) == value, "\(setting.name)")
+        }
+    }
+
+    @Test(arguments: [
+        ("kafka.bootstrapServers", "KAFKA_BOOTSTRAP_SERVERS", "--kafka-bootstrap-servers"),
+        ("worker.maxRequestBytes", "WORKER_MAX_REQUEST_BYTES", "--worker-max-request-bytes"),
+        ("googlePlaces.baseURL", "GOOGLE_PLACES_BASE_URL", "--google-places-base-url"),
+        ("hotpepper.apiKeyFile", "HOTPEPPER_API_KEY_FILE", "--hotpepper-api-key-file"),
+        ("topics.deadLetters", "TOPICS_DEAD_LETTERS", "--topics-dead-letters"),
+        (
+            "providers.googlePlaces.requestsPerSecond", "PROVIDERS_GOOGLE_PLACES_REQUESTS_PER_SECOND",
+            "--providers-google-places-requests-per-second"
+        ),
+        ("admin.port", "ADMIN_PORT", "--admin-port"),
+    ])
+    func namesAreTheContracts(name: String, environment: String, flag: String) throws {
+        let setting = try #require(Setting.byName[name])
+        #expect(setting.environmentName == environment)
+        #expect(setting.flagName == flag)
+    }
+
+    /// What swift-configuration looks up is what we print: each setting is found under its own variable.
+    @Test func everyVariableIsHeard() async throws {
+        for setting in Setting.shown {
+            guard let value = setting.defaultValue else { continue }
+            let settings = try await load(environment: [setting.environmentName: value])
+            #expect(settings.values[setting.name] == .init(text: value, origin: .environment(setting.environmentName)))
+        }
+    }
+
+    @Test func flagsWinOverEnvironmentOverFileOverDefault() async throws {
+        let file = (
+            name: "a.json", text: #"{"kafka":{"groupId":"file"},"topics":{"results":"file"},"worker":{"loops":2}}"#
+        )
+        let settings = try await load(
+            flags: ["kafka.groupId": "flag"],
+            environment: ["KAFKA_GROUP_ID": "environment", "TOPICS_RESULTS": "variable"],
+            file: file)
+        #expect(settings["kafka.groupId"] == "flag")
+        #expect(settings["topics.results"] == "variable")
+        #expect(settings.integer("worker.loops") == 2)
+        #expect(settings.integer("worker.concurrency") == 256)
+        #expect(settings.values["kafka.groupId"]?.origin == .flag)
+        #expect(settings.values["topics.results"]?.origin == .environment("TOPICS_RESULTS"))
+        #expect(settings.isDefault("worker.concurrency"))
+    }
+
+    static let files = [
+        (
+            name: "a.json",
+            text:
+                #"{"worker":{"concurrency":64,"maxAge":"off"},"kafka":{"properties":{"debug":"broker,topic"}},"providers":{"order":["google-places","hotpepper"]}}"#
+        ),
+        (
+            name: "a.json",
+            text:
+                #"{"worker.concurrency":64,"kafka.properties":"debug=broker,topic","providers.order":"google-places, hotpepper"}"#
+        ),
+        (
+            name: "a.yaml",
+            text:
+                "worker:\n  concurrency: 64\n  maxAge: off\nkafka:\n  properties:\n    debug: broker,topic\nproviders:\n  order: [google-places, hotpepper]\n"
+        ),
+    ]
+    @Test(arguments: files) func filesSayTheSameInEveryForm(file: (name: String, text: String)) async throws {
+        let settings = try await load(file: file)
+        #expect(settings.integer("worker.concurrency") == 64)
+        #expect(settings.duration("worker.maxAge") == nil)
+        #expect(settings.properties == ["debug": "broker,topic"])
+        #expect(settings["providers.order"] == "google-places,hotpepper")
+    }
+
+    @Test(arguments: [
+        ("worker.concurrency", "0", "an integer from 1 to 65536"), ("worker.concurrency", "ten", "an integer"),
+        ("worker.concurrency", "1.5", "an integer"), ("worker.deadline", "5", "a duration from 1ms to 1m"),
+        ("worker.deadline", "61s", "a duration"), ("worker.deadline", "-1s", "a duration"),
+        ("worker.deadline", "off", "a duration"), ("worker.deadline", "0x5s", "a duration"),
+        ("worker.deadline", "1e2ms", "a duration"), ("worker.deadline", "0.5ms", "a duration"),
+        ("worker.ordering", "random", "one of unordered, key, partition"),
+        ("kafka.bootstrapServers", "broker", "host:port"), ("kafka.bootstrapServers", "broker:0", "host:port"),
+        ("kafka.bootstrapServers", "a:1,,b:2", "host:port"), ("kafka.properties", "nothing", "name=value"),
+        ("topics.requests", "a b", "a topic's name"), ("topics.requests", "..", "a topic's name"),
+        ("hotpepper.baseURL", "ftp://x", "an http or https URL"), ("hotpepper.baseURL", "http://", "an http"),
+        ("hotpepper.baseURL", "http://a?b", "an http"), ("hotpepper.baseURL", "http://user@a", "an http"),
+        ("providers.order", "hotpepper,hotpepper", "some of"), ("providers.order", "yelp", "some of"),
+        ("admin.port", "65536", "an integer from 0 to 65535"), ("log.format", "xml", "one of json, text"),
+        ("kafka.groupId", "a\nb", "text"),
+    ])
+    func aWrongValueIsNamedOnOneLine(name: String, value: String, expected: String) async {
+        let refusal = await refusal { try await load(flags: [name: value]) }
+        #expect(refusal.hasPrefix("\(name) is "))
+        #expect(refusal.contains("expected \(expected)"))
+        #expect(refusal.filter(\.isNewline).count == value.filter(\.isNewline).count)
+    }
+
+    @Test func aSecretsValueIsNotShown() async {
+        let refusal = await refusal { try await load(environment: ["HOTPEPPER_API_KEY": "geheim\u{7}"]) }
+        #expect(refusal.contains("hotpepper.apiKey"))
+        #expect(!refusal.contains("geheim"))
+    }
+
+    @Test(arguments: [
+        ("worker.delivery", "exactly-once"), ("providers.hotpepper.requestsPerSecond", "5"),
+        ("providers.googlePlaces.breaker.enabled", "true"),
+    ])
+    func whatIsNotBuiltIsRefused(name: String, value: String) async throws {
+        let setting = try #require(Setting.byName[name])
+        guard !setting.isBuilt || setting.notYet.contains(value) else { return }
+        let refusal = await refusal { try await load(flags: [name: value]) }
+        #expect(refusal.hasPrefix(name))
+        #expect(refusal.contains("this version does not have"))
+    }
+
+    @Test(arguments: [
+        ("WORKER_CONCURENCY", "WORKER_CONCURRENCY"), ("KAFKA_BOOTSTRAP_SERVER", "KAFKA_BOOTSTRAP_SERVERS"),
+        ("KAFKA_BOOSTRAP_SERVERS", "KAFKA_BOOTSTRAP_SERVERS"), ("HOTPEPPER_APIKEY", "HOTPEPPER_API_KEY"),
+        ("TOPICS_RESULT", "TOPICS_RESULTS"),
+    ])
+    func aMisspeltVariableIsAnsweredWithWhatWasMeant(name: String, meant: String) async {
+        let refusal = await refusal { try await load(environment: [name: "x"]) }
+        #expect(refusal == "the environment variable \(name) is no setting: did you mean \(meant)?")
+    }
+
+    @Test(arguments: [
+        "KAFKA_PORT", "KAFKA_SERVICE_HOST", "KAFKA_SERVICE_PORT", "KAFKA_PORT_9092_TCP", "ADMIN_SERVICE_PORT",
+        "WORKER_ID", "LOG_DIR", "KAFKA_HOME", "HTTP_PROXY", "LOGNAME", "PATH", "LOCSEARCH_CONFIG_DIR", "KAFKA_OPTS",
+    ])
+    func othersVariablesDoNotMatter(name: String) async throws {
+        #expect(try await load(environment: [name: "whatever"]).isDefault("kafka.groupId"))
+    }
+
+    @Test func anEmptyVariableIsNotSet() async throws {
+        #expect(try await load(environment: ["KAFKA_GROUP_ID": "", "LOCSEARCH_CONFIG": ""]).isDefault("kafka.groupId"))
+    }
+
+    @Test(arguments: [
+        (name: "a.json", text: #"{"worker":{"concurency":1}}"#, refusal: "worker.concurency in "),
+        (name: "a.yaml", text: "worker:\n  concurency: 1\n", refusal: "worker.concurency in "),
+        (name: "a.yml", text: "werker: 1\n", refusal: "werker in "),
+        (name: "a.json", text: "{", refusal: "the settings file "),
+        (name: "a.json", text: "[1]", refusal: "the settings file "),
+        (name: "a.yaml", text: "- a\n", refusal: "the settings file "),
+        (name: "a.yaml", text: "", refusal: "the settings file "),
+        (name: "a.json", text: #"{"worker":{"concurrency":"many"}}"#, refusal: "worker.concurrency is \"many\""),
+    ])
+    func aWrongFileIsNamed(file: (name: String, text: String, refusal: String)) async {
+        let refusal = await refusal { try await load(file: (file.name, file.text)) }
+        #expect(refusal.hasPrefix(file.refusal), "\(refusal)")
+        #expect(!refusal.contains("\n"))
+    }
+
+    @Test func aFileThatIsNotThereIsNamed() async {
+        let refusal = await refusal { try await load(environment: ["LOCSEARCH_CONFIG": "/nowhere/a.yaml"]) }
+        #expect(refusal == "the settings file /nowhere/a.yaml cannot be read")
+    }
+
+    @Test(arguments: [
+        (["worker.loops": "8", "worker.concurrency": "4"], "worker.loops"),
+        (["worker.deadline": "20s", "worker.maxDeadline": "10s"], "worker.deadline"),
+        (["topics.results": "x", "topics.errors": "x"], "topics.errors"),
+        (["http.caFile": "/nowhere.pem"], "http.caFile"),
+        (["hotpepper.apiKey": "a", "hotpepper.apiKeyFile": "/b"], "hotpepper.apiKey and hotpepper.apiKeyFile"),
+        (["hotpepper.apiKeyFile": "/nowhere"], "hotpepper.apiKeyFile"),
+    ])
+    func settingsMustFitTogether(flags: [String: String], named: String) async throws {
+        let settings = try await load(flags: flags)
+        let error = #expect(throws: SettingsError.self) { try settings.validate() }
+        #expect(error?.description.hasPrefix(named) == true)
+    }
+
+    @Test(arguments: [("key\n", "key"), ("key", "key"), (" key \r\n", "key")])
+    func aKeyFileIsReadWithoutItsLineEnd(content: String, key: String) async throws {
+        let path = FileManager.default.temporaryDirectory.appending(path: "key-\(UUID().uuidString)").path
+        try Data(content.utf8).write(to: URL(fileURLWithPath: path))
+        defer { try? FileManager.default.removeItem(atPath: path) }
+        #expect(try await load(flags: ["hotpepper.apiKeyFile": path]).hotpepperKey() == key)
+    }
+
+    @Test(arguments: [
+        ("http://127.0.0.1:80/", "http://127.0.0.1:80"), ("https://a.b/c//", "https://a.b/c"), ("http://a", "http://a"),
+    ])
+    func slashesAtTheEndOfAURLAreDropped(value: String, expected: String) throws {
+        #expect(try #require(Setting.byName["hotpepper.baseURL"]).checked(value) == expected)
+    }
+
+    @Test(arguments: [
+        ("250ms", Duration.milliseconds(250)), ("5s", .seconds(5)), ("1.5s", .milliseconds(1500)),
+        ("2m", .seconds(120)),
+        ("1h", .seconds(3600)), ("0ms", .zero),
+    ])
+    func durationsReadBack(text: String, duration: Duration) {
+        #expect(Duration(text: text) == duration)
+        #expect(Duration(text: duration.text) == duration)
+    }
+
+    @Test func thePropertiesOfABenchAreUnderstood() {
+        #expect(Setting.properties("fetch.wait.max.ms=10, debug=a,b") == ["fetch.wait.max.ms": "10", "debug": "a,b"])
+        #expect(Setting.properties("x=a=b") == ["x": "a=b"])
+        for wrong in ["=a", "a", "a=b,,c=d", ""] { #expect(Setting.properties(wrong) == nil, "\(wrong)") }
+    }
+
+    @Test func theReadmeHasTheTable() throws {
+        let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+            .deletingLastPathComponent()
+        let readme = try String(contentsOf: root.appending(path: "README.md"), encoding: .utf8)
+        #expect(readme.contains(Setting.markdownTable), "run `make docs`")
+    }
+}

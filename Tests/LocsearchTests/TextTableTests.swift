@@ -1,0 +1,30 @@
+import Testing
+
+@testable import locsearch
+
+struct TextTableTests {
+    @Test(arguments: [
+        ("abc", 3), ("日本", 4), ("ﾊﾝｶｸ", 4), ("Ｋｉ", 4), ("e\u{301}", 1), ("🍜", 2), ("👨‍👩‍👧", 2), ("❤️", 2), ("한글", 4),
+        ("", 0),
+        ("—", 1),
+    ])
+    func widthIsWhatATerminalShows(text: String, width: Int) { #expect(TerminalText.width(of: text) == width) }
+
+    @Test(arguments: [("abcdef", 4, "abc…"), ("日本語", 4, "日…"), ("日本語", 6, "日本語"), ("abc", 3, "abc")])
+    func longTextIsCut(text: String, width: Int, expected: String) {
+        #expect(TerminalText.cut(text, to: width) == expected)
+        #expect(TerminalText.width(of: TerminalText.cut(text, to: width)) <= width)
+    }
+
+    @Test(arguments: [
+        ("\u{1B}[31mred", " [31mred"), ("a\nb", "a b"), ("a\u{202E}b", "ab"), ("👨‍👩‍👧", "👨‍👩‍👧"), ("\u{9B}x", " x"),
+    ])
+    func namesCannotSteerTheTerminal(text: String, expected: String) { #expect(TerminalText.safe(text) == expected) }
+
+    @Test func columnsStandUnderTheirTitles() {
+        var table = TextTable([.init(title: "name"), .init(title: "empty"), .init(title: "n", alignment: .right)])
+        table.add(["日本", "", "5"])
+        table.add(["abcdef", "", "10"])
+        #expect(table.lines == ["name     n", "日本     5", "abcdef  10"])
+    }
+}
