@@ -10,7 +10,7 @@ from harness.lab import Experiment, Lab, Skipped, run_command
 
 def run(lab: Lab) -> None:
     count = lab.size(200, 2_000)
-    if run_command([lab.options.locsearch, "dead-letters", "redrive", "--help"], {}).returncode:
+    if "redrive" not in run_command([lab.options.locsearch, "dead-letters", "--help"], {}).stdout:
         raise Skipped("worker has no `dead-letters redrive`")
     lab.recorder.add("params", allowed=0)
     lab.begin(partitions=4)

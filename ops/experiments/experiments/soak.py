@@ -54,22 +54,23 @@ SHORT = [kill, provider_fails, broker_refuses, restart]
 
 
 def run(lab: Lab) -> None:
-    total, rate = lab.size((8_000, 500), (1_000_000, 4_000))
+    total, rate = lab.size((100_000, 400), (1_000_000, 4_000))
     lab.begin(partitions=24, results=24, errors=8)
     lab.provider.latency(20)
     # A longer wait before giving up: what is being shown is the delivery, not the deadline.
     lab.workers(WORKERS, worker__concurrency=128, if_known={"providers.hotpepper.breaker.enabled": False})
     chance = random.Random(4)
-    load = lab.sender.start(total, rate, ahead=40_000)
-    turns, done = [] if lab.long else list(SHORT), 0
+    turns, done, over = [] if lab.long else list(SHORT), 0, False
+    load = lab.sender.start(total, rate, ahead=40_000, until=lambda: over)
     while load.is_alive() and (lab.long or turns):
         lab.steady(60)
         if not turns:
             turns = chance.sample(CHAOS, len(CHAOS))
         event = turns.pop(0)
-        lab.say(f"{event.__name__.replace('_', ' ')}; {lab.recorder.finished} of {total} have their outcome")
+        lab.say(f"{event.__name__.replace('_', ' ')}; {lab.recorder.finished} requests have their outcome")
         event(lab, chance)
         done += 1
+    over = not lab.long
     load.join()
     lab.figure("disturbances", done)
     lab.audit()

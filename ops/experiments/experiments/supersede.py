@@ -25,7 +25,7 @@ def run(lab: Lab) -> None:
     lab.end()
     superseded = lab.counts().get("superseded", 0)
     most = sessions * (bursts * each - 1)  # all but each session's last
-    lab.figure("superseded", f"{superseded} of {sessions * bursts * (each - 1)} that had a newer one at their heels")
+    lab.figure("superseded", f"{superseded}; {sessions * bursts * (each - 1)} had a newer one within 50 ms, {most} had one at all")
     lab.figure("calls broken off", lab.provider.aborted())
     lab.check(superseded <= most, "more were superseded than can be")
     lab.check(superseded >= 0.7 * sessions * bursts * (each - 1), "too few were superseded")

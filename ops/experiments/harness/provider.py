@@ -48,19 +48,20 @@ class Provider:
 
     def calls(self) -> int:
         """Since the last reset."""
-        return self.stats()["total"]["requests"]
+        return self.stats()["requests"]
 
     def aborted(self) -> int:
         """Calls whose client went away before the answer."""
-        return self.stats()["total"]["aborted"]
+        return self.stats()["aborted"]
 
     def arrivals(self) -> dict[int, int]:
         """Calls by second of the clock, since 1970."""
-        return {int(s): n for s, n in self.stats()["arrivalsPerSecond"].items()}
+        counted = self.stats()["perSecond"]
+        return {counted["first"] + i: n for i, n in enumerate(counted["counts"])}
 
     def most_in_one_second(self) -> int:
         """In any window of one second, wherever it begins."""
-        return self.stats()["maxInOneSecond"]
+        return self.stats()["maxInAnySecond"]
 
     def _call(self, path: str, body: bytes | None = None) -> bytes:
         call = urllib.request.Request(self.base_url + path, body, {"Content-Type": "application/json"})
