@@ -224,9 +224,8 @@ package actor KafkaProducer: ReadinessHandler {
     }
 
     private func reason(_ code: rd_kafka_resp_err_t) -> KafkaError {
-        // After a fatal error the client throws out what still waits, under a code of its own.
-        let isPurged = code == RD_KAFKA_RESP_ERR__PURGE_QUEUE || code == RD_KAFKA_RESP_ERR__PURGE_INFLIGHT
-        if isPurged, rd_kafka_fatal_error(client, nil, 0) != RD_KAFKA_RESP_ERR_NO_ERROR { return noteFatal() }
+        // What a fatal error takes along is reported under codes of its own.
+        if rd_kafka_fatal_error(client, nil, 0) != RD_KAFKA_RESP_ERR_NO_ERROR { return noteFatal() }
         return fatalError(instead: code, doing: "delivery")
     }
 
