@@ -220,14 +220,6 @@ class Lab:
         time.sleep(0.5)  # late duplicates
         self.until(lambda: self._reader_is_idle(), 20, "the reader to come to the end")
 
-    def give_up(self) -> None:
-        """The experiment could not go on: what was sent may still finish, so that the history is judged fairly."""
-        signal.alarm(0)
-        if self.fleet and self.fleet.alive:
-            self.sender.ended = True
-            time.sleep(0.2)
-            self.settle(20)
-
     def commits_catch_up(self, within: float) -> bool:
         try:
             return self.until(lambda: self.sampler.lag() == 0, within, "all offsets to be committed")
