@@ -95,7 +95,10 @@ let package = Package(
         .testTarget(name: "ResilienceTests", dependencies: ["Resilience", "TestSupport"], swiftSettings: safe),
         .testTarget(name: "LocationSearchTests", dependencies: ["LocationSearch", "TestSupport"], swiftSettings: safe),
         .testTarget(name: "EventContractTests", dependencies: ["EventContract"], swiftSettings: spans),
+        .testTarget(name: "ObservabilityTests", dependencies: ["Observability"], swiftSettings: safe),
         .testTarget(name: "WorkerRuntimeTests", dependencies: ["WorkerRuntime", "TestSupport"], swiftSettings: safe),
+        .testTarget(name: "AdminServerTests", dependencies: ["AdminServer"], swiftSettings: safe),
+        .testTarget(name: "LocsearchTests", dependencies: ["locsearch", "TestSupport"], swiftSettings: safe),
         .testTarget(
             name: "IntegrationTests",
             dependencies: [

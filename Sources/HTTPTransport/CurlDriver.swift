@@ -23,9 +23,9 @@ final class CurlDriver {
     }
     /// By file descriptor.
     private var sockets: [Socket] = []
+    /// Owns this object. Not weak: a weak reference makes every retain of its target slow.
+    private unowned let transport: HTTPTransport
     private let loop: EventLoop
-    private let onTimer: () -> Void
-    private weak var handler: (any ReadinessHandler)?
     /// curl wants a call at once.
     private var isDue = false
     /// When curl wants a call even if no socket is ready.
@@ -33,16 +33,12 @@ final class CurlDriver {
     private var armed: (timer: TimerID, at: ContinuousClock.Instant)?
     private var isEnding = false
 
-    /// - Parameter handler: told by the loop of ready sockets; tells `ready`.
-    /// - Parameter onTimer: called on the loop; calls `timerFired`.
-    init?(
-        loop: EventLoop, configuration: HTTPConfiguration, handler: any ReadinessHandler, onTimer: @escaping () -> Void
-    ) {
+    /// - Parameter transport: told by the loop of ready sockets, for which it calls `ready`, and calls `timerFired`.
+    init?(transport: HTTPTransport, configuration: HTTPConfiguration) {
         guard let multi = curl_multi_init() else { return nil }
         self.multi = multi
-        self.loop = loop
-        self.handler = handler
-        self.onTimer = onTimer
+        self.transport = transport
+        loop = transport.loop
         // Unretained is safe: this object owns the multi handle and ends it in `deinit`.
         locsearch_multi_set_callbacks(
             multi, CurlDriver.socketWanted, CurlDriver.timerWanted, Unmanaged.passUnretained(self).toOpaque())
@@ -95,6 +91,7 @@ final class CurlDriver {
     }
 
     func timerFired() {
+        armed = nil
         if isDue { return timeout() }
         guard let due else { return }
         guard due <= .now else { return arm(for: due) }
@@ -115,9 +112,9 @@ final class CurlDriver {
         sockets[index].wanted = readiness
         if readiness.isEmpty {
             if !sockets[index].isConnection { unwatch(socket) }
-        } else if sockets[index].watched != readiness, let handler {
+        } else if sockets[index].watched != readiness {
             sockets[index].watched = readiness
-            loop.watch(socket, for: readiness, handler)
+            loop.watch(socket, for: readiness, transport)
         }
     }
 
@@ -163,10 +160,8 @@ final class CurlDriver {
             if armed.at <= due { return }
             loop.cancel(armed.timer)
         }
-        let timer = loop.schedule(at: due) { [weak self] in
-            self?.armed = nil
-            self?.onTimer()
-        }
+        // The loop keeps the transport until then.
+        let timer = loop.schedule(at: due) { [transport] in transport.timerFired() }
         armed = (timer, due)
     }
 

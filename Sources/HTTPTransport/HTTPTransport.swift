@@ -7,6 +7,9 @@ package import EventLoop
 ///
 /// A call that finds its kept connection closed by the server before the first byte of the answer is repeated by libcurl
 /// on a new one, `POST` too: what is sent here are searches, free of side effects.
+///
+/// A task that prefers the loop as its executor is resumed on it directly; any other takes a detour through Swift's
+/// thread pool (10 µs).
 package actor HTTPTransport: HTTPSending, ReadinessHandler {
     package nonisolated let loop: EventLoop
     package nonisolated var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }
@@ -54,7 +57,10 @@ package actor HTTPTransport: HTTPSending, ReadinessHandler {
         // No suspension up to here: a cancellation from now on finds the serial, and the continuation once it runs on
         // the loop.
         let result = await withTaskCancellationHandler {
-            await run(transfer, driver)
+            await withUnsafeContinuation { continuation in
+                transfer.continuation = continuation
+                begin(transfer, driver)
+            }
         } onCancel: {
             Task { await self.cancel(place, serial) }
         }
@@ -88,22 +94,8 @@ package actor HTTPTransport: HTTPSending, ReadinessHandler {
     }
 
     private func makeDriver() -> CurlDriver? {
-        driver = CurlDriver(loop: loop, configuration: configuration, handler: self) { [weak self] in
-            self?.assumeIsolated { transport in
-                guard let driver = transport.driver else { return }
-                driver.timerFired()
-                transport.collect(driver)
-            }
-        }
+        driver = CurlDriver(transport: self, configuration: configuration)
         return driver
-    }
-
-    /// A method of its own, so that it resumes on this actor: within the closure above, it would on Swift's thread pool.
-    private func run(_ transfer: Transfer, _ driver: CurlDriver) async -> Result<HTTPResponse, HTTPError> {
-        await withUnsafeContinuation { continuation in
-            transfer.continuation = continuation
-            begin(transfer, driver)
-        }
     }
 
     private func begin(_ transfer: Transfer, _ driver: CurlDriver) {
@@ -123,8 +115,8 @@ package actor HTTPTransport: HTTPSending, ReadinessHandler {
     private func guardDeadline(of transfer: Transfer) {
         let (place, serial) = (transfer.place, transfer.serial)
         // A little later than curl, which knows more about a call that has begun.
-        transfer.guardTimer = loop.schedule(at: transfer.deadline + .milliseconds(5)) { [weak self] in
-            self?.assumeIsolated { transport in
+        transfer.guardTimer = loop.schedule(at: transfer.deadline + .milliseconds(5)) { [self] in
+            assumeIsolated { transport in
                 guard let transfer = transport.transfer(place, serial) else { return }
                 transfer.guardTimer = nil
                 transport.abort(transfer, transfer.failure(CURLE_OPERATION_TIMEDOUT))
@@ -188,6 +180,15 @@ package actor HTTPTransport: HTTPSending, ReadinessHandler {
         assumeIsolated { transport in
             guard let driver = transport.driver else { return }
             driver.ready(fileDescriptor, readiness)
+            transport.collect(driver)
+        }
+    }
+
+    /// For the driver, on the loop.
+    nonisolated func timerFired() {
+        assumeIsolated { transport in
+            guard let driver = transport.driver else { return }
+            driver.timerFired()
             transport.collect(driver)
         }
     }

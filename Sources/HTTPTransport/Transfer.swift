@@ -78,7 +78,9 @@ final class Transfer {
         body = []
         isTooLarge = false
         head.reset()
-        guard locsearch_set_text(easy, CURLOPT_URL, request.url) == CURLE_OK else {
+        // Not by the implicit conversion: that copies.
+        let code = request.url.withCString { locsearch_set_text(easy, CURLOPT_URL, $0) }
+        guard code == CURLE_OK else {
             throw HTTPError(.invalidRequest, "\(request.host): the URL is too long")
         }
         locsearch_set_long(easy, CURLOPT_TIMEOUT_MS, time.roundedUpMilliseconds)

@@ -67,6 +67,50 @@ package final class EmbeddedBroker: Sendable {
         locsearch_mock_fail(handles.cluster, api.rawValue, Int32(count), rd_kafka_resp_err_t(code))
     }
 
+    /// Answers the next requests of one kind to one broker (numbered from 1), one error each, each after `delay`.
+    /// Code 0 is no error: the answer is only late.
+    package func fail(_ api: API, with codes: [Int32], broker: Int32, delay: Duration = .zero) throws(KafkaError) {
+        for code in codes {
+            let result = locsearch_mock_fail_at(
+                handles.cluster, broker, api.rawValue, rd_kafka_resp_err_t(code), Int32(delay.wholeMilliseconds))
+            try Self.check(result, "fail \(api) at broker \(broker)")
+        }
+    }
+
+    /// Makes every request about a topic fail; 0 ends it.
+    package func setError(_ code: Int32, ofTopic topic: String) {
+        rd_kafka_mock_topic_set_error(handles.cluster, topic, rd_kafka_resp_err_t(code))
+    }
+
+    /// Moves a partition to another broker (numbered from 1).
+    package func setLeader(of partition: TopicPartition, to broker: Int32) throws(KafkaError) {
+        let code = rd_kafka_mock_partition_set_leader(
+            handles.cluster, partition.topic, partition.partition, broker)
+        try Self.check(code, "move \(partition) to broker \(broker)")
+    }
+
+    private static func check(_ code: rd_kafka_resp_err_t, _ what: String) throws(KafkaError) {
+        if code != RD_KAFKA_RESP_ERR_NO_ERROR { throw KafkaError(code, doing: what) }
+    }
+
+    /// The number of an error by librdkafka's name for it (`NOT_LEADER_FOR_PARTITION`, `_TRANSPORT`, `NO_ERROR`).
+    package static func errorCode(named name: String) -> Int32? {
+        var (table, count): (UnsafePointer<rd_kafka_err_desc>?, Int) = (nil, 0)
+        rd_kafka_get_err_descs(&table, &count)
+        for entry in UnsafeBufferPointer(start: table, count: count) {
+            guard let known = entry.name, String(cString: known) == name else { continue }
+            return entry.code.rawValue
+        }
+        return nil
+    }
+
+    /// How long a new group waits for more members, where the running library can set it (from 2.6.0; else 3 s).
+    /// - Returns: whether it could.
+    @discardableResult
+    package func setGroupDelay(_ time: Duration) -> Bool {
+        locsearch_mock_group_delay(handles.cluster, Int32(time.wholeMilliseconds)) == 0
+    }
+
     /// Takes back what is left of the failures that were asked for.
     package func clearFailures(of api: API) { rd_kafka_mock_clear_request_errors(handles.cluster, api.rawValue) }
 

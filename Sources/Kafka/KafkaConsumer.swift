@@ -61,18 +61,26 @@ package actor KafkaConsumer: ReadinessHandler {
     private var isReading = true
     private var isClosed = false
     private var isRebalancing = false
-    private var rebalanceWaiters: [CheckedContinuation<Void, Never>] = []
-    private var commitsInFlight = 0
-    private var commitWaiters: [CheckedContinuation<KafkaError?, Never>] = []
+    /// The answer to the last rebalance; the client may not be destroyed before it has ended.
+    private var rebalance: Task<Void, Never>?
+    /// Commits asked for, and commits answered: at most one apart.
+    private var (commitsBegun, commitsEnded) = (0, 0)
+    private var commitWaiters: [Int: CheckedContinuation<KafkaError?, Never>] = [:]
+    private var nextWaiter = 0
     private var tick: TimerID?
+    private var isProbing = false
+    private var lastWarnings: [Int32: ContinuousClock.Instant] = [:]
+    /// Whether no broker answers at the moment.
     private(set) package var brokersAreDown = false
+    /// Offsets that came for an assignment that was over, and were left out.
+    private(set) package var staleOffsets = 0
 
     /// - Parameter listener: kept weakly: its owner owns the consumer too.
     /// - Throws: `configuration` that names the property.
     package init(loop: EventLoop, configuration: ConsumerConfiguration, log: Logger) throws(KafkaError) {
         self.loop = loop
         self.log = log
-        clientLog = ClientLog(log)
+        clientLog = ClientLog(log, hiding: configuration.secrets)
         signal = try QueueSignal()
         let events = RD_KAFKA_EVENT_REBALANCE | RD_KAFKA_EVENT_OFFSET_COMMIT | RD_KAFKA_EVENT_ERROR
         client = try ClientSettings.makeClient(
@@ -101,46 +109,64 @@ package actor KafkaConsumer: ReadinessHandler {
     }
 
     /// Revokes what is assigned (the listener is told, its offsets are committed), leaves the group and frees the
-    /// client. The broker's answer is waited for, at most `bound`.
+    /// client. The listener is waited for; the broker's answers at most `bound`.
     package func close(within bound: Duration = .seconds(10)) async {
         guard !isClosed else { return }
         isClosed = true
         stopReading()
+        let end = ContinuousClock.now + bound
         if let error = rd_kafka_consumer_close_queue(client, mainQueue) {
             log.warning(
                 "leaving the group failed", metadata: ["reason": "\(KafkaError(consuming: error, doing: "close"))"])
         } else {
-            let end = ContinuousClock.now + bound
             while rd_kafka_consumer_closed(client) == 0, ContinuousClock.now < end {
-                await withCheckedContinuation { continuation in
-                    loop.schedule(at: .now + .milliseconds(5)) { continuation.resume() }
-                }
+                await pause(.milliseconds(5))
                 serveMainQueue()
             }
         }
+        // It uses the client: however late, it comes first.
+        await rebalance?.value
+        while isProbing { await pause(.milliseconds(5)) }
+        await destroy()
+    }
+
+    private func pause(_ time: Duration) async {
+        await withCheckedContinuation { continuation in
+            loop.schedule(at: .now + time) { continuation.resume() }
+        }
+    }
+
+    private func destroy() async {
         if let tick { loop.cancel(tick) }
         for source in readOrder { drop(source) }
         readOrder.removeAll()
         signal.disconnect(mainQueue)
         loop.unwatch(signal.readEnd)
         rd_kafka_queue_destroy(mainQueue)
-        let shared = Shared(pointer: client)
-        await blocking.run { rd_kafka_destroy(shared.pointer) }
-        for waiter in commitWaiters { waiter.resume(returning: .closed) }
+        for waiter in commitWaiters.values { waiter.resume(returning: .closed) }
         commitWaiters.removeAll()
+        let shared = Shared(pointer: client)
+        // What has not left the group by now does not: the session runs out at the broker.
+        await blocking.run { rd_kafka_destroy_flags(shared.pointer, RD_KAFKA_DESTROY_F_NO_CONSUMER_CLOSE) }
     }
 
     // MARK: - Reading
 
     /// Returns what is there as soon as at least one record is, up to `max`, fairly over partitions.
-    /// - Returns: empty once `stopReading` or `close` was called.
+    /// One caller at a time.
+    /// - Returns: empty once `stopReading` or `close` was called, or the task was cancelled.
     /// - Throws: when the client can do no more (`fatal`, `fenced`).
     package func records(max: Int) async throws(KafkaError) -> [ConsumerRecord] {
-        while isReading {
+        while isReading, !Task.isCancelled {
             if let failure { throw failure }
             let records = takeRecords(max: max)
             if !records.isEmpty { return records }
-            await withCheckedContinuation { reader = $0 }
+            precondition(reader == nil, "a second reader of one consumer")
+            await withTaskCancellationHandler {
+                await withCheckedContinuation { reader = $0 }
+            } onCancel: {
+                Task { await self.wakeReader() }
+            }
         }
         if let failure { throw failure }
         return []
@@ -208,6 +234,7 @@ package actor KafkaConsumer: ReadinessHandler {
     /// - Parameter offsets: of the next record to read, that is one past the last finished one.
     package func store(_ offsets: [(partition: AssignedPartition, next: Int64)]) {
         let current = offsets.compactMap { entry in source(entry.partition).map { ($0, entry.next) } }
+        staleOffsets += offsets.count - current.count
         guard !current.isEmpty else { return }
         let list = PartitionList(current.map { ($0.0.partition.id, offset: $0.1) })
         rd_kafka_offsets_store(client, list.pointer)
@@ -216,29 +243,50 @@ package actor KafkaConsumer: ReadinessHandler {
 
     /// Commits what is stored and not yet committed, and waits for the broker's word. Between a revocation and the
     /// next assignment nothing is committed but by the rebalance itself: a commit then can cost the whole assignment.
-    package func commit() async throws(KafkaError) {
-        guard !isRebalancing, !isClosed else { return }
-        try await commitStored()
+    /// - Returns: the partitions whose offset the broker has confirmed, each with the offset to continue from.
+    /// - Throws: why at least one offset is not committed; the next call tries again.
+    @discardableResult
+    package func commit() async throws(KafkaError) -> [AssignedPartition: Int64] {
+        guard !isRebalancing, !isClosed else { return confirmed }
+        try await commitStored(within: .seconds(30))
+        return confirmed
     }
 
-    private func commitStored() async throws(KafkaError) {
-        guard sources.values.contains(where: { $0.stored != nil && $0.stored != $0.committed }) else { return }
-        if commitsInFlight > 0 {
-            // One at a time: wait for the one under way, then see what is left to commit.
-            if let error = await nextCommitResult() { throw error }
-            guard sources.values.contains(where: { $0.stored != nil && $0.stored != $0.committed }) else { return }
-        }
-        let code = rd_kafka_commit_queue(client, nil, mainQueue, nil, nil)
-        guard code == RD_KAFKA_RESP_ERR_NO_ERROR else {
-            if code == RD_KAFKA_RESP_ERR__NO_OFFSET { return }
-            throw KafkaError(code, doing: "commit offsets")
-        }
-        commitsInFlight += 1
-        if let error = await nextCommitResult() { throw error }
+    private var confirmed: [AssignedPartition: Int64] {
+        var offsets: [AssignedPartition: Int64] = [:]
+        for source in readOrder { offsets[source.partition] = source.committed }
+        return offsets
     }
 
-    private func nextCommitResult() async -> KafkaError? {
-        await withCheckedContinuation { commitWaiters.append($0) }
+    private var hasUncommitted: Bool { sources.values.contains { $0.stored != nil && $0.stored != $0.committed } }
+
+    /// One commit at a time: who finds one under way waits for it, and for the next if something is left for that.
+    private func commitStored(within bound: Duration) async throws(KafkaError) {
+        let wanted = commitsBegun + 1
+        let end = ContinuousClock.now + bound
+        while commitsEnded < wanted, hasUncommitted {
+            if commitsBegun == commitsEnded {
+                let code = rd_kafka_commit_queue(client, nil, mainQueue, nil, nil)
+                if code == RD_KAFKA_RESP_ERR__NO_OFFSET { return }
+                guard code == RD_KAFKA_RESP_ERR_NO_ERROR else { throw KafkaError(code, doing: "commit offsets") }
+                commitsBegun += 1
+            }
+            if let error = await commitResult(before: end) { throw error }
+        }
+    }
+
+    private func commitResult(before end: ContinuousClock.Instant) async -> KafkaError? {
+        nextWaiter += 1
+        let number = nextWaiter
+        let timer = loop.schedule(at: end) { [weak self] in
+            self?.assumeIsolated { consumer in
+                let error = KafkaError(.timedOut, "commit offsets: no answer in time")
+                consumer.commitWaiters.removeValue(forKey: number)?.resume(returning: error)
+            }
+        }
+        let error = await withCheckedContinuation { commitWaiters[number] = $0 }
+        loop.cancel(timer)
+        return error
     }
 
     private func committed(_ event: OpaquePointer) {
@@ -257,10 +305,11 @@ package actor KafkaConsumer: ReadinessHandler {
         } else if code != RD_KAFKA_RESP_ERR__NO_OFFSET {
             error = KafkaError(code, doing: "commit offsets")
         }
-        commitsInFlight = max(0, commitsInFlight - 1)
+        commitsEnded = commitsBegun
+        if error == nil { brokersAreDown = false }
         let waiters = commitWaiters
         commitWaiters.removeAll()
-        for waiter in waiters { waiter.resume(returning: error) }
+        for waiter in waiters.values { waiter.resume(returning: error) }
     }
 
     /// Where each assigned partition stands. Asks nobody.
@@ -306,11 +355,29 @@ package actor KafkaConsumer: ReadinessHandler {
 
     /// Keeps the membership alive (`max.poll.interval.ms`), and makes up for a signal that found the pipe full.
     private func ticked() {
-        guard !isClosed else { return }
         serveMainQueue()
+        if brokersAreDown, !isProbing, !isClosed {
+            isProbing = true
+            Task { await probe() }
+        }
         for source in readOrder { source.mayHaveRecords = true }
         wakeReader()
         scheduleTick()
+    }
+
+    /// librdkafka says when the last broker goes, not when one comes back.
+    private func probe() async {
+        let shared = Shared(pointer: client)
+        let isUp = await blocking.run {
+            var metadata: UnsafePointer<rd_kafka_metadata>?
+            let code = rd_kafka_metadata(shared.pointer, 0, nil, &metadata, 300)
+            if let metadata { rd_kafka_metadata_destroy(metadata) }
+            return code == RD_KAFKA_RESP_ERR_NO_ERROR
+        }
+        isProbing = false
+        guard isUp, brokersAreDown else { return }
+        brokersAreDown = false
+        log.info("brokers answer again")
     }
 
     private func serveMainQueue() {
@@ -318,11 +385,18 @@ package actor KafkaConsumer: ReadinessHandler {
             switch rd_kafka_event_type(event) {
             case RD_KAFKA_EVENT_REBALANCE:
                 // Answered by and by; librdkafka sends no other one before that. The answer frees the event.
-                let event = Shared(pointer: event)
-                Task { await self.rebalance(event) }
+                let (event, before) = (Shared(pointer: event), rebalance)
+                rebalance = Task {
+                    await before?.value
+                    await answer(event)
+                }
                 continue
             case RD_KAFKA_EVENT_OFFSET_COMMIT: committed(event)
             case RD_KAFKA_EVENT_ERROR: reportEvent(event)
+            case RD_KAFKA_EVENT_FETCH:
+                // Cannot be: the queues are split off before the assignment. Dropping the record would lose it.
+                failure = KafkaError(.fatal, "a record came by the wrong queue; start the worker again")
+                wakeReader()
             default: break
             }
             rd_kafka_event_destroy(event)
@@ -351,13 +425,17 @@ package actor KafkaConsumer: ReadinessHandler {
         } else if error.kind == .unreachable || error.code == RD_KAFKA_RESP_ERR__PARTITION_EOF.rawValue {
             log.debug("consumer", metadata: ["reason": "\(error)"])
         } else {
+            // Some come back with every retry of the client.
+            let now = ContinuousClock.now
+            if let last = lastWarnings[error.code], now - last < .seconds(30) { return }
+            lastWarnings[error.code] = now
             log.warning("consumer", metadata: ["reason": "\(error)"])
         }
     }
 
     // MARK: - Rebalance
 
-    private func rebalance(_ event: Shared) async {
+    private func answer(_ event: Shared) async {
         let event = event.pointer
         defer { rd_kafka_event_destroy(event) }
         let ids = PartitionList.contents(of: rd_kafka_event_topic_partition_list(event)).map(\.id)
@@ -408,7 +486,8 @@ package actor KafkaConsumer: ReadinessHandler {
         } else {
             await listener?.revoked(partitions)
             do throws(KafkaError) {
-                try await commitStored()
+                // Well below the time the group gives its members to answer (max.poll.interval.ms).
+                try await commitStored(within: .seconds(10))
             } catch {
                 log.warning(
                     "offsets of revoked partitions are not committed: what finished last will be done again",

@@ -24,7 +24,25 @@ package struct KafkaError: Error, Hashable, Sendable, CustomStringConvertible {
         case other
     }
 
+    /// Whether a record that was not confirmed may stand in the log all the same.
+    package enum Status: String, Sendable, CaseIterable {
+        case notPersisted
+        case possiblyPersisted
+        case persisted
+
+        init(_ status: rd_kafka_msg_status_t) {
+            self =
+                switch status {
+                case RD_KAFKA_MSG_STATUS_NOT_PERSISTED: .notPersisted
+                case RD_KAFKA_MSG_STATUS_PERSISTED: .persisted
+                default: .possiblyPersisted
+                }
+        }
+    }
+
     package let kind: Kind
+    /// Of a record that could not be delivered; `nil` where the error is about something else.
+    package private(set) var status: Status?
     /// librdkafka's `rd_kafka_resp_err_t`; 0 where the failure is our own finding.
     package let code: Int32
     package let description: String
@@ -33,6 +51,12 @@ package struct KafkaError: Error, Hashable, Sendable, CustomStringConvertible {
         self.kind = kind
         self.code = code
         self.description = description
+    }
+
+    func with(_ status: Status) -> KafkaError {
+        var error = self
+        error.status = status
+        return error
     }
 
     init(_ code: rd_kafka_resp_err_t, doing what: String) {

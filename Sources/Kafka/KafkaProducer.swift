@@ -40,7 +40,6 @@ package actor KafkaProducer: ReadinessHandler {
     private var failure: KafkaError?
     private var isStarted = false
     private var isClosed = false
-    private var idleWaiters: [CheckedContinuation<Void, Never>] = []
 
     /// Records handed over and not yet confirmed.
     private(set) package var undelivered = 0
@@ -49,7 +48,7 @@ package actor KafkaProducer: ReadinessHandler {
     package init(loop: EventLoop, configuration: ProducerConfiguration, log: Logger) throws(KafkaError) {
         self.loop = loop
         self.log = log
-        clientLog = ClientLog(log)
+        clientLog = ClientLog(log, hiding: configuration.secrets)
         signal = try QueueSignal()
         client = try ClientSettings.makeClient(
             RD_KAFKA_PRODUCER, configuration.librdkafka(.running),
@@ -146,13 +145,14 @@ package actor KafkaProducer: ReadinessHandler {
         return error
     }
 
-    /// Waits until nothing is undelivered any more.
+    /// Sends what still lingers and waits until nothing is undelivered any more.
     /// - Returns: whether that was reached within `bound`.
     package func flush(within bound: Duration) async -> Bool {
-        guard undelivered > 0 else { return true }
-        let timer = loop.schedule(at: .now + bound) { [weak self] in self?.assumeIsolated { $0.wakeIdleWaiters() } }
-        await withCheckedContinuation { idleWaiters.append($0) }
-        loop.cancel(timer)
+        guard undelivered > 0, !isClosed else { return undelivered == 0 }
+        let shared = Shared(pointer: client)
+        let milliseconds = Int32(clamping: bound.wholeMilliseconds)
+        // It waits for the reports, which come by the loop as ever.
+        await blocking.run { _ = rd_kafka_flush(shared.pointer, milliseconds) }
         return undelivered == 0
     }
 
@@ -165,7 +165,6 @@ package actor KafkaProducer: ReadinessHandler {
             loop.unwatch(signal.readEnd)
         }
         for place in passages.indices { finish(place, .failure(.closed)) }
-        wakeIdleWaiters()
         wakeNextForRoom()
         let shared = (Shared(pointer: client), Shared(pointer: mainQueue), topics.values.map { Shared(pointer: $0) })
         topics.removeAll()
@@ -198,7 +197,7 @@ package actor KafkaProducer: ReadinessHandler {
         while let event = rd_kafka_queue_poll(mainQueue, 0) {
             switch rd_kafka_event_type(event) {
             case RD_KAFKA_EVENT_DR:
-                while let message = rd_kafka_event_message_next(event) { take(message.pointee) }
+                while let message = rd_kafka_event_message_next(event) { take(message) }
             case RD_KAFKA_EVENT_ERROR:
                 let code = rd_kafka_event_error(event)
                 if code == RD_KAFKA_RESP_ERR__FATAL || rd_kafka_event_error_is_fatal(event) != 0 {
@@ -210,18 +209,24 @@ package actor KafkaProducer: ReadinessHandler {
             }
             rd_kafka_event_destroy(event)
         }
-        if undelivered == 0 { wakeIdleWaiters() }
         wakeNextForRoom()
     }
 
-    private func take(_ message: rd_kafka_message_t) {
+    /// - Parameter message: the library's own, not a copy: its status stands behind it.
+    private func take(_ message: UnsafePointer<rd_kafka_message_t>) {
         undelivered -= 1
-        let place = Int(bitPattern: message._private) - 1
-        if message.err == RD_KAFKA_RESP_ERR_NO_ERROR {
-            finish(place, .success(RecordPosition(partition: message.partition, offset: message.offset)))
-        } else {
-            finish(place, .failure(fatalError(instead: message.err, doing: "delivery")))
+        let place = Int(bitPattern: message.pointee._private) - 1
+        guard message.pointee.err != RD_KAFKA_RESP_ERR_NO_ERROR else {
+            let position = RecordPosition(partition: message.pointee.partition, offset: message.pointee.offset)
+            return finish(place, .success(position))
         }
+        finish(place, .failure(reason(message.pointee.err).with(KafkaError.Status(rd_kafka_message_status(message)))))
+    }
+
+    private func reason(_ code: rd_kafka_resp_err_t) -> KafkaError {
+        // What a fatal error takes along is reported under codes of its own.
+        if rd_kafka_fatal_error(client, nil, 0) != RD_KAFKA_RESP_ERR_NO_ERROR { return noteFatal() }
+        return fatalError(instead: code, doing: "delivery")
     }
 
     private func finish(_ place: Int, _ report: Report) {
@@ -233,12 +238,6 @@ package actor KafkaProducer: ReadinessHandler {
             continuation.resume(returning: report)
         case .free, .reported: break
         }
-    }
-
-    private func wakeIdleWaiters() {
-        let waiters = idleWaiters
-        idleWaiters.removeAll()
-        for waiter in waiters { waiter.resume() }
     }
 
     // MARK: - Transactions
@@ -283,7 +282,13 @@ package actor KafkaProducer: ReadinessHandler {
         for attempt in 1... {
             let error = await blocking.run { call(shared.pointer).map { KafkaError(consuming: $0, doing: what) } }
             guard let error else { return }
-            if error.kind == .retriable, attempt < 5 { continue }
+            // A call that timed out goes on where it was when it is made again.
+            if error.kind == .retriable, attempt < 5 {
+                await withCheckedContinuation { continuation in
+                    loop.schedule(at: .now + .milliseconds(100 * attempt)) { continuation.resume() }
+                }
+                continue
+            }
             if error.kind == .fatal || error.kind == .fenced { failure = error }
             throw error
         }

@@ -27,7 +27,7 @@ package final class TopicReader: Sendable {
     package init(_ configuration: ConsumerConfiguration, log: Logger) throws(KafkaError) {
         var configuration = configuration
         configuration.groupInstanceID = nil
-        clientLog = ClientLog(log)
+        clientLog = ClientLog(log, hiding: configuration.secrets)
         client = Shared(
             pointer: try ClientSettings.makeClient(
                 RD_KAFKA_CONSUMER, configuration.librdkafka(.running), events: 0, log: clientLog))

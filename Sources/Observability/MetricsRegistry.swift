@@ -70,6 +70,16 @@ package final class MetricsRegistry: MetricsFactory {
     package func destroyRecorder(_ handler: any RecorderHandler) {}
     package func destroyTimer(_ handler: any TimerHandler) {}
 
+    /// A counter's value, summed over its labels; 0 when there is none of that name.
+    package func total(of label: String) -> Int64 {
+        series.withLock { series in
+            series.reduce(0) { sum, entry in
+                guard entry.key.label == label, case .counter(let counter) = entry.value else { return sum }
+                return sum + counter.value
+            }
+        }
+    }
+
     /// The exposition format, version 0.0.4.
     package var prometheusText: String {
         let all = series.withLock { $0 }.sorted { $0.key < $1.key }

@@ -52,6 +52,10 @@ package final class AdaptiveLimit {
         let giveUp: ContinuousClock.Instant
     }
 
+    /// Share of its time that a call waits for its turn at most: what the provider may need when it gets slower
+    /// meanwhile is left.
+    private static let patience = 0.4
+
     private let timekeeper: any Timekeeper
     private var controller: LimitController
     private var inFlight = 0
@@ -72,7 +76,7 @@ package final class AdaptiveLimit {
         return statistics
     }
 
-    /// How long a call takes at present, by the median of the last ones; zero before the first.
+    /// How long a call takes at present, by the mean of the last ones; zero before the first.
     package var expectedLatency: Duration { Duration(roundingUp: controller.latency) }
 
     // MARK: - Passing
@@ -90,9 +94,10 @@ package final class AdaptiveLimit {
             return Slot(limit: self, start: admit(at: now))
         }
         let wait = timeToTurn
-        guard wait + need <= budget else { throw refuse(retryAfter: wait) }
+        let patience = min(budget - need, budget * Self.patience)
+        guard wait <= patience else { throw refuse(retryAfter: wait) }
         let waiter = Waiter<Verdict>()
-        let giveUp = deadline.instant - Duration(roundingUp: need)
+        let giveUp = now + Duration(roundingUp: patience)
         line.append(Entry(waiter: waiter, giveUp: giveUp))
         counters.waited += 1
         setAlarm(at: giveUp)
@@ -109,19 +114,19 @@ package final class AdaptiveLimit {
     private func admit(at now: ContinuousClock.Instant) -> ContinuousClock.Instant {
         inFlight += 1
         counters.admitted += 1
-        controller.noteInFlight(inFlight)
+        controller.noteStart(at: now)
         return now
     }
 
     private func refuse(retryAfter: Double) -> Refusal {
         counters.refused += 1
-        return .tooLate(retryAfter: retryAfter > 0 ? Duration(roundingUp: retryAfter) : nil)
+        return .tooLate(retryAfter: retryAfter > 0 && retryAfter.isFinite ? Duration(roundingUp: retryAfter) : nil)
     }
 
-    /// In seconds. What is under way leaves at the rate that its number and latency say (Little's law).
+    /// In seconds: so many must leave before, of as many as the limit in the time that one takes.
     private var timeToTurn: Double {
         let ahead = line.count + 1 + max(0, inFlight - controller.limit)
-        return controller.latency * Double(ahead) / Double(max(1, inFlight))
+        return controller.expected * Double(ahead) / Double(controller.limit)
     }
 
     fileprivate func release(_ outcome: Outcome, start: ContinuousClock.Instant, at now: ContinuousClock.Instant) {

@@ -1,72 +1,113 @@
 /// Decides how many calls to a provider may be under way. Seconds throughout; no clock of its own.
 ///
-/// It steers the median latency below a share of the time that requests have, and does nothing while it is. The target
-/// comes from deadlines, not from the smallest latency seen (Vegas, Netflix's Gradient, Envoy): a remote API answers
-/// some requests from a cache and others from afar, so the minimum is no measure of the rest; taken over a long time it
-/// is out of date, over a short one it drifts up with the very overload that it should show. And a queue that nobody
-/// suffers from is no reason to hold back: at full load on a fast provider most of the latency is queue.
+/// It keeps the latency below a share of the time that requests have, and does nothing while it is. Latency here is what
+/// a call that begins now will see by Little's law: calls under way divided by answers per second. That shows a loss of
+/// capacity within a second, while the latencies of calls that end show how it was when they began, and those of calls
+/// that time out show nothing.
 ///
-/// Too slow, the limit is multiplied by target / latency: a queue's latency is proportional to its length, so one step
-/// lands on the target. When latency does not follow the limit - a provider that is slow, not full - the cut is taken
-/// back, for it only costs throughput. With room to spare the limit grows again, as far as it is used.
+/// The target comes from deadlines, not from the smallest latency seen (Vegas, Netflix's Gradient, Envoy): a remote API
+/// answers some requests from a cache and others from afar, so the minimum is no measure of the rest; taken over a long
+/// time it is out of date, over a short one it drifts up with the very overload that it should show. And a queue that
+/// nobody suffers from is no reason to hold back: at full load on a fast provider most of the latency is queue.
+///
+/// Too slow, the limit becomes what gives the target at the present pace, by a small cut first unless deadlines are near.
+/// When latency does not follow - a provider that is slow, not full - the cut is taken back, for it only costs
+/// throughput. With room to spare the limit grows again, as far as it is used.
 struct LimitController {
-    /// Share of the time a request has that the median call may take: half the calls take longer, and waiting for a
-    /// place comes on top.
-    static let latencyShare = 0.4
+    /// Share of the time a request has that a call may take. A fifth: when three quarters of the provider's capacity
+    /// fail at once, the calls under way then take four fifths, and are not lost.
+    static let latencyShare = 0.2
+    /// From this share on, deadlines are near: cut to the target at once.
+    static let urgentShare = 0.7
     /// One request in four has less time than `typicalBudget`.
     static let budgetStep = (down: 0.98, up: 1.006_757)
-    /// From this share of the time requests have, the median call is lost: cut, whatever the last cut brought.
-    static let lostShare = 0.95
-    /// Between this part of the target and the target nothing changes.
-    static let calm = 0.8
-    /// Bounds of one step. Down by no more than half, for the latency may belong to what was before; up fast enough to go
-    /// from 1 to 256 in some 20 windows.
-    static let (smallestFactor, largestFactor) = (0.5, 1.25)
-    /// Refused by the provider as too much: up to here it is noise.
-    static let overloadNoise = 0.1
-    /// How long a cut that did not help is not tried again; doubles up to the longest.
-    static let (hold, longestHold) = (10.0, 80.0)
-    /// A window ends after a quarter of the limit, 8 to 64 calls, and not before 50 ms; or after 1 s.
-    static let (fewest, most, shortest, longest) = (8, 64, Duration.milliseconds(50), Duration.seconds(1))
+    /// Between this part of the target and the target nothing changes; steps aim between the two.
+    static let (calm, aim) = (0.9, 0.95)
+    /// Bounds of one step. Up by a quarter per latency, by half when that is small: from 1 to 256 in 12 steps.
+    static let (smallestFactor, largeFactor, largestFactor) = (0.2, 1.25, 1.5)
+    /// A first cut, to see whether latency follows; and what it should still be below, over what proportion would give.
+    static let (probeFactor, proportion) = (0.7, 1.3)
+    /// Over a latency that does not follow the limit, so much queue is right: it keeps the provider busy.
+    static let queueAllowance = 1.25
+    /// When there was no answer at all, nothing says how far to cut: half, as TCP does.
+    static let blindFactor = 0.5
+    /// When the provider refuses calls as too many, as Netflix's AIMD limit; up to this share of calls it is noise.
+    static let (overloadFactor, overloadNoise) = (0.8, 0.1)
+    /// How long a latency that did not follow is taken as given, seconds; doubles up to the longest.
+    static let (shortestHold, longestHold) = (10.0, 80.0)
+    /// A window ends after so many calls (a pace to within a sixth), and not before 50 ms and half the latency; or, with
+    /// fewer, and for the verdict on a cut, after a second and twice the latency.
+    static let (enoughCalls, shortest, longest) = (32, 0.05, 1.0)
 
     /// What a cut was made on, until its effect is seen.
     private struct Trial {
         let limit: Double
         let factor: Double
+        let isForOverload: Bool
+        let before: Window
         let latency: Double
-        let overload: Double
+        /// When what is under way has begun under the new limit.
+        let settled: ContinuousClock.Instant
+    }
+
+    /// What was seen in a stretch of time.
+    private struct Window {
+        var answers = 0
+        var timeouts = 0
+        var overloads = 0
+        var starts = 0
+        /// Of the calls answered.
+        var latencies = 0.0
+        /// Calls under way, integrated over time; those above the limit, who are leaving, left out.
+        var callSeconds = 0.0
+        var most = 0
+        var age = 0.0
+
+        var calls: Int { answers + timeouts + overloads }
+        var overload: Double { Double(overloads) / Double(max(1, calls)) }
+        var answersPerSecond: Double { Double(answers) / age }
+        /// What a call that begins now will take. When more begin than end, a rush of callers is no slowness.
+        var expected: Double {
+            answers + overloads > 0 ? callSeconds / Double(max(starts, answers + overloads)) : .infinity
+        }
     }
 
     private let configuration: AdaptiveLimit.Configuration
     private var exact: Double
     /// Calls that may be under way.
     private(set) var limit: Int
-    /// Median of the last full window; 0 before the first.
+    /// Mean of the calls that were answered in the last window; 0 before the first.
     private(set) var latency = 0.0
+    /// What a call that begins now will take, infinite when nothing is answered; 0 before the first window.
+    private(set) var expected = 0.0
     /// A low quartile of the time that requests have when they arrive.
     private(set) var typicalBudget = 0.0
 
-    private var latencies: [Double] = []
-    private var overloads = 0
-    private var peak = 0
+    private var window = Window()
     private var windowStart: ContinuousClock.Instant?
-    /// Calls from before the last change of the limit show how it was before.
-    private var settled: ContinuousClock.Instant?
+    private var inFlight = 0
+    private var countedUntil: ContinuousClock.Instant?
+
+    private var lastCut: ContinuousClock.Instant?
+    /// When the calls that a larger limit let in show in the latency.
+    private var grownUntil: ContinuousClock.Instant?
     private var trial: Trial?
-    private var holdUntil: ContinuousClock.Instant?
-    private var nextHold = Self.hold
+    /// A latency that does not come from the number of calls, and until when that is taken as given.
+    private var floor: (latency: Double, until: ContinuousClock.Instant)?
+    private var overloadIgnoredUntil: ContinuousClock.Instant?
+    private var helpedUntil: ContinuousClock.Instant?
+    private var nextHold = Self.shortestHold
     private var gentleUntil: ContinuousClock.Instant?
 
     init(_ configuration: AdaptiveLimit.Configuration) {
         self.configuration = configuration
         limit = configuration.maximum
         exact = Double(limit)
-        latencies.reserveCapacity(Self.most)
     }
 
-    /// What a call needs to be answered, with a margin for those slower than the median; bounded so that a latency that
-    /// is out of date cannot shut everybody out.
-    var timeNeeded: Double { min(1.25 * latency, typicalBudget / 2) }
+    /// What a call needs to be answered, with a margin for those slower than the mean; bounded so that a latency that is
+    /// out of date cannot shut everybody out.
+    var timeNeeded: Double { min(1.75 * latency, 0.7 * typicalBudget) }
 
     // MARK: - What happens
 
@@ -79,100 +120,151 @@ struct LimitController {
         }
     }
 
-    mutating func noteInFlight(_ count: Int) { if count > peak { peak = count } }
+    mutating func noteStart(at now: ContinuousClock.Instant) {
+        count(until: now)
+        inFlight += 1
+        window.starts += 1
+        window.most = max(window.most, inFlight)
+    }
 
     mutating func noteEnd(
         _ outcome: AdaptiveLimit.Outcome, start: ContinuousClock.Instant, at now: ContinuousClock.Instant
     ) {
-        guard outcome != .ignored else { return }
-        if let settled, start < settled { return }
-        if outcome == .overloaded {
-            overloads += 1
-        } else {
-            let latency = start.duration(to: now).inSeconds
-            // A call that had less time than the target says nothing by timing out.
-            if outcome == .timedOut, latency < target { return }
-            note(latency)
+        count(until: now)
+        inFlight -= 1
+        switch outcome {
+        case .answered:
+            window.answers += 1
+            window.latencies += start.duration(to: now).inSeconds
+        case .overloaded: window.overloads += 1
+        case .timedOut:
+            // Those from before a cut were its reason already.
+            if let lastCut, start < lastCut { return }
+            window.timeouts += 1
+        case .ignored: return
         }
-        guard let windowStart else {
-            self.windowStart = now
-            return
+        guard let windowStart else { return beginWindow(at: now) }
+        window.age = windowStart.duration(to: now).inSeconds
+        // Refusals come fast and in crowds: they alone do not fill a window.
+        let isFull = trial == nil && window.answers + window.timeouts >= Self.enoughCalls
+        if isFull && window.age >= max(Self.shortest, latency / 2) || window.age >= max(Self.longest, 2 * latency) {
+            let seen = window
+            beginWindow(at: now)
+            judge(seen, at: now)
         }
-        let age = windowStart.duration(to: now)
-        let enough = min(Self.most, max(Self.fewest, limit / 4))
-        if age >= Self.longest || age >= Self.shortest && latencies.count + overloads >= enough { endWindow(at: now) }
     }
 
-    private mutating func note(_ latency: Double) {
-        // When the window is full the oldest half makes room: the latest count.
-        if latencies.count == Self.most { latencies.removeFirst(Self.most / 2) }
-        latencies.append(latency)
+    private mutating func count(until now: ContinuousClock.Instant) {
+        if let countedUntil, inFlight > 0 {
+            window.callSeconds += countedUntil.duration(to: now).inSeconds * Double(min(inFlight, limit))
+        }
+        countedUntil = now
     }
 
-    private var target: Double { Self.latencyShare * typicalBudget }
+    private mutating func beginWindow(at now: ContinuousClock.Instant) {
+        window = Window()
+        window.most = inFlight
+        windowStart = now
+    }
 
     // MARK: - What follows
 
-    private mutating func endWindow(at now: ContinuousClock.Instant) {
-        latencies.sort()
-        if !latencies.isEmpty { latency = latencies[latencies.count / 2] }
-        let overload = Double(overloads) / Double(max(1, latencies.count + overloads))
-        let used = peak
-        (overloads, peak, windowStart) = (0, 0, now)
-        latencies.removeAll(keepingCapacity: true)
+    private func target(at now: ContinuousClock.Instant) -> Double {
+        let wanted = Self.latencyShare * typicalBudget
+        guard let floor, now < floor.until else { return wanted }
+        return max(wanted, min(Self.queueAllowance * floor.latency, Self.urgentShare * typicalBudget))
+    }
+
+    private mutating func judge(_ seen: Window, at now: ContinuousClock.Instant) {
+        let expectedBefore = expected
+        expected = seen.expected
+        if seen.answers > 0 { latency = seen.latencies / Double(seen.answers) }
         guard configuration.isAdaptive, typicalBudget > 0 else { return }
-        decide(overload: overload, used: used, at: now)
-    }
-
-    private mutating func decide(overload: Double, used: Int, at now: ContinuousClock.Instant) {
-        let isLost = latency >= Self.lostShare * typicalBudget
-        if let trial, !isLost, didNotHelp(trial, overload) {
+        // Calls that began together end together: only what two windows show is so.
+        let sure = min(expected, expectedBefore)
+        if let trial, sure.isFinite {
+            if now < trial.settled { return }
             self.trial = nil
-            holdUntil = now + .seconds(nextHold)
-            nextHold = min(Self.longestHold, nextHold * 2)
-            return change(to: trial.limit, at: now)
+            if conclude(trial, seen, at: now) { return }
         }
-        if trial != nil, !isLost { nextHold = Self.hold }
         trial = nil
-        let holds = holdUntil.map { now < $0 } ?? false
-        if isLost || !holds && (latency > target || overload > Self.overloadNoise) {
-            cut(overload: overload, used: used, isLost: isLost, at: now)
-        } else if latency < Self.calm * target, overload <= Self.overloadNoise, used >= limit * 9 / 10 {
-            let isGentle = gentleUntil.map { now < $0 } ?? false
-            let room = latency > 0 ? (Self.calm + 1) / 2 * target / latency : .infinity
-            change(to: exact * min(isGentle ? 1.05 : Self.largestFactor, room) + (isGentle ? 0 : 1), at: now)
+        if let floor, expected < floor.latency { self.floor = (expected, floor.until) }
+        let target = target(at: now)
+        let isOverloaded = seen.overload > Self.overloadNoise
+        if sure > target {
+            cut(seen, sure, target, at: now)
+        } else if isOverloaded {
+            cutForOverload(seen, at: now)
+        } else if expected < Self.calm * target, seen.most >= limit * 9 / 10 {
+            grow(to: target, at: now)
         }
     }
 
-    /// After a cut, latency and refusals should have followed it at least half the way. If latency went up instead, the
-    /// provider got worse meanwhile, and the cut stays.
-    private func didNotHelp(_ trial: Trial, _ overload: Double) -> Bool {
-        if trial.overload > Self.overloadNoise { return overload > trial.overload * 0.8 }
-        let ratio = latency / trial.latency
-        return ratio > (1 + trial.factor) / 2 && ratio < 1.25
+    private mutating func cut(_ seen: Window, _ latency: Double, _ target: Double, at now: ContinuousClock.Instant) {
+        let isSure = latency > Self.urgentShare * typicalBudget || (helpedUntil.map { now < $0 } ?? false)
+        let factor =
+            latency.isFinite
+            ? max(Self.aim * target / latency, isSure ? Self.smallestFactor : Self.probeFactor) : Self.blindFactor
+        reduce(seen, factor, latency, isForOverload: false, at: now)
     }
 
-    private mutating func cut(overload: Double, used: Int, isLost: Bool, at now: ContinuousClock.Instant) {
-        var factor = 1.0
-        if latency > target { factor = target / latency }
-        if overload > Self.overloadNoise {
-            factor = min(factor, 1 - overload)
-            gentleUntil = now + .seconds(Self.hold)
+    private mutating func cutForOverload(_ seen: Window, at now: ContinuousClock.Instant) {
+        if let overloadIgnoredUntil, now < overloadIgnoredUntil { return }
+        gentleUntil = now + .seconds(Self.shortestHold)
+        reduce(seen, Self.overloadFactor, expected, isForOverload: true, at: now)
+    }
+
+    private mutating func reduce(
+        _ seen: Window, _ factor: Double, _ latency: Double, isForOverload: Bool, at now: ContinuousClock.Instant
+    ) {
+        let before = exact
+        change(to: min(exact, Double(max(1, seen.most))) * factor)
+        guard exact < before else { return }
+        lastCut = now
+        guard latency.isFinite else { return }
+        trial = Trial(
+            limit: before, factor: factor, isForOverload: isForOverload, before: seen, latency: latency,
+            settled: now + .seconds(2 * latency))
+    }
+
+    /// What a cut brought. One for refusals should not have cost answers. One for latency should have brought it down in
+    /// proportion: where it stops following, it is no queue any more.
+    /// - Returns: whether the cut was taken back.
+    private mutating func conclude(_ trial: Trial, _ seen: Window, at now: ContinuousClock.Instant) -> Bool {
+        let bar = (1 + trial.factor) / 2
+        let ratio = expected / trial.latency
+        let didNotHelp =
+            trial.isForOverload
+            ? seen.answersPerSecond < bar * trial.before.answersPerSecond
+            // If it went up instead, the provider got worse meanwhile, and the cut stays.
+            : ratio > bar && ratio < 1.25
+        if !trial.isForOverload, ratio > Self.proportion * trial.factor, ratio < 1.25 {
+            floor = (expected, now + .seconds(nextHold))
         }
-        factor = max(factor, Self.smallestFactor)
-        let base = min(exact, Double(max(1, used)))
-        guard base * factor < exact, exact > Double(configuration.minimum) else { return }
-        // A latency cut short by the deadline is no measure of what a cut brings.
-        if !isLost { trial = Trial(limit: exact, factor: factor, latency: latency, overload: overload) }
-        change(to: base * factor, at: now)
+        guard didNotHelp else {
+            nextHold = Self.shortestHold
+            helpedUntil = now + .seconds(Self.shortestHold)
+            return false
+        }
+        if trial.isForOverload { overloadIgnoredUntil = now + .seconds(nextHold) }
+        nextHold = min(Self.longestHold, nextHold * 2)
+        change(to: trial.limit)
+        return true
     }
 
-    private mutating func change(to new: Double, at now: ContinuousClock.Instant) {
-        let bounded = min(Double(configuration.maximum), max(Double(configuration.minimum), new))
-        guard bounded != exact else { return }
-        exact = bounded
-        limit = Int(bounded)
-        settled = now
-        windowStart = nil
+    private mutating func grow(to target: Double, at now: ContinuousClock.Instant) {
+        if let grownUntil, now < grownUntil { return }
+        grownUntil = now + .seconds(max(latency, expected))
+        let room = expected > 0 ? Self.aim * target / expected : .infinity
+        if let gentleUntil, now < gentleUntil {
+            change(to: exact * min(1.05, room))
+        } else {
+            change(to: exact * min(room > 4 ? Self.largestFactor : Self.largeFactor, room) + 1)
+        }
+    }
+
+    private mutating func change(to new: Double) {
+        exact = min(Double(configuration.maximum), max(Double(configuration.minimum), new))
+        limit = Int(exact)
     }
 }

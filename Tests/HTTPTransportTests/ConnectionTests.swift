@@ -1,6 +1,13 @@
+import EventLoop
 import HTTPTransport
 import TestSupport
 import Testing
+
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Darwin)
+    import Darwin
+#endif
 
 struct ConnectionTests {
     @Test func callsInARowShareAConnection() async throws {
@@ -127,5 +134,65 @@ struct ConnectionTests {
             await transport.shutdown()
         }
         #expect(server.connectionCount == 2)
+    }
+
+    /// A look-up's sockets are closed behind the loop's back, and their numbers come again: for a pipe, say.
+    @Test func lookUpsLeaveNothingInTheLoop() async throws {
+        let server = try RawServer { $0.answerAll() }
+        try await withTransport { transport in
+            _ = try await transport.get("http://localhost:\(server.port)")
+            let reader = PipeReader(loop: transport.loop)
+            try await reader.watch(count: 40)
+            try await eventually("every pipe to be reported") { await reader.reported.count == 40 }
+            await reader.close()
+        }
+    }
+
+    @Test func aTransportThatWasShutDownIsLetGo() async throws {
+        let server = try RawServer { $0.answerAll() }
+        weak var released: HTTPTransport?
+        try await withTransport { transport in
+            released = transport
+            _ = try await transport.get(server.url)
+            _ = await transport.failure(ofGetting: "http://127.0.0.1:\(try RawServer.unusedPort())")
+        }
+        try await eventually("nothing to hold it") { released == nil }
+    }
+}
+
+/// Watches pipes that hold a byte each.
+private actor PipeReader: ReadinessHandler {
+    nonisolated let loop: EventLoop
+    nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe loop.asUnownedSerialExecutor() }
+    private(set) var reported: Set<Int32> = []
+    private var ends: [Int32] = []
+
+    init(loop: EventLoop) { self.loop = loop }
+
+    func watch(count: Int) throws {
+        for _ in 0..<count {
+            var pair: [Int32] = [0, 0]
+            try #require(unsafe pipe(&pair) == 0)
+            ends += pair
+            _ = unsafe write(pair[1], "x", 1)
+            loop.watch(pair[0], for: .read, self)
+        }
+    }
+
+    func close() {
+        for end in ends { loop.unwatch(end) }
+        #if canImport(Glibc)
+            for end in ends { Glibc.close(end) }
+        #else
+            for end in ends { Darwin.close(end) }
+        #endif
+        ends = []
+    }
+
+    nonisolated func ready(_ fileDescriptor: Int32, _ readiness: Readiness) {
+        assumeIsolated { reader in
+            reader.reported.insert(fileDescriptor)
+            reader.loop.unwatch(fileDescriptor)
+        }
     }
 }

@@ -3,11 +3,26 @@ internal import Logging
 
 /// Turns properties into a librdkafka client.
 enum ClientSettings {
-    /// Set by us because correctness rests on them; a user property of that name is refused.
+    /// Set by us because correctness rests on them, or answered by us: a user property of that name is refused.
     static let reserved: Set<String> = [
-        "bootstrap.servers", "group.id", "group.instance.id", "enable.auto.commit", "enable.auto.offset.store",
-        "enable.idempotence", "acks", "request.required.acks", "transactional.id", "metadata.broker.list",
+        "bootstrap.servers", "metadata.broker.list", "group.id", "group.instance.id", "enable.auto.commit",
+        "auto.commit.enable", "enable.auto.offset.store", "enable.partition.eof", "enable.idempotence", "acks",
+        "request.required.acks", "transactional.id", "delivery.report.only.error", "dr_msg_cb", "enabled_events",
+        "log.queue", "opaque", "test.mock.num.brokers",
     ]
+
+    private static func isReserved(_ name: String) -> Bool { reserved.contains(name) || name.hasSuffix("_cb") }
+
+    /// Whether the value of a property is nobody's business.
+    private static func isSecret(_ name: String) -> Bool {
+        ["password", "secret", "key.pem", "oauthbearer.config", "sasl.jaas"].contains { name.contains($0) }
+    }
+
+    /// The values in `properties` that must not show anywhere.
+    static func secrets(in properties: [String: String]) -> [String] {
+        properties.filter { isSecret($0.key) }.map(\.value)
+    }
+
     /// Consumer-only and producer-only properties reach one client each: what is meant for the other is left out.
     private static let consumerPrefixes = [
         "fetch.", "queued.", "session.", "heartbeat.", "max.poll.", "partition.assignment", "auto.offset", "isolation.",
@@ -22,7 +37,7 @@ enum ClientSettings {
     static func merge(
         _ defaults: [String: String], fixed: [String: String], user: [String: String]
     ) throws(KafkaError) -> [String: String] {
-        if let name = user.keys.filter(reserved.contains).min() {
+        if let name = user.keys.filter(isReserved).min() {
             throw KafkaError(
                 .configuration, "kafka.properties must not set \(name): the worker's guarantees rest on it")
         }
@@ -47,23 +62,28 @@ enum ClientSettings {
         if let log {
             // The opaque lives as long as the client: whoever owns the client holds `log` too.
             rd_kafka_conf_set_opaque(settings, Unmanaged.passUnretained(log).toOpaque())
-            rd_kafka_conf_set_log_cb(settings) { client, level, facility, line in
-                guard let opaque = client.flatMap({ rd_kafka_opaque($0) }), let line else { return }
-                let log = Unmanaged<ClientLog>.fromOpaque(opaque).takeUnretainedValue()
-                log.write(level: level, facility: facility.map { String(cString: $0) } ?? "", String(cString: line))
-            }
+        }
+        // Always ours, or the library writes to standard error.
+        rd_kafka_conf_set_log_cb(settings) { client, level, facility, line in
+            guard let opaque = client.flatMap({ rd_kafka_opaque($0) }), let line else { return }
+            let log = Unmanaged<ClientLog>.fromOpaque(opaque).takeUnretainedValue()
+            log.write(level: level, facility: facility.map { String(cString: $0) } ?? "", String(cString: line))
         }
         guard let client = rd_kafka_new(type, settings, &reason, reason.count) else {
             rd_kafka_conf_destroy(settings)
-            throw KafkaError(.configuration, "Kafka client: \(text(reason))")
+            throw KafkaError(.configuration, "Kafka client: \(hide(secrets(in: properties), in: text(reason)))")
         }
         return client
     }
 
     private static func refusal(of name: String, reason: String) -> String {
-        let isSecret = name.contains("password") || name.contains("secret") || name.contains("key.pem")
-        return "kafka.properties: \(name) is not accepted by librdkafka \(LibraryVersion.running)"
-            + (isSecret ? "" : ": \(reason)")
+        "kafka.properties: \(name) is not accepted by librdkafka \(LibraryVersion.running)"
+            + (isSecret(name) ? "" : ": \(reason)")
+    }
+
+    /// The last line of defence: `text` with each of `secrets` blotted out.
+    static func hide(_ secrets: [String], in text: String) -> String {
+        secrets.reduce(text) { text, secret in secret.isEmpty ? text : text.replacing(secret, with: "[hidden]") }
     }
 
     static func text(_ buffer: [CChar]) -> String {
@@ -74,8 +94,12 @@ enum ClientSettings {
 /// Carries librdkafka's own log lines to a `Logger`. Safe to call from any thread.
 final class ClientLog: Sendable {
     private let logger: Logger
+    private let secrets: [String]
 
-    init(_ logger: Logger) { self.logger = logger }
+    init(_ logger: Logger, hiding secrets: [String] = []) {
+        self.logger = logger
+        self.secrets = secrets
+    }
 
     /// - Parameter level: syslog's, 0 (emergency)...7 (debug).
     func write(level: Int32, facility: String, _ line: String) {
@@ -88,6 +112,7 @@ final class ClientLog: Sendable {
             }
         // Its lines about a broker that is away repeat with every retry; we report that once ourselves.
         let quiet = facility == "FAIL" || facility == "ERROR"
+        let line = ClientSettings.hide(secrets, in: line)
         logger.log(
             level: quiet ? .debug : level, "librdkafka", metadata: ["facility": "\(facility)", "line": "\(line)"])
     }

@@ -1,5 +1,5 @@
 /// How one member of a consumer group fetches records.
-package struct ConsumerConfiguration: Sendable, Hashable {
+package struct ConsumerConfiguration: Sendable, Hashable, CustomStringConvertible, CustomReflectable {
     /// `kafka.bootstrapServers`: brokers to ask first, `host:port`, separated by commas.
     package var bootstrapServers: String
     /// `kafka.groupId`: the group whose members share the partitions.
@@ -13,6 +13,15 @@ package struct ConsumerConfiguration: Sendable, Hashable {
     package var properties: [String: String] = [:]
 
     package init(bootstrapServers: String) { self.bootstrapServers = bootstrapServers }
+
+    /// Without passwords, and so without the values of properties.
+    package var description: String {
+        "\(bootstrapServers), group \(groupID), \(security), properties \(properties.keys.sorted())"
+    }
+    package var customMirror: Mirror { Mirror(self, children: ["": description]) }
+
+    /// What must not show in a log line.
+    var secrets: [String] { security.secrets + ClientSettings.secrets(in: properties) }
 
     /// librdkafka's spelling of the above.
     func librdkafka(_ version: LibraryVersion) throws(KafkaError) -> [String: String] {

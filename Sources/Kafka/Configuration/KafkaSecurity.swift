@@ -1,5 +1,5 @@
 /// TLS and SASL, `kafka.security.*`. `nil` leaves librdkafka's default.
-package struct KafkaSecurity: Sendable, Hashable, CustomStringConvertible {
+package struct KafkaSecurity: Sendable, Hashable, CustomStringConvertible, CustomReflectable {
     /// `plaintext`, `ssl`, `sasl_plaintext` or `sasl_ssl`.
     package var securityProtocol: String?
     /// PEM file with the authorities to trust; `nil`: the system's.
@@ -12,6 +12,8 @@ package struct KafkaSecurity: Sendable, Hashable, CustomStringConvertible {
     package var saslMechanism: String?
     package var saslUsername: String?
     package var saslPassword: String?
+    /// Whether the broker's certificate must name the host that was asked for.
+    package var verifiesHostname = true
 
     package init() {}
 
@@ -21,9 +23,15 @@ package struct KafkaSecurity: Sendable, Hashable, CustomStringConvertible {
             "ssl.certificate.location": certificateFile, "ssl.key.location": keyFile,
             "ssl.key.password": keyPassword, "sasl.mechanism": saslMechanism, "sasl.username": saslUsername,
             "sasl.password": saslPassword,
+            // Written out: the library's own default was not to check, before 2.0.
+            "ssl.endpoint.identification.algorithm": verifiesHostname ? "https" : "none",
         ].compactMapValues { $0 }
     }
 
     /// Without passwords.
     package var description: String { securityProtocol ?? "plaintext" }
+    package var customMirror: Mirror { Mirror(self, children: ["protocol": description]) }
+
+    /// What must not show in a log line.
+    var secrets: [String] { [keyPassword, saslPassword].compactMap { $0 } }
 }

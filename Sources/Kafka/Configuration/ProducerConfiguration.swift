@@ -1,5 +1,5 @@
 /// How records are sent: idempotently, confirmed by all in-sync replicas.
-package struct ProducerConfiguration: Sendable, Hashable {
+package struct ProducerConfiguration: Sendable, Hashable, CustomStringConvertible, CustomReflectable {
     /// `kafka.bootstrapServers`: brokers to ask first, `host:port`, separated by commas.
     package var bootstrapServers: String
     /// `kafka.linger`: how long a record waits for others to share its batch. Whole milliseconds, at least 0.
@@ -11,6 +11,15 @@ package struct ProducerConfiguration: Sendable, Hashable {
     package var properties: [String: String] = [:]
 
     package init(bootstrapServers: String) { self.bootstrapServers = bootstrapServers }
+
+    /// Without passwords, and so without the values of properties.
+    package var description: String {
+        "\(bootstrapServers), linger \(linger), \(security), properties \(properties.keys.sorted())"
+    }
+    package var customMirror: Mirror { Mirror(self, children: ["": description]) }
+
+    /// What must not show in a log line.
+    var secrets: [String] { security.secrets + ClientSettings.secrets(in: properties) }
 
     func librdkafka(_ version: LibraryVersion) throws(KafkaError) -> [String: String] {
         var all = version.defaults(for: .producer)

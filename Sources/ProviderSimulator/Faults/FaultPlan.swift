@@ -7,6 +7,22 @@ struct FaultPlan: Hashable, Sendable {
 
     private static let mark = Array("fault:".utf8)
 
+    /// Whether `fault` stands somewhere, in a text that may be percent-encoded: then it is worth reading.
+    static func isMentioned(in bytes: [UInt8]) -> Bool {
+        guard bytes.count >= mark.count else { return false }
+        var index = 0
+        while index <= bytes.count - mark.count {
+            // The rarest letters first.
+            if bytes[index] | 0x20 == UInt8(ascii: "f"), bytes[index + 2] | 0x20 == UInt8(ascii: "u"),
+                bytes[index + 3] | 0x20 == UInt8(ascii: "l"), bytes[index + 4] | 0x20 == UInt8(ascii: "t")
+            {
+                return true
+            }
+            index += 1
+        }
+        return false
+    }
+
     /// Looks through decoded texts. Unknown spellings are no faults.
     mutating func read(_ text: String) {
         guard text.utf8.count > Self.mark.count else { return }

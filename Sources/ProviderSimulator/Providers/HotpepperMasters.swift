@@ -8,6 +8,10 @@ enum HotpepperFlag: String, CaseIterable {
         ktai, parking, barrierFree = "barrier_free"
     case sommelier, nightView = "night_view", openAir = "open_air", show, equipment, karaoke, band, tv, midnight,
         midnightMeal = "midnight_meal", english, pet
+
+    /// By name.
+    static let bits = Dictionary(
+        uniqueKeysWithValues: allCases.enumerated().map { ($0.element.rawValue, UInt32(1) << UInt32($0.offset)) })
 }
 
 /// The lists of codes.

@@ -9,7 +9,8 @@ struct HotpepperQuery {
     init?(_ query: QueryParameters, _ workshop: Workshop) {
         guard Self.starred.contains(where: { query[$0].map { !$0.isEmpty } ?? false }) else { return nil }
         let match = query["keyword"].flatMap { workshop.keyword($0, lenient: false) }
-        let areas = AreaCodes(query)
+        let isPlain = query.hasOnly(Self.plain)
+        let areas = isPlain ? AreaCodes() : AreaCodes(query)
         let spot: (latitude: Double, longitude: Double, radius: Double)
         if query.has("lat") || query.has("lng") {
             guard let latitude = Self.degrees(query["lat"], 90), let longitude = Self.degrees(query["lng"], 180) else {
@@ -28,11 +29,17 @@ struct HotpepperQuery {
         places.keyword = match
         places.categories = Self.genres(query)
         places.order = Self.order(query)
-        for (index, flag) in HotpepperFlag.allCases.enumerated() where query[flag.rawValue] == "1" {
-            places.features |= 1 << UInt32(index)
+        if isPlain { return }
+        for pair in query.pairs where pair.value == "1" {
+            if let bit = HotpepperFlag.bits[pair.name] { places.features |= bit }
         }
         places.condition = Self.condition(query, areas)
     }
+
+    /// Most searches have no other parameters: then no other need be looked for.
+    private static let plain: Set<String> = [
+        "key", "format", "lat", "lng", "range", "count", "start", "order", "datum", "keyword", "genre",
+    ]
 
     /// At least one of these must be there.
     private static let starred = [
@@ -115,6 +122,8 @@ private struct AreaCodes {
     private(set) var isUnknown = false
     /// The first one meant.
     var town: Int? { towns.first }
+
+    init() {}
 
     init(_ query: QueryParameters) {
         let limits = [

@@ -77,15 +77,18 @@ final class ConnectionHandler: ChannelDuplexHandler {
             }
         case .end:
             guard let head else { return }
+            defer { (self.head, body) = (nil, nil) }
             if head.uri.utf8.count > Self.maxURIBytes {
                 waiting.append(.refusal(414, "URI Too Long"))
             } else if isTooLarge {
                 waiting.append(.refusal(413, "Payload Too Large"))
+            } else if current == nil, waiting.isEmpty, !isPumping {
+                isPumping = true
+                start(IncomingRequest(head: head, body: body))
+                isPumping = false
             } else {
                 waiting.append(.request(IncomingRequest(head: head, body: body)))
             }
-            self.head = nil
-            body = nil
             pump()
         }
     }

@@ -14,19 +14,22 @@ struct IncomingRequest {
     /// Of everything but the key.
     let fingerprint: UInt64
     let endpoint: Endpoint
+    /// Almost none does, and then no text need be looked through.
+    private let mayAskForFaults: Bool
 
     init(head: HTTPRequestHead, body: ByteBuffer?) {
         (method, uri, headers) = (head.method, head.uri, head.headers)
         isKeptAlive = head.isKeepAlive
         isVersion10 = head.version == .http1_0
         self.body = body.map { Array($0.readableBytesView) } ?? []
-        let mark = uri.utf8.firstIndex(of: UInt8(ascii: "?"))
-        path = uri[..<(mark ?? uri.endIndex)]
+        let bytes = Array(uri.utf8)
+        let mark = bytes.firstIndex(of: UInt8(ascii: "?")) ?? bytes.count
+        path = Substring(uri.utf8.prefix(mark))
         endpoint = Endpoint(path)
         var fingerprint = Fingerprint()
-        fingerprint.combine(path.utf8)
-        let rest = if let mark { uri[uri.utf8.index(after: mark)...] } else { "" as Substring }
-        query = QueryParameters(rest, fingerprint: &fingerprint)
+        fingerprint.combine(bytes[..<mark])
+        query = QueryParameters(bytes, from: mark + 1, fingerprint: &fingerprint)
+        mayAskForFaults = FaultPlan.isMentioned(in: bytes) || FaultPlan.isMentioned(in: self.body)
         fingerprint.combine(self.body)
         self.fingerprint = fingerprint.value
     }
@@ -45,9 +48,10 @@ struct IncomingRequest {
 
     /// The faults it asks for in a keyword, a type or a place id; `nil`: none.
     var plan: FaultPlan? {
+        guard mayAskForFaults else { return nil }
         var plan = FaultPlan()
         for pair in query.pairs where pair.name != "key" { plan.read(pair.value) }
-        if path.utf8.count > 20 { plan.read(QueryParameters.decode(path)) }
+        plan.read(QueryParameters.decodePath(path))
         if !body.isEmpty { plan.read(body) }
         return plan == FaultPlan() ? nil : plan
     }

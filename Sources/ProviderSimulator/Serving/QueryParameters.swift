@@ -3,22 +3,39 @@ struct QueryParameters {
     private(set) var pairs: [(name: String, value: String)] = []
 
     /// - Parameters:
-    ///   - query: what stands behind `?`, percent-encoded. Whatever cannot be decoded is taken as it stands.
+    ///   - bytes: a URI, percent-encoded. Whatever cannot be decoded is taken as it stands.
+    ///   - start: where its query begins, behind the `?`.
     ///   - fingerprint: takes in all but the key.
-    init(_ query: Substring, fingerprint: inout Fingerprint) {
-        // Hostile queries of thousands of empty parameters are cut short.
-        for part in query.split(separator: "&", maxSplits: 255) {
-            let pair = part.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
-            let name = Self.decode(pair[0])
-            if name != "key" { fingerprint.combine(part.utf8) }
-            pairs.append((name, pair.count == 2 ? Self.decode(pair[1]) : ""))
+    init(_ bytes: [UInt8], from start: Int, fingerprint: inout Fingerprint) {
+        pairs.reserveCapacity(12)
+        var index = start
+        // Hostile queries of thousands of parameters are cut short.
+        while index < bytes.count, pairs.count < 256 {
+            var (end, equals, isEncoded) = (index, -1, false)
+            while end < bytes.count, bytes[end] != UInt8(ascii: "&") {
+                if equals < 0, bytes[end] == UInt8(ascii: "=") { equals = end }
+                if bytes[end] == UInt8(ascii: "%") || bytes[end] == UInt8(ascii: "+") { isEncoded = true }
+                end += 1
+            }
+            let middle = equals < 0 ? end : equals
+            let name = Self.text(bytes[index..<middle], isEncoded)
+            if name != "key" { fingerprint.combine(bytes[index..<end]) }
+            if index < end { pairs.append((name, Self.text(bytes[min(middle + 1, end)..<end], isEncoded))) }
+            index = end + 1
         }
+    }
+
+    private static func text(_ bytes: ArraySlice<UInt8>, _ isEncoded: Bool) -> String {
+        isEncoded ? decode(bytes, plusIsBlank: true) : String(decoding: bytes, as: UTF8.self)
     }
 
     /// The first of this name.
     subscript(_ name: String) -> String? { pairs.first { $0.name == name }?.value }
 
     func has(_ name: String) -> Bool { pairs.contains { $0.name == name } }
+
+    /// Whether nothing but these is there.
+    func hasOnly(_ names: Set<String>) -> Bool { pairs.allSatisfy { names.contains($0.name) } }
 
     /// All values of this name, also separated by commas (an encoded one separates too); no empty ones.
     func list(_ name: String, limit: Int = 100) -> [Substring] {
@@ -27,34 +44,28 @@ struct QueryParameters {
         return Array(values.prefix(limit))
     }
 
-    static func decode(_ text: Substring) -> String {
-        guard text.utf8.contains(where: { $0 == UInt8(ascii: "%") || $0 == UInt8(ascii: "+") }) else {
-            return String(text)
-        }
-        var bytes: [UInt8] = []
-        bytes.reserveCapacity(text.utf8.count)
-        var rest = text.utf8
+    /// Takes percent encoding away.
+    /// - Parameter plusIsBlank: in queries it is, in paths not.
+    static func decode(_ bytes: some Collection<UInt8>, plusIsBlank: Bool) -> String {
+        var decoded: [UInt8] = []
+        decoded.reserveCapacity(bytes.count)
+        var rest = bytes[...]
         while let byte = rest.popFirst() {
-            if byte == UInt8(ascii: "+") {
-                bytes.append(UInt8(ascii: " "))
+            if byte == UInt8(ascii: "+"), plusIsBlank {
+                decoded.append(UInt8(ascii: " "))
             } else if byte == UInt8(ascii: "%"), let high = rest.first?.hexValue,
                 let low = rest.dropFirst().first?.hexValue
             {
-                bytes.append(high << 4 | low)
+                decoded.append(high << 4 | low)
                 rest = rest.dropFirst(2)
             } else {
-                bytes.append(byte)
+                decoded.append(byte)
             }
         }
-        return String(decoding: bytes, as: UTF8.self)
+        return String(decoding: decoded, as: UTF8.self)
     }
-}
 
-extension QueryParameters {
-    /// A part of a path, where `+` is no blank.
-    static func decodePath(_ text: Substring) -> String {
-        text.utf8.contains(UInt8(ascii: "%")) ? decode(Substring(text.replacing("+", with: "%2B"))) : String(text)
-    }
+    static func decodePath(_ text: Substring) -> String { decode(text.utf8, plusIsBlank: false) }
 }
 
 extension UInt8 {

@@ -58,17 +58,17 @@ struct ControlPlane: Sendable {
         for service in snapshot.services {
             json.key(service.api.name)
             json.beginObject()
-            write(service.meter, &json)
+            write(service.count, &json)
             json.member("distinctRequests", service.distinct)
             json.member("repeatedRequests", service.repeated)
-            json.member("beingServed", service.active)
-            json.member("waitingForTurn", service.waiting)
+            json.member("beingServed", service.beingServed)
+            json.member("waitingForTurn", service.waitingForTurn)
             json.key("methods")
             json.beginObject()
-            for (name, meter) in service.methods where meter.requests > 0 || meter.inFlight > 0 {
+            for (name, count) in service.methods where count.meter.requests > 0 || count.meter.inFlight > 0 {
                 json.key(name)
                 json.beginObject()
-                write(meter, &json)
+                write(count, &json)
                 json.endObject()
             }
             json.endObject()
@@ -79,7 +79,8 @@ struct ControlPlane: Sendable {
         return json.finish()
     }
 
-    private func write(_ meter: Meter, _ json: inout JSONWriter) {
+    private func write(_ count: TrafficSnapshot.Count, _ json: inout JSONWriter) {
+        let meter = count.meter
         json.member("requests", meter.requests)
         json.member("inFlight", meter.inFlight)
         json.member("maxInFlight", meter.maxInFlight)
@@ -87,9 +88,9 @@ struct ControlPlane: Sendable {
         json.member("maxInAnySecond", meter.window.maximum)
         json.key("outcomes")
         json.beginObject()
-        for (outcome, count) in meter.outcomes.sorted(by: { $0.key < $1.key }) {
+        for (outcome, number) in count.outcomes.sorted(by: { $0.key < $1.key }) {
             json.key(outcome)
-            json.value(count)
+            json.value(number)
         }
         json.endObject()
         json.key("perSecond")
@@ -129,11 +130,11 @@ struct ControlPlane: Sendable {
 
     /// Path and parameters, without the key. One that is repeated is joined with commas.
     private func write(uri: String, _ json: inout JSONWriter) {
-        let mark = uri.utf8.firstIndex(of: UInt8(ascii: "?"))
-        json.member("path", String(uri[..<(mark ?? uri.endIndex)]))
-        guard let mark else { return }
+        let bytes = Array(uri.utf8)
+        let mark = bytes.firstIndex(of: UInt8(ascii: "?")) ?? bytes.count
+        json.member("path", String(decoding: bytes[..<mark], as: UTF8.self))
         var unused = Fingerprint()
-        let query = QueryParameters(uri[uri.utf8.index(after: mark)...], fingerprint: &unused)
+        let query = QueryParameters(bytes, from: mark + 1, fingerprint: &unused)
         let keys = query.pairs.filter { $0.name == "key" || $0.name == "$key" }.map(\.value)
         json.key("parameters")
         json.beginObject()

@@ -5,7 +5,6 @@ struct Meter {
     private(set) var maxInFlight = 0
     /// Clients that went away before their answer was sent.
     private(set) var aborted = 0
-    private(set) var outcomes: [String: Int] = [:]
     private(set) var seconds = PerSecond()
     private(set) var window = SlidingWindow()
 
@@ -20,10 +19,9 @@ struct Meter {
         window.add(nanoseconds)
     }
 
-    mutating func finish(_ outcome: String, aborted isAborted: Bool) {
+    mutating func finish(aborted isAborted: Bool) {
         inFlight -= 1
         if isAborted { aborted += 1 }
-        outcomes[outcome, default: 0] += 1
     }
 
     /// Forgets all but what is in flight.

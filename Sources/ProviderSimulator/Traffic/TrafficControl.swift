@@ -44,6 +44,8 @@ final class TrafficControl: Sendable {
     private struct State {
         var services: [Service]
         var methods = [Meter](repeating: Meter(), count: Endpoint.allCases.count)
+        /// By endpoint.
+        var outcomes = [[String: Int]](repeating: [:], count: Endpoint.allCases.count)
         var total = Meter()
         var number = 0
         var log: RequestLog
@@ -128,9 +130,10 @@ final class TrafficControl: Sendable {
     /// Exactly once per arrival.
     func finish(_ number: Int, _ endpoint: Endpoint, _ outcome: String, aborted: Bool) {
         state.withLock { state in
-            state.total.finish(outcome, aborted: aborted)
-            state.methods[endpoint.rawValue].finish(outcome, aborted: aborted)
-            if let api = endpoint.api { state.services[api.rawValue].meter.finish(outcome, aborted: aborted) }
+            state.total.finish(aborted: aborted)
+            state.methods[endpoint.rawValue].finish(aborted: aborted)
+            state.outcomes[endpoint.rawValue][outcome, default: 0] += 1
+            if let api = endpoint.api { state.services[api.rawValue].meter.finish(aborted: aborted) }
             state.log.finish(number, outcome)
         }
     }
@@ -174,7 +177,10 @@ final class TrafficControl: Sendable {
     func reset() {
         state.withLock { state in
             state.total.reset()
-            for index in state.methods.indices { state.methods[index].reset() }
+            for index in state.methods.indices {
+                state.methods[index].reset()
+                state.outcomes[index].removeAll()
+            }
             for index in state.services.indices {
                 state.services[index].meter.reset()
                 state.services[index].distinct.removeAll()
@@ -191,33 +197,27 @@ final class TrafficControl: Sendable {
         state.withLock { ($0.log.last(count), $0.since.uptimeNanoseconds) }
     }
 
-    struct Snapshot {
-        struct Service {
-            let api: ProviderAPI
-            let meter: Meter
-            let methods: [(name: String, meter: Meter)]
-            let distinct: Int
-            let repeated: Int
-            let active: Int
-            let waiting: Int
-        }
-        let elapsedMilliseconds: Int
-        let total: Meter
-        let services: [Service]
-    }
-
-    func snapshot() -> Snapshot {
+    func snapshot() -> TrafficSnapshot {
         state.withLock { state in
             let services = ProviderAPI.allCases.map { api in
+                let methods = Endpoint.allCases.filter { $0.api == api }.map { endpoint in
+                    let index = endpoint.rawValue
+                    return (
+                        name: endpoint.name,
+                        count: TrafficSnapshot.Count(meter: state.methods[index], outcomes: state.outcomes[index])
+                    )
+                }
                 let service = state.services[api.rawValue]
-                let methods = Endpoint.allCases.filter { $0.api == api }.map { ($0.name, state.methods[$0.rawValue]) }
-                return Snapshot.Service(
-                    api: api, meter: service.meter, methods: methods, distinct: service.distinct.count,
-                    repeated: service.repeated, active: service.gate.active, waiting: service.gate.waiting)
+                let outcomes = TrafficSnapshot.sum(methods.map(\.count.outcomes))
+                return TrafficSnapshot.Service(
+                    api: api, count: TrafficSnapshot.Count(meter: service.meter, outcomes: outcomes), methods: methods,
+                    distinct: service.distinct.count, repeated: service.repeated, beingServed: service.gate.active,
+                    waitingForTurn: service.gate.waiting)
             }
             let elapsed = NIODeadline.now() - state.since
-            return Snapshot(
-                elapsedMilliseconds: Int(elapsed.nanoseconds / 1_000_000), total: state.total, services: services)
+            let total = TrafficSnapshot.Count(meter: state.total, outcomes: TrafficSnapshot.sum(state.outcomes))
+            return TrafficSnapshot(
+                elapsedMilliseconds: Int(elapsed.nanoseconds / 1_000_000), total: total, services: services)
         }
     }
 }

@@ -36,7 +36,8 @@ final class Cell {
     let station: Int
     /// Rendered places by slot and rendering (`FragmentKey`).
     var fragments: [UInt64: ByteBuffer] = [:]
-    let isServedByHotpepper: Bool
+    /// Those of `places` that Hot Pepper lists; none outside Japan.
+    let shops: [SimulatedPlace]
 
     init(_ id: CellID, seed: UInt64) {
         self.id = id
@@ -49,7 +50,8 @@ final class Cell {
         var numbers = HashStream(mixed(seed ^ 0xCE11 ^ id.key))
         let count = Self.isEmpty(latitude: south, longitude: west) ? 0 : 6 + numbers.next(below: 17)
         places = (0..<count).map { SimulatedPlace(cell: id, slot: $0, seed: seed) }
-        isServedByHotpepper = Town.isServedByHotpepper(row: id.row, column: id.column)
+        let isServed = Town.isServedByHotpepper(row: id.row, column: id.column)
+        shops = isServed ? places.filter(\.isListedByHotpepper) : []
     }
 
     /// Where nobody lives, for "nothing found": within a degree of 0, 0 and beyond 85 degrees north and south.

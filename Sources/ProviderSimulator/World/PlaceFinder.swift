@@ -42,49 +42,62 @@ final class PlaceFinder {
         let cell: Int
         let index: Int
     }
-    private var candidates: [Candidate] = []
-    private var cells: [Cell] = []
+    /// Memory for candidates, kept from one search to the next.
+    private var spare: [Candidate] = []
     private let world: World
 
     init(world: World) { self.world = world }
 
     /// - Returns: the hits from the `start`th on (0-based), at most `count`, and how many there are in all.
     func find(_ query: PlaceQuery, start: Int, count: Int) -> (hits: [Hit], total: Int) {
+        // Taken out for the time of the search: access to a local is not checked at run time.
+        var (candidates, cells) = (spare, [Cell]())
+        spare = []
+        defer { spare = candidates }
         candidates.removeAll(keepingCapacity: true)
-        cells.removeAll(keepingCapacity: true)
         let frame = Frame(query.area)
         for row in frame.rows {
             for column in frame.columns {
+                guard frame.touches(row, column) else { continue }
                 let cell = world.cell(CellID(row: row, column: column))
-                if query.isHotpepper, !cell.isServedByHotpepper { continue }
                 let before = candidates.count
-                collect(from: cell, query, frame)
+                collect(from: cell, number: cells.count, query, frame, into: &candidates)
                 if candidates.count > before { cells.append(cell) }
             }
         }
         let total = candidates.count
         guard start < total, count > 0 else { return ([], total) }
         let end = min(start + count, total)
-        keepFirst(end)
+        keepFirst(end, of: &candidates)
         candidates.sort { ($0.rank, $0.cell, $0.index) < ($1.rank, $1.cell, $1.index) }
         let hits = candidates[start..<end].map { found in
-            Hit(distance: found.distance, cell: cells[found.cell], place: cells[found.cell].places[found.index])
+            let cell = cells[found.cell]
+            return Hit(
+                distance: found.distance, cell: cell,
+                place: query.isHotpepper ? cell.shops[found.index] : cell.places[found.index])
         }
         return (hits, total)
     }
 
-    private func collect(from cell: Cell, _ query: PlaceQuery, _ frame: Frame) {
-        let number = cells.count
-        for index in cell.places.indices {
-            let place = cell.places[index]
-            guard query.categories >> UInt32(place.category) & 1 == 1 else { continue }
-            guard let distance = frame.distance(place) else { continue }
-            if query.isHotpepper, !place.isListedByHotpepper { continue }
-            guard place.features & query.features == query.features else { continue }
-            if let keyword = query.keyword, !keyword.matches(place, cell) { continue }
-            if let condition = query.condition, !condition(place, cell) { continue }
-            candidates.append(
-                Candidate(distance: distance, rank: rank(place, distance, query), cell: number, index: index))
+    @inline(__always)
+    private func collect(
+        from cell: Cell, number: Int, _ query: PlaceQuery, _ frame: Frame, into candidates: inout [Candidate]
+    ) {
+        let places = query.isHotpepper ? cell.shops : cell.places
+        let (categories, features) = (query.categories, query.features)
+        let isPlain = query.keyword == nil && query.condition == nil && query.order == .distance && query.preferred == 0
+        for index in places.indices {
+            let place = places[index]
+            guard categories >> UInt32(place.category) & 1 == 1, place.features & features == features,
+                let distance = frame.distance(place)
+            else { continue }
+            var rank = distance
+            if !isPlain {
+                if let keyword = query.keyword, !keyword.matches(place, cell) { continue }
+                if let condition = query.condition, !condition(place, cell) { continue }
+                rank = self.rank(place, distance, query)
+            }
+            candidates.append(Candidate(distance: distance, rank: rank, cell: number, index: index))
         }
     }
 
@@ -101,7 +114,7 @@ final class PlaceFinder {
     }
 
     /// Drops what surely is not among the first `count`: sorting a thousand would cost more than all the rest.
-    private func keepFirst(_ count: Int) {
+    private func keepFirst(_ count: Int, of candidates: inout [Candidate]) {
         guard candidates.count > count * 2 + 32 else { return }
         var (low, high) = (Double.infinity, -Double.infinity)
         for candidate in candidates {
@@ -130,6 +143,7 @@ private struct Frame {
     private let longitude: Double
     private let limit: Double
     private let metresPerDegreeEast: Double
+    private let isBox: Bool
 
     init(_ area: PlaceQuery.Area) {
         self.area = area
@@ -139,12 +153,14 @@ private struct Frame {
             (self.latitude, self.longitude) = (latitude, longitude)
             let reach = min(radius, PlaceQuery.reach)
             limit = reach * reach
+            isBox = false
             (up, right) = (reach, reach)
         case .box(let south, let west, let north, let east):
             let width = east >= west ? east - west : east - west + 360  // over the date line
             latitude = (south + north) / 2
             longitude = west + width / 2
             limit = .infinity
+            isBox = true
             let narrow = max(Mathematics.cosine(latitude), 0.01)
             up = max(0, min((north - south) / 2 * PlaceQuery.metresPerDegree, PlaceQuery.reach))
             right = min(width / 2 * PlaceQuery.metresPerDegree * narrow, PlaceQuery.reach)
@@ -155,6 +171,16 @@ private struct Frame {
         columns = CellID.column(longitude - wide)...CellID.column(longitude + wide)
     }
 
+    /// Whether a cell may hold places of the area: corners of a circle's square do not.
+    func touches(_ row: Int, _ column: Int) -> Bool {
+        let south = Double(row) / CellID.perDegree - 90 - latitude
+        let west = Double(column) / CellID.perDegree - 180 - longitude
+        let size = 1 / CellID.perDegree
+        let y = (south > 0 ? south : south + size < 0 ? south + size : 0) * PlaceQuery.metresPerDegree
+        let x = (west > 0 ? west : west + size < 0 ? west + size : 0) * metresPerDegreeEast
+        return y * y + x * x <= limit
+    }
+
     /// Metres, squared; `nil` outside the area.
     @inline(__always)
     func distance(_ place: SimulatedPlace) -> Double? {
@@ -162,7 +188,7 @@ private struct Frame {
         let x = east(place.longitude) * metresPerDegreeEast
         let distance = y * y + x * x
         guard distance <= limit else { return nil }
-        if case .box(let south, _, let north, _) = area {
+        if isBox, case .box(let south, _, let north, _) = area {
             guard place.latitude >= south, place.latitude <= north else { return nil }
             guard abs(x) <= halfWidth else { return nil }
         }

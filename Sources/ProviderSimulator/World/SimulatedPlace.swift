@@ -47,7 +47,9 @@ struct SimulatedPlace {
     }
 
     /// Whether Hot Pepper knows it: four of five restaurants in Japan.
-    var isListedByHotpepper: Bool { kind.isFood && hash >> 13 % 5 != 0 }
+    var isListedByHotpepper: Bool {
+        Category.foodMask >> UInt32(category) & 1 == 1 && hash >> 13 % 5 != 0
+    }
     /// Dinner budget, an index of `HotpepperMasters.budgets`.
     var budget: Int { Int(hash >> 17 & 3) + Int(hash >> 19 & 3) + Int(hash >> 21 & 3) }
     var capacity: Int { 8 + Int(hash >> 23 & 63) * (hash >> 29 & 7 == 0 ? 4 : 1) }

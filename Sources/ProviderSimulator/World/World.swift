@@ -9,7 +9,11 @@ final class World {
     private var young: [UInt64: Cell] = [:]
     private var old: [UInt64: Cell] = [:]
     private var youngBytes = 0
+    private var oldBytes = 0
     private let generationBytes: Int
+
+    /// At most what `init` was given, rounded up to 2 MB; cells that are in use elsewhere aside.
+    var cachedBytes: Int { youngBytes + oldBytes }
 
     init(seed: UInt64, cacheBytes: Int) {
         self.seed = seed
@@ -48,14 +52,15 @@ final class World {
     }
 
     func forgetAll() {
-        (young, old, youngBytes) = ([:], [:], 0)
+        (young, old, youngBytes, oldBytes) = ([:], [:], 0, 0)
     }
 
     private func makeRoom(for bytes: Int) {
-        youngBytes += bytes
-        guard youngBytes > generationBytes else { return }
-        old = young
-        young = [:]
-        youngBytes = bytes
+        guard youngBytes + bytes > generationBytes else {
+            youngBytes += bytes
+            return
+        }
+        (old, oldBytes) = (young, youngBytes)
+        (young, youngBytes) = ([:], bytes)
     }
 }

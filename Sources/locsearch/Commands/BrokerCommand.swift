@@ -17,7 +17,9 @@ struct BrokerCommand: AsyncParsableCommand {
 
               {"fail":{"api":"Produce","errors":["REQUEST_TIMED_OUT","_TRANSPORT"]}}  {"clear":{"api":"Produce"}}
               {"topic":{"name":"t","partitions":12}}
-              {"down":1}  {"up":1}  {"rtt":{"broker":1,"ms":300}}
+              {"down":1}  {"up":1}  {"rtt":{"broker":1,"ms":300}}  {"groupDelay":500}
+              {"topicError":{"topic":"t","error":"TOPIC_AUTHORIZATION_FAILED"}}
+              {"leader":{"topic":"t","partition":0,"broker":2}}
             """)
 
     @Option(help: "How many brokers.") var brokers = 1

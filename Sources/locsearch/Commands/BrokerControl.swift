@@ -4,18 +4,29 @@ import Kafka
 /// The lines that `locsearch broker --control` takes, and what it answers. A wrong line is an answer, never an end.
 enum BrokerControl {
     private struct Command: Decodable {
-        struct Fail: Decodable {
-            let api: String
-            let errors: [String]
+        struct Topic: Decodable {
+            let name: String
+            let partitions: Int
         }
+        struct Fail: Decodable {
+            let api: Name
+            let errors: [Name]
+            let broker: Int32?
+            let delayMs: Int?
+        }
+        struct Clear: Decodable { let api: Name }
         struct RoundTrip: Decodable {
             let broker: Int32
             let ms: Int
         }
-        struct Clear: Decodable { let api: String }
-        struct Topic: Decodable {
-            let name: String
-            let partitions: Int
+        struct TopicError: Decodable {
+            let topic: String
+            let error: Name
+        }
+        struct Leader: Decodable {
+            let topic: String
+            let partition: Int32
+            let broker: Int32
         }
         let topic: Topic?
         let fail: Fail?
@@ -23,62 +34,107 @@ enum BrokerControl {
         let down: Int32?
         let up: Int32?
         let rtt: RoundTrip?
+        let topicError: TopicError?
+        let leader: Leader?
+        let groupDelay: Int?
     }
 
-    /// One line of JSON, without a line feed.
+    /// A request or an error, by Kafka's name for it or by its number.
+    private enum Name: Decodable {
+        case text(String)
+        case number(Int32)
+
+        init(from decoder: any Decoder) throws {
+            let container = try decoder.singleValueContainer()
+            if let number = try? container.decode(Int32.self) {
+                self = .number(number)
+            } else {
+                self = .text(try container.decode(String.self))
+            }
+        }
+
+        func api() throws(Refusal) -> EmbeddedBroker.API {
+            let found: EmbeddedBroker.API? =
+                switch self {
+                case .text(let name): EmbeddedBroker.API(name: name)
+                case .number(let number): Int16(exactly: number).flatMap { EmbeddedBroker.API(rawValue: $0) }
+                }
+            guard let found else { throw Refusal("api: no request that can fail here") }
+            return found
+        }
+
+        func code() throws(Refusal) -> Int32 {
+            switch self {
+            case .number(let number): return number
+            case .text(let name):
+                guard let code = EmbeddedBroker.errorCode(named: name) else {
+                    throw Refusal("\(name) is no error of librdkafka's")
+                }
+                return code
+            }
+        }
+    }
+
+    private struct Refusal: Error {
+        let reason: String
+        init(_ reason: String) { self.reason = reason }
+    }
+
+    /// - Parameter line: one line of JSON, without a line feed.
     static func answer(_ line: String, by broker: EmbeddedBroker) -> String {
         guard let command = try? JSONDecoder().decode(Command.self, from: Data(line.utf8)) else {
-            return refusal("expected an object with topic, fail, clear, down, up or rtt")
+            return refusal("not understood: see locsearch broker --help")
         }
-        if let fail = command.fail {
-            guard let api = EmbeddedBroker.API(name: fail.api) else {
-                return refusal("\(fail.api) is no request that can fail here")
-            }
-            var codes: [Int32] = []
-            for name in fail.errors {
-                guard let code = code(name) else { return refusal("\(name) is no error's name or number") }
-                codes.append(code)
-            }
-            for code in codes { broker.fail(api, with: code) }
+        do {
+            try obey(command, broker)
+            return #"{"ok":true}"#
+        } catch let error as Refusal {
+            return refusal(error.reason)
+        } catch {
+            return refusal("\(error)")
+        }
+    }
+
+    private static func obey(_ command: Command, _ broker: EmbeddedBroker) throws {
+        if let topic = command.topic {
+            guard (1...1000).contains(topic.partitions) else { throw Refusal("partitions: expected 1 to 1000") }
+            try broker.createTopic(topic.name, partitions: topic.partitions)
+        } else if let fail = command.fail {
+            try obey(fail, broker)
         } else if let clear = command.clear {
-            guard let api = EmbeddedBroker.API(name: clear.api) else {
-                return refusal("\(clear.api) is no request that can fail here")
-            }
-            broker.clearFailures(of: api)
-        } else if let topic = command.topic {
-            guard (1...1000).contains(topic.partitions) else { return refusal("partitions: expected 1 to 1000") }
-            do {
-                try broker.createTopic(topic.name, partitions: topic.partitions)
-            } catch {
-                return refusal(error.description)
-            }
+            broker.clearFailures(of: try clear.api.api())
         } else if let number = command.down {
             broker.set(broker: number, isUp: false)
         } else if let number = command.up {
             broker.set(broker: number, isUp: true)
         } else if let rtt = command.rtt {
-            guard (0...60_000).contains(rtt.ms) else { return refusal("ms: expected 0 to 60000") }
-            broker.setRoundTripTime(.milliseconds(rtt.ms), broker: rtt.broker)
+            broker.setRoundTripTime(try milliseconds(rtt.ms), broker: rtt.broker)
+        } else if let topicError = command.topicError {
+            broker.setError(try topicError.error.code(), ofTopic: topicError.topic)
+        } else if let leader = command.leader {
+            try broker.setLeader(of: TopicPartition(leader.topic, leader.partition), to: leader.broker)
+        } else if let delay = command.groupDelay {
+            guard broker.setGroupDelay(try milliseconds(delay)) else {
+                throw Refusal("librdkafka \(LibraryVersion.running) cannot set it: 2.6.1 and newer can")
+            }
         } else {
-            return refusal("expected an object with topic, fail, clear, down, up or rtt")
+            throw Refusal("nothing to do: see locsearch broker --help")
         }
-        return #"{"ok":true}"#
     }
 
-    /// Kafka's error codes by the names that librdkafka's `rd_kafka_err2name` gives them; any other by its number.
-    private static let codes: [String: Int32] = [
-        "NO_ERROR": 0, "_TRANSPORT": -195, "OFFSET_OUT_OF_RANGE": 1, "UNKNOWN_TOPIC_OR_PART": 3,
-        "LEADER_NOT_AVAILABLE": 5, "NOT_LEADER_FOR_PARTITION": 6, "REQUEST_TIMED_OUT": 7, "BROKER_NOT_AVAILABLE": 8,
-        "MSG_SIZE_TOO_LARGE": 10, "NETWORK_EXCEPTION": 13, "COORDINATOR_LOAD_IN_PROGRESS": 14,
-        "COORDINATOR_NOT_AVAILABLE": 15, "NOT_COORDINATOR": 16, "NOT_ENOUGH_REPLICAS": 19,
-        "NOT_ENOUGH_REPLICAS_AFTER_APPEND": 20, "ILLEGAL_GENERATION": 22, "UNKNOWN_MEMBER_ID": 25,
-        "REBALANCE_IN_PROGRESS": 27, "TOPIC_AUTHORIZATION_FAILED": 29, "GROUP_AUTHORIZATION_FAILED": 30,
-        "OUT_OF_ORDER_SEQUENCE_NUMBER": 45, "DUPLICATE_SEQUENCE_NUMBER": 46, "INVALID_PRODUCER_EPOCH": 47,
-        "CONCURRENT_TRANSACTIONS": 51, "KAFKA_STORAGE_ERROR": 56, "UNKNOWN_PRODUCER_ID": 59, "FENCED_INSTANCE_ID": 82,
-        "THROTTLING_QUOTA_EXCEEDED": 89, "PRODUCER_FENCED": 90,
-    ]
+    private static func obey(_ fail: Command.Fail, _ broker: EmbeddedBroker) throws {
+        let (api, codes) = (try fail.api.api(), try fail.errors.map { try $0.code() })
+        if let number = fail.broker {
+            try broker.fail(api, with: codes, broker: number, delay: try milliseconds(fail.delayMs ?? 0))
+        } else {
+            for code in codes { broker.fail(api, with: code) }
+        }
+    }
 
-    private static func code(_ name: String) -> Int32? { codes[name] ?? Int32(name) }
+    private static func milliseconds(_ number: Int) throws(Refusal) -> Duration {
+        guard (0...60_000).contains(number) else { throw Refusal("milliseconds: expected 0 to 60000") }
+        return .milliseconds(number)
+    }
 
     private static func refusal(_ why: String) -> String {
         let object = try? JSONEncoder().encode(["error": why])

@@ -46,12 +46,11 @@ extension Setting {
         return text
     }
 
-    /// For `locsearch worker --help`.
+    /// For `locsearch worker --help`, which breaks lines at 80 columns.
     static var helpTable: String {
-        var table = TextTable([
-            .init(title: "setting"), .init(title: "default"), .init(title: "what it does", maxWidth: 90),
-        ])
-        for setting in shown { table.add([setting.name, setting.defaultValue ?? "", setting.help]) }
-        return table.lines.joined(separator: "\n")
+        shown.map { setting in
+            let value = setting.defaultValue.map { " = \($0)" } ?? ""
+            return "  \(setting.name)\(value)\n      \(setting.help)"
+        }.joined(separator: "\n")
     }
 }

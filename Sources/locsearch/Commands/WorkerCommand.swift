@@ -3,6 +3,7 @@ import ArgumentParser
 import Kafka
 import LocationSearch
 import Logging
+import Observability
 import WorkerRuntime
 
 struct WorkerCommand: AsyncParsableCommand {
@@ -12,8 +13,14 @@ struct WorkerCommand: AsyncParsableCommand {
             Settings come from flags, then the environment, then a file, then defaults: `locsearch config` shows them.
 
               HOTPEPPER_API_KEY=... locsearch worker --kafka-bootstrap-servers broker:9092
+              locsearch worker --config worker.yaml --worker-concurrency 64 --admin-port 0
 
             SIGTERM or SIGINT lets what is in flight finish (worker.shutdownGrace); a second one exits at once.
+            A provider without a key is not configured: who asks for it by name gets unauthorized.
+
+            worker.maxRequestBytes is --worker-max-request-bytes or WORKER_MAX_REQUEST_BYTES, and so on:
+
+            \(Setting.helpTable)
             """)
 
     @OptionGroup var options: SettingsOptions
@@ -45,7 +52,7 @@ struct WorkerCommand: AsyncParsableCommand {
                 do {
                     try await admin.run { port in
                         log.info("admin endpoints", metadata: ["url": "http://\(host):\(port)"])
-                        if settings.integer("admin.port") == 0 { print("admin http://\(host):\(port)") }
+                        if settings.integer("admin.port") == 0 { Terminal.line("admin http://\(host):\(port)") }
                     }
                 } catch is CancellationError {
                 } catch {
@@ -61,6 +68,13 @@ struct WorkerCommand: AsyncParsableCommand {
                 if isWorker { group.cancelAll() }
             }
         }
-        log.info("worker ends")
+        log.info(
+            "worker ends",
+            metadata: [
+                "taken": "\(registry.total(of: "locsearch_requests_taken_total"))",
+                "completed": "\(registry.total(of: "locsearch_requests_completed_total"))",
+                "failed": "\(registry.total(of: "locsearch_requests_failed_total"))",
+                "rejected": "\(registry.total(of: "locsearch_requests_rejected_total"))",
+            ])
     }
 }

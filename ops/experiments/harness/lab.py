@@ -41,7 +41,7 @@ class Experiment:
     shows: str
     run: Callable[["Lab"], None]
     needs: dict = field(default_factory=dict)  # settings that the worker must have, with a value it must take
-    broker: str = "mock"
+    broker: str = "embedded"
     library: str = "system"
     seconds: tuple[int, int] = (60, 900)  # at most: short, long
     alone: bool = False  # its figures need a quiet machine
@@ -219,6 +219,14 @@ class Lab:
         self.check(not any(statuses), f"workers ended with {statuses} after SIGTERM, not with 0")
         time.sleep(0.5)  # late duplicates
         self.until(lambda: self._reader_is_idle(), 20, "the reader to come to the end")
+
+    def give_up(self) -> None:
+        """The experiment could not go on: what was sent may still finish, so that the history is judged fairly."""
+        signal.alarm(0)
+        if self.fleet and self.fleet.alive:
+            self.sender.ended = True
+            time.sleep(0.2)
+            self.settle(20)
 
     def commits_catch_up(self, within: float) -> bool:
         try:

@@ -43,6 +43,7 @@ class Sender:
         self.topic, self.partitions, self.recorder = topics.requests, partitions, recorder
         self.refused = 0  # not acknowledged: the requests topic may hold them or not
         self.produced = 0
+        self.ended = False  # makes `many` return
         self._producer = Producer({"bootstrap.servers": broker.bootstrap, "acks": "all", "linger.ms": 5, "max.in.flight": 5, "queue.buffering.max.messages": 200_000, **properties})
 
     def send(self, id: str | None, value: bytes | None, key: str | bytes | None = None, partition: int | None = None, session: str | None = None, bad: bool = False,
@@ -80,7 +81,7 @@ class Sender:
                 time.sleep(wait)
             while ahead and self.produced - self.recorder.finished > ahead:
                 self._producer.poll(0.02)
-            if until and until():
+            if self.ended or until and until():
                 break
             own = {name: value(i) if callable(value) else value for name, value in members.items()}
             key = f"{prefix}k{i % keys}" if keys else f"{prefix}{i}"

@@ -1,0 +1,148 @@
+import EventLoop
+import Logging
+import Synchronization
+import Testing
+
+@testable import Kafka
+
+/// Settings reach librdkafka; what the guarantees rest on cannot be changed; secrets are never shown.
+struct ConfigurationTests {
+    private static let secret = "hunter2-secret"
+    private let log = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+
+    private func consumer(_ properties: [String: String]) throws(KafkaError) -> [String: String] {
+        var configuration = ConsumerConfiguration(bootstrapServers: "127.0.0.1:1")
+        configuration.properties = properties
+        return try configuration.librdkafka(.running)
+    }
+
+    @Test(arguments: [
+        "bootstrap.servers", "metadata.broker.list", "group.id", "group.instance.id", "enable.auto.commit",
+        "auto.commit.enable", "enable.auto.offset.store", "enable.idempotence", "acks", "request.required.acks",
+        "transactional.id", "delivery.report.only.error", "enabled_events", "log.queue", "enable.partition.eof",
+        "test.mock.num.brokers", "rebalance_cb", "opaque",
+    ])
+    func propertiesThatCorrectnessRestsOnAreRefusedByName(name: String) {
+        let error = #expect(throws: KafkaError.self) { try consumer([name: "1"]) }
+        #expect(error?.kind == .configuration)
+        #expect(error?.description.contains(name) == true)
+    }
+
+    @Test func userPropertiesWinOverDefaultsAndOursOverNothingElse() throws {
+        let properties = try consumer(["auto.offset.reset": "latest", "client.id": "me", "linger.ms": "7"])
+        #expect(properties["auto.offset.reset"] == "latest")
+        #expect(properties["client.id"] == "me")
+        #expect(properties["enable.auto.commit"] == "false")
+        #expect(properties["enable.auto.offset.store"] == "false")
+        // Meant for the producer.
+        #expect(properties["linger.ms"] == nil)
+        var producer = ProducerConfiguration(bootstrapServers: "127.0.0.1:1")
+        producer.properties = ["session.timeout.ms": "4000", "compression.type": "lz4"]
+        let all = try producer.librdkafka(.running)
+        #expect(all["session.timeout.ms"] == nil)
+        #expect(all["compression.type"] == "lz4")
+        #expect(all["enable.idempotence"] == "true")
+        #expect(all["acks"] == "all")
+    }
+
+    @Test(arguments: [("no.such.property", "1"), ("session.timeout.ms", "soon"), ("isolation.level", "read_some")])
+    func aBadPropertyIsAnErrorThatNamesIt(name: String, value: String) throws {
+        let loop = try EventLoop()
+        defer { loop.stop() }
+        var configuration = ConsumerConfiguration(bootstrapServers: "127.0.0.1:1")
+        configuration.properties = [name: value]
+        let error = #expect(throws: KafkaError.self) {
+            try KafkaConsumer(loop: loop, configuration: configuration, log: log)
+        }
+        #expect(error?.kind == .configuration)
+        #expect(error?.description.contains(name) == true)
+    }
+
+    @Test func everySecuritySettingIsPassedOn() throws {
+        var configuration = ConsumerConfiguration(bootstrapServers: "127.0.0.1:1")
+        configuration.security.securityProtocol = "sasl_ssl"
+        configuration.security.caFile = "/ca.pem"
+        configuration.security.certificateFile = "/cert.pem"
+        configuration.security.keyFile = "/key.pem"
+        configuration.security.keyPassword = "kp"
+        configuration.security.saslMechanism = "SCRAM-SHA-256"
+        configuration.security.saslUsername = "user"
+        configuration.security.saslPassword = "sp"
+        configuration.security.verifiesHostname = false
+        let properties = try configuration.librdkafka(.running)
+        let expected = [
+            "security.protocol": "sasl_ssl", "ssl.ca.location": "/ca.pem", "ssl.certificate.location": "/cert.pem",
+            "ssl.key.location": "/key.pem", "ssl.key.password": "kp", "sasl.mechanism": "SCRAM-SHA-256",
+            "sasl.username": "user", "sasl.password": "sp", "ssl.endpoint.identification.algorithm": "none",
+        ]
+        for (name, value) in expected { #expect(properties[name] == value, "\(name)") }
+        // Checked unless switched off, also where the library's own default was not to (before 2.0).
+        #expect(
+            try consumer([:])["ssl.endpoint.identification.algorithm"] == "https")
+    }
+
+    @Test func secretsAreNotInDescriptions() {
+        var consumer = ConsumerConfiguration(bootstrapServers: "127.0.0.1:1")
+        consumer.security.saslPassword = Self.secret
+        consumer.security.keyPassword = Self.secret
+        consumer.properties = ["sasl.password": Self.secret, "ssl.key.password": Self.secret]
+        var producer = ProducerConfiguration(bootstrapServers: "127.0.0.1:1")
+        producer.security = consumer.security
+        producer.properties = consumer.properties
+        var dumped = ""
+        dump(consumer, to: &dumped)
+        dump(producer, to: &dumped)
+        dumped += "\(consumer) \(producer) \(consumer.security) "
+        dumped += String(reflecting: consumer) + String(reflecting: producer) + String(reflecting: consumer.security)
+        #expect(!dumped.contains(Self.secret))
+        #expect(dumped.contains("127.0.0.1:1"))
+    }
+
+    @Test func secretsAreNotInErrorsNorInLogLines() async throws {
+        let lines = Lines()
+        let log = Logger(label: "test") { _ in lines }
+        let loop = try EventLoop()
+        defer { loop.stop() }
+        var configuration = ConsumerConfiguration(bootstrapServers: "127.0.0.1:1")
+        configuration.security.securityProtocol = "ssl"
+        configuration.security.keyPassword = Self.secret
+        configuration.security.saslPassword = Self.secret
+        configuration.properties = ["debug": "all", "ssl.key.pem": Self.secret]
+        // A key that is none: refused when the client is made.
+        let error = #expect(throws: KafkaError.self) {
+            try KafkaConsumer(loop: loop, configuration: configuration, log: log)
+        }
+        #expect(error?.kind == .configuration)
+        #expect(error?.description.contains(Self.secret) == false)
+        configuration.properties = ["debug": "all"]
+        let consumer = try KafkaConsumer(loop: loop, configuration: configuration, log: log)
+        await consumer.close()
+        #expect(!lines.all.isEmpty)
+        #expect(!lines.all.contains { $0.contains(Self.secret) })
+        let secrets = ClientLog(log, hiding: [Self.secret])
+        secrets.write(level: 3, facility: "X", "leaks \(Self.secret) here")
+        #expect(lines.all.last?.contains("leaks") == true)
+        #expect(lines.all.last?.contains(Self.secret) == false)
+    }
+
+    /// A log handler that keeps what it is given.
+    private final class Lines: LogHandler {
+        private let kept = Mutex<[String]>([])
+        var all: [String] { kept.withLock { $0 } }
+        var logLevel: Logger.Level {
+            get { .trace }
+            set {}
+        }
+        var metadata: Logger.Metadata {
+            get { [:] }
+            set {}
+        }
+        subscript(metadataKey key: String) -> Logger.Metadata.Value? {
+            get { nil }
+            set {}
+        }
+        func log(event: LogEvent) {
+            kept.withLock { $0.append("\(event.message) \(event.metadata ?? [:])") }
+        }
+    }
+}

@@ -1,0 +1,91 @@
+import EventLoop
+import TestSupport
+import Testing
+
+@testable import Kafka
+
+/// Back-pressure, failures and their kinds, on a real connection.
+@Suite(.serialized)
+struct ProducerTests {
+    @Test func aFullQueueMakesSendersWaitInOrderAndLosesNothing() async throws {
+        let bench = try KafkaBench(partitions: 1)
+        let producer = try bench.producer { $0.properties["queue.buffering.max.messages"] = "10" }
+        let consumer = try bench.consumer()
+        let notes = Notes()
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for number in 0..<500 {
+                group.addTask {
+                    try await producer.send(ProducerRecord(topic: "t", partition: 0, value: Array("\(number)".utf8)))
+                }
+            }
+            try await group.waitForAll()
+        }
+        #expect(await producer.undelivered == 0)
+        // One caller's order stays through a full queue.
+        try await bench.fill(500, partition: 0, with: producer)
+        try await consumer.subscribe(to: ["t"], listener: notes)
+        let values = try await consumer.read(1000).map { String(decoding: $0.value ?? [], as: UTF8.self) }
+        #expect(Set(values.prefix(500)).count == 500)
+        #expect(values.suffix(500).map { Int($0) } == Array(0..<500))
+        await consumer.close()
+        await producer.close()
+        bench.loop.stop()
+    }
+
+    @Test func aRecordThatIsTooLargeIsRefusedAndTheNextGoesThrough() async throws {
+        let bench = try KafkaBench()
+        let producer = try bench.producer()
+        let error = await #expect(throws: KafkaError.self) {
+            try await producer.send(ProducerRecord(topic: "t", value: [UInt8](repeating: 0, count: 3_000_000)))
+        }
+        #expect(error?.kind == .recordTooLarge)
+        try await producer.send(ProducerRecord(topic: "t", value: [1]))
+        await producer.close()
+        await #expect(throws: KafkaError.self) { try await producer.send(ProducerRecord(topic: "t", value: [2])) }
+        bench.loop.stop()
+    }
+
+    @Test func whatCannotBeDeliveredInTimeFailsAndSaysWhetherItMayBeInTheLog() async throws {
+        let bench = try KafkaBench()
+        let producer = try bench.producer { $0.properties["message.timeout.ms"] = "500" }
+        bench.broker.set(broker: 1, isUp: false)
+        let error = await #expect(throws: KafkaError.self) {
+            try await producer.send(ProducerRecord(topic: "t", value: [1]))
+        }
+        #expect(error?.kind == .timedOut)
+        #expect(error?.status == .notPersisted)
+        bench.broker.set(broker: 1, isUp: true)
+        // The first attempts may find the client waiting to connect again.
+        try await eventually("the broker takes records again") {
+            (try? await producer.send(ProducerRecord(topic: "t", value: [2]))) != nil
+        }
+        await producer.close()
+        bench.loop.stop()
+    }
+
+    @Test func afterAFatalErrorEverySendFails() async throws {
+        let bench = try KafkaBench(partitions: 1)
+        let producer = try bench.producer()
+        try await producer.send(ProducerRecord(topic: "t", value: [1]))
+        bench.broker.fail(.produce, with: 45, count: 5)  // OUT_OF_ORDER_SEQUENCE_NUMBER
+        for _ in 0..<2 {
+            let error = await #expect(throws: KafkaError.self) {
+                try await producer.send(ProducerRecord(topic: "t", value: [2]))
+            }
+            #expect(error?.kind == .fatal)
+        }
+        await producer.close()
+        bench.loop.stop()
+    }
+
+    @Test func flushSendsWhatStillLingers() async throws {
+        let bench = try KafkaBench()
+        let producer = try bench.producer { $0.linger = .seconds(60) }
+        let receipt = try await producer.handOver(ProducerRecord(topic: "t", value: [1]))
+        #expect(await producer.undelivered == 1)
+        #expect(await producer.flush(within: .seconds(20)))
+        #expect(try await producer.confirm(receipt).offset == 0)
+        await producer.close()
+        bench.loop.stop()
+    }
+}

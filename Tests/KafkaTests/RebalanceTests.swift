@@ -1,0 +1,99 @@
+import EventLoop
+import TestSupport
+import Testing
+
+@testable import Kafka
+
+/// Partitions come and go. The mock coordinator is slow: seconds for each rebalance.
+@Suite(.serialized)
+struct RebalanceTests {
+    /// What is stored while a revocation waits is committed before the other member reads: nothing is read twice.
+    @Test func partitionsAreHandedOverAfterTheirLastOffsetIsCommitted() async throws {
+        let bench = try KafkaBench(partitions: 2)
+        bench.broker.setGroupDelay(.milliseconds(100))
+        let producer = try bench.producer()
+        // Eager commits during a revocation are refused by the mock (a real broker takes them), cooperative ones not;
+        // and this version's cooperative-sticky is good enough for two members.
+        let first = try bench.consumer { $0.assignor = "cooperative-sticky" }
+        let second = try bench.consumer { $0.assignor = "cooperative-sticky" }
+        for partition in [Int32(0), 1] { try await bench.fill(20, partition: partition, with: producer) }
+        let firstNotes = Notes { @Sendable [first] in
+            // As if the last of what was in flight finished only now.
+            let notes = await first.positions.map { (partition: $0.partition, next: Int64(15)) }
+            await first.store(notes)
+        }
+        let secondNotes = Notes()
+        try await first.subscribe(to: ["t"], listener: firstNotes)
+        #expect(try await first.read(40).count == 40)
+        try await second.subscribe(to: ["t"], listener: secondNotes)
+        let read = try await second.read(5, within: .seconds(60))
+        #expect(read.map(\.offset) == [15, 16, 17, 18, 19])
+        let moved = try #require(read.first).partition
+        #expect(await firstNotes.revoked.map(\.id) == [moved.id])
+        // Late for an assignment that is over: left out, and no harm to the new owner's offsets.
+        let stale = await first.staleOffsets
+        let old = try #require(await firstNotes.revoked.first)
+        await first.store([(partition: old, next: 3)])
+        #expect(await first.staleOffsets == stale + 1)
+        await second.close()
+        await first.close()
+        await producer.close()
+        bench.loop.stop()
+    }
+
+    /// The group thinks the member dead: what it has is lost, and nothing of it is committed.
+    @Test func lostPartitionsAreReportedAndNotCommitted() async throws {
+        let bench = try KafkaBench(partitions: 1)
+        bench.broker.setGroupDelay(.milliseconds(100))
+        let (producer, consumer, notes) = (try bench.producer(), try bench.consumer(), Notes())
+        try await bench.fill(10, partition: 0, with: producer)
+        try await consumer.subscribe(to: ["t"], listener: notes)
+        let partition = try #require(try await consumer.read(10).first).partition
+        await consumer.store([(partition: partition, next: 10)])
+        bench.broker.fail(.heartbeat, with: 25, count: 1)  // UNKNOWN_MEMBER_ID
+        try await eventually("the partition is lost") { await notes.lost == [partition] }
+        // It comes back as a new assignment, from the beginning.
+        let again = try await consumer.read(10)
+        #expect(again.map(\.offset) == Array(0..<10))
+        #expect(again.allSatisfy { $0.partition.id == partition.id && $0.partition.epoch > partition.epoch })
+        await consumer.close()
+        await producer.close()
+        bench.loop.stop()
+    }
+
+    /// Nobody reads for longer than `max.poll.interval.ms`: the member stays, its prefetch waits.
+    @Test func aMemberThatReadsNothingStaysInTheGroup() async throws {
+        let bench = try KafkaBench(partitions: 1)
+        bench.broker.setGroupDelay(.milliseconds(100))
+        let producer = try bench.producer()
+        let consumer = try bench.consumer { $0.properties["max.poll.interval.ms"] = "3000" }
+        let notes = Notes()
+        try await bench.fill(10, partition: 0, with: producer)
+        try await consumer.subscribe(to: ["t"], listener: notes)
+        #expect(try await consumer.read(1).map(\.offset) == [0])
+        try await Task.sleep(for: .seconds(5))
+        #expect(try await consumer.read(9).map(\.offset) == Array(1..<10))
+        #expect(await notes.lost.isEmpty)
+        #expect(await notes.revoked.isEmpty)
+        await consumer.close()
+        await producer.close()
+        bench.loop.stop()
+    }
+
+    @Test func aBrokerThatGoesAndComesBackIsNoticed() async throws {
+        let bench = try KafkaBench(partitions: 1)
+        let (producer, consumer, notes) = (try bench.producer(), try bench.consumer(session: 30_000), Notes())
+        try await bench.fill(1, partition: 0, with: producer)
+        try await consumer.subscribe(to: ["t"], listener: notes)
+        #expect(try await consumer.read(1).count == 1)
+        bench.broker.set(broker: 1, isUp: false)
+        try await eventually("the broker is missed") { await consumer.brokersAreDown }
+        bench.broker.set(broker: 1, isUp: true)
+        try await eventually("the broker is back") { await !consumer.brokersAreDown }
+        try await bench.fill(1, partition: 0, with: producer)
+        #expect(try await consumer.read(1).map(\.offset) == [1])
+        await consumer.close()
+        await producer.close()
+        bench.loop.stop()
+    }
+}

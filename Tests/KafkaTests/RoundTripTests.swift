@@ -1,0 +1,100 @@
+import EventLoop
+import TestSupport
+import Testing
+
+@testable import Kafka
+
+/// What is written is read, byte for byte, over a real connection.
+@Suite(.serialized)
+struct RoundTripTests {
+    @Test func everyPartOfARecordComesBack() async throws {
+        let bench = try KafkaBench(partitions: 1)
+        let (producer, consumer, notes) = (try bench.producer(), try bench.consumer(), Notes())
+        let headers = [
+            KafkaHeader("a", [1, 0, 255]), KafkaHeader("a", nil), KafkaHeader("empty", []), KafkaHeader("ünï", [0]),
+        ]
+        let sent = [
+            ProducerRecord(
+                topic: "t", key: [0, 1], value: Array("値".utf8), headers: headers, timestamp: 1_700_000_000_123),
+            ProducerRecord(topic: "t", key: nil, value: nil),
+            ProducerRecord(topic: "t", key: [], value: []),
+            ProducerRecord(topic: "t", partition: 0, value: [UInt8](repeating: 7, count: 200_000)),
+        ]
+        for (index, record) in sent.enumerated() {
+            #expect(try await producer.send(record) == RecordPosition(partition: 0, offset: Int64(index)))
+        }
+        try await consumer.subscribe(to: ["t"], listener: notes)
+        let read = try await consumer.read(sent.count)
+        for (read, sent) in zip(read, sent) {
+            #expect(read.key == sent.key)
+            #expect(read.value == sent.value)
+            #expect(read.headers == sent.headers)
+            #expect(read.partition.id == TopicPartition("t", 0))
+            #expect(sent.timestamp == nil ? read.timestamp ?? 0 > 1_700_000_000_123 : read.timestamp == sent.timestamp)
+        }
+        #expect(read.map(\.offset) == [0, 1, 2, 3])
+        await consumer.close()
+        await producer.close()
+        bench.loop.stop()
+    }
+
+    @Test func aMemberThatComesBackGoesOnAtTheCommittedOffset() async throws {
+        let bench = try KafkaBench(partitions: 1)
+        let (producer, first, notes) = (try bench.producer(), try bench.consumer(), Notes())
+        try await bench.fill(10, partition: 0, with: producer)
+        try await first.subscribe(to: ["t"], listener: notes)
+        let records = try await first.read(10)
+        let partition = try #require(records.first).partition
+        await first.store([(partition: partition, next: 4)])
+        #expect(try await first.commit() == [partition: 4])
+        #expect(await first.positions.first?.committed == 4)
+        // Stored and not committed: leaving the group commits it.
+        await first.store([(partition: partition, next: 7)])
+        // Not ours any more, or never was: left out.
+        await first.store([(partition: AssignedPartition(partition.id, epoch: 99), next: 9)])
+        #expect(await first.staleOffsets == 1)
+        await first.close()
+        #expect(await notes.revoked == [partition])
+
+        let second = try bench.consumer()
+        try await second.subscribe(to: ["t"], listener: notes)
+        #expect(try await second.read(3).map(\.offset) == [7, 8, 9])
+        await second.close()
+        await producer.close()
+        bench.loop.stop()
+    }
+
+    @Test func aHeldPartitionWaitsAndStarvesNoOther() async throws {
+        let bench = try KafkaBench(partitions: 2)
+        let (producer, consumer, notes) = (try bench.producer(), try bench.consumer(), Notes())
+        try await consumer.subscribe(to: ["t"], listener: notes)
+        try await eventually("both partitions are assigned") { await notes.assigned.count == 2 }
+        let held = try #require(await notes.assigned.first { $0.id.partition == 0 })
+        await consumer.hold(held)
+        try await bench.fill(50, partition: 0, with: producer)
+        try await bench.fill(50, partition: 1, with: producer)
+        #expect(Set(try await consumer.read(50).map(\.partition.id.partition)) == [1])
+        await consumer.resume(held)
+        let late = try await consumer.read(50)
+        #expect(late.allSatisfy { $0.partition == held })
+        #expect(late.map(\.offset) == Array(0..<50))
+        await consumer.close()
+        await producer.close()
+        bench.loop.stop()
+    }
+
+    @Test func aWaitingReaderEndsWhenItsTaskIsCancelledOrTheConsumerCloses() async throws {
+        let bench = try KafkaBench(partitions: 1)
+        let consumer = try bench.consumer()
+        let notes = Notes()
+        try await consumer.subscribe(to: ["t"], listener: notes)
+        let reading = Task { try await consumer.records(max: 1) }
+        try await Task.sleep(for: .milliseconds(20))
+        reading.cancel()
+        #expect(try await reading.value.isEmpty)
+        let other = Task { try await consumer.records(max: 1) }
+        await consumer.close()
+        #expect(try await other.value.isEmpty)
+        bench.loop.stop()
+    }
+}

@@ -1,0 +1,32 @@
+import Kafka
+import Testing
+
+@testable import locsearch
+
+struct BrokerControlTests {
+    @Test(arguments: [
+        #"{"topic":{"name":"t","partitions":3}}"#,
+        #"{"fail":{"api":"Produce","errors":["REQUEST_TIMED_OUT","_TRANSPORT"]}}"#,
+        #"{"fail":{"api":0,"errors":[7]}}"#, #"{"fail":{"api":"Fetch","errors":["NO_ERROR"],"broker":1,"delayMs":5}}"#,
+        #"{"clear":{"api":"Produce"}}"#, #"{"down":1}"#, #"{"up":1}"#, #"{"rtt":{"broker":1,"ms":0}}"#,
+        #"{"topicError":{"topic":"known","error":"TOPIC_AUTHORIZATION_FAILED"}}"#,
+        #"{"leader":{"topic":"known","partition":0,"broker":1}}"#,
+    ])
+    func eachCommandIsObeyed(line: String) throws {
+        let broker = try EmbeddedBroker(topics: ["known": 1])
+        #expect(BrokerControl.answer(line, by: broker) == #"{"ok":true}"#)
+        // What exists already stays.
+        #expect(BrokerControl.answer(#"{"topic":{"name":"known","partitions":1}}"#, by: broker) == #"{"ok":true}"#)
+    }
+
+    @Test(arguments: [
+        "", "{", "[]", "{}", #"{"fail":{"api":"Nothing","errors":[]}}"#,
+        #"{"fail":{"api":"Produce","errors":["NOTHING"]}}"#,
+        #"{"topic":{"name":"t","partitions":0}}"#, #"{"rtt":{"broker":1,"ms":-1}}"#, #"{"down":"one"}"#,
+        #"{"unknown":1}"#,
+    ])
+    func whatIsWrongIsAnswered(line: String) throws {
+        let answer = BrokerControl.answer(line, by: try EmbeddedBroker())
+        #expect(answer.hasPrefix(#"{"error":""#) && !answer.contains("\n"))
+    }
+}

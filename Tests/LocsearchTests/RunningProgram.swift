@@ -1,0 +1,54 @@
+import Foundation
+import Synchronization
+
+/// The program as a process that goes on: its lines as they come, signals, its end.
+final class RunningProgram: Sendable {
+    private nonisolated(unsafe) let process = Process()
+    private let collected = Mutex("")
+    private let failed = Mutex("")
+
+    /// The executable lies beside the tests.
+    static var location: URL {
+        URL(fileURLWithPath: CommandLine.arguments[0]).resolvingSymlinksInPath().deletingLastPathComponent()
+            .appending(path: "locsearch")
+    }
+
+    init(_ arguments: [String], environment: [String: String] = [:]) throws {
+        unsafe process.executableURL = Self.location
+        unsafe process.arguments = arguments
+        unsafe process.environment = environment.merging(["HOME": "/nonexistent", "PATH": "/usr/bin"]) { own, _ in own }
+        unsafe process.standardInput = FileHandle.nullDevice
+        let (output, error) = (Pipe(), Pipe())
+        unsafe process.standardOutput = output
+        unsafe process.standardError = error
+        output.fileHandleForReading.readabilityHandler = { [self] handle in
+            let data = handle.availableData
+            if data.isEmpty { handle.readabilityHandler = nil }
+            collected.withLock { $0 += String(decoding: data, as: UTF8.self) }
+        }
+        error.fileHandleForReading.readabilityHandler = { [self] handle in
+            let data = handle.availableData
+            if data.isEmpty { handle.readabilityHandler = nil }
+            failed.withLock { $0 += String(decoding: data, as: UTF8.self) }
+        }
+        try unsafe process.run()
+    }
+
+    var output: String { collected.withLock { $0 } }
+    var error: String { failed.withLock { $0 } }
+    var pid: Int32 { unsafe process.processIdentifier }
+    var isRunning: Bool { unsafe process.isRunning }
+    /// Once it has ended.
+    var code: Int32 { unsafe process.terminationStatus }
+
+    func signal(_ number: Int32) { kill(pid, number) }
+
+    /// For `defer`: whatever became of the test, nothing stays.
+    func end() { if isRunning { kill(pid, SIGKILL) } }
+
+    /// The first line of standard output.
+    var firstLine: String? {
+        let text = output
+        return text.contains("\n") ? text.split(separator: "\n").first.map(String.init) : nil
+    }
+}

@@ -1,0 +1,126 @@
+import Foundation
+import TestSupport
+import Testing
+
+#if canImport(FoundationNetworking)
+    import FoundationNetworking
+#endif
+
+/// `locsearch worker` between `locsearch broker` and `locsearch simulate`, all of them processes.
+struct WorkerCommandTests {
+    private static let secret = "geheim-4711"
+
+    private struct House {
+        let broker: RunningProgram
+        let simulator: RunningProgram
+        let worker: RunningProgram
+        let bootstrapServers: String
+        let adminURL: String
+
+        init(extra: [String: String] = [:]) async throws {
+            broker = try RunningProgram(["broker", "--partitions", "2"])
+            simulator = try RunningProgram(["simulate"])
+            let (broker, simulator) = (broker, simulator)
+            try await eventually("broker and simulator tell their addresses", within: .seconds(20)) {
+                broker.firstLine != nil && simulator.firstLine != nil
+            }
+            bootstrapServers = try #require(broker.firstLine)
+            worker = try RunningProgram(
+                ["worker"],
+                environment: [
+                    "KAFKA_BOOTSTRAP_SERVERS": bootstrapServers,
+                    "HOTPEPPER_BASE_URL": try #require(simulator.firstLine),
+                    "HOTPEPPER_API_KEY": WorkerCommandTests.secret, "ADMIN_PORT": "0", "LOG_LEVEL": "debug",
+                ].merging(extra) { _, extra in extra })
+            let worker = worker
+            try await eventually("the worker tells its admin port", within: .seconds(20)) { worker.firstLine != nil }
+            adminURL = String(try #require(worker.firstLine).dropFirst("admin ".count))
+        }
+
+        func end() { for program in [worker, simulator, broker] { program.end() } }
+
+        func get(_ path: String) async throws -> (status: Int, body: String) {
+            let (data, response) = try await URLSession.shared.data(from: try #require(URL(string: adminURL + path)))
+            return ((response as? HTTPURLResponse)?.statusCode ?? 0, String(decoding: data, as: UTF8.self))
+        }
+    }
+
+    @Test(.timeLimit(.minutes(2))) func aWorkerServesUntilItIsToldToStop() async throws {
+        let house = try await House()
+        defer { house.end() }
+        #expect(try await house.get("/livez").status == 200)
+        try await eventually("the worker is ready", within: .seconds(30)) {
+            try await house.get("/readyz").status == 200
+        }
+        for (arguments, code) in [
+            (["--lat", "35.69", "--lng", "139.70"], Int32(0)), (["--lat", "91", "--lng", "0"], 1),
+        ] {
+            let search = try RunningProgram(
+                ["search", "--json", "--kafka-bootstrap-servers", house.bootstrapServers] + arguments)
+            defer { search.end() }
+            try await eventually("the search ends", within: .seconds(30)) { !search.isRunning }
+            #expect(search.code == code, "\(search.error)")
+            try await eventually("its output is there", within: .seconds(5)) { search.output.hasSuffix("\n") }
+            #expect(try JSONSerialization.jsonObject(with: Data(search.output.utf8)) is [String: Any])
+        }
+        let metrics = try await house.get("/metrics").body
+        #expect(metrics.contains("\nlocsearch_requests_taken_total 2\n"), "\(metrics)")
+        #expect(metrics.contains("\nlocsearch_requests_completed_total{provider=\"hotpepper\"} 1\n"))
+        #expect(
+            metrics.contains("\nlocsearch_requests_failed_total{code=\"invalid-request\"} 1\n")
+                || metrics.contains("\nlocsearch_requests_rejected_total 1\n"))
+        let status = try #require(
+            try JSONSerialization.jsonObject(with: Data(try await house.get("/status").body.utf8)) as? [String: Any])
+        #expect((status["assignment"] as? [Any])?.count == 2)
+        house.worker.signal(SIGTERM)
+        try await eventually("the worker ends", within: .seconds(30)) { !house.worker.isRunning }
+        #expect(house.worker.code == 0)
+        try await eventually("its last line is there", within: .seconds(5)) {
+            house.worker.error.contains("worker ends")
+        }
+        for line in house.worker.error.split(separator: "\n") {
+            #expect(try JSONSerialization.jsonObject(with: Data(line.utf8)) is [String: Any], "\(line)")
+        }
+        #expect(!house.worker.error.contains(Self.secret) && !metrics.contains(Self.secret))
+    }
+
+    @Test(.timeLimit(.minutes(2))) func theSecondSignalEndsAtOnce() async throws {
+        let house = try await House(extra: ["WORKER_SHUTDOWN_GRACE": "60s", "WORKER_DEADLINE": "30s"])
+        defer { house.end() }
+        try await eventually("the worker is ready", within: .seconds(30)) {
+            try await house.get("/readyz").status == 200
+        }
+        let search = try RunningProgram([
+            "search", "--kafka-bootstrap-servers", house.bootstrapServers, "--lat", "35.69", "--lng", "139.70",
+            "--keyword", "fault:hang", "--timeout", "60s",
+        ])
+        defer { search.end() }
+        try await eventually("the request is in flight", within: .seconds(30)) {
+            try await house.get("/status").body.contains("\"inFlight\":1")
+        }
+        house.worker.signal(SIGTERM)
+        try await eventually("the worker drains", within: .seconds(10)) {
+            try await house.get("/readyz").body == "draining\n"
+        }
+        #expect(house.worker.isRunning)
+        house.worker.signal(SIGTERM)
+        try await eventually("the worker ends", within: .seconds(5)) { !house.worker.isRunning }
+        #expect(house.worker.code != 0)
+    }
+
+    @Test(.timeLimit(.minutes(1))) func aPortThatIsTakenIsASettingToChange() async throws {
+        let house = try await House()
+        defer { house.end() }
+        let port = try #require(house.adminURL.split(separator: ":").last)
+        let second = try RunningProgram(
+            ["worker", "--admin-port", "\(port)", "--log-level", "critical"],
+            environment: ["KAFKA_BOOTSTRAP_SERVERS": house.bootstrapServers])
+        defer { second.end() }
+        try await eventually("the second worker ends", within: .seconds(30)) { !second.isRunning }
+        #expect(second.code == 78)
+        try await eventually("its line is there", within: .seconds(5)) {
+            second.error.contains("admin.port: cannot listen on 127.0.0.1:\(port)")
+        }
+        #expect(second.error.split(separator: "\n").count == 1, "\(second.error)")
+    }
+}

@@ -1,0 +1,183 @@
+import Resilience
+import TestSupport
+
+/// A provider as queueing theory sees it: so many requests served at a time, each for a while, the rest in a line. Works
+/// on requests whose callers have gone, as most servers do.
+final class ProviderModel {
+    enum Answer { case served, refused, timedOut }
+
+    let time: VirtualTime
+    /// Requests served at a time.
+    var servers: Int
+    /// Seconds that one takes.
+    var service: () -> Double
+    /// Longest line; more is refused at once.
+    var room = Int.max
+    private var busy = 0
+    private var line: [() -> Void] = []
+    private var first = 0
+
+    init(_ time: VirtualTime, servers: Int, service: @escaping () -> Double) {
+        self.time = time
+        self.servers = servers
+        self.service = service
+    }
+
+    /// Asks, and waits until the answer or the deadline.
+    func ask(before deadline: Deadline) async -> Answer {
+        if line.count - first >= room { return .refused }
+        return await withCheckedContinuation { continuation in
+            let call = Box<CheckedContinuation<Answer, Never>?>(continuation)
+            func end(_ answer: Answer) {
+                call.value?.resume(returning: answer)
+                call.value = nil
+            }
+            time.schedule(at: deadline.instant) { end(.timedOut) }
+            enter { end(.served) }
+        }
+    }
+
+    private func enter(_ done: @escaping () -> Void) {
+        guard busy < servers else { return line.append(done) }
+        busy += 1
+        time.schedule(at: time.now + .seconds(service())) { [self] in
+            done()
+            busy -= 1
+            while busy < servers, first < line.count {
+                let next = line[first]
+                first += 1
+                if first > 4096 {
+                    line.removeFirst(first)
+                    first = 0
+                }
+                enter(next)
+            }
+        }
+    }
+}
+
+/// What a stretch of traffic came to.
+struct Tally: CustomStringConvertible {
+    var served = 0
+    var timedOut = 0
+    var refusedHere = 0
+    var refusedThere = 0
+    /// Of all requests, from arrival to outcome; seconds.
+    var times: [Double] = []
+    var seconds = 0.0
+    var goodput: Double { Double(served) / seconds }
+    func percentile(_ share: Double) -> Double {
+        times.isEmpty ? 0 : times.sorted()[min(times.count - 1, Int(share * Double(times.count)))]
+    }
+    var description: String {
+        "goodput \(goodput)/s p50 \(percentile(0.5)) p99 \(percentile(0.99)) served \(served) timed out \(timedOut) refused here \(refusedHere) there \(refusedThere)"
+    }
+}
+
+/// Clients that ask one provider through one limit.
+final class AdaptiveTraffic {
+    let time: VirtualTime
+    let limit: AdaptiveLimit
+    let provider: ProviderModel
+    var random: SplitMix64
+    /// Seconds a request has.
+    var budget: () -> Double = { 5 }
+    private var tally = Tally()
+    private var since: Duration = .zero
+    /// Smallest and largest limit seen since the last `take`.
+    private(set) var limits = (least: Int.max, most: 0)
+
+    init(
+        _ time: VirtualTime, maximum: Int = 256, isAdaptive: Bool = true, servers: Int, seed: UInt64 = 1,
+        service: @escaping () -> Double
+    ) {
+        self.time = time
+        var configuration = AdaptiveLimit.Configuration(maximum: maximum)
+        configuration.isAdaptive = isAdaptive
+        limit = AdaptiveLimit(configuration, timekeeper: time)
+        provider = ProviderModel(time, servers: servers, service: service)
+        random = SplitMix64(state: seed)
+    }
+
+    func request() async {
+        let arrival = time.now
+        let deadline = Deadline(arrival + .seconds(budget()))
+        do throws(Refusal) {
+            let slot = try await limit.acquire(before: deadline, at: arrival)
+            switch await provider.ask(before: deadline) {
+            case .served:
+                slot.finish(.answered, at: time.now)
+                tally.served += 1
+            case .refused:
+                slot.finish(.overloaded, at: time.now)
+                tally.refusedThere += 1
+            case .timedOut:
+                slot.finish(.timedOut, at: time.now)
+                tally.timedOut += 1
+            }
+        } catch {
+            tally.refusedHere += 1
+        }
+        tally.times.append(arrival.duration(to: time.now) / .seconds(1))
+        let now = limit.statistics.limit
+        limits = (min(limits.least, now), max(limits.most, now))
+    }
+
+    /// As many at a time as the worker's concurrency: a backlog.
+    func startBacklog(of clients: Int, on owner: isolated Owner) {
+        for _ in 0..<clients {
+            Task.immediate(executorPreference: time) {
+                _ = owner
+                while true {
+                    let before = time.now
+                    await request()
+                    // The outcome is published before the next is taken; who is refused at once does not spin.
+                    await time.sleep(for: time.now == before ? .milliseconds(50) : .microseconds(100))
+                }
+            }
+        }
+    }
+
+    /// Requests arriving at random, so many a second.
+    func startArrivals(perSecond rate: Double, on owner: isolated Owner) {
+        Task.immediate(executorPreference: time) {
+            _ = owner
+            while true {
+                await time.sleep(for: .seconds(exponential(1 / rate)))
+                Task.immediate(executorPreference: time) {
+                    _ = owner
+                    await request()
+                }
+            }
+        }
+    }
+
+    /// Without a logarithm: the mean of a few uniform ones has the wrong tail, so halve as long as a coin says so.
+    func exponential(_ mean: Double) -> Double {
+        // Von Neumann's comparison method (1951).
+        var whole = 0.0
+        while true {
+            let first = Double.random(in: 0..<1, using: &random)
+            var (last, count) = (first, 1)
+            while true {
+                let next = Double.random(in: 0..<1, using: &random)
+                if next > last { break }
+                last = next
+                count += 1
+            }
+            if count % 2 == 1 { return (whole + first) * mean }
+            whole += 1
+        }
+    }
+
+    /// What came of the time since the last call.
+    func take() -> (tally: Tally, limits: (least: Int, most: Int)) {
+        defer {
+            tally = Tally()
+            since = time.elapsed
+            limits = (Int.max, 0)
+        }
+        tally.seconds = (time.elapsed - since) / .seconds(1)
+        return (tally, limits)
+    }
+}

@@ -1,0 +1,144 @@
+"""The parts that experiments stand on: processes that end with us, a broker that fails when told to, an honest reader."""
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from confluent_kafka import Producer
+
+ROOT = Path(__file__).parent.parent
+sys.path.insert(0, str(ROOT))
+from harness.brokers import MockBroker  # noqa: E402
+from harness.processes import Processes, resident_bytes, wait_until  # noqa: E402
+from harness.recorder import Recorder  # noqa: E402
+from harness.report import sparkline  # noqa: E402
+from harness.traffic import OffsetSampler, Reader, Sender, Topics, audit, request  # noqa: E402
+from harness.workers import environment, seconds  # noqa: E402
+
+TOPICS = Topics.named("run")
+OUTCOMES = {TOPICS.results: 2, TOPICS.errors: 1, TOPICS.dead: 1}
+
+
+@pytest.fixture
+def processes(tmp_path):
+    all = Processes(tmp_path)
+    yield all
+    all.end_all()
+
+
+@pytest.fixture
+def broker(processes):
+    broker = MockBroker(processes, brokers=2)
+    broker.create_topics({TOPICS.requests: 2, **OUTCOMES})
+    return broker
+
+
+def test_frozen_processes_are_ended_too(processes):
+    process = processes.start("sleep", ["sleep", "100"])
+    process.send_signal(signal.SIGSTOP)
+    processes.end_all()
+    assert process.returncode is not None
+
+
+def test_processes_do_not_outlive_a_killed_harness(tmp_path):
+    script = f"import sys, time; sys.path.insert(0, {str(ROOT)!r}); from pathlib import Path; from harness.processes import Processes\n" \
+             f"print(Processes(Path({str(tmp_path)!r})).start('s', ['sleep', '100']).pid, flush=True); time.sleep(100)"
+    harness = subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE, text=True)
+    pid = int(harness.stdout.readline())
+    wait_until(lambda: Path(f"/proc/{pid}/comm").read_text().strip() == "sleep", 5, "the child")
+    harness.kill()
+    harness.wait()
+    wait_until(lambda: resident_bytes(pid) == 0, 5, "the child to end")
+
+
+@pytest.mark.parametrize("line,complaint", [({"nonsense": 1}, "unknown command"), ({"fail": {"api": "Nope", "errors": []}}, "unknown API"), ({"fail": {"api": "Produce", "errors": ["NOPE"]}}, "unknown error"),
+                                            ({"down": "x"}, "malformed"), ({"topic": {}}, "malformed")])
+def test_broker_answers_what_it_cannot_do(broker, line, complaint):
+    assert complaint in broker.ask(**line)["error"]
+    assert broker.ask(rtt={"broker": 1, "ms": 0}) == {"ok": True}
+
+
+def test_injected_errors_reach_a_client_until_cleared(broker):
+    def produce() -> str | None:
+        seen = []
+        p = Producer({"bootstrap.servers": broker.bootstrap, "retries": 0, "log_level": 0})
+        p.produce(TOPICS.requests, b"x", on_delivery=lambda e, m: seen.append(e and e.name()))
+        p.flush(10)
+        return seen[0]
+
+    broker.tell(fail={"api": "Produce", "errors": ["NOT_ENOUGH_REPLICAS"] * 10})
+    assert produce() == "NOT_ENOUGH_REPLICAS"
+    broker.tell(clear={"api": "Produce"})
+    assert produce() is None
+
+
+def outcome(producer, kind: str, position: int, **changes):
+    topic = {"result": TOPICS.results, "error": TOPICS.errors}[kind]
+    type = {"result": "location-search.completed.v1", "error": "location-search.failed.v1"}[kind]
+    headers = {"ce_specversion": "1.0", "ce_id": f"e{position}", "ce_source": "/w", "ce_type": type, "ce_time": "2026-01-01T00:00:00Z", "content-type": "application/json",
+               "source-topic": TOPICS.requests, "source-partition": "0", "source-offset": str(position), **changes}
+    body = {"result": b'{"requestId":"r%d","operation":"search","places":[]}', "error": b'{"requestId":"r%d","error":{"code":"timeout"}}'}[kind]
+    producer.produce(topic, body % position, f"k{position}", headers={k: v for k, v in headers.items() if v is not None})
+
+
+def test_reader_and_sampler_write_the_history(broker, tmp_path):
+    recorder = Recorder(tmp_path / "history.jsonl")
+    sender = Sender(broker, TOPICS, 2, recorder)
+    for i in range(4):
+        sender.send(f"r{i}", request(f"r{i}"), f"k{i}", 0)
+    sender.flush()
+    p = Producer({"bootstrap.servers": broker.bootstrap})
+    outcome(p, "result", 0)
+    outcome(p, "error", 1)
+    outcome(p, "result", 2, ce_type="location-search.failed.v1")
+    outcome(p, "result", 3, **{"source-topic": "another"})
+    p.flush(10)
+    reader = Reader(broker, TOPICS, OUTCOMES, recorder)
+    sampler = OffsetSampler(broker, TOPICS, 2, OUTCOMES, recorder)
+    reader.start()
+    wait_until(lambda: recorder.finished == 4, 10, "the outcomes")
+    assert sampler.sample() and sampler.lag() == 4
+    reader.stop(), sampler.stop()
+    verdict = recorder.history.judge()
+    assert (verdict.outcomes, verdict.results, verdict.errors, verdict.wrong, verdict.lost) == (4, 3, 1, 2, 0)
+    assert recorder.problems == []
+
+
+def test_reader_tells_what_the_broker_dropped(broker, tmp_path):
+    p = Producer({"bootstrap.servers": broker.bootstrap})
+    for i in range(12):
+        p.produce(TOPICS.results, os.urandom(900_000), partition=0)
+    p.flush(20)
+    recorder = Recorder(tmp_path / "history.jsonl")
+    reader = Reader(broker, TOPICS, OUTCOMES, recorder, record=False)
+    reader.start()
+    wait_until(lambda: recorder.problems, 10, "the reader to notice")
+    reader.stop()
+    assert "dropped" in recorder.problems[0]
+
+
+def test_audit_finds_what_was_not_acknowledged(broker, tmp_path):
+    recorder = Recorder(tmp_path / "history.jsonl")
+    p = Producer({"bootstrap.servers": broker.bootstrap})
+    for i in range(5):
+        p.produce(TOPICS.requests, request(f"r{i}"), f"k{i}", 1)
+    p.flush(10)
+    recorder.add("sent", id="r0", key="k0", p=1, o=0)
+    assert audit(broker, TOPICS, 2, recorder) == 4
+    assert recorder.history.judge().lost == 1  # only the one that was acknowledged
+
+
+@pytest.mark.parametrize("setting,variable", [("googlePlaces.baseURL", "GOOGLE_PLACES_BASE_URL"), ("worker.maxAge", "WORKER_MAX_AGE"), ("providers.hotpepper.breaker.enabled", "PROVIDERS_HOTPEPPER_BREAKER_ENABLED")])
+def test_settings_become_environment_variables(setting, variable):
+    assert environment({setting: True}) == {variable: "true"}
+
+
+@pytest.mark.parametrize("text,value", [("250ms", 0.25), ("5s", 5), ("2m", 120), ("1.5s", 1.5)])
+def test_durations(text, value):
+    assert seconds(text) == value
+
+
+def test_a_flat_line_looks_flat():
+    assert set(sparkline([70.0] * 100)) == {"█"} and sparkline([]) == ""
