@@ -1,26 +1,26 @@
-package import LocationSearch
+public import LocationSearch
 
 /// A record that could not be read as a request, kept for a person: its value, key and headers untouched, and behind
 /// them headers that say what was wrong.
-package struct DeadLetter: Sendable, Hashable {
+public struct DeadLetter: Sendable, Hashable {
     /// `error.code` of the error event.
-    package let reason: String
+    public let reason: String
     /// For a person; holds none of the record's bytes.
-    package let message: String
+    public let message: String
     /// What is at fault: a member of the request, a header, or `value`.
-    package let member: String?
+    public let member: String?
     /// Where the record stood.
-    package let source: SourcePosition?
+    public let source: SourcePosition?
     /// When it was put aside.
-    package let time: EventTime?
-    package let key: [UInt8]?
-    package let value: [UInt8]?
+    public let time: EventTime?
+    public let key: [UInt8]?
+    public let value: [UInt8]?
     /// The record's own, in their order.
-    package let originalHeaders: [EventHeader]
+    public let originalHeaders: [EventHeader]
 
     private static let marker = "dead-letter-reason"
 
-    package init(_ record: IncomingRecord, error: SearchError, at time: EventTime) {
+    public init(_ record: IncomingRecord, error: SearchError, at time: EventTime) {
         reason = error.code.rawValue
         message = error.message
         member = error.member
@@ -33,7 +33,7 @@ package struct DeadLetter: Sendable, Hashable {
 
     /// Headers for the record in the dead-letter topic: the original ones, then ours, of which `dead-letter-reason` is
     /// the first.
-    package var headers: [EventHeader] {
+    public var headers: [EventHeader] {
         var headers = originalHeaders
         headers.reserveCapacity(headers.count + 7)
         headers.append(EventHeader(Self.marker, text: reason))
@@ -49,7 +49,7 @@ package struct DeadLetter: Sendable, Hashable {
     /// Ours are the headers from the *last* `dead-letter-reason` on, whatever the record brought along itself: so key,
     /// value and `originalHeaders` are what the requests topic held, ready to be sent there again.
     /// - Returns: `nil` when the record is no dead letter.
-    package init?(key: [UInt8]?, value: [UInt8]?, headers: [EventHeader]) {
+    public init?(key: [UInt8]?, value: [UInt8]?, headers: [EventHeader]) {
         guard let start = headers.lastIndex(where: { $0.name == Self.marker }), let reason = headers[start].text else {
             return nil
         }

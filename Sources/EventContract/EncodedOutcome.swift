@@ -1,15 +1,15 @@
 /// An outcome event as a record.
-package struct EncodedOutcome: Sendable, Hashable {
-    package enum Kind: Sendable, Hashable {
+public struct EncodedOutcome: Sendable, Hashable {
+    public enum Kind: Sendable, Hashable {
         /// For `topics.results`.
         case result
         /// For `topics.errors`.
         case error
     }
 
-    package let kind: Kind
+    public let kind: Kind
     /// The request's key; the `requestId` when it had none.
-    package let key: [UInt8]
-    package let value: [UInt8]
-    package let headers: [EventHeader]
+    public let key: [UInt8]
+    public let value: [UInt8]
+    public let headers: [EventHeader]
 }

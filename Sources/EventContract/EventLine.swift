@@ -6,9 +6,9 @@ import JSON
 ///
 /// Key, value and header values are text; bytes that are not UTF-8 stand as `keyBase64`, `valueBase64` or, for a header,
 /// as `{"base64":"..."}`. What the record does not have is `null`.
-package enum EventLine {
+public enum EventLine {
     /// - Returns: the line without its line feed.
-    package static func encode(
+    public static func encode(
         topic: String, partition: Int32? = nil, offset: Int64? = nil, key: [UInt8]?, value: [UInt8]?,
         headers: [EventHeader]
     ) -> [UInt8] {

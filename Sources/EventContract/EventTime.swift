@@ -5,35 +5,35 @@
 #endif
 
 /// A point of wall-clock time, to the millisecond, as events carry it. Not for measuring: the system may set its clock.
-package struct EventTime: Sendable, Hashable, Comparable, CustomStringConvertible {
+public struct EventTime: Sendable, Hashable, Comparable, CustomStringConvertible {
     /// Since 1970-01-01T00:00:00Z, leap seconds not counted. Within the years 1 to 9999.
-    package let milliseconds: Int64
+    public let milliseconds: Int64
 
     /// 0001-01-01T00:00:00.000Z and 9999-12-31T23:59:59.999Z: what RFC 3339 can write.
     private static let range: ClosedRange<Int64> = -62_135_596_800_000...253_402_300_799_999
 
     /// - Parameter milliseconds: outside the years 1 to 9999, the nearest that is inside.
-    package init(milliseconds: Int64) {
+    public init(milliseconds: Int64) {
         self.milliseconds = min(max(milliseconds, Self.range.lowerBound), Self.range.upperBound)
     }
 
     /// The system's clock.
-    package static func now() -> EventTime {
+    public static func now() -> EventTime {
         var time = timespec()
         unsafe clock_gettime(CLOCK_REALTIME, &time)
         return EventTime(milliseconds: Int64(time.tv_sec) * 1000 + Int64(time.tv_nsec) / 1_000_000)
     }
 
-    package static func < (a: EventTime, b: EventTime) -> Bool { a.milliseconds < b.milliseconds }
+    public static func < (a: EventTime, b: EventTime) -> Bool { a.milliseconds < b.milliseconds }
 
-    package func duration(since earlier: EventTime) -> Duration {
+    public func duration(since earlier: EventTime) -> Duration {
         .milliseconds(milliseconds - earlier.milliseconds)
     }
 
     // MARK: RFC 3339
 
     /// RFC 3339 in UTC with milliseconds: `2026-11-21T09:30:00.250Z`, always 24 characters.
-    package var description: String { String(decoding: bytes, as: UTF8.self) }
+    public var description: String { String(decoding: bytes, as: UTF8.self) }
 
     /// `description` as ASCII.
     var bytes: [UInt8] {
@@ -59,7 +59,7 @@ package struct EventTime: Sendable, Hashable, Comparable, CustomStringConvertibl
 
     /// Reads RFC 3339 with any offset and any number of decimals; what is finer than a millisecond is cut off, a leap
     /// second is the second after it. `nil` when the text is no such time.
-    package init?(rfc3339 text: [UInt8]) {
+    public init?(rfc3339 text: [UInt8]) {
         var rest = TimeText(text)
         guard text.count <= 64,  // more than any sensible precision needs
 

@@ -1,5 +1,5 @@
 /// `type` of the three events: contract, add, never rename.
-package enum EventType: String, CaseIterable, Sendable {
+public enum EventType: String, CaseIterable, Sendable {
     case requested = "location-search.requested.v1"
     case completed = "location-search.completed.v1"
     case failed = "location-search.failed.v1"

@@ -1,13 +1,13 @@
 /// A record as it came from the requests topic: all of it untrusted. Holds the consumer's arrays, copies no bytes.
-package struct IncomingRecord: Sendable {
-    package var source: SourcePosition
+public struct IncomingRecord: Sendable {
+    public var source: SourcePosition
     /// When it was produced or appended, as the broker says; `nil` when the record has no timestamp.
-    package var timestamp: EventTime?
-    package var key: [UInt8]?
-    package var value: [UInt8]?
-    package var headers: [EventHeader]
+    public var timestamp: EventTime?
+    public var key: [UInt8]?
+    public var value: [UInt8]?
+    public var headers: [EventHeader]
 
-    package init(
+    public init(
         source: SourcePosition, timestamp: EventTime? = nil, key: [UInt8]? = nil, value: [UInt8]?,
         headers: [EventHeader] = []
     ) {
@@ -20,19 +20,19 @@ package struct IncomingRecord: Sendable {
 }
 
 /// Where a record stands; with its cluster, this names it for ever.
-package struct SourcePosition: Sendable, Hashable, CustomStringConvertible {
-    package var topic: String
-    package var partition: Int32
-    package var offset: Int64
+public struct SourcePosition: Sendable, Hashable, CustomStringConvertible {
+    public var topic: String
+    public var partition: Int32
+    public var offset: Int64
 
-    package init(topic: String, partition: Int32, offset: Int64) {
+    public init(topic: String, partition: Int32, offset: Int64) {
         self.topic = topic
         self.partition = partition
         self.offset = offset
     }
 
     /// `topic-partition-offset`: the id of an outcome event.
-    package var description: String { "\(topic)-\(partition)-\(offset)" }
+    public var description: String { "\(topic)-\(partition)-\(offset)" }
 
     /// The same, cut to the 128 characters of a `requestId`: topics may have names of up to 249 (ASCII) characters.
     var requestID: String {

@@ -1,24 +1,24 @@
 import JSON
-package import LocationSearch
+public import LocationSearch
 
 /// Writes outcomes as events: CloudEvents 1.0 in binary mode. Keeps its memory from one to the next; one owner at a
 /// time, so have one per event loop.
 ///
 /// `ce_id` is the position of the request, `ce_source` the same for all workers: who reads a request's outcome twice,
 /// after a crash, sees the same id and source and can drop the second.
-package struct OutcomeEncoder: ~Copyable {
+public struct OutcomeEncoder: ~Copyable {
     /// `ce_source`, a URI reference.
-    package static let source = "/location-search-worker"
+    public static let source = "/location-search-worker"
 
     private var json = JSONWriter()
     private var parentIDs: SpanIDs
 
     /// - Parameter seed: for the parent ids of continued traces; each encoder needs another.
-    package init(seed: UInt64 = .random(in: .min ... .max)) {
+    public init(seed: UInt64 = .random(in: .min ... .max)) {
         parentIDs = SpanIDs(seed: seed)
     }
 
-    package mutating func encode(
+    public mutating func encode(
         _ outcome: SearchOutcome, for envelope: RequestEnvelope, receivedAt: EventTime, completedAt: EventTime
     ) -> EncodedOutcome {
         let completed = completedAt.bytes
@@ -43,7 +43,7 @@ package struct OutcomeEncoder: ~Copyable {
     }
 
     /// The error event of a record that is no request.
-    package mutating func encode(
+    public mutating func encode(
         _ rejected: RejectedRecord, receivedAt: EventTime, completedAt: EventTime
     ) -> EncodedOutcome {
         let completed = completedAt.bytes

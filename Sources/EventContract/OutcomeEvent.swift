@@ -1,24 +1,24 @@
-package import LocationSearch
+public import LocationSearch
 
 /// An outcome as a consumer reads it: what a newer worker may say that is not known here is kept as text.
-package struct OutcomeEvent: Sendable, Hashable {
-    package enum Body: Sendable, Hashable {
+public struct OutcomeEvent: Sendable, Hashable {
+    public enum Body: Sendable, Hashable {
         case completed(SearchOutcome.Result)
         case failed(Failure)
     }
 
     /// `error` of an error event.
-    package struct Failure: Sendable, Hashable {
+    public struct Failure: Sendable, Hashable {
         /// One of `SearchError.Code`'s raw values, or one that is not known here.
-        package var code: String
-        package var message: String
-        package var isRetryable: Bool
-        package var retryAfter: Duration?
-        package var httpStatus: Int?
-        package var providerStatus: String?
-        package var member: String?
+        public var code: String
+        public var message: String
+        public var isRetryable: Bool
+        public var retryAfter: Duration?
+        public var httpStatus: Int?
+        public var providerStatus: String?
+        public var member: String?
 
-        package init(
+        public init(
             code: String, message: String, isRetryable: Bool, retryAfter: Duration? = nil, httpStatus: Int? = nil,
             providerStatus: String? = nil, member: String? = nil
         ) {
@@ -32,23 +32,23 @@ package struct OutcomeEvent: Sendable, Hashable {
         }
     }
 
-    package var requestID: String
+    public var requestID: String
     /// As written; `nil` for a record whose operation could not be read.
-    package var operation: String?
-    package var provider: String?
+    public var operation: String?
+    public var provider: String?
     /// More than one after a fallback, else empty.
-    package var triedProviders: [String] = []
-    package var sessionID: String?
-    package var body: Body
+    public var triedProviders: [String] = []
+    public var sessionID: String?
+    public var body: Body
     /// Places that could not be read, such as those of a provider that is not known here.
-    package var unreadablePlaces = 0
-    package var receivedAt: EventTime?
-    package var completedAt: EventTime?
-    package var upstream: Duration?
-    package var attempts: Int?
+    public var unreadablePlaces = 0
+    public var receivedAt: EventTime?
+    public var completedAt: EventTime?
+    public var upstream: Duration?
+    public var attempts: Int?
     /// `ce_id`, with `ce_source` the same for every copy of one request's outcome.
-    package var id: String?
+    public var id: String?
     /// Where the request stood.
-    package var source: SourcePosition?
-    package var traceID: String?
+    public var source: SourcePosition?
+    public var traceID: String?
 }

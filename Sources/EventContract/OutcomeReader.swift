@@ -1,15 +1,15 @@
 import JSON
 
 /// Reads outcome events back, for the commands and the console. Lenient: what is missing is `nil`. Called concurrently.
-package struct OutcomeReader: Sendable {
+public struct OutcomeReader: Sendable {
     /// A record that is no outcome event; the text says why.
-    package struct Unreadable: Error, Sendable, Hashable {
-        package let message: String
+    public struct Unreadable: Error, Sendable, Hashable {
+        public let message: String
     }
 
-    package init() {}
+    public init() {}
 
-    package func read(value: [UInt8]?, headers: [EventHeader]) throws(Unreadable) -> OutcomeEvent {
+    public func read(value: [UInt8]?, headers: [EventHeader]) throws(Unreadable) -> OutcomeEvent {
         guard let value else { throw Unreadable(message: "the record has no value") }
         var body = OutcomeBody()
         let isObject: Bool

@@ -32,7 +32,7 @@ struct PositionText {
 
 extension SourcePosition {
     /// Reads the headers that `PositionText` writes; `nil` when one is missing or wrong.
-    package init?(headers: [EventHeader]) {
+    public init?(headers: [EventHeader]) {
         guard let topic = headers.last(named: "source-topic")?.text, !topic.isEmpty,
             let partition = headers.last(named: "source-partition")?.text.flatMap({ Int32($0) }),
             let offset = headers.last(named: "source-offset")?.text.flatMap({ Int64($0) })

@@ -1,16 +1,16 @@
-package import LocationSearch
+public import LocationSearch
 
 /// A record that is no valid request. It becomes an error event and a dead letter.
-package struct RejectedRecord: Error, Sendable, Hashable {
+public struct RejectedRecord: Error, Sendable, Hashable {
     /// The request's own where it could be read, else `ce_id`, else `topic-partition-offset`. 1...128 characters.
-    package let requestID: String
+    public let requestID: String
     /// `nil` where it could not be read, as the next two.
-    package let operation: SearchOperation?
+    public let operation: SearchOperation?
     /// The provider that the request names.
-    package let provider: ProviderID?
-    package let sessionID: String?
-    package let envelope: RequestEnvelope
+    public let provider: ProviderID?
+    public let sessionID: String?
+    public let envelope: RequestEnvelope
     /// `invalid-request`. `member` is never `nil`: what is wrong with the record as a whole is `value`, what is wrong
     /// with a header bears the header's name. Holds none of the record's bytes.
-    package let error: SearchError
+    public let error: SearchError
 }

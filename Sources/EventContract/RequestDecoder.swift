@@ -6,17 +6,17 @@ import LocationSearch
 /// Members of the request are named as in the request itself in all three, attributes of the event by their header's
 /// name (`ce_type`) or, in structured mode, by their member's (`type`). `null` counts as absent, unknown members are
 /// ignored; of a member that is there twice, the last counts.
-package struct RequestDecoder: Sendable {
+public struct RequestDecoder: Sendable {
     /// `worker.maxRequestBytes`: the most that a value may have, and the key, and the headers together.
-    package let maximumBytes: Int
+    public let maximumBytes: Int
 
-    package init(maximumBytes: Int = 65_536) {
+    public init(maximumBytes: Int = 65_536) {
         self.maximumBytes = maximumBytes
     }
 
     /// - Throws: why the record is no valid request; what is wrong with its envelope goes before what is wrong with its
     ///   members, a member's type before its range.
-    package func decode(_ record: IncomingRecord) throws(RejectedRecord) -> DecodedRequest {
+    public func decode(_ record: IncomingRecord) throws(RejectedRecord) -> DecodedRequest {
         var reading = RequestReading(EventAttributes(record.headers))
         do throws(SearchError) {
             try checkSize(of: record)

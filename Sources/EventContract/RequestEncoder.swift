@@ -1,26 +1,26 @@
 import JSON
-package import LocationSearch
+public import LocationSearch
 
 /// Writes requests as events, for the commands that ask: CloudEvents 1.0 in binary mode. One owner at a time.
-package struct RequestEncoder: ~Copyable {
+public struct RequestEncoder: ~Copyable {
     /// A request event as a record.
-    package struct EncodedRequest: Sendable, Hashable {
+    public struct EncodedRequest: Sendable, Hashable {
         /// The session's id, so that one session stays in one partition; else the request's.
-        package let key: [UInt8]
-        package let value: [UInt8]
-        package let headers: [EventHeader]
+        public let key: [UInt8]
+        public let value: [UInt8]
+        public let headers: [EventHeader]
     }
 
     private let source: String
     private var json = JSONWriter(capacity: 1024)
 
     /// - Parameter source: `ce_source`, a URI reference that names who asks.
-    package init(source: String = "/locsearch") {
+    public init(source: String = "/locsearch") {
         self.source = source
     }
 
     /// - Parameter request: not checked, so that wrong ones can be sent too.
-    package mutating func encode(
+    public mutating func encode(
         _ request: SearchRequest, at time: EventTime, trace: TraceContext? = nil
     ) -> EncodedRequest {
         json.beginObject()

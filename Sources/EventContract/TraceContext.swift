@@ -1,29 +1,29 @@
 /// A trace that a request belongs to (W3C Trace Context), continued by its outcome.
-package struct TraceContext: Sendable, Hashable {
+public struct TraceContext: Sendable, Hashable {
     /// `version-trace id-parent id-flags`: 55 bytes of lower-case hexadecimal and hyphens, in version 00.
     private var parent: [UInt8]
     /// What tracing systems along the way noted, passed on unchanged.
-    package let traceState: [UInt8]?
+    public let traceState: [UInt8]?
 
     /// Longest `tracestate` that is passed on, in bytes. The standard asks for at least 512.
     private static let longestState = 4096
 
     /// - Parameter state: dropped when it is not valid; the trace is continued all the same.
     /// - Returns: `nil` when `parent` is not valid.
-    package init?(traceparent parent: [UInt8], tracestate state: [UInt8]? = nil) {
+    public init?(traceparent parent: [UInt8], tracestate state: [UInt8]? = nil) {
         guard let parent = Self.valid(parent) else { return nil }
         self.parent = parent
         traceState = state.flatMap { Self.isValid(state: $0) ? $0 : nil }
     }
 
-    package var traceparent: [UInt8] { parent }
+    public var traceparent: [UInt8] { parent }
 
     /// 32 hexadecimal digits, for logs.
-    package var traceID: String { String(decoding: parent[3..<35], as: UTF8.self) }
+    public var traceID: String { String(decoding: parent[3..<35], as: UTF8.self) }
 
     /// The same trace, one step on.
     /// - Parameter parentID: names that step; 0, which is no id, becomes 1.
-    package func child(parentID: UInt64) -> TraceContext {
+    public func child(parentID: UInt64) -> TraceContext {
         var child = self
         var rest = max(parentID, 1)
         for index in stride(from: 51, through: 36, by: -1) {

@@ -8,16 +8,18 @@ import Synchronization
 
 /// Gets told when a file descriptor is ready. Called on the loop's thread, outside any task: an actor on the loop
 /// enters its isolation with `assumeIsolated`.
-package protocol ReadinessHandler: AnyObject, Sendable {
+public protocol ReadinessHandler: AnyObject, Sendable {
     func ready(_ fileDescriptor: Int32, _ readiness: Readiness)
 }
 
 /// One thread that waits for sockets and timers and runs Swift jobs in between.
 ///
-/// It is a `SerialExecutor`: actors that name it as their `unownedExecutor` all live on this thread. Calls between
-/// them, and continuations resumed on it, switch neither thread nor queue; that is what makes a request cheap.
+/// It is a `SerialExecutor`: actors that name it as their `unownedExecutor` all live on this thread, and calls between
+/// them switch neither thread nor queue. It is a `TaskExecutor` too: a task's continuation resumes on no actor at first,
+/// which without a preference means the global pool and two switches of thread. So tasks that live on this thread are
+/// started with `executorPreference: loop`. Together that is what makes a request cheap.
 /// `enqueue` and `execute` may be called from any thread, everything else only on the loop's own (checked).
-package final class EventLoop: SerialExecutor {
+public final class EventLoop: SerialExecutor, TaskExecutor {
     private let poller: any Poller
     /// Jobs from other threads, and whether the loop has yet to be woken for them.
     private let incoming = Mutex<[UnownedJob]>([])
@@ -33,7 +35,7 @@ package final class EventLoop: SerialExecutor {
 
     /// Starts the loop's thread.
     /// - Throws: when the system has no thread or file descriptor left.
-    package convenience init() throws(EventLoopError) {
+    public convenience init() throws(EventLoopError) {
         #if os(Linux)
             try self.init(poller: EpollPoller())
         #else
@@ -49,20 +51,20 @@ package final class EventLoop: SerialExecutor {
     }
 
     /// Whether the calling code runs on this loop's thread.
-    package var isCurrent: Bool { threadID.load(ordering: .relaxed) == Self.currentThreadID }
+    public var isCurrent: Bool { threadID.load(ordering: .relaxed) == Self.currentThreadID }
 
     /// Ends the thread once the jobs that are ready have run. Jobs enqueued later never run: end the tasks first.
-    package func stop() {
+    public func stop() {
         stopping.store(true, ordering: .releasing)
         poller.wake()
     }
 
     /// Whether the thread has ended.
-    package var isStopped: Bool { stopped.load(ordering: .acquiring) }
+    public var isStopped: Bool { stopped.load(ordering: .acquiring) }
 
     // MARK: - Executor
 
-    package func enqueue(_ job: consuming ExecutorJob) {
+    public func enqueue(_ job: consuming ExecutorJob) {
         let job = UnownedJob(job)
         if isCurrent {
             unsafe jobs.append(job)
@@ -75,14 +77,14 @@ package final class EventLoop: SerialExecutor {
         }
     }
 
-    package func checkIsolated() { precondition(isCurrent, "not on the thread of this event loop") }
+    public func checkIsolated() { precondition(isCurrent, "not on the thread of this event loop") }
 
-    package func isIsolatingCurrentContext() -> Bool? { isCurrent }
+    public func isIsolatingCurrentContext() -> Bool? { isCurrent }
 
     // MARK: - File descriptors and timers (loop thread only)
 
     /// Reports readiness of `fileDescriptor` to `handler`, which is kept, until `unwatch`. Level-triggered.
-    package func watch(_ fileDescriptor: Int32, for interest: Readiness, _ handler: any ReadinessHandler) {
+    public func watch(_ fileDescriptor: Int32, for interest: Readiness, _ handler: any ReadinessHandler) {
         checkIsolated()
         let index = Int(fileDescriptor)
         if unsafe index >= handlers.count {
@@ -93,7 +95,7 @@ package final class EventLoop: SerialExecutor {
     }
 
     /// Ends the watch. Call it before the descriptor is closed.
-    package func unwatch(_ fileDescriptor: Int32) {
+    public func unwatch(_ fileDescriptor: Int32) {
         checkIsolated()
         guard unsafe handlers.indices.contains(Int(fileDescriptor)) else { return }
         unsafe handlers[Int(fileDescriptor)] = nil
@@ -102,13 +104,13 @@ package final class EventLoop: SerialExecutor {
 
     /// Runs `action` on the loop once `due` has come. Resolution: 1 ms, never early.
     @discardableResult
-    package func schedule(at due: ContinuousClock.Instant, _ action: @escaping () -> Void) -> TimerID {
+    public func schedule(at due: ContinuousClock.Instant, _ action: @escaping () -> Void) -> TimerID {
         checkIsolated()
         return unsafe timers.add(at: due, action)
     }
 
     /// Forgets a timer; nothing happens when it has already run.
-    package func cancel(_ timer: TimerID) {
+    public func cancel(_ timer: TimerID) {
         checkIsolated()
         unsafe timers.cancel(timer)
     }
@@ -170,7 +172,8 @@ package final class EventLoop: SerialExecutor {
 
     /// Runs what is ready, and what that makes ready; then sockets get their turn again, however much there is.
     private func runJobs() {
-        let executor = unsafe asUnownedSerialExecutor()
+        // Each job runs as both: what resumes on the loop as a task executor may go on as any actor of the loop.
+        let (actors, tasks) = unsafe (asUnownedSerialExecutor(), asUnownedTaskExecutor())
         for _ in 0..<8 {
             incoming.withLock { waiting in
                 guard !waiting.isEmpty else { return }
@@ -179,7 +182,7 @@ package final class EventLoop: SerialExecutor {
             }
             if unsafe jobs.isEmpty { return }
             unsafe swap(&jobs, &running)
-            for job in unsafe running { unsafe job.runSynchronously(on: executor) }
+            for job in unsafe running { unsafe job.runSynchronously(isolatedTo: actors, taskExecutor: tasks) }
             unsafe running.removeAll(keepingCapacity: true)
         }
     }

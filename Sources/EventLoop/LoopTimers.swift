@@ -1,7 +1,7 @@
 internal import HeapModule
 
 /// Names one timer of one loop.
-package struct TimerID: Hashable, Sendable {
+public struct TimerID: Hashable, Sendable {
     let serial: UInt64
 }
 

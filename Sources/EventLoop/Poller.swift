@@ -1,11 +1,11 @@
 /// What a file descriptor is ready for, or is to be watched for.
-package struct Readiness: OptionSet, Sendable, Hashable {
-    package let rawValue: UInt8
-    package init(rawValue: UInt8) { self.rawValue = rawValue }
-    package static let read = Readiness(rawValue: 1)
-    package static let write = Readiness(rawValue: 2)
+public struct Readiness: OptionSet, Sendable, Hashable {
+    public let rawValue: UInt8
+    public init(rawValue: UInt8) { self.rawValue = rawValue }
+    public static let read = Readiness(rawValue: 1)
+    public static let write = Readiness(rawValue: 2)
     /// Hang-up or error. Always reported, whatever was asked for.
-    package static let failed = Readiness(rawValue: 4)
+    public static let failed = Readiness(rawValue: 4)
 }
 
 /// The kernel's readiness call. Loop thread only, but for `wake()`.

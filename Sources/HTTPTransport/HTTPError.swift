@@ -1,6 +1,6 @@
 /// Why a call has no answer. Texts name the host at most, never the URL: it may hold a key.
-package struct HTTPError: Error, Hashable, Sendable, CustomStringConvertible {
-    package enum Kind: String, Sendable, CaseIterable {
+public struct HTTPError: Error, Hashable, Sendable, CustomStringConvertible {
+    public enum Kind: String, Sendable, CaseIterable {
         /// The host name has no address.
         case dns
         /// Nobody listens there, or there is no way to it.
@@ -22,11 +22,11 @@ package struct HTTPError: Error, Hashable, Sendable, CustomStringConvertible {
         case invalidRequest
     }
 
-    package let kind: Kind
+    public let kind: Kind
     /// One line for a person.
-    package let description: String
+    public let description: String
 
-    package init(_ kind: Kind, _ description: String) {
+    public init(_ kind: Kind, _ description: String) {
         self.kind = kind
         self.description = description
     }

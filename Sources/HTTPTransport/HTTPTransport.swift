@@ -1,5 +1,5 @@
 internal import CCurl
-package import EventLoop
+public import EventLoop
 
 /// Makes HTTP calls with libcurl on an event loop: hundreds in flight, connections reused, HTTP/2 where TLS offers it,
 /// HTTP/1.1 on plain `http`. Redirects are not followed. Host names are looked up on threads of libcurl's, everything
@@ -10,17 +10,17 @@ package import EventLoop
 ///
 /// A task that prefers the loop as its executor is resumed on it directly; any other takes a detour through Swift's
 /// thread pool (10 µs).
-package actor HTTPTransport: HTTPSending, ReadinessHandler {
-    package nonisolated let loop: EventLoop
-    package nonisolated var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }
+public actor HTTPTransport: HTTPSending, ReadinessHandler {
+    public nonisolated let loop: EventLoop
+    public nonisolated var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }
 
     /// Counts since the start, but for `inFlight`.
-    package struct Statistics: Sendable, Hashable {
-        package var inFlight = 0
-        package var calls = 0
-        package var connectionsOpened = 0
+    public struct Statistics: Sendable, Hashable {
+        public var inFlight = 0
+        public var calls = 0
+        public var connectionsOpened = 0
         /// Calls that were served over a connection of an earlier one.
-        package var connectionsReused = 0
+        public var connectionsReused = 0
     }
 
     private let configuration: HTTPConfiguration
@@ -29,17 +29,17 @@ package actor HTTPTransport: HTTPSending, ReadinessHandler {
     private var free: [Transfer] = []
     private var nextSerial: UInt64 = 0
     private var isShutDown = false
-    private(set) package var statistics = Statistics()
+    public private(set) var statistics = Statistics()
 
     /// Once in a process: a static is initialised under a lock.
     private static let isReady = locsearch_prepare_process() == CURLE_OK
 
-    package init(loop: EventLoop, configuration: HTTPConfiguration = HTTPConfiguration()) {
+    public init(loop: EventLoop, configuration: HTTPConfiguration = HTTPConfiguration()) {
         self.loop = loop
         self.configuration = configuration
     }
 
-    package func send(
+    public func send(
         _ request: HTTPRequest, before deadline: ContinuousClock.Instant
     ) async throws(HTTPError) -> HTTPResponse {
         try request.validated()
@@ -68,7 +68,7 @@ package actor HTTPTransport: HTTPSending, ReadinessHandler {
     }
 
     /// Ends what is in flight (`cancelled`) and closes all connections. Nothing is sent afterwards.
-    package func shutdown() {
+    public func shutdown() {
         isShutDown = true
         for transfer in transfers { abort(transfer, Self.cancelled) }
         driver?.end()
@@ -176,7 +176,7 @@ package actor HTTPTransport: HTTPSending, ReadinessHandler {
         if opened == 0, isAnswered { statistics.connectionsReused += 1 }
     }
 
-    package nonisolated func ready(_ fileDescriptor: Int32, _ readiness: Readiness) {
+    public nonisolated func ready(_ fileDescriptor: Int32, _ readiness: Readiness) {
         assumeIsolated { transport in
             guard let driver = transport.driver else { return }
             driver.ready(fileDescriptor, readiness)

@@ -1,6 +1,6 @@
 /// Why bytes are no JSON (RFC 8259), and where that shows.
-package struct JSONError: Error, Hashable, Sendable, CustomStringConvertible {
-    package enum Kind: String, Sendable, CaseIterable {
+public struct JSONError: Error, Hashable, Sendable, CustomStringConvertible {
+    public enum Kind: String, Sendable, CaseIterable {
         /// The input ends within a value.
         case unexpectedEnd = "ends within a value"
         /// A byte that cannot stand here.
@@ -21,17 +21,17 @@ package struct JSONError: Error, Hashable, Sendable, CustomStringConvertible {
         case trailingBytes = "more after the value"
     }
 
-    package let kind: Kind
+    public let kind: Kind
     /// Of the first byte at fault, from 0. For `loneSurrogate` and `invalidUTF8`: where the string begins.
-    package let offset: Int
+    public let offset: Int
 
-    package init(_ kind: Kind, at offset: Int) {
+    public init(_ kind: Kind, at offset: Int) {
         self.kind = kind
         self.offset = offset
     }
 
     /// Whether only the text of one string is at fault. The reader then stands behind that string, and reading can go on.
-    package var isInText: Bool { kind == .loneSurrogate || kind == .invalidUTF8 }
+    public var isInText: Bool { kind == .loneSurrogate || kind == .invalidUTF8 }
 
-    package var description: String { "\(kind.rawValue) at byte \(offset)" }
+    public var description: String { "\(kind.rawValue) at byte \(offset)" }
 }

@@ -1,6 +1,6 @@
 extension JSONReader {
     /// A number; `nil` when the value is none, or too large for a `Double`. Rounded correctly; never infinite or NaN.
-    package mutating func double() throws(JSONError) -> Double? {
+    public mutating func double() throws(JSONError) -> Double? {
         guard try kind() == .number else {
             try skip()
             return nil
@@ -9,7 +9,7 @@ extension JSONReader {
     }
 
     /// A whole number (`20`, also written `20.0` or `2e1`); `nil` when the value is none, or does not fit exactly.
-    package mutating func int() throws(JSONError) -> Int? {
+    public mutating func int() throws(JSONError) -> Int? {
         guard try kind() == .number else {
             try skip()
             return nil
@@ -24,7 +24,7 @@ extension JSONReader {
     }
 
     /// A number, or a string that holds exactly one (`"35.69"`, blanks around it allowed).
-    package mutating func lenientDouble() throws(JSONError) -> Double? {
+    public mutating func lenientDouble() throws(JSONError) -> Double? {
         guard try token() == UInt8(ascii: "\"") else { return try double() }
         var inner = JSONReader(try scanText().bytes)
         guard let value = try? inner.double(), (try? inner.finish()) != nil else { return nil }
@@ -32,7 +32,7 @@ extension JSONReader {
     }
 
     /// A whole number, or a string that holds exactly one.
-    package mutating func lenientInt() throws(JSONError) -> Int? {
+    public mutating func lenientInt() throws(JSONError) -> Int? {
         guard try token() == UInt8(ascii: "\"") else { return try int() }
         var inner = JSONReader(try scanText().bytes)
         guard let value = try? inner.int(), (try? inner.finish()) != nil else { return nil }

@@ -2,24 +2,46 @@ extension JSONReader {
     /// The first byte behind blanks, not consumed.
     @inline(__always)
     mutating func token() throws(JSONError) -> UInt8 {
-        // Compact input has no blanks: one comparison.
-        if offset < bytes.count, bytes[offset] > UInt8(ascii: " ") { return bytes[offset] }
-        skipBlanks()
-        guard offset < bytes.count else { throw JSONError(.unexpectedEnd, at: offset) }
-        return bytes[offset]
+        offset = try token(from: offset)
+        return byte(offset)
     }
 
-    mutating func skipBlanks() {
+    /// Where the first byte behind blanks stands. Within the input.
+    @inline(__always)
+    func token(from index: Int) throws(JSONError) -> Int {
+        // Compact input has no blanks: one comparison.
+        if index < bytes.count, byte(index) > UInt8(ascii: " ") { return index }
+        return try tokenBehindBlanks(from: index)
+    }
+
+    @inline(never)
+    private func tokenBehindBlanks(from start: Int) throws(JSONError) -> Int {
+        let index = behindBlanks(from: start)
+        guard index < bytes.count else { throw JSONError(.unexpectedEnd, at: index) }
+        return index
+    }
+
+    func behindBlanks(from start: Int) -> Int {
         let count = bytes.count
-        while offset < count {
+        var index = start
+        while index < count {
             // Indented input: eight spaces at a time.
-            while offset + 8 <= count, word(at: offset) == 0x2020_2020_2020_2020 { offset += 8 }
-            guard offset < count else { return }
-            switch bytes[offset] {
-            case 0x20, 0x0A, 0x0D, 0x09: offset += 1
-            default: return
+            while index &+ 8 <= count, word(at: index) == 0x2020_2020_2020_2020 { index &+= 8 }
+            guard index < count else { return index }
+            switch byte(index) {
+            case 0x20, 0x0A, 0x0D, 0x09: index &+= 1
+            default: return index
             }
         }
+        return index
+    }
+
+    /// - Parameter index: less than `bytes.count`; the caller has checked.
+    @inline(__always)
+    func byte(_ index: Int) -> UInt8 {
+        assert(index >= 0 && index < bytes.count)
+        // Safe: below the end by the caller's check; indices begin at 0 and only grow.
+        return unsafe bytes[unchecked: index]
     }
 
     /// Eight bytes, the first in the lowest place.
@@ -37,22 +59,54 @@ extension JSONReader {
     @inline(__always)
     mutating func scanText() throws(JSONError) -> JSONText {
         let start = offset + 1
-        let hasEscapes = try skipText()
-        return JSONText(bytes.extracting(start..<offset - 1), hasEscapes: hasEscapes, offset: start)
+        var hasEscapes = false
+        let end = try textEnd(from: offset, &hasEscapes)
+        offset = end + 1
+        return JSONText(
+            bytes.extracting(start..<end), head: head(start, length: end - start), hasEscapes: hasEscapes,
+            offset: start)
     }
 
-    /// Skips a string, from its opening quote to behind its closing one.
-    /// - Returns: whether it holds escapes.
+    /// Where a key stands, between its quotes.
+    struct KeyRange {
+        let start: Int
+        let end: Int
+        let hasEscapes: Bool
+    }
+
+    /// Reads a key and the colon behind it.
+    /// - Parameter index: of the opening quote; moved behind the colon.
     @inline(__always)
-    mutating func skipText() throws(JSONError) -> Bool {
-        var index = firstSpecial(from: offset + 1)
-        if index < bytes.count, bytes[index] == UInt8(ascii: "\"") {
-            offset = index + 1
-            return false
+    func keyRange(at index: inout Int) throws(JSONError) -> KeyRange {
+        guard byte(index) == UInt8(ascii: "\"") else { throw JSONError(.unexpectedByte, at: index) }
+        let start = index &+ 1
+        var hasEscapes = false
+        let end = try textEnd(from: index, &hasEscapes)
+        index = try token(from: end &+ 1)
+        guard byte(index) == UInt8(ascii: ":") else { throw JSONError(.unexpectedByte, at: index) }
+        index &+= 1
+        return KeyRange(start: start, end: end, hasEscapes: hasEscapes)
+    }
+
+    /// `JSONText.head` of a text that was just scanned.
+    @inline(__always)
+    func head(_ start: Int, length: Int) -> UInt64 {
+        // Nearly always: what follows the text belongs to the same input.
+        if start + 8 <= bytes.count {
+            return length >= 8 ? word(at: start) : word(at: start) & ~(UInt64.max << UInt64(length * 8))
         }
-        try skipSpecials(from: &index)
-        offset = index + 1
-        return true
+        var head = 0 as UInt64
+        for index in 0..<min(length, 8) { head |= UInt64(bytes[start + index]) << UInt64(index * 8) }
+        return head
+    }
+
+    /// Where the closing quote of a string stands whose opening one is at `quote`.
+    @inline(__always)
+    func textEnd(from quote: Int, _ hasEscapes: inout Bool) throws(JSONError) -> Int {
+        let index = firstSpecial(from: quote &+ 1)
+        if index < bytes.count, byte(index) == UInt8(ascii: "\"") { return index }
+        hasEscapes = true
+        return try textEnd(behindSpecials: index)
     }
 
     /// Where the first quote, backslash or control character from `start` on stands; the end if there is none.
@@ -60,30 +114,32 @@ extension JSONReader {
     func firstSpecial(from start: Int) -> Int {
         let (count, ones, high) = (bytes.count, 0x0101_0101_0101_0101 as UInt64, 0x8080_8080_8080_8080 as UInt64)
         var index = start
-        while index + 8 <= count {
+        // `&+`: no index passes `count`, so none overflows.
+        while index &+ 8 <= count {
             let word = word(at: index)
             // A byte b has its high bit set here if b ^ 2 < 0x21: a control character or the quote (0x22 ^ 2 = 0x20).
             // Borrows falsify only places above the first hit, and only the first counts. Likewise for b ^ 0x5C < 1.
             let controlsAndQuotes = (word ^ ones &* 0x02) &- ones &* 0x21
             let backslashes = (word ^ ones &* 0x5C) &- ones
             let hits = (controlsAndQuotes | backslashes) & ~word & high
-            if hits != 0 { return index + hits.trailingZeroBitCount >> 3 }
-            index += 8
+            if hits != 0 { return index &+ hits.trailingZeroBitCount >> 3 }
+            index &+= 8
         }
         while index < count {
-            let byte = bytes[index]
+            let byte = byte(index)
             if byte < 0x20 || byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\") { return index }
-            index += 1
+            index &+= 1
         }
         return index
     }
 
-    /// The rest of a string that holds escapes or is at fault: moves `index` to its closing quote.
+    /// The same for a string that holds escapes or is at fault.
     @inline(never)
-    private func skipSpecials(from index: inout Int) throws(JSONError) {
+    private func textEnd(behindSpecials first: Int) throws(JSONError) -> Int {
+        var index = first
         while index < bytes.count {
             switch bytes[index] {
-            case UInt8(ascii: "\""): return
+            case UInt8(ascii: "\""): return index
             case UInt8(ascii: "\\"): try skipEscape(at: &index)
             default: throw JSONError(.controlCharacter, at: index)
             }

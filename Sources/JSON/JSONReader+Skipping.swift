@@ -1,57 +1,73 @@
 extension JSONReader {
     /// Skips a value of any kind, checking its grammar.
-    package mutating func skip() throws(JSONError) {
-        let byte = try token()
-        if byte == UInt8(ascii: "\"") {
-            _ = try skipText()
-        } else if byte == UInt8(ascii: "{") || byte == UInt8(ascii: "[") {
-            try skipContainer()
+    @inline(__always)
+    public mutating func skip() throws(JSONError) {
+        let index = try token(from: offset)
+        if byte(index) == UInt8(ascii: "\"") {
+            var hasEscapes = false
+            offset = try textEnd(from: index, &hasEscapes) &+ 1
         } else {
-            try skipWord(byte)
+            offset = index
+            try skipOther()
         }
+    }
+
+    @inline(never)
+    private mutating func skipOther() throws(JSONError) {
+        let byte = byte(offset)
+        if byte == UInt8(ascii: "{") || byte == UInt8(ascii: "[") { try skipContainer() } else { try skipWord(byte) }
     }
 
     /// Skips an object or array with all within it. Which brackets are open is kept as bits, 1 for an object, the
     /// innermost lowest: 64 levels in one word, no recursion.
     private mutating func skipContainer() throws(JSONError) {
         var (open, level) = (0 as UInt64, 0)
+        var index = offset
         repeat {
-            let byte = try token()
+            index = try token(from: index)
+            let byte = byte(index)
             switch byte {
             case UInt8(ascii: "{"), UInt8(ascii: "["):
-                guard depth + level < maximumDepth else { throw JSONError(.tooDeep, at: offset) }
+                guard depth + level < maximumDepth else { throw JSONError(.tooDeep, at: index) }
                 let isObject = byte == UInt8(ascii: "{")
-                offset += 1
                 open = open << 1 | (isObject ? 1 : 0)
                 level += 1
-                if try token() != Self.end(of: open) {
-                    if isObject { _ = try key() }
+                index = try token(from: index &+ 1)
+                if self.byte(index) != Self.end(of: open) {
+                    if isObject { _ = try keyRange(at: &index) }
                     continue
                 }
-            case UInt8(ascii: "\""): _ = try skipText()
-            default: try skipWord(byte)
+            case UInt8(ascii: "\""):
+                var hasEscapes = false
+                index = try textEnd(from: index, &hasEscapes) &+ 1
+            default:
+                offset = index
+                try skipWord(byte)
+                index = offset
             }
-            try leaveContainers(&open, &level)
+            try leaveContainers(&index, &open, &level)
         } while level > 0
+        offset = index
     }
 
     /// Behind a value: over the comma (and the key) to the next one, leaving every container that ends before it.
     @inline(__always)
-    private mutating func leaveContainers(_ open: inout UInt64, _ level: inout Int) throws(JSONError) {
+    private func leaveContainers(_ index: inout Int, _ open: inout UInt64, _ level: inout Int) throws(JSONError) {
         while level > 0 {
-            let byte = try token()
-            if byte == UInt8(ascii: ",") {
-                offset += 1
-                if open & 1 == 1 { _ = try key() }
+            index = try token(from: index)
+            if byte(index) == UInt8(ascii: ",") {
+                index = try token(from: index &+ 1)
+                if open & 1 == 1 { _ = try keyRange(at: &index) }
                 return
             }
-            guard byte == Self.end(of: open) else { throw JSONError(.unexpectedByte, at: offset) }
-            offset += 1
+            guard byte(index) == Self.end(of: open) else { throw JSONError(.unexpectedByte, at: index) }
+            index &+= 1
             open >>= 1
             level -= 1
         }
     }
 
+    @inline(__always)
     private static func end(of open: UInt64) -> UInt8 { open & 1 == 1 ? UInt8(ascii: "}") : UInt8(ascii: "]") }
 
     /// Skips `true`, `false`, `null` or a number.

@@ -18,26 +18,26 @@
 ///
 /// Duplicate keys are all handed over: who assigns keeps the last. A byte order mark before the value is skipped.
 /// Works without recursion; never reads outside `bytes`, whatever they hold.
-package struct JSONReader: ~Escapable {
+public struct JSONReader: ~Escapable {
     let bytes: Span<UInt8>
     /// Of the next byte to read, from 0.
-    package internal(set) var offset = 0
+    public internal(set) var offset = 0
     /// Containers entered and not yet left.
-    package internal(set) var depth = 0
+    public internal(set) var depth = 0
     let maximumDepth: Int
     /// Nothing of the innermost container was read yet, so no comma is due.
     var isAtStart = false
 
     /// - Parameter maximumDepth: containers within each other, 1...64; more are `tooDeep`.
     @_lifetime(copy bytes)
-    package init(_ bytes: Span<UInt8>, maximumDepth: Int = 64) {
+    public init(_ bytes: Span<UInt8>, maximumDepth: Int = 64) {
         self.bytes = bytes
         self.maximumDepth = min(max(maximumDepth, 1), 64)
         if bytes.count >= 3, bytes[0] == 0xEF, bytes[1] == 0xBB, bytes[2] == 0xBF { offset = 3 }
     }
 
     /// The kind of the next value, told by its first byte; nothing is consumed but blanks.
-    package mutating func kind() throws(JSONError) -> JSONKind {
+    public mutating func kind() throws(JSONError) -> JSONKind {
         switch try token() {
         case UInt8(ascii: "{"): .object
         case UInt8(ascii: "["): .array
@@ -51,11 +51,11 @@ package struct JSONReader: ~Escapable {
 
     /// Enters an object: call `nextKey()` until it gives `nil`.
     /// - Returns: `false` when the value is no object; it was skipped.
-    package mutating func enterObject() throws(JSONError) -> Bool { try enter(UInt8(ascii: "{")) }
+    public mutating func enterObject() throws(JSONError) -> Bool { try enter(UInt8(ascii: "{")) }
 
     /// Enters an array: call `nextElement()` until it gives `false`.
     /// - Returns: `false` when the value is no array; it was skipped.
-    package mutating func enterArray() throws(JSONError) -> Bool { try enter(UInt8(ascii: "[")) }
+    public mutating func enterArray() throws(JSONError) -> Bool { try enter(UInt8(ascii: "[")) }
 
     private mutating func enter(_ bracket: UInt8) throws(JSONError) -> Bool {
         guard try token() == bracket else {
@@ -71,22 +71,25 @@ package struct JSONReader: ~Escapable {
 
     /// The next key of the object that was entered last; `nil` once the object has ended.
     @_lifetime(copy self)
-    package mutating func nextKey() throws(JSONError) -> JSONText? {
+    public mutating func nextKey() throws(JSONError) -> JSONText? {
         guard try advance(to: UInt8(ascii: "}")) else { return nil }
-        return try key()
+        var index = try token(from: offset)
+        let key = try keyRange(at: &index)
+        offset = index
+        return JSONText(
+            bytes.extracting(key.start..<key.end), head: head(key.start, length: key.end - key.start),
+            hasEscapes: key.hasEscapes, offset: key.start)
     }
 
     /// Whether the array that was entered last has another element, to be read now.
-    package mutating func nextElement() throws(JSONError) -> Bool { try advance(to: UInt8(ascii: "]")) }
+    public mutating func nextElement() throws(JSONError) -> Bool { try advance(to: UInt8(ascii: "]")) }
 
     /// Moves to the next member of a container, over the comma, or out of it.
     @inline(__always)
     private mutating func advance(to end: UInt8) throws(JSONError) -> Bool {
         let byte = try token()
         if byte == end {
-            offset += 1
-            depth -= 1
-            isAtStart = false
+            leave(behind: offset)
             return false
         }
         if isAtStart {
@@ -98,20 +101,17 @@ package struct JSONReader: ~Escapable {
         return true
     }
 
-    /// Reads a key and the colon behind it.
-    @_lifetime(copy self)
+    /// - Parameter index: of the closing bracket.
     @inline(__always)
-    mutating func key() throws(JSONError) -> JSONText {
-        guard try token() == UInt8(ascii: "\"") else { throw JSONError(.unexpectedByte, at: offset) }
-        let key = try scanText()
-        guard try token() == UInt8(ascii: ":") else { throw JSONError(.unexpectedByte, at: offset) }
-        offset += 1
-        return key
+    mutating func leave(behind index: Int) {
+        offset = index + 1
+        depth -= 1
+        isAtStart = false
     }
 
     /// A string where it stands; `nil` when the value is none.
     @_lifetime(copy self)
-    package mutating func text() throws(JSONError) -> JSONText? {
+    public mutating func text() throws(JSONError) -> JSONText? {
         guard try token() == UInt8(ascii: "\"") else {
             try skip()
             return nil
@@ -121,20 +121,20 @@ package struct JSONReader: ~Escapable {
 
     /// A string; `nil` when the value is none.
     /// - Throws: `invalidUTF8` and `loneSurrogate` too (see `JSONError.isInText`).
-    package mutating func string() throws(JSONError) -> String? {
+    public mutating func string() throws(JSONError) -> String? {
         guard let text = try text() else { return nil }
         return try text.string()
     }
 
     /// `true` or `false`; `nil` when the value is neither.
-    package mutating func bool() throws(JSONError) -> Bool? {
+    public mutating func bool() throws(JSONError) -> Bool? {
         let first = try token()
         try skip()
         return first == UInt8(ascii: "t") ? true : first == UInt8(ascii: "f") ? false : nil
     }
 
     /// Consumes the value if it is `null`.
-    package mutating func skipNull() throws(JSONError) -> Bool {
+    public mutating func skipNull() throws(JSONError) -> Bool {
         guard try token() == UInt8(ascii: "n") else { return false }
         try skip()
         return true
@@ -142,7 +142,7 @@ package struct JSONReader: ~Escapable {
 
     /// Skips a value of any kind.
     /// - Returns: where it stands in the input, blanks around it left out.
-    package mutating func skippedRange() throws(JSONError) -> Range<Int> {
+    public mutating func skippedRange() throws(JSONError) -> Range<Int> {
         _ = try token()
         let start = offset
         try skip()
@@ -150,14 +150,14 @@ package struct JSONReader: ~Escapable {
     }
 
     /// Checks that nothing but blanks is left. Call it last: what was read before counts only then.
-    package mutating func finish() throws(JSONError) {
-        skipBlanks()
+    public mutating func finish() throws(JSONError) {
+        offset = behindBlanks(from: offset)
         guard depth == 0 else { throw JSONError(.unexpectedEnd, at: offset) }
         guard offset == bytes.count else { throw JSONError(.trailingBytes, at: offset) }
     }
 }
 
 /// What a JSON value is.
-package enum JSONKind: String, Sendable {
+public enum JSONKind: String, Sendable {
     case object, array, string, number, boolean, null
 }

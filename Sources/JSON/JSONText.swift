@@ -1,37 +1,63 @@
 /// A key or a string value where it stands in the input, escapes and all: compared without making a `String`.
 /// Lives no longer than the bytes it was read from.
-package struct JSONText: ~Escapable {
+public struct JSONText: ~Escapable {
     /// What stands between the quotes.
-    @usableFromInline let bytes: Span<UInt8>
+    let bytes: Span<UInt8>
+    /// Of its bytes.
+    @usableFromInline let count: Int
+    /// Its first eight bytes, the first in the lowest place, zeros where there are fewer.
+    @usableFromInline let head: UInt64
     @usableFromInline let hasEscapes: Bool
     /// Of the first byte behind the opening quote.
     let offset: Int
 
     @_lifetime(copy bytes)
     @inline(__always)
-    init(_ bytes: Span<UInt8>, hasEscapes: Bool, offset: Int) {
+    init(_ bytes: Span<UInt8>, head: UInt64, hasEscapes: Bool, offset: Int) {
         self.bytes = bytes
+        count = bytes.count
+        self.head = head
         self.hasEscapes = hasEscapes
         self.offset = offset
     }
 
-    package var isEmpty: Bool { bytes.isEmpty }
+
+    public var isEmpty: Bool { count == 0 }
 
     /// `switch key { case "id": ... }`.
-    @inlinable
-    @inline(__always)
-    package static func ~= (name: StaticString, text: borrowing JSONText) -> Bool {
-        // Lengths differ for most keys; an escaped key is the exception and goes the slow way.
-        if text.bytes.count == name.utf8CodeUnitCount, !text.hasEscapes { return text.equalsUnescaped(name) }
-        return text.hasEscapes && text.equalsEscaped(name)
+    ///
+    /// Transparent, so that it is compiled into the switch in whichever module: a name is then one or two constants to
+    /// compare with what was read into registers before.
+    @_transparent
+    public static func ~= (name: StaticString, text: borrowing JSONText) -> Bool {
+        if text.hasEscapes { return text.equalsEscaped(name) }
+        guard text.count == name.utf8CodeUnitCount, text.head == JSONText.head(of: name) else { return false }
+        return name.utf8CodeUnitCount <= 8 || text.equalsBehindHead(name)
     }
 
+    /// As `head` of a text.
     @inlinable
     @inline(__always)
-    func equalsUnescaped(_ name: StaticString) -> Bool {
+    static func head(of name: StaticString) -> UInt64 {
+        // Safe: `index` is within the name. The compiler folds this into a constant.
+        let (start, count) = unsafe (name.utf8Start, name.utf8CodeUnitCount)
+        var head = 0 as UInt64
+        if count > 0 { head |= unsafe UInt64(start[0]) }
+        if count > 1 { head |= unsafe UInt64(start[1]) << 8 }
+        if count > 2 { head |= unsafe UInt64(start[2]) << 16 }
+        if count > 3 { head |= unsafe UInt64(start[3]) << 24 }
+        if count > 4 { head |= unsafe UInt64(start[4]) << 32 }
+        if count > 5 { head |= unsafe UInt64(start[5]) << 40 }
+        if count > 6 { head |= unsafe UInt64(start[6]) << 48 }
+        if count > 7 { head |= unsafe UInt64(start[7]) << 56 }
+        return head
+    }
+
+    @usableFromInline
+    func equalsBehindHead(_ name: StaticString) -> Bool {
         // Safe: the caller compared the lengths, so `index` is within both.
         let start = unsafe name.utf8Start
-        for index in 0..<bytes.count where unsafe bytes[unchecked: index] != start[index] { return false }
+        for index in 8..<count where unsafe bytes[unchecked: index] != start[index] { return false }
         return true
     }
 
@@ -42,11 +68,10 @@ package struct JSONText: ~Escapable {
     }
 
     /// - Throws: `invalidUTF8`, `loneSurrogate`.
-    package func string() throws(JSONError) -> String {
-        // Safe: the buffer is used within the call only. Escapes are ASCII, so raw validity is the text's validity.
-        let copy = unsafe bytes.withUnsafeBufferPointer { unsafe String(validating: $0, as: UTF8.self) }
-        guard let copy else { throw JSONError(.invalidUTF8, at: offset) }
-        return hasEscapes ? try unescaped() : copy
+    public func string() throws(JSONError) -> String {
+        // Escapes are ASCII, so raw validity is the text's validity.
+        guard let text = try? UTF8Span(validating: bytes) else { throw JSONError(.invalidUTF8, at: offset) }
+        return hasEscapes ? try unescaped() : String(copying: text)
     }
 
     /// The reader has checked each escape's shape; what is left to refuse is a surrogate without its other half.

@@ -2,49 +2,49 @@
 ///
 /// The caller keeps the grammar: a key before each value of an object, an end for each beginning; commas come by
 /// themselves. One owner at a time.
-package struct JSONWriter: ~Copyable {
+public struct JSONWriter: ~Copyable {
     private var buffer: ByteBuffer
     private var needsComma = false
 
     /// - Parameter capacity: bytes to make room for at first; it grows as needed.
-    package init(capacity: Int = 16384) {
+    public init(capacity: Int = 16384) {
         buffer = ByteBuffer(capacity: capacity)
     }
 
     /// What was written since the beginning or the last `reset`.
-    package var bytes: Span<UInt8> {
+    public var bytes: Span<UInt8> {
         @_lifetime(borrow self)
         get { buffer.span }
     }
 
     /// Hands out what was written, as a copy of exactly its size, and begins anew.
-    package mutating func finish() -> [UInt8] {
+    public mutating func finish() -> [UInt8] {
         let text = buffer.array
         reset()
         return text
     }
 
     /// Forgets what was written; the memory stays.
-    package mutating func reset() {
+    public mutating func reset() {
         buffer.removeAll()
         needsComma = false
     }
 
     // MARK: Structure
 
-    package mutating func beginObject() { open(UInt8(ascii: "{")) }
-    package mutating func endObject() { close(UInt8(ascii: "}")) }
-    package mutating func beginArray() { open(UInt8(ascii: "[")) }
-    package mutating func endArray() { close(UInt8(ascii: "]")) }
+    public mutating func beginObject() { open(UInt8(ascii: "{")) }
+    public mutating func endObject() { close(UInt8(ascii: "}")) }
+    public mutating func beginArray() { open(UInt8(ascii: "[")) }
+    public mutating func endArray() { close(UInt8(ascii: "]")) }
 
     /// - Parameter name: a member's name that needs no escaping.
-    package mutating func key(_ name: StaticString) {
+    public mutating func key(_ name: StaticString) {
         buffer.appendKey(name, comma: needsComma)
         needsComma = false
     }
 
     /// For names that are not known when compiling.
-    package mutating func key(_ name: String) {
+    public mutating func key(_ name: String) {
         separate()
         needsComma = false
         appendString(name)
@@ -53,12 +53,12 @@ package struct JSONWriter: ~Copyable {
 
     // MARK: Values
 
-    package mutating func value(_ text: String) {
+    public mutating func value(_ text: String) {
         separate()
         appendString(text)
     }
 
-    package mutating func value(_ number: Int) {
+    public mutating func value(_ number: Int) {
         separate()
         if number < 0 { buffer.append(UInt8(ascii: "-")) }
         buffer.appendDigits(UInt64(number.magnitude))
@@ -66,56 +66,56 @@ package struct JSONWriter: ~Copyable {
 
     /// Shortest text that reads back as the same number; without an exponent from 1e-7 up to 1e21, without `.0`.
     /// Infinity and NaN, for which JSON has no text, become `null`.
-    package mutating func value(_ number: Double) {
+    public mutating func value(_ number: Double) {
         separate()
         appendNumber(number)
     }
 
-    package mutating func value(_ flag: Bool) {
+    public mutating func value(_ flag: Bool) {
         separate()
         if flag { buffer.append("true") } else { buffer.append("false") }
     }
 
-    package mutating func null() {
+    public mutating func null() {
         separate()
         buffer.append("null")
     }
 
     /// - Parameter json: one complete JSON value, written as it stands.
-    package mutating func value(json: Span<UInt8>) {
+    public mutating func value(json: Span<UInt8>) {
         separate()
         buffer.append(json)
     }
 
     // MARK: Members; what is `nil` is left out
 
-    package mutating func member(_ name: StaticString, _ text: String?) {
+    public mutating func member(_ name: StaticString, _ text: String?) {
         guard let text else { return }
         key(name)
         value(text)
     }
 
-    package mutating func member(_ name: StaticString, _ number: Int?) {
+    public mutating func member(_ name: StaticString, _ number: Int?) {
         guard let number else { return }
         key(name)
         value(number)
     }
 
     /// Leaves out infinity and NaN too.
-    package mutating func member(_ name: StaticString, _ number: Double?) {
+    public mutating func member(_ name: StaticString, _ number: Double?) {
         guard let number, number.isFinite else { return }
         key(name)
         value(number)
     }
 
-    package mutating func member(_ name: StaticString, _ flag: Bool?) {
+    public mutating func member(_ name: StaticString, _ flag: Bool?) {
         guard let flag else { return }
         key(name)
         value(flag)
     }
 
     /// An array of strings; left out when empty.
-    package mutating func member(_ name: StaticString, _ texts: [String]) {
+    public mutating func member(_ name: StaticString, _ texts: [String]) {
         guard !texts.isEmpty else { return }
         key(name)
         beginArray()

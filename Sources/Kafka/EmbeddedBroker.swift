@@ -4,9 +4,9 @@ import Synchronization
 /// librdkafka's mock cluster: brokers on 127.0.0.1 that other processes can reach too. For trying out and for tests:
 /// nothing is kept on disk, a partition keeps the newest 5 MB or 100,000 batches, aborted transactions stay visible.
 /// Safe to call from any thread.
-package final class EmbeddedBroker: Sendable {
+public final class EmbeddedBroker: Sendable {
     /// What a request to the cluster asks for; raw values are Kafka's API keys.
-    package enum API: Int16, Sendable, CaseIterable {
+    public enum API: Int16, Sendable, CaseIterable {
         case produce = 0
         case fetch = 1
         case listOffsets = 2
@@ -25,7 +25,7 @@ package final class EmbeddedBroker: Sendable {
         case txnOffsetCommit = 28
 
         /// By the name that Kafka's documentation uses (`Produce`, `OffsetCommit`), in any case.
-        package init?(name: String) {
+        public init?(name: String) {
             guard let api = Self.allCases.first(where: { "\($0)".lowercased() == name.lowercased() }) else {
                 return nil
             }
@@ -40,10 +40,10 @@ package final class EmbeddedBroker: Sendable {
     }
     private let handles: Handles
     /// `host:port` of each broker, separated by commas.
-    package let bootstrapServers: String
+    public let bootstrapServers: String
 
     /// - Parameter topics: partitions by topic name; topics that are not named come into being on first use, with 4.
-    package init(brokers: Int = 1, topics: [String: Int] = [:]) throws(KafkaError) {
+    public init(brokers: Int = 1, topics: [String: Int] = [:]) throws(KafkaError) {
         let client = try ClientSettings.makeClient(RD_KAFKA_PRODUCER, ["log_level": "2"], events: 0, log: nil)
         guard let cluster = rd_kafka_mock_cluster_new(client, Int32(brokers)) else {
             rd_kafka_destroy(client)
@@ -63,13 +63,13 @@ package final class EmbeddedBroker: Sendable {
     }
 
     /// Answers the next `count` requests of one kind with a Kafka error code; -195 cuts the connection instead.
-    package func fail(_ api: API, with code: Int32, count: Int = 1) {
+    public func fail(_ api: API, with code: Int32, count: Int = 1) {
         locsearch_mock_fail(handles.cluster, api.rawValue, Int32(count), rd_kafka_resp_err_t(code))
     }
 
     /// Answers the next requests of one kind to one broker (numbered from 1), one error each, each after `delay`.
     /// Code 0 is no error: the answer is only late.
-    package func fail(_ api: API, with codes: [Int32], broker: Int32, delay: Duration = .zero) throws(KafkaError) {
+    public func fail(_ api: API, with codes: [Int32], broker: Int32, delay: Duration = .zero) throws(KafkaError) {
         for code in codes {
             let result = locsearch_mock_fail_at(
                 handles.cluster, broker, api.rawValue, rd_kafka_resp_err_t(code), Int32(delay.wholeMilliseconds))
@@ -78,12 +78,12 @@ package final class EmbeddedBroker: Sendable {
     }
 
     /// Makes every request about a topic fail; 0 ends it.
-    package func setError(_ code: Int32, ofTopic topic: String) {
+    public func setError(_ code: Int32, ofTopic topic: String) {
         rd_kafka_mock_topic_set_error(handles.cluster, topic, rd_kafka_resp_err_t(code))
     }
 
     /// Moves a partition to another broker (numbered from 1).
-    package func setLeader(of partition: TopicPartition, to broker: Int32) throws(KafkaError) {
+    public func setLeader(of partition: TopicPartition, to broker: Int32) throws(KafkaError) {
         let code = rd_kafka_mock_partition_set_leader(
             handles.cluster, partition.topic, partition.partition, broker)
         try Self.check(code, "move \(partition) to broker \(broker)")
@@ -94,7 +94,7 @@ package final class EmbeddedBroker: Sendable {
     }
 
     /// The number of an error by librdkafka's name for it (`NOT_LEADER_FOR_PARTITION`, `_TRANSPORT`, `NO_ERROR`).
-    package static func errorCode(named name: String) -> Int32? {
+    public static func errorCode(named name: String) -> Int32? {
         var (table, count): (UnsafePointer<rd_kafka_err_desc>?, Int) = (nil, 0)
         rd_kafka_get_err_descs(&table, &count)
         for entry in UnsafeBufferPointer(start: table, count: count) {
@@ -107,27 +107,27 @@ package final class EmbeddedBroker: Sendable {
     /// How long a new group waits for more members, where the running library can set it (from 2.6.0; else 3 s).
     /// - Returns: whether it could.
     @discardableResult
-    package func setGroupDelay(_ time: Duration) -> Bool {
+    public func setGroupDelay(_ time: Duration) -> Bool {
         locsearch_mock_group_delay(handles.cluster, Int32(time.wholeMilliseconds)) == 0
     }
 
     /// Takes back what is left of the failures that were asked for.
-    package func clearFailures(of api: API) { rd_kafka_mock_clear_request_errors(handles.cluster, api.rawValue) }
+    public func clearFailures(of api: API) { rd_kafka_mock_clear_request_errors(handles.cluster, api.rawValue) }
 
     /// Makes a topic; one that exists stays as it is.
-    package func createTopic(_ name: String, partitions: Int) throws(KafkaError) {
+    public func createTopic(_ name: String, partitions: Int) throws(KafkaError) {
         let code = rd_kafka_mock_topic_create(handles.cluster, name, Int32(partitions), 1)
         guard code != RD_KAFKA_RESP_ERR_NO_ERROR, code != RD_KAFKA_RESP_ERR_TOPIC_ALREADY_EXISTS else { return }
         throw KafkaError(code, doing: "create topic \(name)")
     }
 
     /// Delays every answer of a broker (numbered from 1).
-    package func setRoundTripTime(_ time: Duration, broker: Int32) {
+    public func setRoundTripTime(_ time: Duration, broker: Int32) {
         rd_kafka_mock_broker_set_rtt(handles.cluster, broker, Int32(time.wholeMilliseconds))
     }
 
     /// Takes a broker (numbered from 1) off the network, or brings it back.
-    package func set(broker: Int32, isUp: Bool) {
+    public func set(broker: Int32, isUp: Bool) {
         if isUp {
             rd_kafka_mock_broker_set_up(handles.cluster, broker)
         } else {

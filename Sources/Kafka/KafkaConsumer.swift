@@ -1,15 +1,15 @@
 internal import CRdkafka
-package import EventLoop
-package import Logging
+public import EventLoop
+public import Logging
 
 /// One member of a consumer group, living on an event loop.
 ///
 /// Each assigned partition has a queue of its own: what is not read stays in librdkafka, within
 /// `queued.min.messages`, and the broker waits. Nothing is ever paused. The main queue, with rebalances and errors,
 /// is served by signal and at least twice a second, whether or not anybody reads records.
-package actor KafkaConsumer: ReadinessHandler {
-    package nonisolated let loop: EventLoop
-    package nonisolated var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }
+public actor KafkaConsumer: ReadinessHandler {
+    public nonisolated let loop: EventLoop
+    public nonisolated var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }
 
     /// A partition being read.
     final class Source {
@@ -31,12 +31,12 @@ package actor KafkaConsumer: ReadinessHandler {
     }
 
     /// Where one assigned partition stands.
-    package struct Position: Sendable, Hashable {
-        package let partition: AssignedPartition
+    public struct Position: Sendable, Hashable {
+        public let partition: AssignedPartition
         /// The offset the group continues from; `nil` before the first commit of this assignment.
-        package let committed: Int64?
+        public let committed: Int64?
         /// One past the partition's last record, as the last fetch saw it; `nil` before the first.
-        package let end: Int64?
+        public let end: Int64?
     }
 
     // Sendable by hand: librdkafka's clients may be used from any thread; destroyed in `close`, after the last use.
@@ -71,13 +71,13 @@ package actor KafkaConsumer: ReadinessHandler {
     private var isProbing = false
     private var lastWarnings: [Int32: ContinuousClock.Instant] = [:]
     /// Whether no broker answers at the moment.
-    private(set) package var brokersAreDown = false
+    public private(set) var brokersAreDown = false
     /// Offsets that came for an assignment that was over, and were left out.
-    private(set) package var staleOffsets = 0
+    public private(set) var staleOffsets = 0
 
     /// - Parameter listener: kept weakly: its owner owns the consumer too.
     /// - Throws: `configuration` that names the property.
-    package init(loop: EventLoop, configuration: ConsumerConfiguration, log: Logger) throws(KafkaError) {
+    public init(loop: EventLoop, configuration: ConsumerConfiguration, log: Logger) throws(KafkaError) {
         self.loop = loop
         self.log = log
         clientLog = ClientLog(log, hiding: configuration.secrets)
@@ -92,7 +92,7 @@ package actor KafkaConsumer: ReadinessHandler {
     // MARK: - Joining and leaving
 
     /// Joins the group. Call once.
-    package func subscribe(to topics: [String], listener: any RebalanceListener) throws(KafkaError) {
+    public func subscribe(to topics: [String], listener: any RebalanceListener) throws(KafkaError) {
         self.listener = listener
         signal.connect(mainQueue, as: Self.mainQueueNumber)
         loop.watch(signal.readEnd, for: .read, self)
@@ -103,14 +103,14 @@ package actor KafkaConsumer: ReadinessHandler {
     }
 
     /// Ends reading: `records` returns an empty array from now on. Membership and partitions stay.
-    package func stopReading() {
+    public func stopReading() {
         isReading = false
         wakeReader()
     }
 
     /// Revokes what is assigned (the listener is told, its offsets are committed), leaves the group and frees the
     /// client. The listener is waited for; the broker's answers at most `bound`.
-    package func close(within bound: Duration = .seconds(10)) async {
+    public func close(within bound: Duration = .seconds(10)) async {
         guard !isClosed else { return }
         isClosed = true
         stopReading()
@@ -156,7 +156,7 @@ package actor KafkaConsumer: ReadinessHandler {
     /// One caller at a time.
     /// - Returns: empty once `stopReading` or `close` was called, or the task was cancelled.
     /// - Throws: when the client can do no more (`fatal`, `fenced`).
-    package func records(max: Int) async throws(KafkaError) -> [ConsumerRecord] {
+    public func records(max: Int) async throws(KafkaError) -> [ConsumerRecord] {
         while isReading, !Task.isCancelled {
             if let failure { throw failure }
             let records = takeRecords(max: max)
@@ -173,9 +173,9 @@ package actor KafkaConsumer: ReadinessHandler {
     }
 
     /// Leaves a partition's records where they are until `resume`.
-    package func hold(_ partition: AssignedPartition) { source(partition)?.isHeld = true }
+    public func hold(_ partition: AssignedPartition) { source(partition)?.isHeld = true }
 
-    package func resume(_ partition: AssignedPartition) {
+    public func resume(_ partition: AssignedPartition) {
         guard let source = source(partition), source.isHeld else { return }
         source.isHeld = false
         source.mayHaveRecords = true
@@ -232,7 +232,7 @@ package actor KafkaConsumer: ReadinessHandler {
 
     /// Notes where to continue, for the next `commit`. Partitions whose assignment is over are left out.
     /// - Parameter offsets: of the next record to read, that is one past the last finished one.
-    package func store(_ offsets: [(partition: AssignedPartition, next: Int64)]) {
+    public func store(_ offsets: [(partition: AssignedPartition, next: Int64)]) {
         let current = offsets.compactMap { entry in source(entry.partition).map { ($0, entry.next) } }
         staleOffsets += offsets.count - current.count
         guard !current.isEmpty else { return }
@@ -246,7 +246,7 @@ package actor KafkaConsumer: ReadinessHandler {
     /// - Returns: the partitions whose offset the broker has confirmed, each with the offset to continue from.
     /// - Throws: why at least one offset is not committed; the next call tries again.
     @discardableResult
-    package func commit() async throws(KafkaError) -> [AssignedPartition: Int64] {
+    public func commit() async throws(KafkaError) -> [AssignedPartition: Int64] {
         guard !isRebalancing, !isClosed else { return confirmed }
         try await commitStored(within: .seconds(30))
         return confirmed
@@ -313,7 +313,7 @@ package actor KafkaConsumer: ReadinessHandler {
     }
 
     /// Where each assigned partition stands. Asks nobody.
-    package var positions: [Position] {
+    public var positions: [Position] {
         guard !isClosed else { return [] }
         return readOrder.map { source in
             var (low, high): (Int64, Int64) = (0, 0)
@@ -330,7 +330,7 @@ package actor KafkaConsumer: ReadinessHandler {
 
     // MARK: - The loop's calls
 
-    package nonisolated func ready(_ fileDescriptor: Int32, _ readiness: Readiness) {
+    public nonisolated func ready(_ fileDescriptor: Int32, _ readiness: Readiness) {
         assumeIsolated { $0.signalled() }
     }
 

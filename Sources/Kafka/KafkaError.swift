@@ -1,8 +1,8 @@
 internal import CRdkafka
 
 /// What Kafka or its client library could not do. Holds no password and no bytes of a record.
-package struct KafkaError: Error, Hashable, Sendable, CustomStringConvertible {
-    package enum Kind: String, Sendable, CaseIterable {
+public struct KafkaError: Error, Hashable, Sendable, CustomStringConvertible {
+    public enum Kind: String, Sendable, CaseIterable {
         /// A property is unknown, has a bad value or may not be set: correct the settings.
         case configuration
         /// No broker answers.
@@ -25,7 +25,7 @@ package struct KafkaError: Error, Hashable, Sendable, CustomStringConvertible {
     }
 
     /// Whether a record that was not confirmed may stand in the log all the same.
-    package enum Status: String, Sendable, CaseIterable {
+    public enum Status: String, Sendable, CaseIterable {
         case notPersisted
         case possiblyPersisted
         case persisted
@@ -40,14 +40,14 @@ package struct KafkaError: Error, Hashable, Sendable, CustomStringConvertible {
         }
     }
 
-    package let kind: Kind
+    public let kind: Kind
     /// Of a record that could not be delivered; `nil` where the error is about something else.
-    package private(set) var status: Status?
+    public private(set) var status: Status?
     /// librdkafka's `rd_kafka_resp_err_t`; 0 where the failure is our own finding.
-    package let code: Int32
-    package let description: String
+    public let code: Int32
+    public let description: String
 
-    package init(_ kind: Kind, code: Int32 = 0, _ description: String) {
+    public init(_ kind: Kind, code: Int32 = 0, _ description: String) {
         self.kind = kind
         self.code = code
         self.description = description

@@ -1,12 +1,12 @@
 internal import CRdkafka
 internal import DequeModule
-package import EventLoop
-package import Logging
+public import EventLoop
+public import Logging
 
 /// Writes records idempotently, living on an event loop. Delivery reports come by signal; no thread waits for them.
-package actor KafkaProducer: ReadinessHandler {
-    package nonisolated let loop: EventLoop
-    package nonisolated var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }
+public actor KafkaProducer: ReadinessHandler {
+    public nonisolated let loop: EventLoop
+    public nonisolated var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }
 
     private typealias Report = Result<RecordPosition, KafkaError>
 
@@ -19,7 +19,7 @@ package actor KafkaProducer: ReadinessHandler {
     }
 
     /// Stands for a record that was handed over; good for one `confirm`.
-    package struct Receipt: Sendable {
+    public struct Receipt: Sendable {
         fileprivate let place: Int
     }
 
@@ -42,10 +42,10 @@ package actor KafkaProducer: ReadinessHandler {
     private var isClosed = false
 
     /// Records handed over and not yet confirmed.
-    private(set) package var undelivered = 0
+    public private(set) var undelivered = 0
 
     /// - Throws: `configuration` that names the property.
-    package init(loop: EventLoop, configuration: ProducerConfiguration, log: Logger) throws(KafkaError) {
+    public init(loop: EventLoop, configuration: ProducerConfiguration, log: Logger) throws(KafkaError) {
         self.loop = loop
         self.log = log
         clientLog = ClientLog(log, hiding: configuration.secrets)
@@ -61,14 +61,14 @@ package actor KafkaProducer: ReadinessHandler {
     /// Hands a record over and returns once the brokers have confirmed it.
     /// - Throws: as `handOver` and `confirm`.
     @discardableResult
-    package func send(_ record: ProducerRecord) async throws(KafkaError) -> RecordPosition {
+    public func send(_ record: ProducerRecord) async throws(KafkaError) -> RecordPosition {
         try await confirm(handOver(record))
     }
 
     /// Puts a record into the local queue: in the order of the calls, before the first suspension where there is room.
     /// A full queue makes the call wait, not fail. Every receipt must be given to `confirm`.
     /// - Throws: why the record cannot be written; `fatal` or `fenced` when nothing more can be.
-    package func handOver(_ record: ProducerRecord) async throws(KafkaError) -> Receipt {
+    public func handOver(_ record: ProducerRecord) async throws(KafkaError) -> Receipt {
         start()
         if !roomWaiters.isEmpty { await withCheckedContinuation { roomWaiters.append($0) } }
         let place = freePlaces.popLast() ?? passages.count
@@ -97,7 +97,7 @@ package actor KafkaProducer: ReadinessHandler {
 
     /// Returns once the brokers have confirmed the record.
     /// - Throws: why it was not, or may not have been, written.
-    package func confirm(_ receipt: Receipt) async throws(KafkaError) -> RecordPosition {
+    public func confirm(_ receipt: Receipt) async throws(KafkaError) -> RecordPosition {
         let place = receipt.place
         if case .reported(let report) = passages[place] {
             release(place)
@@ -147,7 +147,7 @@ package actor KafkaProducer: ReadinessHandler {
 
     /// Sends what still lingers and waits until nothing is undelivered any more.
     /// - Returns: whether that was reached within `bound`.
-    package func flush(within bound: Duration) async -> Bool {
+    public func flush(within bound: Duration) async -> Bool {
         guard undelivered > 0, !isClosed else { return undelivered == 0 }
         let shared = Shared(pointer: client)
         let milliseconds = Int32(clamping: bound.wholeMilliseconds)
@@ -157,7 +157,7 @@ package actor KafkaProducer: ReadinessHandler {
     }
 
     /// Frees the client. Records still on their way may or may not be written: flush first.
-    package func close() async {
+    public func close() async {
         guard !isClosed else { return }
         isClosed = true
         if isStarted {
@@ -186,7 +186,7 @@ package actor KafkaProducer: ReadinessHandler {
         loop.watch(signal.readEnd, for: .read, self)
     }
 
-    package nonisolated func ready(_ fileDescriptor: Int32, _ readiness: Readiness) {
+    public nonisolated func ready(_ fileDescriptor: Int32, _ readiness: Readiness) {
         assumeIsolated { producer in
             _ = producer.signal.drain()
             producer.serveReports()
@@ -243,17 +243,17 @@ package actor KafkaProducer: ReadinessHandler {
     // MARK: - Transactions
 
     /// Registers the transactional id and fences its former holder. Once, before the first transaction.
-    package func initTransactions() async throws(KafkaError) {
+    public func initTransactions() async throws(KafkaError) {
         start()
         try await transactional("init transactions") { rd_kafka_init_transactions($0, 30_000) }
     }
 
-    package func beginTransaction() async throws(KafkaError) {
+    public func beginTransaction() async throws(KafkaError) {
         try await transactional("begin transaction") { rd_kafka_begin_transaction($0) }
     }
 
     /// Adds the group's offsets to the transaction: they count only if it commits.
-    package func sendOffsets(
+    public func sendOffsets(
         _ offsets: [(partition: TopicPartition, next: Int64)], of consumer: KafkaConsumer
     ) async throws(KafkaError) {
         guard let metadata = await consumer.groupMetadata() else { throw .closed }
@@ -265,11 +265,11 @@ package actor KafkaProducer: ReadinessHandler {
         }
     }
 
-    package func commitTransaction() async throws(KafkaError) {
+    public func commitTransaction() async throws(KafkaError) {
         try await transactional("commit transaction") { rd_kafka_commit_transaction($0, 30_000) }
     }
 
-    package func abortTransaction() async throws(KafkaError) {
+    public func abortTransaction() async throws(KafkaError) {
         try await transactional("abort transaction") { rd_kafka_abort_transaction($0, 30_000) }
     }
 

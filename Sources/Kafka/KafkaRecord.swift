@@ -1,56 +1,56 @@
 /// One header of a record. Names may repeat.
-package struct KafkaHeader: Sendable, Hashable {
-    package var name: String
-    package var value: [UInt8]?
+public struct KafkaHeader: Sendable, Hashable {
+    public var name: String
+    public var value: [UInt8]?
 
-    package init(_ name: String, _ value: [UInt8]?) {
+    public init(_ name: String, _ value: [UInt8]?) {
         self.name = name
         self.value = value
     }
 }
 
 /// A partition of a topic.
-package struct TopicPartition: Sendable, Hashable, Comparable, CustomStringConvertible {
-    package var topic: String
-    package var partition: Int32
+public struct TopicPartition: Sendable, Hashable, Comparable, CustomStringConvertible {
+    public var topic: String
+    public var partition: Int32
 
-    package init(_ topic: String, _ partition: Int32) {
+    public init(_ topic: String, _ partition: Int32) {
         self.topic = topic
         self.partition = partition
     }
 
-    package var description: String { "\(topic)[\(partition)]" }
+    public var description: String { "\(topic)[\(partition)]" }
 
-    package static func < (a: TopicPartition, b: TopicPartition) -> Bool {
+    public static func < (a: TopicPartition, b: TopicPartition) -> Bool {
         (a.topic, a.partition) < (b.topic, b.partition)
     }
 }
 
 /// A partition for as long as it is assigned: when it comes back it has a new epoch, so that what is late for the old
 /// assignment cannot be taken for the new.
-package struct AssignedPartition: Sendable, Hashable, CustomStringConvertible {
-    package let id: TopicPartition
-    package let epoch: UInt32
+public struct AssignedPartition: Sendable, Hashable, CustomStringConvertible {
+    public let id: TopicPartition
+    public let epoch: UInt32
 
-    package init(_ id: TopicPartition, epoch: UInt32) {
+    public init(_ id: TopicPartition, epoch: UInt32) {
         self.id = id
         self.epoch = epoch
     }
 
-    package var description: String { "\(id)@\(epoch)" }
+    public var description: String { "\(id)@\(epoch)" }
 }
 
 /// A record as read. Its bytes are ours, copied once.
-package struct ConsumerRecord: Sendable, Hashable {
-    package var partition: AssignedPartition
-    package var offset: Int64
+public struct ConsumerRecord: Sendable, Hashable {
+    public var partition: AssignedPartition
+    public var offset: Int64
     /// Milliseconds since the Unix epoch; `nil` when the record has none.
-    package var timestamp: Int64?
-    package var key: [UInt8]?
-    package var value: [UInt8]?
-    package var headers: [KafkaHeader]
+    public var timestamp: Int64?
+    public var key: [UInt8]?
+    public var value: [UInt8]?
+    public var headers: [KafkaHeader]
 
-    package init(
+    public init(
         partition: AssignedPartition, offset: Int64, timestamp: Int64? = nil, key: [UInt8]? = nil,
         value: [UInt8]? = nil, headers: [KafkaHeader] = []
     ) {
@@ -64,17 +64,17 @@ package struct ConsumerRecord: Sendable, Hashable {
 }
 
 /// A record to be written.
-package struct ProducerRecord: Sendable, Hashable {
-    package var topic: String
+public struct ProducerRecord: Sendable, Hashable {
+    public var topic: String
     /// `nil`: by the key's hash.
-    package var partition: Int32?
-    package var key: [UInt8]?
-    package var value: [UInt8]?
-    package var headers: [KafkaHeader]
+    public var partition: Int32?
+    public var key: [UInt8]?
+    public var value: [UInt8]?
+    public var headers: [KafkaHeader]
     /// Milliseconds since the Unix epoch; `nil`: now.
-    package var timestamp: Int64?
+    public var timestamp: Int64?
 
-    package init(
+    public init(
         topic: String, partition: Int32? = nil, key: [UInt8]? = nil, value: [UInt8]?, headers: [KafkaHeader] = [],
         timestamp: Int64? = nil
     ) {
@@ -88,11 +88,11 @@ package struct ProducerRecord: Sendable, Hashable {
 }
 
 /// Where a record went.
-package struct RecordPosition: Sendable, Hashable {
-    package var partition: Int32
-    package var offset: Int64
+public struct RecordPosition: Sendable, Hashable {
+    public var partition: Int32
+    public var offset: Int64
 
-    package init(partition: Int32, offset: Int64) {
+    public init(partition: Int32, offset: Int64) {
         self.partition = partition
         self.offset = offset
     }

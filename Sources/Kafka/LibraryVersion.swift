@@ -1,22 +1,22 @@
 internal import CRdkafka
 
 /// The librdkafka that is running, and the one table of what depends on it.
-package struct LibraryVersion: Sendable, Hashable, Comparable, CustomStringConvertible {
+public struct LibraryVersion: Sendable, Hashable, Comparable, CustomStringConvertible {
     /// As `rd_kafka_version()` gives it: 0xMMmmrrpp.
     let number: Int32
 
-    package init(_ major: Int32, _ minor: Int32, _ patch: Int32 = 0) {
+    public init(_ major: Int32, _ minor: Int32, _ patch: Int32 = 0) {
         number = major << 24 | minor << 16 | patch << 8 | 0xff
     }
 
     /// The library this process has loaded.
-    package static var running: LibraryVersion { LibraryVersion(number: rd_kafka_version()) }
+    public static var running: LibraryVersion { LibraryVersion(number: rd_kafka_version()) }
 
     private init(number: Int32) { self.number = number | 0xff }
 
-    package var description: String { "\(number >> 24).\(number >> 16 & 0xff).\(number >> 8 & 0xff)" }
+    public var description: String { "\(number >> 24).\(number >> 16 & 0xff).\(number >> 8 & 0xff)" }
 
-    package static func < (a: LibraryVersion, b: LibraryVersion) -> Bool { a.number < b.number }
+    public static func < (a: LibraryVersion, b: LibraryVersion) -> Bool { a.number < b.number }
 }
 
 extension LibraryVersion {

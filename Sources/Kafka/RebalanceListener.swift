@@ -1,6 +1,6 @@
 /// Told of partitions that come and go, one call at a time. The group waits while a call runs; records and delivery
 /// reports go on, and the client goes on being polled.
-package protocol RebalanceListener: AnyObject, Sendable {
+public protocol RebalanceListener: AnyObject, Sendable {
     /// Before the first record of them is read.
     func assigned(_ partitions: [AssignedPartition]) async
     /// Nothing more is read from them. What is stored when this returns is committed, then they go to other members.

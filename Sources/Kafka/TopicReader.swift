@@ -1,5 +1,5 @@
 internal import CRdkafka
-package import Logging
+public import Logging
 
 #if canImport(Glibc)
     import Glibc
@@ -9,9 +9,9 @@ package import Logging
 
 /// Reads topics without joining a group: for tools that show what goes by. Commits nothing.
 /// Every call waits on a thread of its own, never on the caller's. Calls one after another; safe from any thread.
-package final class TopicReader: Sendable {
+public final class TopicReader: Sendable {
     /// Where to begin in every partition.
-    package enum Start: Sendable, Hashable {
+    public enum Start: Sendable, Hashable {
         /// With the oldest record there is.
         case beginning
         /// With what comes after `open` has returned.
@@ -24,7 +24,7 @@ package final class TopicReader: Sendable {
 
     /// - Parameter configuration: the group's name is not used; nothing is asked of the group.
     /// - Throws: `configuration` that names the property.
-    package init(_ configuration: ConsumerConfiguration, log: Logger) throws(KafkaError) {
+    public init(_ configuration: ConsumerConfiguration, log: Logger) throws(KafkaError) {
         var configuration = configuration
         configuration.groupInstanceID = nil
         clientLog = ClientLog(log, hiding: configuration.secrets)
@@ -46,7 +46,7 @@ package final class TopicReader: Sendable {
     /// Looks the topics' partitions up and begins to read them.
     /// - Parameter bound: for the broker's answers. Topics that do not exist are made by brokers that make topics.
     /// - Throws: `unreachable`, `unknownTopicOrPartition`.
-    package func open(_ topics: [String], at start: Start, within bound: Duration) async throws(KafkaError) {
+    public func open(_ topics: [String], at start: Start, within bound: Duration) async throws(KafkaError) {
         let (client, deadline) = (client, ContinuousClock.now + bound)
         let result: Result<Void, KafkaError> = await blocking.run {
             do throws(KafkaError) {
@@ -70,7 +70,7 @@ package final class TopicReader: Sendable {
 
     /// Returns what is there as soon as one record is, at most `max`.
     /// - Returns: empty when the time was up.
-    package func records(max: Int, within bound: Duration) async throws(KafkaError) -> [ConsumerRecord] {
+    public func records(max: Int, within bound: Duration) async throws(KafkaError) -> [ConsumerRecord] {
         let client = client
         let result: Result<[ConsumerRecord], KafkaError> = await blocking.run {
             var records: [ConsumerRecord] = []

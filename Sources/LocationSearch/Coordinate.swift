@@ -5,22 +5,22 @@
 #endif
 
 /// A position on WGS 84, in decimal degrees.
-package struct Coordinate: Sendable, Hashable {
+public struct Coordinate: Sendable, Hashable {
     /// -90...90, finite.
-    package var latitude: Double
+    public var latitude: Double
     /// -180...180, finite.
-    package var longitude: Double
+    public var longitude: Double
 
-    package init(latitude: Double, longitude: Double) {
+    public init(latitude: Double, longitude: Double) {
         self.latitude = latitude
         self.longitude = longitude
     }
 
     /// Whether both are finite and in range; a provider's coordinates are checked with this before they are used.
-    package var isValid: Bool { abs(latitude) <= 90 && abs(longitude) <= 180 }
+    public var isValid: Bool { abs(latitude) <= 90 && abs(longitude) <= 180 }
 
     /// Metres along the great circle (haversine; IUGG mean earth radius 6,371,008.8 m).
-    package func distance(to other: Coordinate) -> Double {
+    public func distance(to other: Coordinate) -> Double {
         let (a, b) = (latitude * .pi / 180, other.latitude * .pi / 180)
         let (sinA, sinB) = (sin((b - a) / 2), sin((other.longitude - longitude) * .pi / 360))
         let h = sinA * sinA + cos(a) * cos(b) * sinB * sinB

@@ -1,28 +1,28 @@
 /// One place, whichever provider it comes from. What is not known is `nil` or empty, and left out of events.
-package struct Place: Sendable, Hashable {
+public struct Place: Sendable, Hashable {
     /// The provider's id, for a later details or photo request. Never empty.
-    package var id: String
-    package var provider: ProviderID
-    package var name: String
+    public var id: String
+    public var provider: ProviderID
+    public var name: String
     /// What kind of place, in the provider's words (`居酒屋`, `restaurant`).
-    package var category: String?
+    public var category: String?
     /// All types the provider gives, most telling first.
-    package var types: [String]
+    public var types: [String]
     /// `nil` for a business without a place of its own.
-    package var location: Coordinate?
+    public var location: Coordinate?
     /// Metres from the search's position; the presenter fills it in.
-    package var distanceMeters: Double?
-    package var address: String?
-    package var imageURL: String?
-    package var url: String?
+    public var distanceMeters: Double?
+    public var address: String?
+    public var imageURL: String?
+    public var url: String?
     /// 1...5.
-    package var rating: Double?
-    package var ratingCount: Int?
+    public var rating: Double?
+    public var ratingCount: Int?
     /// 0 (free)...4.
-    package var priceLevel: Int?
-    package var openNow: Bool?
+    public var priceLevel: Int?
+    public var openNow: Bool?
 
-    package init(
+    public init(
         id: String, provider: ProviderID, name: String, category: String? = nil, types: [String] = [],
         location: Coordinate? = nil, distanceMeters: Double? = nil, address: String? = nil, imageURL: String? = nil,
         url: String? = nil, rating: Double? = nil, ratingCount: Int? = nil, priceLevel: Int? = nil,

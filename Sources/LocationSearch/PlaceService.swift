@@ -1,7 +1,7 @@
-package import Resilience
+public import Resilience
 
 /// One provider's API, as the domain sees it. Called concurrently.
-package protocol PlaceService: Sendable {
+public protocol PlaceService: Sendable {
     var id: ProviderID { get }
 
     /// Why this provider can never serve the request, whatever its state; `nil` when it can. Asks nobody.

@@ -1,18 +1,18 @@
 /// An API that places come from. Raw values are contract: they stand in events, metrics and logs.
-package enum ProviderID: String, CaseIterable, Sendable, Hashable {
+public enum ProviderID: String, CaseIterable, Sendable, Hashable {
     case googlePlaces = "google-places"
     case googlePlacesLegacy = "google-places-legacy"
     case hotpepper
 }
 
 /// Whom a request asks.
-package enum ProviderChoice: Sendable, Hashable {
+public enum ProviderChoice: Sendable, Hashable {
     /// The first configured provider that can serve the request, see `ProviderSelection`.
     case auto
     case named(ProviderID)
 
     /// - Parameter text: `provider` of a request event; `nil` when it is none of the contract's.
-    package init?(_ text: String) {
+    public init?(_ text: String) {
         if text == "auto" {
             self = .auto
         } else if let id = ProviderID(rawValue: text) {
@@ -23,7 +23,7 @@ package enum ProviderChoice: Sendable, Hashable {
     }
 
     /// The provider that the request names, `nil` for `auto`.
-    package var named: ProviderID? {
+    public var named: ProviderID? {
         switch self {
         case .auto: nil
         case .named(let id): id

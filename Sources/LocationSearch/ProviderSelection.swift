@@ -1,18 +1,18 @@
 /// Chooses who is asked: the provider that the request names, or for `auto` every one that can serve it, best first.
-package struct ProviderSelection: Sendable {
+public struct ProviderSelection: Sendable {
     private let services: [ProviderID: any PlaceService]
     private let order: [ProviderID]
 
     /// - Parameter services: the configured ones (those with an API key).
     /// - Parameter order: `providers.order`, for `auto`; providers that are not in it serve only who names them.
-    package init(services: [any PlaceService], order: [ProviderID] = [.hotpepper, .googlePlaces]) {
+    public init(services: [any PlaceService], order: [ProviderID] = [.hotpepper, .googlePlaces]) {
         self.services = Dictionary(services.map { ($0.id, $0) }) { first, _ in first }
         self.order = order
     }
 
     /// - Returns: at least one provider. More than one are alternatives: the next may be asked when one fails.
     /// - Throws: `unauthorized` when no suitable provider has a key, `invalid-request` when none that has can serve it.
-    package func candidates(for request: SearchRequest) throws(SearchError) -> [any PlaceService] {
+    public func candidates(for request: SearchRequest) throws(SearchError) -> [any PlaceService] {
         switch request.provider {
         case .named(let id):
             guard let service = services[id] else {

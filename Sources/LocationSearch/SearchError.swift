@@ -1,7 +1,7 @@
 /// Why a request has no result: one type for everything that can go wrong.
-package struct SearchError: Error, Hashable, Sendable {
+public struct SearchError: Error, Hashable, Sendable {
     /// `error.code` of the event. Raw values are contract: add, never rename.
-    package enum Code: String, CaseIterable, Sendable {
+    public enum Code: String, CaseIterable, Sendable {
         case invalidRequest = "invalid-request"
         case unauthorized
         case rateLimited = "rate-limited"
@@ -17,7 +17,7 @@ package struct SearchError: Error, Hashable, Sendable {
         case `internal`
 
         /// Whether the producer may send the request again and hope for more: the contract's table.
-        package var isRetryable: Bool {
+        public var isRetryable: Bool {
             switch self {
             case .rateLimited, .timeout, .unreachable, .upstreamUnavailable, .badResponse, .circuitOpen, .internal: true
             case .invalidRequest, .unauthorized, .notFound, .upstreamRejected, .superseded, .expired: false
@@ -25,24 +25,24 @@ package struct SearchError: Error, Hashable, Sendable {
         }
     }
 
-    package var code: Code
+    public var code: Code
     /// One line for a person, saying what to do. Holds no API key and no bytes of the record.
-    package var message: String
+    public var message: String
     /// Time to wait before asking again, from now; whole milliseconds, at least 1. `nil`: the provider did not say.
-    package var retryAfter: Duration?
+    public var retryAfter: Duration?
     /// Status of the provider's HTTP answer, where there was one.
-    package var httpStatus: Int?
+    public var httpStatus: Int?
     /// The provider's own name of the failure (`OVER_QUERY_LIMIT`, `RESOURCE_EXHAUSTED`, Hot Pepper's `3000`).
-    package var providerStatus: String?
+    public var providerStatus: String?
     /// The member of the request that is at fault (`location.latitude`).
-    package var member: String?
+    public var member: String?
     /// Whether another attempt within the same request makes sense. Narrower than `isRetryable`: a used-up daily quota
     /// may be asked for again tomorrow, not in this second.
-    package var allowsAttempt: Bool
+    public var allowsAttempt: Bool
 
     /// - Parameter allowsAttempt: `nil`: as the code's `isRetryable`, but for `circuitOpen` and `internal`, which
     ///   another attempt does not cure.
-    package init(
+    public init(
         _ code: Code, _ message: String, retryAfter: Duration? = nil, httpStatus: Int? = nil,
         providerStatus: String? = nil, member: String? = nil, allowsAttempt: Bool? = nil
     ) {
@@ -56,16 +56,16 @@ package struct SearchError: Error, Hashable, Sendable {
     }
 
     /// A member of the request that is missing, of the wrong type or out of range.
-    package static func invalid(_ member: String, _ expected: String) -> SearchError {
+    public static func invalid(_ member: String, _ expected: String) -> SearchError {
         SearchError(.invalidRequest, "\(member) is not valid: expected \(expected)", member: member)
     }
 
     /// What the chosen provider cannot do.
-    package static func unsupported(_ member: String, by provider: ProviderID, _ cure: String) -> SearchError {
+    public static func unsupported(_ member: String, by provider: ProviderID, _ cure: String) -> SearchError {
         SearchError(.invalidRequest, "\(provider.rawValue) cannot serve this \(member): \(cure)", member: member)
     }
 
     /// The request's deadline passed.
-    package static let timedOut = SearchError(
+    public static let timedOut = SearchError(
         .timeout, "the deadline passed before the provider answered; ask again, or allow more time with timeoutMs")
 }

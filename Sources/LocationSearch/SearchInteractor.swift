@@ -1,7 +1,7 @@
-package import Resilience
+public import Resilience
 
 /// Asks providers for places; deadline, limits, retries and breaker are its business. Called concurrently.
-package protocol SearchWorking: Sendable {
+public protocol SearchWorking: Sendable {
     /// - Parameter candidates: at least one, best first. The next is asked when one fails for the moment.
     func report(
         on request: SearchRequest, from candidates: [any PlaceService], before deadline: Deadline
@@ -9,19 +9,19 @@ package protocol SearchWorking: Sendable {
 }
 
 /// The use case: chooses who may serve a request, has the worker ask, and has the presenter word what came of it.
-package struct SearchInteractor: Sendable {
+public struct SearchInteractor: Sendable {
     private let selection: ProviderSelection
     private let worker: any SearchWorking
     private let presenter = SearchPresenter()
 
-    package init(selection: ProviderSelection, worker: any SearchWorking) {
+    public init(selection: ProviderSelection, worker: any SearchWorking) {
         self.selection = selection
         self.worker = worker
     }
 
     /// Never throws: a failure is an outcome too, so that each request has exactly one.
     /// - Parameter request: validated.
-    package func run(_ request: SearchRequest, before deadline: Deadline) async -> SearchOutcome {
+    public func run(_ request: SearchRequest, before deadline: Deadline) async -> SearchOutcome {
         do throws(SearchError) {
             let candidates = try selection.candidates(for: request)
             return presenter.present(

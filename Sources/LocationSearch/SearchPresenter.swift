@@ -1,8 +1,8 @@
 /// Words what came of a request for those who read outcomes. Pure.
-package struct SearchPresenter: Sendable {
-    package init() {}
+public struct SearchPresenter: Sendable {
+    public init() {}
 
-    package func present(_ report: SearchReport, for request: SearchRequest) -> SearchOutcome {
+    public func present(_ report: SearchReport, for request: SearchRequest) -> SearchOutcome {
         SearchOutcome(
             requestID: request.requestID, operation: request.operation, provider: report.provider,
             triedProviders: report.triedProviders, sessionID: request.sessionID,

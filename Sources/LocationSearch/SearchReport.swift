@@ -1,12 +1,12 @@
 /// How the asking went: the answer or the failure, from whom, and at what cost.
-package struct SearchReport: Sendable, Hashable {
-    package var result: Result<ProviderAnswer, SearchError>
-    package var provider: ProviderID?
-    package var triedProviders: [ProviderID]
-    package var upstream: Duration
-    package var attempts: Int
+public struct SearchReport: Sendable, Hashable {
+    public var result: Result<ProviderAnswer, SearchError>
+    public var provider: ProviderID?
+    public var triedProviders: [ProviderID]
+    public var upstream: Duration
+    public var attempts: Int
 
-    package init(
+    public init(
         result: Result<ProviderAnswer, SearchError>, provider: ProviderID? = nil, triedProviders: [ProviderID] = [],
         upstream: Duration = .zero, attempts: Int = 0
     ) {

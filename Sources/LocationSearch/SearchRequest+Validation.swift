@@ -1,7 +1,7 @@
 extension SearchRequest {
     /// Checks every member against the contract's ranges.
     /// - Throws: `invalid-request` that names the first member out of range and says what was expected.
-    package func validated() throws(SearchError) -> SearchRequest {
+    public func validated() throws(SearchError) -> SearchRequest {
         try Self.check("requestId", requestID, length: 1...128)
         try Self.check("category", category, length: 1...64)
         try Self.check("keyword", keyword, length: 1...256)

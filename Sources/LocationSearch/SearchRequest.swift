@@ -1,5 +1,5 @@
 /// What a request wants to know.
-package enum SearchOperation: String, CaseIterable, Sendable, Hashable {
+public enum SearchOperation: String, CaseIterable, Sendable, Hashable {
     /// Places around a position.
     case search
     /// All that the provider knows of one place.
@@ -9,35 +9,35 @@ package enum SearchOperation: String, CaseIterable, Sendable, Hashable {
 }
 
 /// One request, as its producer meant it; defaults of the contract are filled in.
-package struct SearchRequest: Sendable, Hashable {
+public struct SearchRequest: Sendable, Hashable {
     /// 1...128 characters.
-    package var requestID: String
-    package var operation: SearchOperation
-    package var provider: ProviderChoice
+    public var requestID: String
+    public var operation: SearchOperation
+    public var provider: ProviderChoice
     /// `restaurant`, `hospital` or a type of the provider's own. 1...64 characters.
-    package var category: String
+    public var category: String
     /// Where to search. Required for a search, `nil` otherwise.
-    package var location: Coordinate?
+    public var location: Coordinate?
     /// Metres, 1...50,000.
-    package var radiusMeters: Double
+    public var radiusMeters: Double
     /// 1...256 characters.
-    package var keyword: String?
+    public var keyword: String?
     /// BCP 47, up to 35 characters.
-    package var language: String?
+    public var language: String?
     /// `true`: only places open now. `nil` and `false` do not filter.
-    package var openNow: Bool?
+    public var openNow: Bool?
     /// Most places wanted, 1...100.
-    package var limit: Int
+    public var limit: Int
     /// From `nextPageToken` of an earlier result of the same provider. 1...4096 characters.
-    package var pageToken: String?
+    public var pageToken: String?
     /// Names the place of details and photo. 1...512 characters.
-    package var placeID: String?
+    public var placeID: String?
     /// A newer search of the same session supersedes an older one. 1...128 characters.
-    package var sessionID: String?
+    public var sessionID: String?
     /// The time the request allows, 1 ms...60 s; `nil`: the worker's default.
-    package var timeout: Duration?
+    public var timeout: Duration?
 
-    package init(
+    public init(
         requestID: String, operation: SearchOperation = .search, provider: ProviderChoice = .auto,
         category: String = "restaurant", location: Coordinate? = nil, radiusMeters: Double = 1500,
         keyword: String? = nil, language: String? = nil, openNow: Bool? = nil, limit: Int = 20,

@@ -1,11 +1,11 @@
-package import Resilience
+public import Resilience
 
 /// Asks providers on behalf of requests: candidates in turn, attempts with back-off, all within the one deadline.
 ///
 /// An actor on the executor it is given: on a worker's event loop, a request passes through without a hop.
-package actor SearchWorker: SearchWorking {
+public actor SearchWorker: SearchWorking {
     private nonisolated let executor: any SerialExecutor
-    package nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe executor.asUnownedSerialExecutor() }
+    public nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe executor.asUnownedSerialExecutor() }
 
     private let policies: [ProviderID: RetryPolicy]
     private let clock: any MonotonicClock
@@ -13,7 +13,7 @@ package actor SearchWorker: SearchWorking {
 
     /// - Parameter policies: by provider; one that is missing has the defaults.
     /// - Parameter random: for the jitter.
-    package init(
+    public init(
         executor: any SerialExecutor, policies: [ProviderID: RetryPolicy] = [:],
         clock: any MonotonicClock = ContinuousClock(),
         random: any RandomNumberGenerator & Sendable = SystemRandomNumberGenerator()
@@ -24,7 +24,7 @@ package actor SearchWorker: SearchWorking {
         self.random = random
     }
 
-    package func report(
+    public func report(
         on request: SearchRequest, from candidates: [any PlaceService], before deadline: Deadline
     ) async -> SearchReport {
         var report = SearchReport(result: .failure(.timedOut))

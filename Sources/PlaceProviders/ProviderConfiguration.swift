@@ -1,11 +1,11 @@
 /// Where a provider's API is and how we name ourselves to it. From settings only.
-package struct ProviderConfiguration: Sendable {
+public struct ProviderConfiguration: Sendable {
     /// `https://host`, without a slash at its end; the paths of the API are appended.
-    package let baseURL: String
+    public let baseURL: String
     /// Goes into requests and nowhere else.
     let apiKey: String
 
-    package init(baseURL: String, apiKey: String) {
+    public init(baseURL: String, apiKey: String) {
         self.baseURL = baseURL.hasSuffix("/") ? String(baseURL.dropLast()) : baseURL
         self.apiKey = apiKey
     }

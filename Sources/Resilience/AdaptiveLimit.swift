@@ -6,20 +6,20 @@ internal import DequeModule
 ///
 /// Not `Sendable`: belongs to one actor, whose isolation `acquire` keeps. Costs no lock and no allocation unless it
 /// waits.
-package final class AdaptiveLimit {
-    package struct Configuration: Sendable, Hashable {
+public final class AdaptiveLimit {
+    public struct Configuration: Sendable, Hashable {
         /// The most under way, at least 1: this loop's part of `worker.concurrency`.
-        package var maximum: Int
+        public var maximum: Int
         /// The fewest it goes down to, 1 to `maximum`. One: a provider that can do only one at a time gets one.
-        package var minimum = 1
+        public var minimum = 1
         /// `providers.<name>.adaptiveConcurrency`; when off, `maximum` stands.
-        package var isAdaptive = true
+        public var isAdaptive = true
 
-        package init(maximum: Int) { self.maximum = max(1, maximum) }
+        public init(maximum: Int) { self.maximum = max(1, maximum) }
     }
 
     /// How a call ended.
-    package enum Outcome: Sendable, Hashable {
+    public enum Outcome: Sendable, Hashable {
         /// The provider answered, whatever it said: its latency counts.
         case answered
         /// The provider did not answer in time: its latency is at least the time it had.
@@ -30,15 +30,15 @@ package final class AdaptiveLimit {
         case ignored
     }
 
-    package struct Statistics: Sendable, Hashable {
-        package var limit = 0
-        package var inFlight = 0
-        package var waiting = 0
-        package var admitted = 0
-        package var waited = 0
+    public struct Statistics: Sendable, Hashable {
+        public var limit = 0
+        public var inFlight = 0
+        public var waiting = 0
+        public var admitted = 0
+        public var waited = 0
         /// Refused as too late for their deadline.
-        package var refused = 0
-        package var cancelled = 0
+        public var refused = 0
+        public var cancelled = 0
     }
 
     private enum Verdict: Sendable {
@@ -63,12 +63,12 @@ package final class AdaptiveLimit {
     private var alarm: ContinuousClock.Instant?
     private var counters = Statistics()
 
-    package init(_ configuration: Configuration, timekeeper: any Timekeeper) {
+    public init(_ configuration: Configuration, timekeeper: any Timekeeper) {
         self.timekeeper = timekeeper
         controller = LimitController(configuration)
     }
 
-    package var statistics: Statistics {
+    public var statistics: Statistics {
         var statistics = counters
         statistics.limit = controller.limit
         statistics.inFlight = inFlight
@@ -77,14 +77,14 @@ package final class AdaptiveLimit {
     }
 
     /// How long a call takes at present, by the mean of the last ones; zero before the first.
-    package var expectedLatency: Duration { Duration(roundingUp: controller.latency) }
+    public var expectedLatency: Duration { Duration(roundingUp: controller.latency) }
 
     // MARK: - Passing
 
     /// Passes when there is room and it is this call's turn.
     /// - Returns: the right to one call, ended by `finish`.
     /// - Throws: at once when its turn would come too late to be answered before `deadline`.
-    package func acquire(before deadline: Deadline, at now: ContinuousClock.Instant) async throws(Refusal) -> Slot {
+    public func acquire(before deadline: Deadline, at now: ContinuousClock.Instant) async throws(Refusal) -> Slot {
         let budget = deadline.remaining(at: now).inSeconds
         controller.noteBudget(budget)
         let need = controller.timeNeeded
@@ -166,10 +166,10 @@ package final class AdaptiveLimit {
 
 extension AdaptiveLimit {
     /// The right to one call. Dropped without `finish`, its place is given back and its latency forgotten.
-    package struct Slot: ~Copyable {
+    public struct Slot: ~Copyable {
         private let limit: AdaptiveLimit
         /// When the call began.
-        package let start: ContinuousClock.Instant
+        public let start: ContinuousClock.Instant
         private var isFinished = false
 
         fileprivate init(limit: AdaptiveLimit, start: ContinuousClock.Instant) {
@@ -180,7 +180,7 @@ extension AdaptiveLimit {
         deinit { if !isFinished { limit.release(.ignored, start: start, at: start) } }
 
         /// Says how the call ended.
-        package consuming func finish(_ outcome: Outcome, at now: ContinuousClock.Instant) {
+        public consuming func finish(_ outcome: Outcome, at now: ContinuousClock.Instant) {
             isFinished = true
             limit.release(outcome, start: start, at: now)
         }

@@ -2,14 +2,14 @@
 /// closes again. One per provider and API key.
 ///
 /// Not `Sendable`: belongs to one actor; all methods are synchronous and cost no lock and no allocation.
-package final class CircuitBreaker {
-    package enum State: String, Sendable, Hashable, CaseIterable {
+public final class CircuitBreaker {
+    public enum State: String, Sendable, Hashable, CaseIterable {
         case closed, open
         case halfOpen = "half-open"
     }
 
     /// How a call ended, as its caller sees it.
-    package enum Outcome: Sendable, Hashable {
+    public enum Outcome: Sendable, Hashable {
         case success
         /// The provider's fault, or nobody's: 5xx, timeout, unreachable, an answer that is none.
         case failure
@@ -22,7 +22,7 @@ package final class CircuitBreaker {
     }
 
     /// Why it opened.
-    package enum Reason: String, Sendable, Hashable, CaseIterable {
+    public enum Reason: String, Sendable, Hashable, CaseIterable {
         case failureRate = "failure-rate"
         case slowCallRate = "slow-call-rate"
         case probesFailed = "probes-failed"
@@ -30,30 +30,30 @@ package final class CircuitBreaker {
     }
 
     /// One change of state: one line in the log.
-    package struct Transition: Sendable, Hashable {
-        package var from: State
-        package var to: State
+    public struct Transition: Sendable, Hashable {
+        public var from: State
+        public var to: State
         /// Of an opening.
-        package var reason: Reason?
+        public var reason: Reason?
         /// How long it stays open.
-        package var openFor: Duration?
+        public var openFor: Duration?
     }
 
     /// The call was not let through.
-    package struct Rejection: Error, Hashable, Sendable {
+    public struct Rejection: Error, Hashable, Sendable {
         /// When asking again may be worth it; more than zero.
-        package let retryAfter: Duration
+        public let retryAfter: Duration
     }
 
-    package struct Statistics: Sendable, Hashable {
-        package var permitted = 0
-        package var rejected = 0
-        package var successes = 0
-        package var failures = 0
-        package var slowCalls = 0
-        package var ignored = 0
+    public struct Statistics: Sendable, Hashable {
+        public var permitted = 0
+        public var rejected = 0
+        public var successes = 0
+        public var failures = 0
+        public var slowCalls = 0
+        public var ignored = 0
         /// How often it opened.
-        package var openings = 0
+        public var openings = 0
     }
 
     private struct Counts: AdditiveArithmetic, Sendable {
@@ -87,11 +87,11 @@ package final class CircuitBreaker {
 
     private let configuration: Configuration
     /// Told of each transition, in the owner's isolation, after it.
-    package var onTransition: ((Transition) -> Void)?
-    package private(set) var statistics = Statistics()
+    public var onTransition: ((Transition) -> Void)?
+    public private(set) var statistics = Statistics()
 
     /// As of the last call: an open one turns half-open when the first probe asks.
-    package private(set) var state = State.closed
+    public private(set) var state = State.closed
     /// What a permit was given for: results of calls from before a transition say nothing about after it.
     private var epoch: UInt = 0
     private var window: SlidingWindow<Counts>
@@ -101,13 +101,13 @@ package final class CircuitBreaker {
     private var probesOut = 0
     private var probes = Counts.zero
 
-    package init(_ configuration: Configuration = Configuration()) {
+    public init(_ configuration: Configuration = Configuration()) {
         self.configuration = configuration
         window = SlidingWindow(span: configuration.window)
     }
 
     /// Until when every call is refused; `nil`: it is not open.
-    package func openUntil(at now: ContinuousClock.Instant) -> ContinuousClock.Instant? {
+    public func openUntil(at now: ContinuousClock.Instant) -> ContinuousClock.Instant? {
         guard let openUntil, openUntil > now else { return nil }
         return openUntil
     }
@@ -116,7 +116,7 @@ package final class CircuitBreaker {
 
     /// Asks whether a call may be made.
     /// - Returns: a permit that the call ends with `finish`; one that is dropped counts as `ignored`.
-    package func permit(at now: ContinuousClock.Instant) throws(Rejection) -> Permit {
+    public func permit(at now: ContinuousClock.Instant) throws(Rejection) -> Permit {
         switch state {
         case .closed: break
         case .open:
@@ -139,7 +139,7 @@ package final class CircuitBreaker {
     }
 
     /// Opens for at least `duration` from now.
-    package func trip(for duration: Duration, at now: ContinuousClock.Instant) {
+    public func trip(for duration: Duration, at now: ContinuousClock.Instant) {
         guard configuration.isEnabled, duration > .zero else { return }
         if state == .open {
             // Tripped by many calls at once: one opening, as long as the longest.
@@ -231,7 +231,7 @@ package final class CircuitBreaker {
 
 extension CircuitBreaker {
     /// The right to one call. Dropped without `finish`, as by a cancelled call, it gives a probe's place back.
-    package struct Permit: ~Copyable {
+    public struct Permit: ~Copyable {
         private let breaker: CircuitBreaker
         private let epoch: UInt
         private var isFinished = false
@@ -244,7 +244,7 @@ extension CircuitBreaker {
         deinit { if !isFinished { breaker.giveBack(epoch: epoch) } }
 
         /// Says how the call ended.
-        package consuming func finish(_ outcome: Outcome, at now: ContinuousClock.Instant) {
+        public consuming func finish(_ outcome: Outcome, at now: ContinuousClock.Instant) {
             isFinished = true
             breaker.finish(outcome, epoch: epoch, at: now)
         }

@@ -1,18 +1,18 @@
 /// Keeps time for what an actor owns, by any clock: a task sleeps and then enters the actor. Costs a task per call; on
 /// an event loop the loop's own timers do the same for less.
-package struct ClockTimekeeper: Timekeeper {
+public struct ClockTimekeeper: Timekeeper {
     private let clock: any MonotonicClock
     private weak let owner: (any Actor)?
 
     /// - Parameter owner: whoever owns the types that use this; not kept alive by it.
-    package init(clock: any MonotonicClock, owner: any Actor) {
+    public init(clock: any MonotonicClock, owner: any Actor) {
         self.clock = clock
         self.owner = owner
     }
 
-    package var now: ContinuousClock.Instant { clock.now }
+    public var now: ContinuousClock.Instant { clock.now }
 
-    package func schedule(at due: ContinuousClock.Instant, _ action: @escaping () -> Void) {
+    public func schedule(at due: ContinuousClock.Instant, _ action: @escaping () -> Void) {
         // Handed from the owner to the owner: `action` is made and run in its isolation only.
         nonisolated(unsafe) let action = action
         Task { [clock, weak owner] in

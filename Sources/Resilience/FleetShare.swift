@@ -5,7 +5,7 @@
 /// the fleet at every moment, as long as each member tells its limiter of a loss *before* it acknowledges it (once what
 /// was in flight is finished) and of a gain *after* it was told. `RateLimiter.setShare` does the rest: what is gained
 /// comes with an empty bucket.
-package enum FleetShare: Sendable, Hashable {
+public enum FleetShare: Sendable, Hashable {
     /// `providers.<name>.limitMode=shared`: the part of the topic's partitions that is assigned to this loop.
     case shared
     /// `perProcess`: the limit is this process's own, and each of its loops has an equal part.
@@ -14,7 +14,7 @@ package enum FleetShare: Sendable, Hashable {
     /// - Parameter assigned: partitions assigned to this loop's consumer.
     /// - Parameter partitions: of the topic, read anew at each rebalance: a topic may grow.
     /// - Returns: 0 to 1.
-    package func value(assigned: Int, of partitions: Int) -> Double {
+    public func value(assigned: Int, of partitions: Int) -> Double {
         switch self {
         case .shared: partitions > 0 ? min(1, Double(max(0, assigned)) / Double(partitions)) : 0
         case .perProcess(let loops): 1 / Double(max(1, loops))
@@ -22,5 +22,5 @@ package enum FleetShare: Sendable, Hashable {
     }
 
     /// Before the first assignment: `shared` owns nothing yet.
-    package var initial: Double { value(assigned: 0, of: 0) }
+    public var initial: Double { value(assigned: 0, of: 0) }
 }

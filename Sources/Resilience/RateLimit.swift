@@ -1,13 +1,13 @@
 /// What an API key may be used for, by all workers together.
-package struct RateLimit: Sendable, Hashable {
+public struct RateLimit: Sendable, Hashable {
     /// `providers.<name>.requestsPerSecond`: more than zero, and finite.
-    package let perSecond: Double
+    public let perSecond: Double
     /// `providers.<name>.burst`: requests that may go at once after a pause, at least 1.
-    package let burst: Double
+    public let burst: Double
 
     /// - Parameter burst: `nil`: a tenth of a second's worth. It smooths uneven arrival, and a quota that is counted per
     ///   minute, as Google's, does not notice it.
-    package init(perSecond: Double, burst: Double? = nil) {
+    public init(perSecond: Double, burst: Double? = nil) {
         precondition(perSecond > 0 && perSecond.isFinite, "a rate limit is a positive number")
         self.perSecond = perSecond
         self.burst = max(1, burst ?? perSecond / 10)

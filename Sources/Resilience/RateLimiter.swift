@@ -8,16 +8,16 @@ internal import DequeModule
 ///
 /// Not `Sendable`: belongs to one actor, whose isolation `acquire` keeps. Costs no lock and no allocation unless it
 /// waits.
-package final class RateLimiter {
-    package struct Statistics: Sendable, Hashable {
+public final class RateLimiter {
+    public struct Statistics: Sendable, Hashable {
         /// Requests let through, those that waited among them.
-        package var admitted = 0
-        package var waited = 0
+        public var admitted = 0
+        public var waited = 0
         /// Refused as too late for their deadline.
-        package var refused = 0
-        package var cancelled = 0
+        public var refused = 0
+        public var cancelled = 0
         /// Requests waiting now.
-        package var waiting = 0
+        public var waiting = 0
     }
 
     private enum Verdict: Sendable {
@@ -52,7 +52,7 @@ package final class RateLimiter {
     /// - Parameter share: this loop's part of it, 0 to 1. The bucket begins full: in `shared` mode begin with 0.
     /// - Parameter longestClosure: no provider closes the bucket for longer, whatever it asks. Ten minutes: beyond that
     ///   it is the breaker's business.
-    package init(
+    public init(
         limit: RateLimit?, share: Double, timekeeper: any Timekeeper, longestClosure: Duration = .seconds(600)
     ) {
         self.limit = limit
@@ -69,21 +69,21 @@ package final class RateLimiter {
         return share > 0 ? (limit.perSecond * share, max(1, limit.burst * share)) : (0, 0)
     }
 
-    package var statistics: Statistics {
+    public var statistics: Statistics {
         var statistics = counters
         statistics.waiting = line.count
         return statistics
     }
 
     /// Until when nothing passes because the provider said so; `nil`: open.
-    package func closedUntil(at now: ContinuousClock.Instant) -> ContinuousClock.Instant? {
+    public func closedUntil(at now: ContinuousClock.Instant) -> ContinuousClock.Instant? {
         countedUntil > now ? countedUntil : nil
     }
 
     // MARK: - Passing
 
     /// Passes if that is possible now and nobody waits already.
-    package func tryAcquire(at now: ContinuousClock.Instant) -> Bool {
+    public func tryAcquire(at now: ContinuousClock.Instant) -> Bool {
         guard line.isEmpty, takeToken(at: now) else { return false }
         counters.admitted += 1
         return true
@@ -92,7 +92,7 @@ package final class RateLimiter {
     /// Passes when it is this request's turn.
     /// - Parameter deadline: when the call must begin at the latest: leave time for the call itself.
     /// - Throws: at once when its turn would come later; or while waiting, when a closure or a smaller share moves it.
-    package func acquire(before deadline: Deadline, at now: ContinuousClock.Instant) async throws(Refusal) {
+    public func acquire(before deadline: Deadline, at now: ContinuousClock.Instant) async throws(Refusal) {
         if tryAcquire(at: now) { return }
         let wait = wait(behind: line.count, at: now)
         guard let wait, now + wait <= deadline.instant else {
@@ -117,7 +117,7 @@ package final class RateLimiter {
 
     /// At each rebalance. A smaller share counts at once, also for tokens saved up; a larger one brings a larger bucket
     /// but no tokens, so that what another worker has just used is not used again.
-    package func setShare(_ share: Double, at now: ContinuousClock.Instant) {
+    public func setShare(_ share: Double, at now: ContinuousClock.Instant) {
         count(until: now)
         (rate, capacity) = Self.bucket(limit, share)
         tokens = min(tokens, capacity)
@@ -126,7 +126,7 @@ package final class RateLimiter {
 
     /// The provider asked not to be called (`Retry-After`, Google's RetryInfo): nothing passes until then, whoever was
     /// told. The bucket stands still meanwhile and opens with one token at most.
-    package func close(until end: ContinuousClock.Instant, at now: ContinuousClock.Instant) {
+    public func close(until end: ContinuousClock.Instant, at now: ContinuousClock.Instant) {
         count(until: now)
         let end = min(end, now + longestClosure)
         guard end > countedUntil else { return }

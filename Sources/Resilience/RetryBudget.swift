@@ -1,16 +1,16 @@
 /// Bounds what retries add to the traffic, so that an outage is not multiplied: over a sliding window, retries are at
 /// most a share of the requests. A plain value; its owner calls it.
-package struct RetryBudget: Sendable {
-    package struct Configuration: Sendable, Hashable {
+public struct RetryBudget: Sendable {
+    public struct Configuration: Sendable, Hashable {
         /// `providers.<name>.retryBudget`: retries per request, 0 to 1. Finagle and Linkerd allow 0.2.
-        package var ratio = 0.2
+        public var ratio = 0.2
         /// Retries that are allowed however few requests there are, per second, of one loop. It counts up to what
         /// `ratio` gives, not on top: under load the ratio alone holds. Linkerd allows 10, for callers of free services.
-        package var minimumPerSecond = 1.0
+        public var minimumPerSecond = 1.0
         /// Linkerd's and Finagle's time to live of a deposit.
-        package var window: Duration = .seconds(10)
+        public var window: Duration = .seconds(10)
 
-        package init() {}
+        public init() {}
     }
 
     private struct Counts: AdditiveArithmetic, Sendable {
@@ -25,30 +25,30 @@ package struct RetryBudget: Sendable {
         }
     }
 
-    package struct Statistics: Sendable, Hashable {
-        package var requests = 0
-        package var retries = 0
+    public struct Statistics: Sendable, Hashable {
+        public var requests = 0
+        public var retries = 0
         /// Retries that were not made for want of budget.
-        package var refused = 0
+        public var refused = 0
     }
 
     private let configuration: Configuration
     private var window: SlidingWindow<Counts>
-    package private(set) var statistics = Statistics()
+    public private(set) var statistics = Statistics()
 
-    package init(_ configuration: Configuration = Configuration()) {
+    public init(_ configuration: Configuration = Configuration()) {
         self.configuration = configuration
         window = SlidingWindow(span: configuration.window)
     }
 
     /// Notes a request's first attempt.
-    package mutating func noteRequest(at now: ContinuousClock.Instant) {
+    public mutating func noteRequest(at now: ContinuousClock.Instant) {
         statistics.requests += 1
         window.add(Counts(requests: 1), at: now)
     }
 
     /// Takes the right to one retry, if there is one left.
-    package mutating func withdraw(at now: ContinuousClock.Instant) -> Bool {
+    public mutating func withdraw(at now: ContinuousClock.Instant) -> Bool {
         let sum = window.sum(at: now)
         let allowed = max(
             configuration.ratio * Double(sum.requests),

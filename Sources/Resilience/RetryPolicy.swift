@@ -1,25 +1,25 @@
 /// When a failed attempt is followed by another, and how long after. A plain value: no clock, no state.
-package struct RetryPolicy: Sendable, Hashable {
+public struct RetryPolicy: Sendable, Hashable {
     /// Attempts in all, at least 1. Three is what gRPC's and AWS's clients make.
-    package var maxAttempts = 3
-    package var backoff = Backoff()
+    public var maxAttempts = 3
+    public var backoff = Backoff()
 
-    package init() {}
+    public init() {}
 
     /// What is known about an attempt that failed.
-    package struct Failure: Sendable, Hashable {
+    public struct Failure: Sendable, Hashable {
         /// How many attempts were made, 1 or more.
-        package var attempt: Int
+        public var attempt: Int
         /// Whether this failure can be cured by another attempt.
-        package var allowsAttempt: Bool
+        public var allowsAttempt: Bool
         /// What the provider asked for; never undercut.
-        package var retryAfter: Duration?
+        public var retryAfter: Duration?
         /// Until the deadline.
-        package var remaining: Duration
+        public var remaining: Duration
         /// How long an attempt takes as a rule (`AdaptiveLimit.expectedLatency`); zero when not known.
-        package var expectedAttempt: Duration
+        public var expectedAttempt: Duration
 
-        package init(
+        public init(
             attempt: Int, allowsAttempt: Bool, retryAfter: Duration? = nil, remaining: Duration,
             expectedAttempt: Duration = .zero
         ) {
@@ -31,12 +31,12 @@ package struct RetryPolicy: Sendable, Hashable {
         }
     }
 
-    package enum Decision: Sendable, Hashable {
+    public enum Decision: Sendable, Hashable {
         case retry(after: Duration)
         case giveUp(Reason)
     }
 
-    package enum Reason: String, Sendable, Hashable, CaseIterable {
+    public enum Reason: String, Sendable, Hashable, CaseIterable {
         /// Another attempt would not cure it.
         case notRetryable = "not-retryable"
         /// `maxAttempts` were made.
@@ -48,7 +48,7 @@ package struct RetryPolicy: Sendable, Hashable {
     }
 
     /// Decides what follows a failed attempt. The budget is touched only when everything else speaks for a retry.
-    package func decide(
+    public func decide(
         after failure: Failure, budget: inout RetryBudget, at now: ContinuousClock.Instant,
         using random: inout some RandomNumberGenerator
     ) -> Decision {
@@ -65,7 +65,7 @@ package struct RetryPolicy: Sendable, Hashable {
 
     /// As `decide`, for whoever keeps no budget.
     /// - Returns: `nil`: give up.
-    package func delay(
+    public func delay(
         after attempt: Int, retryAfter: Duration?, remaining: Duration, using random: inout some RandomNumberGenerator
     ) -> Duration? {
         guard remaining > .zero, attempt < maxAttempts else { return nil }

@@ -1,5 +1,5 @@
 /// Why a caller has no value of its own.
-package enum FlightError<Failure: Error & Sendable>: Error, Sendable {
+public enum FlightError<Failure: Error & Sendable>: Error, Sendable {
     /// What the call threw.
     case failed(Failure)
     /// The caller's own deadline passed; the call goes on for the others.
@@ -16,18 +16,18 @@ package enum FlightError<Failure: Error & Sendable>: Error, Sendable {
 /// limiters that should refuse it.
 ///
 /// Not `Sendable`: belongs to one actor, on which calls run.
-package final class SingleFlight<Key: Hashable & Sendable, Value: Sendable, Failure: Error & Sendable> {
-    package struct Statistics: Sendable, Hashable {
+public final class SingleFlight<Key: Hashable & Sendable, Value: Sendable, Failure: Error & Sendable> {
+    public struct Statistics: Sendable, Hashable {
         /// Calls made.
-        package var flights = 0
+        public var flights = 0
         /// Callers that shared another's call.
-        package var joined = 0
+        public var joined = 0
         /// Callers that flew again with more time of their own.
-        package var again = 0
+        public var again = 0
         /// Calls cancelled because nobody waited any more.
-        package var abandoned = 0
+        public var abandoned = 0
         /// Calls under way now.
-        package var underWay = 0
+        public var underWay = 0
     }
 
     private enum Verdict: Sendable {
@@ -56,7 +56,7 @@ package final class SingleFlight<Key: Hashable & Sendable, Value: Sendable, Fail
     ///   thread pool before it comes back to the actor.
     /// - Parameter lacksTime: whether a failure might not have been with a later deadline: timed out, or refused by a
     ///   limiter as too late.
-    package init(
+    public init(
         isEnabled: Bool = true, timekeeper: any Timekeeper, taskExecutor: (any TaskExecutor)? = nil,
         lacksTime: @escaping (Failure) -> Bool
     ) {
@@ -66,7 +66,7 @@ package final class SingleFlight<Key: Hashable & Sendable, Value: Sendable, Fail
         self.lacksTime = lacksTime
     }
 
-    package var statistics: Statistics {
+    public var statistics: Statistics {
         var statistics = counters
         statistics.underWay = flights.count
         return statistics
@@ -75,7 +75,7 @@ package final class SingleFlight<Key: Hashable & Sendable, Value: Sendable, Fail
     /// Makes the call, or waits for the one under way with the same key.
     /// - Parameter call: ends by the deadline it is given; runs on the caller's actor.
     /// - Returns: the value, and whether another caller's call brought it.
-    package func run(
+    public func run(
         _ key: Key, before deadline: Deadline, isolation: isolated (any Actor)? = #isolation,
         _ call: @escaping (Deadline) async throws(Failure) -> Value
     ) async throws(FlightError<Failure>) -> (value: Value, isShared: Bool) {

@@ -1,6 +1,6 @@
 /// Sums over the last stretch of time, in buckets: the oldest bucket leaves as a whole, so the sum covers between
 /// `buckets - 1` and `buckets` bucket widths. Adding and reading cost the same however much was added.
-package struct SlidingWindow<Counts: AdditiveArithmetic & Sendable>: Sendable {
+public struct SlidingWindow<Counts: AdditiveArithmetic & Sendable>: Sendable {
     private let width: Duration
     private var buckets: [Counts]
     private var current = 0
@@ -10,25 +10,25 @@ package struct SlidingWindow<Counts: AdditiveArithmetic & Sendable>: Sendable {
 
     /// - Parameter span: more than zero.
     /// - Parameter buckets: at least 2; ten keep the error of the sum at a tenth.
-    package init(span: Duration, buckets: Int = 10) {
+    public init(span: Duration, buckets: Int = 10) {
         precondition(span > .zero && buckets >= 2, "a window needs a length and two buckets")
         width = span / buckets
         self.buckets = Array(repeating: .zero, count: buckets)
     }
 
-    package mutating func add(_ counts: Counts, at now: ContinuousClock.Instant) {
+    public mutating func add(_ counts: Counts, at now: ContinuousClock.Instant) {
         advance(to: now)
         buckets[current] += counts
         total += counts
     }
 
-    package mutating func sum(at now: ContinuousClock.Instant) -> Counts {
+    public mutating func sum(at now: ContinuousClock.Instant) -> Counts {
         advance(to: now)
         return total
     }
 
     /// Forgets everything.
-    package mutating func clear() {
+    public mutating func clear() {
         for index in buckets.indices { buckets[index] = .zero }
         total = .zero
     }

@@ -2,7 +2,7 @@
 ///
 /// Calls arrive in the isolation of whoever owns the waiting type: on a worker's event loop it is a timer of that loop,
 /// on any other actor a `ClockTimekeeper`, in a simulation virtual time.
-package protocol Timekeeper {
+public protocol Timekeeper {
     var now: ContinuousClock.Instant { get }
 
     /// Runs `action` once, not before `due`. There is no way to take it back: an action finds out whether it is still

@@ -1,21 +1,21 @@
 /// How a worker takes, runs and answers requests. Kafka's and the providers' own settings stand with them.
-package struct WorkerConfiguration: Sendable, Hashable {
+public struct WorkerConfiguration: Sendable, Hashable {
     /// Names of the four topics.
-    package struct Topics: Sendable, Hashable {
+    public struct Topics: Sendable, Hashable {
         /// `topics.requests`: what the worker reads.
-        package var requests = "location-search.requests"
+        public var requests = "location-search.requests"
         /// `topics.results`: one record per request that succeeded.
-        package var results = "location-search.results"
+        public var results = "location-search.results"
         /// `topics.errors`: one record per request that failed.
-        package var errors = "location-search.errors"
+        public var errors = "location-search.errors"
         /// `topics.deadLetters`: the untouched bytes of every record that is no request.
-        package var deadLetters = "location-search.dead-letters"
+        public var deadLetters = "location-search.dead-letters"
 
-        package init() {}
+        public init() {}
     }
 
     /// `worker.ordering`: which outcomes leave in the order of their requests.
-    package enum Ordering: String, Sendable, CaseIterable {
+    public enum Ordering: String, Sendable, CaseIterable {
         /// As they are done.
         case unordered
         /// Those of one key; other keys run freely.
@@ -25,36 +25,36 @@ package struct WorkerConfiguration: Sendable, Hashable {
     }
 
     /// `worker.delivery`: what a crash may do to outcomes.
-    package enum Delivery: String, Sendable, CaseIterable {
+    public enum Delivery: String, Sendable, CaseIterable {
         /// None lost; those in flight and since the last commit may be published twice.
         case atLeastOnce = "at-least-once"
         /// Outcomes and offsets in one Kafka transaction: `read_committed` consumers see each once.
         case exactlyOnce = "exactly-once"
     }
 
-    package var topics = Topics()
+    public var topics = Topics()
     /// `worker.concurrency`: most requests in flight in this process, over all loops. At least 1.
-    package var concurrency = 256
+    public var concurrency = 256
     /// `worker.loops`: event loops, each on a thread of its own with its own consumer, producer and connections.
-    package var loops = 1
+    public var loops = 1
     /// `worker.deadline`: the time a request has that does not say `timeoutMs`.
-    package var deadline: Duration = .seconds(5)
+    public var deadline: Duration = .seconds(5)
     /// `worker.maxDeadline`: the most that `timeoutMs` can ask for.
-    package var maxDeadline: Duration = .seconds(30)
+    public var maxDeadline: Duration = .seconds(30)
     /// `worker.maxRequestBytes`: larger records are refused as invalid.
-    package var maxRequestBytes = 65_536
+    public var maxRequestBytes = 65_536
     /// `worker.maxAge`: older requests end as `expired`, by the record's timestamp. `nil`: off.
-    package var maxAge: Duration?
-    package var ordering = Ordering.unordered
-    package var delivery = Delivery.atLeastOnce
+    public var maxAge: Duration?
+    public var ordering = Ordering.unordered
+    public var delivery = Delivery.atLeastOnce
     /// `worker.shutdownGrace`: what is in flight when a drain begins has this long to finish.
-    package var shutdownGrace: Duration = .seconds(25)
+    public var shutdownGrace: Duration = .seconds(25)
     /// `worker.commitInterval`: how often finished offsets are committed; bounds what a crash repeats.
-    package var commitInterval: Duration = .seconds(1)
+    public var commitInterval: Duration = .seconds(1)
 
     /// What is in flight on a revoked partition has this long to finish: well below the group's rebalance timeout
     /// (`max.poll.interval.ms`, 5 minutes), so that other members are not held up for long.
-    package var revokeGrace: Duration { min(shutdownGrace, .seconds(10)) }
+    public var revokeGrace: Duration { min(shutdownGrace, .seconds(10)) }
 
     /// Outcomes handed to the producer and not yet confirmed, per loop: beyond it no records are taken. Enough for the
     /// round trips to the broker at full speed, little enough to stay small in memory.
@@ -64,5 +64,5 @@ package struct WorkerConfiguration: Sendable, Hashable {
     /// Bounds what a crash repeats when one request hangs until its deadline.
     var maxSpan: Int { max(2048, 8 * concurrency) }
 
-    package init() {}
+    public init() {}
 }

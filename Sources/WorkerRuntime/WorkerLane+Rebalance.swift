@@ -1,14 +1,14 @@
-package import Kafka
+public import Kafka
 internal import Logging
 
 extension WorkerLane: RebalanceListener {
-    package func assigned(_ partitions: [AssignedPartition]) async {
+    public func assigned(_ partitions: [AssignedPartition]) async {
         for partition in partitions { owned[partition.id] = OwnedPartition(partition) }
         meters.assigned(owned.count)
         log.info("partitions assigned", metadata: ["added": "\(partitions.map(\.id))", "owned": "\(owned.count)"])
     }
 
-    package func revoked(_ partitions: [AssignedPartition]) async {
+    public func revoked(_ partitions: [AssignedPartition]) async {
         let gone = partitions.compactMap { owned[$0.id] }
         await waitUntilIdle(gone, within: configuration.revokeGrace)
         await storeFrontiers()
@@ -16,7 +16,7 @@ extension WorkerLane: RebalanceListener {
         log.info("partitions revoked", metadata: ["removed": "\(partitions.map(\.id))", "owned": "\(owned.count)"])
     }
 
-    package func lost(_ partitions: [AssignedPartition]) async {
+    public func lost(_ partitions: [AssignedPartition]) async {
         for partition in partitions { owned[partition.id].map(giveUp) }
         release(partitions)
         log.warning(

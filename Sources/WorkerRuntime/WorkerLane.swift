@@ -1,15 +1,16 @@
+internal import DequeModule
 internal import EventContract
-package import EventLoop
-package import Kafka
-package import LocationSearch
-package import Logging
+public import EventLoop
+public import Kafka
+public import LocationSearch
+public import Logging
 import Resilience
 
 /// One event loop's worth of a worker: takes records from its consumer, runs each request, has its outcome delivered,
 /// and only then counts the record as done. A process has `worker.loops` of them, each a member of the group.
-package actor WorkerLane {
-    package nonisolated let loop: EventLoop
-    package nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe loop.asUnownedSerialExecutor() }
+public actor WorkerLane {
+    public nonisolated let loop: EventLoop
+    public nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe loop.asUnownedSerialExecutor() }
 
     let configuration: WorkerConfiguration
     let consumer: KafkaConsumer
@@ -24,6 +25,8 @@ package actor WorkerLane {
 
     var owned: [TopicPartition: OwnedPartition] = [:]
     private let sequencer = OutcomeSequencer<OrderKey>()
+    /// Flights whose tasks have yet to run, in the order of both.
+    private var starting: Deque<(Flight, OutcomeSequencer<OrderKey>.Turn?)> = []
     /// Requests taken whose outcome is not yet handed to the producer.
     private var inFlight = 0
     private var roomWaiter: CheckedContinuation<Void, Never>?
@@ -39,7 +42,7 @@ package actor WorkerLane {
     }
 
     /// - Parameter interactor: its worker and services live on the same loop.
-    package init(
+    public init(
         loop: EventLoop, configuration: WorkerConfiguration, consumer: KafkaConsumer, producer: KafkaProducer,
         interactor: SearchInteractor, meters: WorkerMeters, log: Logger
     ) {
@@ -59,7 +62,7 @@ package actor WorkerLane {
     /// Joins the group and works until `drain` or a fatal failure. Returns when everything taken is finished or given
     /// up, committed, and the group is left.
     /// - Throws: `KafkaError` after which nothing further may be committed.
-    package func run() async throws {
+    public func run() async throws {
         try await consumer.subscribe(to: [configuration.topics.requests], listener: self)
         scheduleCommit()
         do {
@@ -76,7 +79,7 @@ package actor WorkerLane {
     }
 
     /// Begins the end: nothing more is taken, what is in flight finishes.
-    package func drain() async {
+    public func drain() async {
         guard !isDraining else { return }
         isDraining = true
         wakeForRoom()
@@ -114,8 +117,8 @@ package actor WorkerLane {
             partition.isHeld = true
             Task { await consumer.hold(partition.id) }
         }
-        let turn = orderKey(of: record).map { sequencer.line(up: $0) }
-        flight.task = Task { await self.process(flight, turn) }
+        starting.append((flight, orderKey(of: record).map { sequencer.line(up: $0) }))
+        flight.task = Task(executorPreference: loop) { await self.processNext() }
     }
 
     private func orderKey(of record: ConsumerRecord) -> OrderKey? {
@@ -128,6 +131,12 @@ package actor WorkerLane {
     }
 
     // MARK: - One request
+
+    /// A task cannot be handed a flight, which is the lane's own; it takes the one that waits longest.
+    private func processNext() async {
+        guard let (flight, turn) = starting.popFirst() else { return }
+        await process(flight, turn)
+    }
 
     /// Record in, outcome out, offset done: the way of one request.
     private func process(_ flight: Flight, _ turn: OutcomeSequencer<OrderKey>.Turn?) async {
@@ -314,7 +323,7 @@ package actor WorkerLane {
     // MARK: - Status
 
     /// What this lane has under way. Cheap.
-    package var status: LaneStatus {
+    public var status: LaneStatus {
         get async {
             let positions = await consumer.positions
             return LaneStatus(

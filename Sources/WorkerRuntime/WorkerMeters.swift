@@ -2,7 +2,7 @@ internal import LocationSearch
 internal import Metrics
 
 /// The worker's metrics: handles made once, so that counting is an atomic add. Shared by all lanes; thread-safe.
-package final class WorkerMeters: Sendable {
+public final class WorkerMeters: Sendable {
     private let takenCounter = Counter(label: "locsearch_requests_taken_total")
     private let rejectedCounter = Counter(label: "locsearch_requests_rejected_total")
     private let inFlightGauge = Meter(label: "locsearch_requests_in_flight")
@@ -12,7 +12,7 @@ package final class WorkerMeters: Sendable {
     private let failed: [SearchError.Code: Counter]
     private let upstream: [ProviderID: Timer]
 
-    package init() {
+    public init() {
         func by<Key: Hashable & RawRepresentable<String>, Value>(
             _ keys: [Key], _ make: (String) -> Value
         ) -> [Key: Value] {

@@ -1,24 +1,24 @@
 /// How one member of a consumer group fetches records.
-package struct ConsumerConfiguration: Sendable, Hashable, CustomStringConvertible, CustomReflectable {
+public struct ConsumerConfiguration: Sendable, Hashable, CustomStringConvertible, CustomReflectable {
     /// `kafka.bootstrapServers`: brokers to ask first, `host:port`, separated by commas.
-    package var bootstrapServers: String
+    public var bootstrapServers: String
     /// `kafka.groupId`: the group whose members share the partitions.
-    package var groupID = "location-search-worker"
+    public var groupID = "location-search-worker"
     /// `kafka.groupInstanceId`: makes the member static, so that a quick restart causes no rebalance. `nil`: dynamic.
-    package var groupInstanceID: String?
+    public var groupInstanceID: String?
     /// `kafka.assignor`: `range`, `roundrobin` or `cooperative-sticky`. `nil`: by the version table.
-    package var assignor: String?
-    package var security = KafkaSecurity()
+    public var assignor: String?
+    public var security = KafkaSecurity()
     /// `kafka.properties`: librdkafka's own, passed through; they win over every default.
-    package var properties: [String: String] = [:]
+    public var properties: [String: String] = [:]
 
-    package init(bootstrapServers: String) { self.bootstrapServers = bootstrapServers }
+    public init(bootstrapServers: String) { self.bootstrapServers = bootstrapServers }
 
     /// Without passwords, and so without the values of properties.
-    package var description: String {
+    public var description: String {
         "\(bootstrapServers), group \(groupID), \(security), properties \(properties.keys.sorted())"
     }
-    package var customMirror: Mirror { Mirror(self, children: ["": description]) }
+    public var customMirror: Mirror { Mirror(self, children: ["": description]) }
 
     /// What must not show in a log line.
     var secrets: [String] { security.secrets + ClientSettings.secrets(in: properties) }

@@ -1,21 +1,21 @@
 /// TLS and SASL, `kafka.security.*`. `nil` leaves librdkafka's default.
-package struct KafkaSecurity: Sendable, Hashable, CustomStringConvertible, CustomReflectable {
+public struct KafkaSecurity: Sendable, Hashable, CustomStringConvertible, CustomReflectable {
     /// `plaintext`, `ssl`, `sasl_plaintext` or `sasl_ssl`.
-    package var securityProtocol: String?
+    public var securityProtocol: String?
     /// PEM file with the authorities to trust; `nil`: the system's.
-    package var caFile: String?
+    public var caFile: String?
     /// PEM file with our certificate, for TLS client authentication.
-    package var certificateFile: String?
-    package var keyFile: String?
-    package var keyPassword: String?
+    public var certificateFile: String?
+    public var keyFile: String?
+    public var keyPassword: String?
     /// `PLAIN`, `SCRAM-SHA-256` or `SCRAM-SHA-512`.
-    package var saslMechanism: String?
-    package var saslUsername: String?
-    package var saslPassword: String?
+    public var saslMechanism: String?
+    public var saslUsername: String?
+    public var saslPassword: String?
     /// Whether the broker's certificate must name the host that was asked for.
-    package var verifiesHostname = true
+    public var verifiesHostname = true
 
-    package init() {}
+    public init() {}
 
     var properties: [String: String] {
         [
@@ -29,8 +29,8 @@ package struct KafkaSecurity: Sendable, Hashable, CustomStringConvertible, Custo
     }
 
     /// Without passwords.
-    package var description: String { securityProtocol ?? "plaintext" }
-    package var customMirror: Mirror { Mirror(self, children: ["protocol": description]) }
+    public var description: String { securityProtocol ?? "plaintext" }
+    public var customMirror: Mirror { Mirror(self, children: ["protocol": description]) }
 
     /// What must not show in a log line.
     var secrets: [String] { [keyPassword, saslPassword].compactMap { $0 } }

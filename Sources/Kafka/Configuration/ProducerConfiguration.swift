@@ -1,22 +1,22 @@
 /// How records are sent: idempotently, confirmed by all in-sync replicas.
-package struct ProducerConfiguration: Sendable, Hashable, CustomStringConvertible, CustomReflectable {
+public struct ProducerConfiguration: Sendable, Hashable, CustomStringConvertible, CustomReflectable {
     /// `kafka.bootstrapServers`: brokers to ask first, `host:port`, separated by commas.
-    package var bootstrapServers: String
+    public var bootstrapServers: String
     /// `kafka.linger`: how long a record waits for others to share its batch. Whole milliseconds, at least 0.
-    package var linger: Duration = .milliseconds(5)
+    public var linger: Duration = .milliseconds(5)
     /// Names this instance for transactions, so that its predecessor is fenced off; `nil`: no transactions.
-    package var transactionalID: String?
-    package var security = KafkaSecurity()
+    public var transactionalID: String?
+    public var security = KafkaSecurity()
     /// `kafka.properties`: librdkafka's own, passed through; they win over every default.
-    package var properties: [String: String] = [:]
+    public var properties: [String: String] = [:]
 
-    package init(bootstrapServers: String) { self.bootstrapServers = bootstrapServers }
+    public init(bootstrapServers: String) { self.bootstrapServers = bootstrapServers }
 
     /// Without passwords, and so without the values of properties.
-    package var description: String {
+    public var description: String {
         "\(bootstrapServers), linger \(linger), \(security), properties \(properties.keys.sorted())"
     }
-    package var customMirror: Mirror { Mirror(self, children: ["": description]) }
+    public var customMirror: Mirror { Mirror(self, children: ["": description]) }
 
     /// What must not show in a log line.
     var secrets: [String] { security.secrets + ClientSettings.secrets(in: properties) }

@@ -1,21 +1,21 @@
-package import HTTPTransport
-package import LocationSearch
-package import Resilience
+public import HTTPTransport
+public import LocationSearch
+public import Resilience
 
 /// Google Places API (New): nearby and text search, details, photo.
-package struct GooglePlacesService: PlaceService {
-    package let id = ProviderID.googlePlaces
+public struct GooglePlacesService: PlaceService {
+    public let id = ProviderID.googlePlaces
     private let http: any HTTPSending
     private let requests: GooglePlacesRequests
 
-    package init(http: any HTTPSending, configuration: ProviderConfiguration) {
+    public init(http: any HTTPSending, configuration: ProviderConfiguration) {
         self.http = http
         requests = GooglePlacesRequests(configuration: configuration)
     }
 
-    package func refusal(of request: SearchRequest) -> SearchError? { nil }
+    public func refusal(of request: SearchRequest) -> SearchError? { nil }
 
-    package func answer(
+    public func answer(
         _ request: SearchRequest, before deadline: Deadline
     ) async throws(SearchError) -> ProviderAnswer {
         switch request.operation {

@@ -1,10 +1,10 @@
-package import HTTPTransport
-package import LocationSearch
-package import Resilience
+public import HTTPTransport
+public import LocationSearch
+public import Resilience
 
 /// Google Places, the legacy web service: nearby search, details, photo.
-package struct GooglePlacesLegacyService: PlaceService {
-    package let id = ProviderID.googlePlacesLegacy
+public struct GooglePlacesLegacyService: PlaceService {
+    public let id = ProviderID.googlePlacesLegacy
     private let http: any HTTPSending
     private let configuration: ProviderConfiguration
     private let clock: any MonotonicClock
@@ -13,7 +13,7 @@ package struct GooglePlacesLegacyService: PlaceService {
     private static let tokenDelay: Duration = .seconds(2)
     private static let tokenAttempts = 3
 
-    package init(
+    public init(
         http: any HTTPSending, configuration: ProviderConfiguration, clock: any MonotonicClock = ContinuousClock()
     ) {
         self.http = http
@@ -21,9 +21,9 @@ package struct GooglePlacesLegacyService: PlaceService {
         self.clock = clock
     }
 
-    package func refusal(of request: SearchRequest) -> SearchError? { nil }
+    public func refusal(of request: SearchRequest) -> SearchError? { nil }
 
-    package func answer(
+    public func answer(
         _ request: SearchRequest, before deadline: Deadline
     ) async throws(SearchError) -> ProviderAnswer {
         switch request.operation {

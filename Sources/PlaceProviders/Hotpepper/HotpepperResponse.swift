@@ -114,24 +114,28 @@ struct HotpepperResponse {
 }
 
 extension Place {
+    private enum HotpepperMember: String, CaseIterable {
+        case id, name, address, lat, lng, genre, subGenre = "sub_genre", urls, photo
+    }
+    private static let hotpepperMembers = JSONMembers<HotpepperMember>()
+
     /// One shop; `nil` when it lacks id or name. Everything else may be missing or empty.
     init?(hotpepper reader: inout JSONReader) throws(JSONError) {
         guard try reader.enterObject() else { return nil }
         var place = Place(id: "", provider: .hotpepper, name: "")
         var (latitude, longitude): (Double?, Double?) = (nil, nil)
         var (genre, subGenre): (String?, String?) = (nil, nil)
-        while let key = try reader.nextKey() {
-            switch key {
-            case "id": place.id = try reader.wanted() ?? ""
-            case "name": place.name = try reader.wanted() ?? ""
-            case "address": place.address = try reader.wanted()
-            case "lat": latitude = try reader.lenientDouble()
-            case "lng": longitude = try reader.lenientDouble()
-            case "genre": genre = try reader.wantedMember("name")
-            case "sub_genre": subGenre = try reader.wantedMember("name")
-            case "urls": place.url = try reader.wantedMember("pc")
-            case "photo": place.imageURL = try Self.hotpepperPhoto(&reader)
-            default: try reader.skip()
+        while let member = try reader.nextMember(of: Self.hotpepperMembers) {
+            switch member {
+            case .id: place.id = try reader.wanted() ?? ""
+            case .name: place.name = try reader.wanted() ?? ""
+            case .address: place.address = try reader.wanted()
+            case .lat: latitude = try reader.lenientDouble()
+            case .lng: longitude = try reader.lenientDouble()
+            case .genre: genre = try reader.wantedMember("name")
+            case .subGenre: subGenre = try reader.wantedMember("name")
+            case .urls: place.url = try reader.wantedMember("pc")
+            case .photo: place.imageURL = try Self.hotpepperPhoto(&reader)
             }
         }
         guard !place.id.isEmpty, !place.name.isEmpty else { return nil }

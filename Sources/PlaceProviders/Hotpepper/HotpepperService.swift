@@ -1,19 +1,19 @@
-package import HTTPTransport
-package import LocationSearch
-package import Resilience
+public import HTTPTransport
+public import LocationSearch
+public import Resilience
 
 /// Hot Pepper Gourmet search (Recruit Web Service). Restaurants in Japan; details and photo are searches by id.
-package struct HotpepperService: PlaceService {
-    package let id = ProviderID.hotpepper
+public struct HotpepperService: PlaceService {
+    public let id = ProviderID.hotpepper
     private let http: any HTTPSending
     private let configuration: ProviderConfiguration
 
-    package init(http: any HTTPSending, configuration: ProviderConfiguration) {
+    public init(http: any HTTPSending, configuration: ProviderConfiguration) {
         self.http = http
         self.configuration = configuration
     }
 
-    package func refusal(of request: SearchRequest) -> SearchError? {
+    public func refusal(of request: SearchRequest) -> SearchError? {
         guard request.operation == .search else { return nil }
         if request.openNow == true {
             return .unsupported("openNow", by: id, "it has no such filter; leave it out")
@@ -27,7 +27,7 @@ package struct HotpepperService: PlaceService {
         return nil
     }
 
-    package func answer(
+    public func answer(
         _ request: SearchRequest, before deadline: Deadline
     ) async throws(SearchError) -> ProviderAnswer {
         let call = HotpepperRequest(request, configuration: configuration)

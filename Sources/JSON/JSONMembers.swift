@@ -1,0 +1,131 @@
+/// The members of an object that a reader wants, found without making strings:
+///
+///     enum Member: String, CaseIterable { case id, name }
+///     static let members = JSONMembers<Member>()
+///
+///     while let member = try reader.nextMember(of: Self.members) {
+///         switch member {
+///         case .id: id = try reader.string()
+///         case .name: name = try reader.string()
+///         }
+///     }
+///
+/// Make it once: finding a table without collisions takes a while.
+public struct JSONMembers<Member: CaseIterable & RawRepresentable<String> & Sendable>: Sendable {
+    @usableFromInline let all: [Member]
+    @usableFromInline let table: JSONNameTable
+
+    public init() {
+        all = Array(Member.allCases)
+        table = JSONNameTable(all.map(\.rawValue))
+    }
+}
+
+/// Names by their first eight bytes and length, in a hash table without collisions: a name is found, or found to be
+/// none of them, by looking at one slot.
+@usableFromInline struct JSONNameTable: Sendable {
+    private struct Name {
+        let head: UInt64
+        let bytes: [UInt8]
+        let index: Int
+    }
+    /// Empty slots hold a name that nothing equals: no key of a table has a negative length.
+    private struct Slot {
+        var head: UInt64 = 0
+        var count = -1
+        var index = 0
+    }
+    private let slots: [Slot]
+    private let names: [[UInt8]]
+    private let multiplier: UInt64
+    private let shift: UInt64
+
+    init(_ texts: [String]) {
+        names = texts.map { Array($0.utf8) }
+        let entries = names.enumerated().map { Name(head: Self.head(of: $1), bytes: $1, index: $0) }
+        var (bits, random) = (4 as UInt64, 0x9E37_79B9_7F4A_7C15 as UInt64)  // the golden ratio's fraction, odd
+        while true {
+            if let slots = Self.slots(entries, multiplier: random, shift: 64 - bits) {
+                (self.slots, multiplier, shift) = (slots, random, 64 - bits)
+                return
+            }
+            random = random &* 0x5851_F42D_4C95_7F2D | 1  // Knuth's MMIX multiplier: any other odd number will do
+            // Many tries for a small table, which stays in the nearest cache, then a larger one.
+            if random >> 57 == 0 { bits += 1 }
+        }
+    }
+
+    private static func slots(_ names: [Name], multiplier: UInt64, shift: UInt64) -> [Slot]? {
+        var slots = [Slot](repeating: Slot(), count: 1 << Int(64 - shift))
+        for name in names {
+            let place = place(name.head, name.bytes.count, multiplier, shift)
+            guard slots[place].count < 0 else { return nil }
+            slots[place] = Slot(head: name.head, count: name.bytes.count, index: name.index)
+        }
+        return slots
+    }
+
+    @inline(__always)
+    private static func place(_ head: UInt64, _ count: Int, _ multiplier: UInt64, _ shift: UInt64) -> Int {
+        Int(truncatingIfNeeded: ((head ^ UInt64(truncatingIfNeeded: count) << 57) &* multiplier) &>> shift)
+    }
+
+    private static func head(of name: [UInt8]) -> UInt64 {
+        name.prefix(8).enumerated().reduce(0) { $0 | UInt64($1.element) << UInt64($1.offset * 8) }
+    }
+
+    /// - Parameter head: the first eight bytes of `key`, the first in the lowest place, zeros where there are fewer.
+    /// - Returns: the name's place among those that the table was made of; `nil` for none of them.
+    @inline(__always)
+    func index(_ head: UInt64, _ key: Span<UInt8>) -> Int? {
+        let slot = slots[Self.place(head, key.count, multiplier, shift)]
+        guard slot.head == head, slot.count == key.count else { return nil }
+        if slot.count > 8 {
+            let name = names[slot.index]
+            for place in 8..<slot.count where name[place] != key[place] { return nil }
+        }
+        return slot.index
+    }
+
+    /// For a key with escapes.
+    func index(_ text: String) -> Int? { names.firstIndex { $0.elementsEqual(text.utf8) } }
+}
+
+extension JSONReader {
+    /// Moves to the next member that is wanted, skipping the others.
+    /// - Returns: `nil` once the object has ended.
+    @inlinable
+    public mutating func nextMember<Member>(of members: borrowing JSONMembers<Member>) throws(JSONError) -> Member? {
+        guard let index = try nextMember(in: members.table) else { return nil }
+        return members.all[index]
+    }
+
+    @usableFromInline
+    mutating func nextMember(in table: borrowing JSONNameTable) throws(JSONError) -> Int? {
+        while true {
+            var index = try token(from: offset)
+            if byte(index) == UInt8(ascii: "}") {
+                leave(behind: index)
+                return nil
+            }
+            if isAtStart {
+                isAtStart = false
+            } else {
+                guard byte(index) == UInt8(ascii: ",") else { throw JSONError(.unexpectedByte, at: index) }
+                index = try token(from: index &+ 1)
+            }
+            let key = try keyRange(at: &index)
+            offset = index
+            if let member = try self.index(of: key, in: table) { return member }
+            try skip()
+        }
+    }
+
+    @inline(__always)
+    private func index(of key: KeyRange, in table: borrowing JSONNameTable) throws(JSONError) -> Int? {
+        let bytes = bytes.extracting(key.start..<key.end)
+        guard key.hasEscapes else { return table.index(head(key.start, length: bytes.count), bytes) }
+        let text = JSONText(bytes, head: 0, hasEscapes: true, offset: key.start)
+        return (try? text.string()).flatMap { table.index($0) }
+    }
+}
