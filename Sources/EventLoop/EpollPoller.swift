@@ -9,7 +9,7 @@
         // Loop thread only (the protocol's rule), so no lock: what epoll knows, by file descriptor.
         private nonisolated(unsafe) var known: [Readiness] = []
         // Loop thread only. Filled by epoll_wait.
-        private nonisolated(unsafe) var events = unsafe [epoll_event](repeating: epoll_event(), count: 256)
+        private nonisolated(unsafe) var events = unsafe [epoll_event](repeating: epoll_event(), count: 64)
 
         init() throws(EventLoopError) {
             epoll = epoll_create1(Int32(EPOLL_CLOEXEC))

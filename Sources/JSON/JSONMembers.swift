@@ -74,21 +74,29 @@ public struct JSONMembers<Member: CaseIterable & RawRepresentable<String> & Send
         name.prefix(8).enumerated().reduce(0) { $0 | UInt64($1.element) << UInt64($1.offset * 8) }
     }
 
-    /// - Parameter head: the first eight bytes of `key`, the first in the lowest place, zeros where there are fewer.
-    /// - Returns: the name's place among those that the table was made of; `nil` for none of them.
+    /// - Returns: the key's place among the names that the table was made of; `nil` for none of them.
     @inline(__always)
-    func index(_ head: UInt64, _ key: Span<UInt8>) -> Int? {
-        let slot = slots[Self.place(head, key.count, multiplier, shift)]
-        guard slot.head == head, slot.count == key.count else { return nil }
-        if slot.count > 8 {
-            let name = names[slot.index]
-            for place in 8..<slot.count where name[place] != key[place] { return nil }
-        }
-        return slot.index
+    func index(of key: JSONBytes.TextRange, in input: borrowing JSONBytes) -> Int? {
+        if key.hasEscapes { return index(ofEscaped: key, in: input) }
+        let count = key.end &- key.start
+        let head = input.head(key.start, length: count)
+        let slot = slots[Self.place(head, count, multiplier, shift)]
+        guard slot.head == head, slot.count == count else { return nil }
+        return count <= 8 || hasTail(of: slot.index, key, input) ? slot.index : nil
     }
 
-    /// For a key with escapes.
-    func index(_ text: String) -> Int? { names.firstIndex { $0.elementsEqual(text.utf8) } }
+    /// Whether all behind the first eight bytes is the same; the lengths are.
+    private func hasTail(of index: Int, _ key: JSONBytes.TextRange, _ input: borrowing JSONBytes) -> Bool {
+        let name = names[index]
+        for place in 8..<name.count where name[place] != input.bytes[key.start + place] { return false }
+        return true
+    }
+
+    @inline(never)
+    private func index(ofEscaped key: JSONBytes.TextRange, in input: borrowing JSONBytes) -> Int? {
+        guard let text = try? input.text(key).string() else { return nil }
+        return names.firstIndex { $0.elementsEqual(text.utf8) }
+    }
 }
 
 extension JSONReader {
@@ -102,30 +110,33 @@ extension JSONReader {
 
     @usableFromInline
     mutating func nextMember(in table: borrowing JSONNameTable) throws(JSONError) -> Int? {
+        let input = JSONBytes(input.bytes)
+        var index = offset
         while true {
-            var index = try token(from: offset)
-            if byte(index) == UInt8(ascii: "}") {
+            index = try input.token(from: index)
+            if input.byte(index) == UInt8(ascii: "}") {
                 leave(behind: index)
                 return nil
             }
             if isAtStart {
                 isAtStart = false
             } else {
-                guard byte(index) == UInt8(ascii: ",") else { throw JSONError(.unexpectedByte, at: index) }
-                index = try token(from: index &+ 1)
+                guard input.byte(index) == UInt8(ascii: ",") else { throw JSONError(.unexpectedByte, at: index) }
+                index = try input.token(from: index &+ 1)
             }
-            let key = try keyRange(at: &index)
-            offset = index
-            if let member = try self.index(of: key, in: table) { return member }
-            try skip()
+            let key = try input.keyRange(at: &index)
+            if let member = table.index(of: key, in: input) {
+                offset = index
+                return member
+            }
+            index = try input.token(from: index)
+            if input.byte(index) == UInt8(ascii: "\"") {
+                index = try input.textRange(from: index).end &+ 1
+            } else {
+                offset = index
+                try skipOther()
+                index = offset
+            }
         }
-    }
-
-    @inline(__always)
-    private func index(of key: KeyRange, in table: borrowing JSONNameTable) throws(JSONError) -> Int? {
-        let bytes = bytes.extracting(key.start..<key.end)
-        guard key.hasEscapes else { return table.index(head(key.start, length: bytes.count), bytes) }
-        let text = JSONText(bytes, head: 0, hasEscapes: true, offset: key.start)
-        return (try? text.string()).flatMap { table.index($0) }
     }
 }

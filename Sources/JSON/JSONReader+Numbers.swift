@@ -55,17 +55,17 @@ extension JSONReader {
     /// Reads a number, checking its grammar.
     mutating func scanNumber() throws(JSONError) -> Number {
         let start = offset
-        let isNegative = bytes[offset] == UInt8(ascii: "-")
+        let isNegative = input.byte(offset) == UInt8(ascii: "-")
         if isNegative { offset += 1 }
         var (digits, isLong) = (0 as UInt64, false)
 
         let whole = offset
         scanDigits(into: &digits, &isLong)
-        guard offset > whole, bytes[whole] != UInt8(ascii: "0") || offset == whole + 1 else {
+        guard offset > whole, input.byte(whole) != UInt8(ascii: "0") || offset == whole + 1 else {
             throw numberError(at: offset > whole ? whole + 1 : offset)
         }
         var (isInteger, exponent) = (true, 0)
-        if offset < bytes.count, bytes[offset] == UInt8(ascii: ".") {
+        if offset < input.count, input.byte(offset) == UInt8(ascii: ".") {
             offset += 1
             let fraction = offset
             scanDigits(into: &digits, &isLong)
@@ -73,7 +73,7 @@ extension JSONReader {
             isInteger = false
             exponent = fraction - offset
         }
-        if offset < bytes.count, bytes[offset] | 0x20 == UInt8(ascii: "e") {
+        if offset < input.count, input.byte(offset) | 0x20 == UInt8(ascii: "e") {
             isInteger = false
             exponent += try scanExponent(&isLong)
         }
@@ -86,8 +86,8 @@ extension JSONReader {
     private mutating func scanDigits(into digits: inout UInt64, _ isLong: inout Bool) {
         let start = offset
         let limit = UInt64.max / 10 - 1
-        while offset < bytes.count {
-            let digit = bytes[offset] &- UInt8(ascii: "0")
+        while offset < input.count {
+            let digit = input.byte(offset) &- UInt8(ascii: "0")
             guard digit < 10 else { return }
             if digits > limit { isLong = true } else { digits = digits &* 10 &+ UInt64(digit) }
             offset += 1
@@ -98,8 +98,8 @@ extension JSONReader {
     private mutating func scanExponent(_ isLong: inout Bool) throws(JSONError) -> Int {
         offset += 1
         var isNegative = false
-        if offset < bytes.count, bytes[offset] == UInt8(ascii: "-") || bytes[offset] == UInt8(ascii: "+") {
-            isNegative = bytes[offset] == UInt8(ascii: "-")
+        if offset < input.count, input.byte(offset) == UInt8(ascii: "-") || input.byte(offset) == UInt8(ascii: "+") {
+            isNegative = input.byte(offset) == UInt8(ascii: "-")
             offset += 1
         }
         let start = offset
@@ -111,7 +111,7 @@ extension JSONReader {
     }
 
     private func numberError(at index: Int) -> JSONError {
-        JSONError(index < bytes.count ? .invalidNumber : .unexpectedEnd, at: index)
+        JSONError(index < input.count ? .invalidNumber : .unexpectedEnd, at: index)
     }
 
     private func double(_ number: Number) -> Double? {
@@ -123,7 +123,7 @@ extension JSONReader {
             return number.isNegative ? -value : value
         }
         // Safe: the buffer is used within the call only; a number is ASCII.
-        let text = unsafe bytes.extracting(number.range).withUnsafeBufferPointer {
+        let text = unsafe input.bytes.extracting(number.range).withUnsafeBufferPointer {
             unsafe String(decoding: $0, as: UTF8.self)
         }
         guard let value = Double(text), value.isFinite else { return nil }

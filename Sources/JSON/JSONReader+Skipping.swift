@@ -2,10 +2,9 @@ extension JSONReader {
     /// Skips a value of any kind, checking its grammar.
     @inline(__always)
     public mutating func skip() throws(JSONError) {
-        let index = try token(from: offset)
-        if byte(index) == UInt8(ascii: "\"") {
-            var hasEscapes = false
-            offset = try textEnd(from: index, &hasEscapes) &+ 1
+        let index = try input.token(from: offset)
+        if input.byte(index) == UInt8(ascii: "\"") {
+            offset = try input.textRange(from: index).end &+ 1
         } else {
             offset = index
             try skipOther()
@@ -13,8 +12,8 @@ extension JSONReader {
     }
 
     @inline(never)
-    private mutating func skipOther() throws(JSONError) {
-        let byte = byte(offset)
+    mutating func skipOther() throws(JSONError) {
+        let byte = input.byte(offset)
         if byte == UInt8(ascii: "{") || byte == UInt8(ascii: "[") { try skipContainer() } else { try skipWord(byte) }
     }
 
@@ -22,45 +21,47 @@ extension JSONReader {
     /// innermost lowest: 64 levels in one word, no recursion.
     private mutating func skipContainer() throws(JSONError) {
         var (open, level) = (0 as UInt64, 0)
+        let input = JSONBytes(input.bytes)
         var index = offset
         repeat {
-            index = try token(from: index)
-            let byte = byte(index)
+            index = try input.token(from: index)
+            let byte = input.byte(index)
             switch byte {
             case UInt8(ascii: "{"), UInt8(ascii: "["):
                 guard depth + level < maximumDepth else { throw JSONError(.tooDeep, at: index) }
                 let isObject = byte == UInt8(ascii: "{")
                 open = open << 1 | (isObject ? 1 : 0)
                 level += 1
-                index = try token(from: index &+ 1)
-                if self.byte(index) != Self.end(of: open) {
-                    if isObject { _ = try keyRange(at: &index) }
+                index = try input.token(from: index &+ 1)
+                if input.byte(index) != Self.end(of: open) {
+                    if isObject { _ = try input.keyRange(at: &index) }
                     continue
                 }
             case UInt8(ascii: "\""):
-                var hasEscapes = false
-                index = try textEnd(from: index, &hasEscapes) &+ 1
+                index = try input.textRange(from: index).end &+ 1
             default:
                 offset = index
                 try skipWord(byte)
                 index = offset
             }
-            try leaveContainers(&index, &open, &level)
+            try Self.leaveContainers(input, &index, &open, &level)
         } while level > 0
         offset = index
     }
 
     /// Behind a value: over the comma (and the key) to the next one, leaving every container that ends before it.
     @inline(__always)
-    private func leaveContainers(_ index: inout Int, _ open: inout UInt64, _ level: inout Int) throws(JSONError) {
+    private static func leaveContainers(
+        _ input: borrowing JSONBytes, _ index: inout Int, _ open: inout UInt64, _ level: inout Int
+    ) throws(JSONError) {
         while level > 0 {
-            index = try token(from: index)
-            if byte(index) == UInt8(ascii: ",") {
-                index = try token(from: index &+ 1)
-                if open & 1 == 1 { _ = try keyRange(at: &index) }
+            index = try input.token(from: index)
+            if input.byte(index) == UInt8(ascii: ",") {
+                index = try input.token(from: index &+ 1)
+                if open & 1 == 1 { _ = try input.keyRange(at: &index) }
                 return
             }
-            guard byte(index) == Self.end(of: open) else { throw JSONError(.unexpectedByte, at: index) }
+            guard input.byte(index) == end(of: open) else { throw JSONError(.unexpectedByte, at: index) }
             index &+= 1
             open >>= 1
             level -= 1
@@ -83,9 +84,9 @@ extension JSONReader {
 
     private mutating func skip(_ word: StaticString) throws(JSONError) {
         for index in 0..<word.utf8CodeUnitCount {
-            guard offset < bytes.count else { throw JSONError(.unexpectedEnd, at: offset) }
+            guard offset < input.count else { throw JSONError(.unexpectedEnd, at: offset) }
             // Safe: `index` is within the word.
-            guard unsafe bytes[offset] == word.utf8Start[index] else { throw JSONError(.unexpectedByte, at: offset) }
+            guard unsafe input.byte(offset) == word.utf8Start[index] else { throw JSONError(.unexpectedByte, at: offset) }
             offset += 1
         }
     }

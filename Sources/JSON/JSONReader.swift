@@ -19,7 +19,7 @@
 /// Duplicate keys are all handed over: who assigns keeps the last. A byte order mark before the value is skipped.
 /// Works without recursion; never reads outside `bytes`, whatever they hold.
 public struct JSONReader: ~Escapable {
-    let bytes: Span<UInt8>
+    let input: JSONBytes
     /// Of the next byte to read, from 0.
     public internal(set) var offset = 0
     /// Containers entered and not yet left.
@@ -31,9 +31,25 @@ public struct JSONReader: ~Escapable {
     /// - Parameter maximumDepth: containers within each other, 1...64; more are `tooDeep`.
     @_lifetime(copy bytes)
     public init(_ bytes: Span<UInt8>, maximumDepth: Int = 64) {
-        self.bytes = bytes
+        input = JSONBytes(bytes)
         self.maximumDepth = min(max(maximumDepth, 1), 64)
         if bytes.count >= 3, bytes[0] == 0xEF, bytes[1] == 0xBB, bytes[2] == 0xBF { offset = 3 }
+    }
+
+    /// The first byte behind blanks, not consumed.
+    @inline(__always)
+    mutating func token() throws(JSONError) -> UInt8 {
+        offset = try input.token(from: offset)
+        return input.byte(offset)
+    }
+
+    /// Reads a string, from its opening quote to behind its closing one, and checks its escapes' shape.
+    @_lifetime(copy self)
+    @inline(__always)
+    mutating func scanText() throws(JSONError) -> JSONText {
+        let range = try input.textRange(from: offset)
+        offset = range.end &+ 1
+        return input.text(range)
     }
 
     /// The kind of the next value, told by its first byte; nothing is consumed but blanks.
@@ -73,12 +89,10 @@ public struct JSONReader: ~Escapable {
     @_lifetime(copy self)
     public mutating func nextKey() throws(JSONError) -> JSONText? {
         guard try advance(to: UInt8(ascii: "}")) else { return nil }
-        var index = try token(from: offset)
-        let key = try keyRange(at: &index)
+        var index = try input.token(from: offset)
+        let key = try input.keyRange(at: &index)
         offset = index
-        return JSONText(
-            bytes.extracting(key.start..<key.end), head: head(key.start, length: key.end - key.start),
-            hasEscapes: key.hasEscapes, offset: key.start)
+        return input.text(key)
     }
 
     /// Whether the array that was entered last has another element, to be read now.
@@ -151,9 +165,9 @@ public struct JSONReader: ~Escapable {
 
     /// Checks that nothing but blanks is left. Call it last: what was read before counts only then.
     public mutating func finish() throws(JSONError) {
-        offset = behindBlanks(from: offset)
+        offset = input.behindBlanks(from: offset)
         guard depth == 0 else { throw JSONError(.unexpectedEnd, at: offset) }
-        guard offset == bytes.count else { throw JSONError(.trailingBytes, at: offset) }
+        guard offset == input.count else { throw JSONError(.trailingBytes, at: offset) }
     }
 }
 

@@ -112,7 +112,7 @@ public struct JSONText: ~Escapable {
     }
 
     private func codeUnit(at index: Int) -> UInt16 {
-        (index..<index + 4).reduce(0) { $0 << 4 | UInt16(JSONReader.hexadecimalValue(of: bytes[$1]) ?? 0) }
+        (index..<index + 4).reduce(0) { $0 << 4 | UInt16(JSONBytes.hexadecimalValue(of: bytes[$1]) ?? 0) }
     }
 
     private static func character(for escaped: UInt8) -> UInt8 {

@@ -183,15 +183,16 @@ public struct JSONWriter: ~Copyable {
         guard number.isFinite else { return buffer.append("null") }
         if number.sign == .minus, number != 0 { buffer.append(UInt8(ascii: "-")) }
         let size = number.magnitude
-        // Most numbers of ours are decimals of at most 7 places, such as coordinates. A decimal of up to 15 digits that
-        // reads back as the same Double is the shortest one that does (DBL_DIG), so no search for it is needed.
-        let scaled = size < 1e8 ? Int64(size * 1e7 + 0.5) : 0
-        if Double(scaled) / 1e7 == size {
-            let (whole, fraction) = scaled.quotientAndRemainder(dividingBy: 10_000_000)
+        // Most numbers of ours are decimals of a few places, such as coordinates. A decimal of up to 15 digits that reads
+        // back as the same Double is the shortest one that does (DBL_DIG), so no search for it is needed: 5 digits before
+        // the point and 10 behind it.
+        let scaled = size < 1e5 ? Int64(size * 1e10 + 0.5) : 0
+        if Double(scaled) / 1e10 == size {
+            let (whole, fraction) = scaled.quotientAndRemainder(dividingBy: 10_000_000_000)
             buffer.appendDigits(UInt64(whole))
             guard fraction != 0 else { return }
             buffer.append(UInt8(ascii: "."))
-            buffer.appendDigits(UInt64(fraction), width: 7)
+            buffer.appendDigits(UInt64(fraction), width: 10)
             buffer.trim(UInt8(ascii: "0"))
         } else {
             appendShortest(of: size)

@@ -2,16 +2,24 @@
 public struct SearchPresenter: Sendable {
     public init() {}
 
-    public func present(_ report: SearchReport, for request: SearchRequest) -> SearchOutcome {
-        SearchOutcome(
+    /// - Parameter report: given up by the caller, so that its places are finished where they lie instead of in a copy.
+    public func present(_ report: consuming SearchReport, for request: SearchRequest) -> SearchOutcome {
+        var answer: Result<ProviderAnswer, SearchError> = .failure(.timedOut)
+        swap(&answer, &report.result)
+        let result: Result<SearchOutcome.Result, SearchError> =
+            switch consume answer {
+            case .success(let answer): .success(self.result(of: answer, for: request))
+            case .failure(let error): .failure(error)
+            }
+        return SearchOutcome(
             requestID: request.requestID, operation: request.operation, provider: report.provider,
-            triedProviders: report.triedProviders, sessionID: request.sessionID,
-            result: report.result.map { result(of: $0, for: request) },
+            triedProviders: report.triedProviders, sessionID: request.sessionID, result: result,
             upstream: report.upstream, attempts: report.attempts)
     }
 
-    private func result(of answer: ProviderAnswer, for request: SearchRequest) -> SearchOutcome.Result {
-        var places = answer.places
+    private func result(of answer: consuming ProviderAnswer, for request: SearchRequest) -> SearchOutcome.Result {
+        var places: [Place] = []
+        swap(&places, &answer.places)
         if places.count > request.limit { places.removeLast(places.count - request.limit) }
         var search: SearchOutcome.Search?
         if request.operation == .search, let centre = request.location {

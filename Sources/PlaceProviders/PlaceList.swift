@@ -53,6 +53,14 @@ extension JSONReader {
         return value
     }
 
+    /// The only one of an object's members that counts, as text.
+    mutating func wanted<Member>(_ members: borrowing JSONMembers<Member>) throws(JSONError) -> String? {
+        var value: String?
+        guard try enterObject() else { return nil }
+        while try nextMember(of: members) != nil { value = try wanted() }
+        return value
+    }
+
     /// An object with two numbers, under the names the provider uses; `nil` when either is missing or out of range.
     mutating func coordinate(_ latitudeName: StaticString, _ longitudeName: StaticString) throws(JSONError)
         -> Coordinate?

@@ -118,6 +118,10 @@ extension Place {
         case id, name, address, lat, lng, genre, subGenre = "sub_genre", urls, photo
     }
     private static let hotpepperMembers = JSONMembers<HotpepperMember>()
+    private enum NameMember: String, CaseIterable { case name }
+    private static let nameMembers = JSONMembers<NameMember>()
+    private enum URLMember: String, CaseIterable { case pc }
+    private static let urlMembers = JSONMembers<URLMember>()
 
     /// One shop; `nil` when it lacks id or name. Everything else may be missing or empty.
     init?(hotpepper reader: inout JSONReader) throws(JSONError) {
@@ -132,9 +136,9 @@ extension Place {
             case .address: place.address = try reader.wanted()
             case .lat: latitude = try reader.lenientDouble()
             case .lng: longitude = try reader.lenientDouble()
-            case .genre: genre = try reader.wantedMember("name")
-            case .subGenre: subGenre = try reader.wantedMember("name")
-            case .urls: place.url = try reader.wantedMember("pc")
+            case .genre: genre = try reader.wanted(Self.nameMembers)
+            case .subGenre: subGenre = try reader.wanted(Self.nameMembers)
+            case .urls: place.url = try reader.wanted(Self.urlMembers)
             case .photo: place.imageURL = try Self.hotpepperPhoto(&reader)
             }
         }
@@ -145,24 +149,23 @@ extension Place {
         self = place
     }
 
+    private enum PhotoMember: String, CaseIterable { case pc, mobile }
+    private static let photoMembers = JSONMembers<PhotoMember>()
+    private enum PhotoSize: String, CaseIterable { case large = "l", medium = "m" }
+    private static let photoSizes = JSONMembers<PhotoSize>()
+
     /// The largest picture, `photo.pc.l`; the stand-in for "no image" is none.
     private static func hotpepperPhoto(_ reader: inout JSONReader) throws(JSONError) -> String? {
         var (large, medium, mobile): (String?, String?, String?) = (nil, nil, nil)
         guard try reader.enterObject() else { return nil }
-        while let device = try reader.nextKey() {
-            let isPC = "pc" ~= device
-            guard isPC || "mobile" ~= device, try reader.enterObject() else {
-                if !isPC, !("mobile" ~= device) { try reader.skip() }
-                continue
-            }
-            while let size = try reader.nextKey() {
-                if "l" ~= size {
-                    let url = try reader.wanted()
-                    if isPC { large = url } else { mobile = url }
-                } else if isPC, "m" ~= size {
-                    medium = try reader.wanted()
-                } else {
-                    try reader.skip()
+        while let device = try reader.nextMember(of: photoMembers) {
+            guard try reader.enterObject() else { continue }
+            while let size = try reader.nextMember(of: photoSizes) {
+                switch (device, size) {
+                case (.pc, .large): large = try reader.wanted()
+                case (.pc, .medium) where large == nil: medium = try reader.wanted()
+                case (.mobile, .large) where large == nil: mobile = try reader.wanted()
+                default: try reader.skip()
                 }
             }
         }

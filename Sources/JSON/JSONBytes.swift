@@ -1,28 +1,30 @@
-extension JSONReader {
-    /// The first byte behind blanks, not consumed.
+/// The input, and where tokens stand in it. Two words without any state, so that loops over it stay in registers.
+struct JSONBytes: ~Escapable {
+    let bytes: Span<UInt8>
+
+    @_lifetime(copy bytes)
     @inline(__always)
-    mutating func token() throws(JSONError) -> UInt8 {
-        offset = try token(from: offset)
-        return byte(offset)
-    }
+    init(_ bytes: Span<UInt8>) { self.bytes = bytes }
+
+    @inline(__always)
+    var count: Int { bytes.count }
 
     /// Where the first byte behind blanks stands. Within the input.
     @inline(__always)
     func token(from index: Int) throws(JSONError) -> Int {
         // Compact input has no blanks: one comparison.
-        if index < bytes.count, byte(index) > UInt8(ascii: " ") { return index }
+        if index < count, byte(index) > UInt8(ascii: " ") { return index }
         return try tokenBehindBlanks(from: index)
     }
 
     @inline(never)
     private func tokenBehindBlanks(from start: Int) throws(JSONError) -> Int {
         let index = behindBlanks(from: start)
-        guard index < bytes.count else { throw JSONError(.unexpectedEnd, at: index) }
+        guard index < count else { throw JSONError(.unexpectedEnd, at: index) }
         return index
     }
 
     func behindBlanks(from start: Int) -> Int {
-        let count = bytes.count
         var index = start
         while index < count {
             // Indented input: eight spaces at a time.
@@ -36,39 +38,26 @@ extension JSONReader {
         return index
     }
 
-    /// - Parameter index: less than `bytes.count`; the caller has checked.
+    /// - Parameter index: less than `count`; the caller has checked.
     @inline(__always)
     func byte(_ index: Int) -> UInt8 {
-        assert(index >= 0 && index < bytes.count)
+        assert(index >= 0 && index < count)
         // Safe: below the end by the caller's check; indices begin at 0 and only grow.
         return unsafe bytes[unchecked: index]
     }
 
     /// Eight bytes, the first in the lowest place.
-    /// - Parameter index: at most `bytes.count - 8`; the caller has checked.
+    /// - Parameter index: at most `count - 8`; the caller has checked.
     @inline(__always)
     func word(at index: Int) -> UInt64 {
-        assert(index >= 0 && index + 8 <= bytes.count)
+        assert(index >= 0 && index + 8 <= count)
         // Safe: in bounds by the caller's check, any bit pattern is a UInt64, and the load may be unaligned.
         return UInt64(
             littleEndian: unsafe bytes.bytes.unsafeLoadUnaligned(fromUncheckedByteOffset: index, as: UInt64.self))
     }
 
-    /// Reads a string, from its opening quote to behind its closing one, and checks its escapes' shape.
-    @_lifetime(copy self)
-    @inline(__always)
-    mutating func scanText() throws(JSONError) -> JSONText {
-        let start = offset + 1
-        var hasEscapes = false
-        let end = try textEnd(from: offset, &hasEscapes)
-        offset = end + 1
-        return JSONText(
-            bytes.extracting(start..<end), head: head(start, length: end - start), hasEscapes: hasEscapes,
-            offset: start)
-    }
-
-    /// Where a key stands, between its quotes.
-    struct KeyRange {
+    /// Where a key or a string stands, between its quotes.
+    struct TextRange {
         let start: Int
         let end: Int
         let hasEscapes: Bool
@@ -77,22 +66,20 @@ extension JSONReader {
     /// Reads a key and the colon behind it.
     /// - Parameter index: of the opening quote; moved behind the colon.
     @inline(__always)
-    func keyRange(at index: inout Int) throws(JSONError) -> KeyRange {
+    func keyRange(at index: inout Int) throws(JSONError) -> TextRange {
         guard byte(index) == UInt8(ascii: "\"") else { throw JSONError(.unexpectedByte, at: index) }
-        let start = index &+ 1
-        var hasEscapes = false
-        let end = try textEnd(from: index, &hasEscapes)
-        index = try token(from: end &+ 1)
+        let key = try textRange(from: index)
+        index = try token(from: key.end &+ 1)
         guard byte(index) == UInt8(ascii: ":") else { throw JSONError(.unexpectedByte, at: index) }
         index &+= 1
-        return KeyRange(start: start, end: end, hasEscapes: hasEscapes)
+        return key
     }
 
     /// `JSONText.head` of a text that was just scanned.
     @inline(__always)
     func head(_ start: Int, length: Int) -> UInt64 {
         // Nearly always: what follows the text belongs to the same input.
-        if start + 8 <= bytes.count {
+        if start + 8 <= count {
             return length >= 8 ? word(at: start) : word(at: start) & ~(UInt64.max << UInt64(length * 8))
         }
         var head = 0 as UInt64
@@ -100,19 +87,31 @@ extension JSONReader {
         return head
     }
 
-    /// Where the closing quote of a string stands whose opening one is at `quote`.
+    /// What stands in a range that was scanned.
+    @_lifetime(copy self)
     @inline(__always)
-    func textEnd(from quote: Int, _ hasEscapes: inout Bool) throws(JSONError) -> Int {
-        let index = firstSpecial(from: quote &+ 1)
-        if index < bytes.count, byte(index) == UInt8(ascii: "\"") { return index }
-        hasEscapes = true
-        return try textEnd(behindSpecials: index)
+    func text(_ range: TextRange) -> JSONText {
+        JSONText(
+            bytes.extracting(range.start..<range.end), head: head(range.start, length: range.end &- range.start),
+            hasEscapes: range.hasEscapes, offset: range.start)
+    }
+
+    /// Scans a string and checks its escapes' shape.
+    /// - Parameter quote: the opening one's place.
+    @inline(__always)
+    func textRange(from quote: Int) throws(JSONError) -> TextRange {
+        let start = quote &+ 1
+        let index = firstSpecial(from: start)
+        if index < count, byte(index) == UInt8(ascii: "\"") {
+            return TextRange(start: start, end: index, hasEscapes: false)
+        }
+        return TextRange(start: start, end: try textEnd(behindSpecials: index), hasEscapes: true)
     }
 
     /// Where the first quote, backslash or control character from `start` on stands; the end if there is none.
     @inline(__always)
     func firstSpecial(from start: Int) -> Int {
-        let (count, ones, high) = (bytes.count, 0x0101_0101_0101_0101 as UInt64, 0x8080_8080_8080_8080 as UInt64)
+        let (ones, high) = (0x0101_0101_0101_0101 as UInt64, 0x8080_8080_8080_8080 as UInt64)
         var index = start
         // `&+`: no index passes `count`, so none overflows.
         while index &+ 8 <= count {
@@ -133,11 +132,11 @@ extension JSONReader {
         return index
     }
 
-    /// The same for a string that holds escapes or is at fault.
+    /// Where the closing quote of a string stands that holds escapes or is at fault.
     @inline(never)
     private func textEnd(behindSpecials first: Int) throws(JSONError) -> Int {
         var index = first
-        while index < bytes.count {
+        while index < count {
             switch bytes[index] {
             case UInt8(ascii: "\""): return index
             case UInt8(ascii: "\\"): try skipEscape(at: &index)
@@ -145,18 +144,18 @@ extension JSONReader {
             }
             index = firstSpecial(from: index)
         }
-        throw JSONError(.unexpectedEnd, at: bytes.count)
+        throw JSONError(.unexpectedEnd, at: count)
     }
 
     private func skipEscape(at index: inout Int) throws(JSONError) {
-        guard index + 1 < bytes.count else { throw JSONError(.unexpectedEnd, at: bytes.count) }
+        guard index + 1 < count else { throw JSONError(.unexpectedEnd, at: count) }
         switch bytes[index + 1] {
         case UInt8(ascii: "\""), UInt8(ascii: "\\"), UInt8(ascii: "/"), UInt8(ascii: "b"), UInt8(ascii: "f"),
             UInt8(ascii: "n"), UInt8(ascii: "r"), UInt8(ascii: "t"):
             index += 2
         case UInt8(ascii: "u"):
             for digit in index + 2..<index + 6 {
-                guard digit < bytes.count else { throw JSONError(.unexpectedEnd, at: bytes.count) }
+                guard digit < count else { throw JSONError(.unexpectedEnd, at: count) }
                 guard Self.hexadecimalValue(of: bytes[digit]) != nil else { throw JSONError(.invalidEscape, at: digit) }
             }
             index += 6
