@@ -93,7 +93,7 @@ let package = Package(
         .testTarget(name: "KafkaTests", dependencies: ["Kafka", "TestSupport"], swiftSettings: safe),
         .testTarget(name: "HTTPTransportTests", dependencies: ["HTTPTransport", "TestSupport"], swiftSettings: safe),
         .testTarget(name: "ResilienceTests", dependencies: ["Resilience", "TestSupport"], swiftSettings: safe),
-        .testTarget(name: "LocationSearchTests", dependencies: ["LocationSearch", "TestSupport"], swiftSettings: safe),
+        .testTarget(name: "LocationSearchTests", dependencies: ["EventLoop", "LocationSearch", "TestSupport"], swiftSettings: safe),
         .testTarget(name: "EventContractTests", dependencies: ["EventContract"], swiftSettings: spans),
         .testTarget(name: "ObservabilityTests", dependencies: ["Observability"], swiftSettings: safe),
         .testTarget(name: "WorkerRuntimeTests", dependencies: ["WorkerRuntime", "TestSupport"], swiftSettings: safe),

@@ -16,8 +16,14 @@ public struct RequestEnvelope: Sendable, Hashable {
     public let trace: TraceContext?
     /// When the request was made: the event's `time` if it has a valid one, else the record's timestamp.
     public let time: EventTime?
+    /// When the request is of no use any more: the event's `expirytime` (CloudEvents' Expiry Time extension).
+    public let expiry: EventTime?
 
-    public init(source: SourcePosition, key: [UInt8]? = nil, trace: TraceContext? = nil, time: EventTime? = nil) {
+    public init(
+        source: SourcePosition, key: [UInt8]? = nil, trace: TraceContext? = nil, time: EventTime? = nil,
+        expiry: EventTime? = nil
+    ) {
+        self.expiry = expiry
         self.source = source
         self.key = key
         self.trace = trace

@@ -14,6 +14,7 @@ struct EventAttributes {
     var source: [UInt8]?
     var type: [UInt8]?
     var time: EventTime?
+    var expiry: EventTime?
     private var traceParent: [UInt8]?
     private var traceState: [UInt8]?
 
@@ -41,6 +42,7 @@ struct EventAttributes {
         case "ce_source": source = value
         case "ce_type": type = value
         case "ce_time": time = value.flatMap(EventTime.init(rfc3339:))
+        case "ce_expirytime": expiry = value.flatMap(EventTime.init(rfc3339:))
         case "ce_traceparent": takeTrace(parent: value)
         case "ce_tracestate": takeTrace(state: value)
         default:
@@ -52,7 +54,7 @@ struct EventAttributes {
 
     /// For structured mode: what the headers say of an event does not count, but for the trace.
     mutating func forgetEvent() {
-        (contentType, specVersion, id, source, type, time) = (nil, nil, nil, nil, nil, nil)
+        (contentType, specVersion, id, source, type, time, expiry) = (nil, nil, nil, nil, nil, nil, nil)
     }
 
     /// An event's own trace attributes, which stand back behind the headers.

@@ -35,7 +35,7 @@ public struct RequestDecoder: Sendable {
     private func envelope(of record: IncomingRecord, _ reading: RequestReading) -> RequestEnvelope {
         RequestEnvelope(
             source: record.source, key: record.key, trace: reading.attributes.trace,
-            time: reading.attributes.time ?? record.timestamp)
+            time: reading.attributes.time ?? record.timestamp, expiry: reading.attributes.expiry)
     }
 
     private func checkSize(of record: IncomingRecord) throws(SearchError) {

@@ -96,6 +96,7 @@ struct RequestReading {
                 case "source": attributes.source = try Self.bytes(&reader)
                 case "type": attributes.type = try Self.bytes(&reader)
                 case "time": attributes.time = try Self.bytes(&reader).flatMap(EventTime.init(rfc3339:))
+                case "expirytime": attributes.expiry = try Self.bytes(&reader).flatMap(EventTime.init(rfc3339:))
                 case "datacontenttype": attributes.contentType = try Self.bytes(&reader).map(ContentType.init)
                 case "traceparent": attributes.takeTrace(parent: try Self.bytes(&reader))
                 case "tracestate": attributes.takeTrace(state: try Self.bytes(&reader))

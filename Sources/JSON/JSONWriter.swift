@@ -186,7 +186,7 @@ public struct JSONWriter: ~Copyable {
         // Most numbers of ours are decimals of a few places, such as coordinates. A decimal of up to 15 digits that reads
         // back as the same Double is the shortest one that does (DBL_DIG), so no search for it is needed: 5 digits before
         // the point and 10 behind it.
-        let scaled = size < 1e5 ? Int64(size * 1e10 + 0.5) : 0
+        let scaled = size < 1e5 && size >= 1e-7 ? Int64(size * 1e10 + 0.5) : 0
         if Double(scaled) / 1e10 == size {
             let (whole, fraction) = scaled.quotientAndRemainder(dividingBy: 10_000_000_000)
             buffer.appendDigits(UInt64(whole))

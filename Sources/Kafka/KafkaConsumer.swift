@@ -365,6 +365,23 @@ public actor KafkaConsumer: ReadinessHandler {
         scheduleTick()
     }
 
+    /// How many partitions a topic has, as a broker says now.
+    /// - Returns: `nil` when none answers within 2 seconds, or the topic is not there.
+    public func partitionCount(of topic: String) async -> Int? {
+        let shared = Shared(pointer: client)
+        return await blocking.run {
+            guard let handle = rd_kafka_topic_new(shared.pointer, topic, nil) else { return nil }
+            defer { rd_kafka_topic_destroy(handle) }
+            var metadata: UnsafePointer<rd_kafka_metadata>?
+            guard rd_kafka_metadata(shared.pointer, 0, handle, &metadata, 2000) == RD_KAFKA_RESP_ERR_NO_ERROR,
+                let metadata
+            else { return nil }
+            defer { rd_kafka_metadata_destroy(metadata) }
+            guard metadata.pointee.topic_cnt > 0, metadata.pointee.topics[0].partition_cnt > 0 else { return nil }
+            return Int(metadata.pointee.topics[0].partition_cnt)
+        }
+    }
+
     /// librdkafka says when the last broker goes, not when one comes back.
     private func probe() async {
         let shared = Shared(pointer: client)

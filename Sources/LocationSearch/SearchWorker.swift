@@ -1,70 +1,103 @@
 public import Resilience
 
-/// Asks providers on behalf of requests: candidates in turn, attempts with back-off, all within the one deadline.
+/// Asks providers on behalf of requests: candidates in turn, each through its `ProviderGuard`, all within the one
+/// deadline.
 ///
 /// An actor on the executor it is given: on a worker's event loop, a request passes through without a hop.
-public actor SearchWorker: SearchWorking {
+public actor SearchWorker: SearchWorking, FleetMember {
     private nonisolated let executor: any SerialExecutor
     public nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe executor.asUnownedSerialExecutor() }
 
-    private let policies: [ProviderID: RetryPolicy]
+    private let policies: [ProviderID: ProviderPolicy]
+    private let defaultPolicy: ProviderPolicy
     private let clock: any MonotonicClock
-    private var random: any RandomNumberGenerator & Sendable
+    private let timekeeper: (any Timekeeper & Sendable)?
+    private let taskExecutor: (any TaskExecutor)?
+    private let random: any RandomNumberGenerator & Sendable
+    private let onTransition: @Sendable (ProviderID, CircuitBreaker.Transition) -> Void
+    private var guards: [ProviderID: ProviderGuard] = [:]
+    private var ownership = (assigned: 0, partitions: 0)
 
     /// - Parameter policies: by provider; one that is missing has the defaults.
+    /// - Parameter timekeeper: timers on `executor`; `nil`: a task of `clock` for each.
+    /// - Parameter taskExecutor: `executor` as one, if it is: see `SingleFlight`.
     /// - Parameter random: for the jitter.
+    /// - Parameter onTransition: told of each breaker's change of state; called on `executor`.
     public init(
-        executor: any SerialExecutor, policies: [ProviderID: RetryPolicy] = [:],
-        clock: any MonotonicClock = ContinuousClock(),
-        random: any RandomNumberGenerator & Sendable = SystemRandomNumberGenerator()
+        executor: any SerialExecutor, policies: [ProviderID: ProviderPolicy] = [:], concurrency: Int = 256,
+        clock: any MonotonicClock = ContinuousClock(), timekeeper: (any Timekeeper & Sendable)? = nil,
+        taskExecutor: (any TaskExecutor)? = nil,
+        random: any RandomNumberGenerator & Sendable = SystemRandomNumberGenerator(),
+        onTransition: @escaping @Sendable (ProviderID, CircuitBreaker.Transition) -> Void = { _, _ in }
     ) {
         self.executor = executor
         self.policies = policies
+        defaultPolicy = ProviderPolicy(concurrency: concurrency)
         self.clock = clock
+        self.timekeeper = timekeeper
+        self.taskExecutor = taskExecutor
         self.random = random
+        self.onTransition = onTransition
     }
 
     public func report(
         on request: SearchRequest, from candidates: [any PlaceService], before deadline: Deadline
     ) async -> SearchReport {
         var report = SearchReport(result: .failure(.timedOut))
-        for service in candidates {
+        for (index, service) in candidates.enumerated() {
             report.provider = service.id
             report.triedProviders.append(service.id)
-            report.result = await ask(service, request, before: deadline, noting: &report)
-            guard case .failure(let error) = report.result, error.allowsFallback, !Task.isCancelled else { break }
+            let asked = await guardian(of: service.id).ask(
+                service, request, before: deadline, mayHold: index == candidates.count - 1)
+            switch asked {
+            case .success(let asked):
+                report.note(asked.cost)
+                report.result = .success(asked.answer)
+                return report
+            case .failure(let failure):
+                report.note(failure.cost)
+                report.result = .failure(failure.error)
+                guard failure.error.allowsFallback, !Task.isCancelled, !deadline.hasPassed(at: clock.now) else {
+                    return report
+                }
+            }
         }
         return report
     }
 
-    /// One provider, until it answers or another attempt makes no sense.
-    private func ask(
-        _ service: any PlaceService, _ request: SearchRequest, before deadline: Deadline,
-        noting report: inout SearchReport
-    ) async -> Result<ProviderAnswer, SearchError> {
-        let policy = policies[service.id] ?? RetryPolicy()
-        var attempt = 0
-        while true {
-            let start = clock.now
-            guard !deadline.hasPassed(at: start) else { return .failure(.timedOut) }
-            attempt += 1
-            report.attempts += 1
-            let result: Result<ProviderAnswer, SearchError>
-            do throws(SearchError) {
-                result = .success(try await service.answer(request, before: deadline))
-            } catch {
-                result = .failure(error)
-            }
-            let now = clock.now
-            report.upstream += start.duration(to: now)
-            guard case .failure(let error) = result, error.allowsAttempt, !Task.isCancelled,
-                let delay = policy.delay(
-                    after: attempt, retryAfter: error.retryAfter, remaining: deadline.remaining(at: now),
-                    using: &random)
-            else { return result }
-            // Cancelled while waiting: the caller knows why, the last failure stands.
-            guard (try? await clock.sleep(until: now + delay, tolerance: nil)) != nil else { return result }
-        }
+    private func guardian(of id: ProviderID) -> ProviderGuard {
+        if let known = guards[id] { return known }
+        let new = ProviderGuard(
+            id, policies[id] ?? defaultPolicy, clock: clock,
+            timekeeper: timekeeper ?? ClockTimekeeper(clock: clock, owner: self), taskExecutor: taskExecutor,
+            random: random, onTransition: onTransition)
+        new.owns(ownership.assigned, of: ownership.partitions)
+        guards[id] = new
+        return new
+    }
+
+    public func owns(_ assigned: Int, of partitions: Int) {
+        ownership = (assigned, partitions)
+        for provider in guards.values { provider.owns(assigned, of: partitions) }
+    }
+
+    /// How each provider that was asked fares.
+    public var statuses: [ProviderStatus] {
+        guards.values.map(\.status).sorted { $0.provider.rawValue < $1.provider.rawValue }
+    }
+}
+
+/// Shares something with the other workers of its group, in proportion to the partitions that each owns.
+public protocol FleetMember: Sendable {
+    /// Called at each rebalance: before a loss is acknowledged, after a gain.
+    /// - Parameter partitions: of the requests topic; 0: not known yet.
+    func owns(_ assigned: Int, of partitions: Int) async
+}
+
+extension SearchReport {
+    fileprivate mutating func note(_ cost: ProviderGuard.Asked.Cost) {
+        attempts += cost.attempts
+        upstream += cost.upstream
     }
 }
 

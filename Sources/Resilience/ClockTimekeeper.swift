@@ -1,6 +1,6 @@
 /// Keeps time for what an actor owns, by any clock: a task sleeps and then enters the actor. Costs a task per call; on
 /// an event loop the loop's own timers do the same for less.
-public struct ClockTimekeeper: Timekeeper {
+public struct ClockTimekeeper: Timekeeper, Sendable {
     private let clock: any MonotonicClock
     private weak let owner: (any Actor)?
 

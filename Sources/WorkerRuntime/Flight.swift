@@ -19,6 +19,8 @@ final class Flight {
     /// Whether its outcome is handed to the producer: from then on nothing can stop it.
     var isPublishing = false
     var task: Task<Void, Never>?
+    /// Ready for a transaction, with `worker.delivery=exactly-once`.
+    var outgoing: WorkerLane.Outgoing?
 
     init(record: ConsumerRecord, partition: OwnedPartition, slot: OffsetTracker.Slot) {
         self.record = record

@@ -24,6 +24,9 @@ public actor WorkerLane {
     private let concurrency: Int
 
     var owned: [TopicPartition: OwnedPartition] = [:]
+    let fleet: (any FleetMember)?
+    /// Of the requests topic; 0: not known yet.
+    var partitionCount = 0
     private let sequencer = OutcomeSequencer<OrderKey>()
     /// Flights whose tasks have yet to run, in the order of both.
     private var starting: Deque<(Flight, OutcomeSequencer<OrderKey>.Turn?)> = []
@@ -31,7 +34,8 @@ public actor WorkerLane {
     private var inFlight = 0
     private var roomWaiter: CheckedContinuation<Void, Never>?
     private var isDraining = false
-    private var failure: (any Error)?
+    private(set) var failure: (any Error)?
+    var transactions = Transactions()
     private var commitTimer: TimerID?
     private var idleWaiters: [CheckedContinuation<Void, Never>] = []
 
@@ -42,10 +46,12 @@ public actor WorkerLane {
     }
 
     /// - Parameter interactor: its worker and services live on the same loop.
+    /// - Parameter fleet: told at each rebalance how many of the topic's partitions are this lane's.
     public init(
         loop: EventLoop, configuration: WorkerConfiguration, consumer: KafkaConsumer, producer: KafkaProducer,
-        interactor: SearchInteractor, meters: WorkerMeters, log: Logger
+        interactor: SearchInteractor, fleet: (any FleetMember)? = nil, meters: WorkerMeters, log: Logger
     ) {
+        self.fleet = fleet
         self.loop = loop
         self.configuration = configuration
         self.consumer = consumer
@@ -63,8 +69,9 @@ public actor WorkerLane {
     /// up, committed, and the group is left.
     /// - Throws: `KafkaError` after which nothing further may be committed.
     public func run() async throws {
+        try await startTransactions()
         try await consumer.subscribe(to: [configuration.topics.requests], listener: self)
-        scheduleCommit()
+        if configuration.delivery == .atLeastOnce { scheduleCommit() }
         do {
             while !isDraining, failure == nil {
                 let room = await waitForRoom()
@@ -146,9 +153,15 @@ public actor WorkerLane {
         wakeForRoom()
         if flight.fate == .abandoned || failure != nil {
             if let turn { sequencer.leave(turn) }
+            meters.wasted(outgoing.calls)
             return finish(flight, delivered: false)
         }
         flight.isPublishing = true
+        if configuration.delivery == .exactlyOnce {
+            // Transactions take outcomes in the order of their offsets.
+            if let turn { sequencer.leave(turn) }
+            return release(flight, outgoing)
+        }
         do throws(KafkaError) {
             let receipts = try await handOver(outgoing)
             // The next in line may go: its outcome is behind this one in the producer's queue.
@@ -162,26 +175,30 @@ public actor WorkerLane {
         }
     }
 
-    private func handOver(_ outgoing: Outgoing) async throws(KafkaError) -> [KafkaProducer.Receipt] {
+    func handOver(_ outgoing: Outgoing) async throws(KafkaError) -> [KafkaProducer.Receipt] {
         let outcome = try await producer.handOver(outgoing.outcome)
         guard let letter = outgoing.deadLetter else { return [outcome] }
         return [outcome, try await producer.handOver(letter)]
     }
 
     /// Its outcome event, and the dead letter of a record that is no request.
-    private struct Outgoing: Sendable {
+    struct Outgoing: Sendable {
         var outcome: ProducerRecord
         var deadLetter: ProducerRecord?
+        /// Made for it, each of which may have cost money.
+        var calls = 0
     }
 
     private func outcome(of flight: Flight) async -> Outgoing {
         let receivedAt = EventTime.now()
         let record = IncomingRecord(flight.record)
         let encoded: EncodedOutcome
+        var calls = 0
         do throws(RejectedRecord) {
             let decoded = try decoder.decode(record)
             let outcome = await run(decoded, flight, receivedAt)
             meters.finished(outcome)
+            calls = outcome.attempts
             encoded = encoder.encode(
                 outcome, for: decoded.envelope, receivedAt: receivedAt, completedAt: EventTime.now())
         } catch {
@@ -192,7 +209,7 @@ public actor WorkerLane {
                 outcome: ProducerRecord(encoded, topics: configuration.topics),
                 deadLetter: ProducerRecord(letter, topics: configuration.topics))
         }
-        return Outgoing(outcome: ProducerRecord(encoded, topics: configuration.topics))
+        return Outgoing(outcome: ProducerRecord(encoded, topics: configuration.topics), calls: calls)
     }
 
     private func run(_ decoded: DecodedRequest, _ flight: Flight, _ receivedAt: EventTime) async -> SearchOutcome {
@@ -204,10 +221,18 @@ public actor WorkerLane {
                 request, .expired, "the request was older than worker.maxAge when it was read; send it again")
         }
         supersede(olderThan: flight, request)
-        let time = min(request.timeout ?? configuration.deadline, configuration.maxDeadline)
+        var time = min(request.timeout ?? configuration.deadline, configuration.maxDeadline)
+        if let left = decoded.envelope.expiry?.duration(since: receivedAt) {
+            guard left > .zero else {
+                return SearchOutcome(
+                    request, .expired, "the request's expirytime had passed when it was read; send it again")
+            }
+            time = min(time, left)
+        }
         let outcome = await interactor.run(request, before: Deadline(.now + time))
         leaveSession(flight, request)
         guard flight.fate == .superseded else { return outcome }
+        meters.wasted(outcome.attempts)
         return SearchOutcome(request, .superseded, "a newer request of the same session arrived")
     }
 
@@ -232,7 +257,7 @@ public actor WorkerLane {
         flight.partition.sessions[session] = nil
     }
 
-    private func finish(_ flight: Flight, delivered: Bool) {
+    func finish(_ flight: Flight, delivered: Bool) {
         let partition = flight.partition
         partition.flights[ObjectIdentifier(flight)] = nil
         unfinishedCount -= 1
@@ -261,6 +286,7 @@ public actor WorkerLane {
 
     /// Hands the frontiers that moved to the consumer.
     func storeFrontiers() async {
+        guard configuration.delivery == .atLeastOnce else { return }
         let moved = owned.values.compactMap { partition in
             partition.newFrontier().map { (partition: partition.id, next: $0) }
         }
@@ -280,7 +306,7 @@ public actor WorkerLane {
     // MARK: - The end
 
     /// A fatal failure: nothing more is taken, published or committed.
-    private func fail(_ error: any Error) {
+    func fail(_ error: any Error) {
         guard failure == nil else { return }
         failure = error
         log.error("worker stops: Kafka failed for good", metadata: ["reason": "\(error)"])
@@ -291,6 +317,7 @@ public actor WorkerLane {
 
     private func finishUp() async {
         if failure == nil { await waitUntilIdle(owned.values.map { $0 }, within: configuration.shutdownGrace) }
+        await endTransactions()
         if let commitTimer { loop.cancel(commitTimer) }
         if failure == nil { await storeFrontiers() }
         await consumer.close(within: .seconds(failure == nil ? 10 : 2))

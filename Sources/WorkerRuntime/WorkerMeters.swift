@@ -8,6 +8,7 @@ public final class WorkerMeters: Sendable {
     private let inFlightGauge = Meter(label: "locsearch_requests_in_flight")
     private let assignedGauge = Gauge(label: "locsearch_partitions_assigned")
     private let attempts = Counter(label: "locsearch_provider_calls_total")
+    private let wastedCalls = Counter(label: "locsearch_provider_calls_wasted_total")
     private let completed: [ProviderID: Counter]
     private let failed: [SearchError.Code: Counter]
     private let upstream: [ProviderID: Timer]
@@ -35,6 +36,9 @@ public final class WorkerMeters: Sendable {
     }
 
     func settled() { inFlightGauge.decrement() }
+
+    /// Calls whose answer nobody gets: the request was superseded, or its partition went to another member.
+    func wasted(_ calls: Int) { if calls > 0 { wastedCalls.increment(by: calls) } }
 
     func rejected() { rejectedCounter.increment() }
 

@@ -51,11 +51,12 @@ struct WorkerBench: Sendable {
                 http: HTTPTransport(loop: loop),
                 configuration: ProviderConfiguration(baseURL: provider.baseURL, apiKey: key))
         ]
+        var producer = ProducerConfiguration(bootstrapServers: broker.bootstrapServers)
+        if configuration.delivery == .exactlyOnce { producer.transactionalID = "lane-\(ObjectIdentifier(loop))" }
         return WorkerLane(
             loop: loop, configuration: configuration,
             consumer: try KafkaConsumer(loop: loop, configuration: consumer, log: log),
-            producer: try KafkaProducer(
-                loop: loop, configuration: ProducerConfiguration(bootstrapServers: broker.bootstrapServers), log: log),
+            producer: try KafkaProducer(loop: loop, configuration: producer, log: log),
             interactor: SearchInteractor(
                 selection: ProviderSelection(services: services), worker: SearchWorker(executor: loop)),
             meters: WorkerMeters(), log: log)

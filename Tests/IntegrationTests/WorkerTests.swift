@@ -135,4 +135,41 @@ struct WorkerTests {
         #expect(superseded.sorted() == ["s0", "s1", "s2", "s3"])
         await bench.stop()
     }
+
+    /// The embedded broker takes a transaction's offsets and forgets them, so what the next worker finds is shown on a
+    /// broker that keeps them (ops/experiments/run exactly-once).
+    @Test func inTransactionsEachRequestHasExactlyOneOutcome() async throws {
+        let bench = try WorkerBench { target in
+            // Some finish long after those behind them.
+            .init(body: WorkerBench.shop, delay: .milliseconds(target.utf8.count % 7 == 0 ? 120 : 1))
+        }
+        let ids = (0..<300).map { "t\($0)" }
+        try await bench.send(ids.map { ($0, Self.request($0, #","keyword":"\#($0)""#)) } + [("bad", "no JSON")])
+        let records = try await run(bench, expecting: ids.count + 1) { $0.delivery = .exactlyOnce }
+        let found = try records.map { try outcome($0).requestID }
+        #expect(found.count == ids.count + 1)
+        #expect(Set(found).isSuperset(of: ids))
+        #expect(bench.provider.targets.count == ids.count)
+        // Outcomes leave in the order of their requests: only unbroken runs are released.
+        for (partition, events) in Dictionary(grouping: records, by: \.partition.id) where partition.topic.hasSuffix("results") {
+            let sources = try events.sorted { $0.offset < $1.offset }.map { try #require(try outcome($0).source) }
+            for (_, run) in Dictionary(grouping: sources, by: \.partition) {
+                #expect(run.map(\.offset) == run.map(\.offset).sorted())
+            }
+        }
+        await bench.stop()
+    }
+
+    /// A transaction that cannot be committed is aborted; its outcomes go into the next one without asking again.
+    @Test func anAbortedTransactionIsDoneAgainWithoutAskingAgain() async throws {
+        let bench = try WorkerBench { _ in .init(body: WorkerBench.shop) }
+        bench.broker.fail(.txnOffsetCommit, with: 22)  // ILLEGAL_GENERATION: the transaction must be aborted
+        let ids = (0..<20).map { "a\($0)" }
+        try await bench.send(ids.map { ($0, Self.request($0, #","keyword":"\#($0)""#)) })
+        let records = try await run(bench, expecting: ids.count) { $0.delivery = .exactlyOnce }
+        // The embedded broker shows aborted records too, so more may be seen; each request was asked once.
+        #expect(Set(try records.map { try outcome($0).requestID }) == Set(ids))
+        #expect(bench.provider.targets.count == ids.count)
+        await bench.stop()
+    }
 }

@@ -14,8 +14,8 @@ struct RebalanceTests {
         let producer = try bench.producer()
         // Eager commits during a revocation are refused by the mock (a real broker takes them), cooperative ones not;
         // and this version's cooperative-sticky is good enough for two members.
-        let first = try bench.consumer { $0.assignor = "cooperative-sticky" }
-        let second = try bench.consumer { $0.assignor = "cooperative-sticky" }
+        let first = try bench.consumer(session: 30_000) { $0.assignor = "cooperative-sticky" }
+        let second = try bench.consumer(session: 30_000) { $0.assignor = "cooperative-sticky" }
         for partition in [Int32(0), 1] { try await bench.fill(20, partition: partition, with: producer) }
         let firstNotes = Notes { @Sendable [first] in
             // As if the last of what was in flight finished only now.
@@ -66,7 +66,7 @@ struct RebalanceTests {
         let bench = try KafkaBench(partitions: 1)
         bench.broker.setGroupDelay(.milliseconds(100))
         let producer = try bench.producer()
-        let consumer = try bench.consumer { $0.properties["max.poll.interval.ms"] = "3000" }
+        let consumer = try bench.consumer(session: 30_000) { $0.properties["max.poll.interval.ms"] = "3000" }
         let notes = Notes()
         try await bench.fill(10, partition: 0, with: producer)
         try await consumer.subscribe(to: ["t"], listener: notes)

@@ -26,7 +26,7 @@ struct SettingsTests {
     }
 
     @Test func everyDefaultFitsItsOwnRule() throws {
-        for setting in Setting.shown {
+        for setting in Setting.all {
             guard let value = setting.defaultValue else { continue }
             #expect(try setting.checked(value) == value, "\(setting.name)")
         }
@@ -52,7 +52,7 @@ struct SettingsTests {
 
     /// What swift-configuration looks up is what we print: each setting is found under its own variable.
     @Test func everyVariableIsHeard() async throws {
-        for setting in Setting.shown {
+        for setting in Setting.all {
             guard let value = setting.defaultValue else { continue }
             let settings = try await load(environment: [setting.environmentName: value])
             #expect(settings.values[setting.name] == .init(text: value, origin: .environment(setting.environmentName)))
@@ -128,18 +128,6 @@ struct SettingsTests {
         let refusal = await refusal { try await load(environment: ["HOTPEPPER_API_KEY": "geheim\u{7}"]) }
         #expect(refusal.contains("hotpepper.apiKey"))
         #expect(!refusal.contains("geheim"))
-    }
-
-    @Test(arguments: [
-        ("worker.delivery", "exactly-once"), ("providers.hotpepper.requestsPerSecond", "5"),
-        ("providers.googlePlaces.breaker.enabled", "true"),
-    ])
-    func whatIsNotBuiltIsRefused(name: String, value: String) async throws {
-        let setting = try #require(Setting.byName[name])
-        guard !setting.isBuilt || setting.notYet.contains(value) else { return }
-        let refusal = await refusal { try await load(flags: [name: value]) }
-        #expect(refusal.hasPrefix(name))
-        #expect(refusal.contains("this version does not have"))
     }
 
     @Test(arguments: [

@@ -21,7 +21,7 @@ struct ConfigCommand: AsyncParsableCommand {
         let settings = try await options.load()
         try settings.validate()
         var text = TextTable([.init(title: "setting"), .init(title: "value", maxWidth: 80), .init(title: "from")])
-        for setting in Setting.shown {
+        for setting in Setting.all {
             guard let value = settings.values[setting.name] else { continue }
             text.add([
                 setting.name, value.text.map { setting.isSecret ? "(hidden)" : $0 } ?? "-", value.origin.description,
@@ -32,13 +32,10 @@ struct ConfigCommand: AsyncParsableCommand {
 }
 
 extension Setting {
-    /// All that this version has.
-    static var shown: [Setting] { all.filter(\.isBuilt) }
-
     /// For the README: `make docs` writes it there, and a test keeps the two equal.
     static var markdownTable: String {
         var text = "| setting | environment | default | what it does |\n|---|---|---|---|\n"
-        for setting in shown {
+        for setting in all {
             let value = setting.defaultValue.map { "`\($0)`" } ?? ""
             text +=
                 "| `\(setting.name)` | `\(setting.environmentName)` | \(value) | \(setting.help) (\(setting.expectation)) |\n"
@@ -48,7 +45,7 @@ extension Setting {
 
     /// For `locsearch worker --help`, which breaks lines at 80 columns.
     static var helpTable: String {
-        shown.map { setting in
+        all.map { setting in
             let value = setting.defaultValue.map { " = \($0)" } ?? ""
             return "  \(setting.name)\(value)\n      \(setting.help)"
         }.joined(separator: "\n")

@@ -56,7 +56,7 @@ extension Setting {
             "which outcomes leave in the order of their requests"),
         Setting(
             "worker.delivery", .choice(["at-least-once", "exactly-once"]), "at-least-once",
-            "what a crash may do to outcomes", notYet: ["exactly-once"]),
+            "whether a crash may double outcomes, or transactions prevent it"),
         Setting(
             "worker.shutdownGrace", .duration(.zero ... .seconds(3600), canBeOff: false), "25s",
             "time to finish what is in flight at SIGTERM"),
@@ -87,34 +87,28 @@ extension Setting {
         let second = Duration.milliseconds(1) ... .seconds(600)
         return [
             Setting(prefix + "maxAttempts", .integer(1...10), "3", "calls for one request, the first included"),
-            Setting(prefix + "requestsPerSecond", .number(0.001...1_000_000), nil, "limit of the API key").later,
-            Setting(prefix + "burst", .number(1...1_000_000), nil, "requests at once after a pause").later,
+            Setting(prefix + "requestsPerSecond", .number(0.001...1_000_000), nil, "limit of the API key"),
+            Setting(prefix + "burst", .number(1...1_000_000), nil, "requests at once after a pause"),
             Setting(
                 prefix + "limitMode", .choice(["shared", "perProcess"]), "shared",
-                "whether all workers share the limit, or each has it"
-            ).later,
-            Setting(prefix + "retryBudget", .number(0...1), "0.2", "most retries per request, over 10 s").later,
+                "whether all workers share the limit, or each has it"),
+            Setting(prefix + "retryBudget", .number(0...1), "0.2", "most retries per request, over 10 s"),
             Setting(
                 prefix + "whenOpen", .choice(["fail", "hold"]), "fail",
-                "what an open breaker does with requests: fail them, or hold them back"
-            ).later,
-            Setting(prefix + "breaker.enabled", .flag, "true", "stop asking a provider that is failing").later,
-            Setting(prefix + "breaker.failureRate", .number(0.01...1), "0.5", "failures that open it").later,
-            Setting(prefix + "breaker.slowCallRate", .number(0.01...1), "0.8", "slow calls that open it").later,
+                "what an open breaker does with requests: fail them, or hold them back"),
+            Setting(prefix + "breaker.enabled", .flag, "true", "stop asking a provider that is failing"),
+            Setting(prefix + "breaker.failureRate", .number(0.01...1), "0.5", "failures that open it"),
+            Setting(prefix + "breaker.slowCallRate", .number(0.01...1), "0.8", "slow calls that open it"),
             Setting(
-                prefix + "breaker.slowCallDuration", .duration(second, canBeOff: false), "4s", "slower calls are slow"
-            ).later,
+                prefix + "breaker.slowCallDuration", .duration(second, canBeOff: false), "4s", "slower calls are slow"),
             Setting(
-                prefix + "breaker.openDuration", .duration(second, canBeOff: false), "5s", "pause before it probes"
-            ).later,
+                prefix + "breaker.openDuration", .duration(second, canBeOff: false), "5s", "pause before it probes"),
             Setting(
-                prefix + "breaker.minimumCalls", .integer(1...100_000), "20", "calls in the window before it may open"
-            ).later,
-            Setting(prefix + "breaker.window", .duration(second, canBeOff: false), "10s", "calls that count").later,
-            Setting(prefix + "singleFlight", .flag, "true", "identical searches in flight share one call").later,
+                prefix + "breaker.minimumCalls", .integer(1...100_000), "20", "calls in the window before it may open"),
+            Setting(prefix + "breaker.window", .duration(second, canBeOff: false), "10s", "calls that count"),
+            Setting(prefix + "singleFlight", .flag, "true", "identical searches in flight share one call"),
             Setting(
-                prefix + "adaptiveConcurrency", .flag, "true", "fewer requests in flight when the provider slows"
-            ).later,
+                prefix + "adaptiveConcurrency", .flag, "true", "fewer requests in flight when the provider slows"),
         ]
     }
 

@@ -27,28 +27,15 @@ struct Setting: Sendable {
     let defaultValue: String?
     let help: String
     var isSecret = false
-    /// Values that are part of the contract and whose part is not built yet: refused, not ignored.
-    var notYet: Set<String> = []
-    /// Whether the part that it steers is built; else setting it is refused, and it is shown nowhere.
-    private(set) var isBuilt = true
 
     init(
-        _ name: String, _ kind: Kind, _ defaultValue: String? = nil, _ help: String, isSecret: Bool = false,
-        notYet: Set<String> = []
+        _ name: String, _ kind: Kind, _ defaultValue: String? = nil, _ help: String, isSecret: Bool = false
     ) {
         self.name = name
         self.kind = kind
         self.defaultValue = defaultValue
         self.help = help
         self.isSecret = isSecret
-        self.notYet = notYet
-    }
-
-    /// The same, of a part that is not built yet.
-    var later: Setting {
-        var later = self
-        later.isBuilt = false
-        return later
     }
 
     static let byName = Dictionary(uniqueKeysWithValues: all.map { ($0.name, $0) })
@@ -84,7 +71,7 @@ struct Setting: Sendable {
         case .duration(let range, let canBeOff):
             "a duration from \(range.lowerBound.text) to \(range.upperBound.text), such as 250ms, 5s or 2m"
                 + (canBeOff ? ", or off" : "")
-        case .choice(let values): "one of " + values.filter { !notYet.contains($0) }.joined(separator: ", ")
+        case .choice(let values): "one of " + values.joined(separator: ", ")
         case .list(let values): "some of " + values.joined(separator: ", ") + ", separated by commas"
         case .properties: "name=value pairs separated by commas"
         case .url: "an http or https URL without ? and #"
@@ -94,8 +81,6 @@ struct Setting: Sendable {
     /// The value in the form in which the program uses it.
     /// - Throws: when it does not fit; a secret's value is not shown.
     func checked(_ value: String) throws(SettingsError) -> String {
-        guard isBuilt else { throw SettingsError("\(name): this version does not have this setting yet") }
-        if notYet.contains(value) { throw SettingsError("\(name) is \"\(value)\": this version does not have it yet") }
         guard let accepted = accepted(value) else {
             throw SettingsError("\(name) is \(isSecret ? "not valid" : "\"\(value)\""): expected \(expectation)")
         }

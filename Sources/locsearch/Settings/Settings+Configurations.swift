@@ -90,6 +90,7 @@ extension Settings {
         if let deadline = duration("worker.maxDeadline") { worker.maxDeadline = deadline }
         if let grace = duration("worker.shutdownGrace") { worker.shutdownGrace = grace }
         if let interval = duration("worker.commitInterval") { worker.commitInterval = interval }
+        worker.delivery = WorkerConfiguration.Delivery(rawValue: text("worker.delivery")) ?? .atLeastOnce
         worker.ordering = WorkerConfiguration.Ordering(rawValue: text("worker.ordering")) ?? .unordered
         return worker
     }
@@ -108,17 +109,35 @@ extension Settings {
         Setting.entries(text("providers.order")).compactMap(ProviderID.init(rawValue:))
     }
 
-    var retryPolicies: [ProviderID: RetryPolicy] {
-        var policies: [ProviderID: RetryPolicy] = [:]
-        for (id, name) in [
-            (ProviderID.googlePlaces, "googlePlaces"), (.googlePlacesLegacy, "googlePlacesLegacy"),
-            (.hotpepper, "hotpepper"),
-        ] {
-            var policy = RetryPolicy()
-            policy.maxAttempts = integer("providers.\(name).maxAttempts")
-            policies[id] = policy
+    private static let providerNames: [(id: ProviderID, name: String)] = [
+        (.googlePlaces, "googlePlaces"), (.googlePlacesLegacy, "googlePlacesLegacy"), (.hotpepper, "hotpepper"),
+    ]
+
+    /// For one loop.
+    var policies: [ProviderID: ProviderPolicy] {
+        Dictionary(uniqueKeysWithValues: Self.providerNames.map { ($0.id, policy("providers.\($0.name).")) })
+    }
+
+    private func policy(_ prefix: String) -> ProviderPolicy {
+        let loops = integer("worker.loops")
+        var policy = ProviderPolicy(concurrency: max(1, integer("worker.concurrency") / loops))
+        policy.retry.maxAttempts = integer(prefix + "maxAttempts")
+        policy.budget.ratio = number(prefix + "retryBudget") ?? 0.2
+        policy.rateLimit = number(prefix + "requestsPerSecond").map {
+            RateLimit(perSecond: $0, burst: number(prefix + "burst"))
         }
-        return policies
+        policy.share = text(prefix + "limitMode") == "perProcess" ? .perProcess(loops: loops) : .shared
+        policy.whenOpen = ProviderPolicy.WhenOpen(rawValue: text(prefix + "whenOpen")) ?? .fail
+        policy.sharesIdenticalCalls = flag(prefix + "singleFlight")
+        policy.concurrency.isAdaptive = flag(prefix + "adaptiveConcurrency")
+        policy.breaker.isEnabled = flag(prefix + "breaker.enabled")
+        if let rate = number(prefix + "breaker.failureRate") { policy.breaker.failureRate = rate }
+        if let rate = number(prefix + "breaker.slowCallRate") { policy.breaker.slowCallRate = rate }
+        if let time = duration(prefix + "breaker.slowCallDuration") { policy.breaker.slowCallDuration = time }
+        if let time = duration(prefix + "breaker.openDuration") { policy.breaker.openDuration = time }
+        if let time = duration(prefix + "breaker.window") { policy.breaker.window = time }
+        policy.breaker.minimumCalls = integer(prefix + "breaker.minimumCalls")
+        return policy
     }
 
     func googleKey() throws(SettingsError) -> String? {

@@ -1,10 +1,12 @@
 import AdminServer
 import EventLoop
+import Foundation
 import HTTPTransport
 import Kafka
 import LocationSearch
 import Logging
 import PlaceProviders
+import Resilience
 import WorkerRuntime
 
 /// A worker put together from settings: lanes, each with its own loop, consumer, producer and connections.
@@ -13,6 +15,7 @@ struct WorkerProcess: Sendable {
         let loop: EventLoop
         let lane: WorkerLane
         let http: HTTPTransport
+        let searches: SearchWorker
     }
     private let parts: [Part]
     let providers: [ProviderID]
@@ -24,6 +27,9 @@ struct WorkerProcess: Sendable {
         let keys = (google: try settings.googleKey(), hotpepper: try settings.hotpepperKey())
         let order = settings.providerOrder()
         let meters = WorkerMeters()
+        // A static member's next process takes over its name, which fences the last one off at once. Others need a name of
+        // their own each; the group's generation fences those that lost their partitions.
+        let instance = "\(consumer.groupID)-\(consumer.groupInstanceID ?? UUID().uuidString)"
         var parts: [Part] = []
         var configured: [ProviderID] = []
         for number in 0..<configuration.loops {
@@ -31,21 +37,40 @@ struct WorkerProcess: Sendable {
             let http = HTTPTransport(loop: loop, configuration: settings.http)
             let services = Self.services(settings, http, google: keys.google, hotpepper: keys.hotpepper)
             configured = services.map(\.id)
+            let searches = SearchWorker(
+                executor: loop, policies: settings.policies, timekeeper: LoopTimekeeper(loop), taskExecutor: loop,
+                onTransition: { Self.report($1, of: $0, to: log) })
             let interactor = SearchInteractor(
-                selection: ProviderSelection(services: services, order: order),
-                worker: SearchWorker(executor: loop, policies: settings.retryPolicies))
+                selection: ProviderSelection(services: services, order: order), worker: searches)
             var own = consumer
             // Static members need a name each.
             if configuration.loops > 1 { own.groupInstanceID = consumer.groupInstanceID.map { "\($0)-\(number)" } }
+            var sender = producer
+            if configuration.delivery == .exactlyOnce { sender.transactionalID = "\(instance)-\(number)" }
             let lane = WorkerLane(
                 loop: loop, configuration: configuration,
                 consumer: try KafkaConsumer(loop: loop, configuration: own, log: log),
-                producer: try KafkaProducer(loop: loop, configuration: producer, log: log), interactor: interactor,
-                meters: meters, log: log)
-            parts.append(Part(loop: loop, lane: lane, http: http))
+                producer: try KafkaProducer(loop: loop, configuration: sender, log: log), interactor: interactor,
+                fleet: searches, meters: meters, log: log)
+            parts.append(Part(loop: loop, lane: lane, http: http, searches: searches))
         }
         self.parts = parts
         providers = configured
+    }
+
+    /// One line for a change of state, not one for each request that meets it.
+    private static func report(_ transition: CircuitBreaker.Transition, of provider: ProviderID, to log: Logger) {
+        let metadata: Logger.Metadata = [
+            "provider": "\(provider.rawValue)", "state": "\(transition.to.rawValue)",
+            "reason": "\(transition.reason?.rawValue ?? "-")", "openFor": "\(transition.openFor.map(\.text) ?? "-")",
+        ]
+        switch (transition.to, transition.reason) {
+        case (.open, .tripped):
+            log.error("provider refuses our key or its quota is used up; not asked for a while", metadata: metadata)
+        case (.open, _): log.warning("provider is failing; not asked for a while", metadata: metadata)
+        case (.halfOpen, _): log.info("provider is tried again", metadata: metadata)
+        case (.closed, _): log.info("provider answers again", metadata: metadata)
+        }
     }
 
     private static func services(
@@ -90,6 +115,13 @@ struct WorkerProcess: Sendable {
     /// Begins the end: nothing more is taken, what is in flight finishes.
     func drain() async {
         for part in parts { await part.lane.drain() }
+    }
+
+    /// Of each loop.
+    func providerStatuses() async -> [ProviderStatus] {
+        var statuses: [ProviderStatus] = []
+        for part in parts { statuses += await part.searches.statuses }
+        return statuses
     }
 
     func statuses() async -> [LaneStatus] {

@@ -35,6 +35,7 @@ struct WorkerStatus: AdminSource {
             + PrometheusText.family(
                 "locsearch_build_info", .gauge, help: "Versions of what runs; always 1.",
                 [(labels: [("librdkafka", "\(LibraryVersion.running)")], value: 1)])
+            + ProviderSummary.prometheusText(ProviderSummary.all(await worker.providerStatuses()))
             + ProcessMetrics.prometheusText
     }
 
@@ -57,6 +58,10 @@ struct WorkerStatus: AdminSource {
             json.member("lag", partition.lag.map(Int.init))
             json.endObject()
         }
+        json.endArray()
+        json.key("providers")
+        json.beginArray()
+        for summary in ProviderSummary.all(await worker.providerStatuses()) { summary.write(to: &json) }
         json.endArray()
         json.endObject()
         return String(decoding: json.finish(), as: UTF8.self) + "\n"

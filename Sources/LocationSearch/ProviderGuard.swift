@@ -1,0 +1,255 @@
+import Resilience
+
+/// All that stands between a request and one provider, outermost first:
+///
+///     single flight -> retry within its budget -> breaker -> rate limit -> concurrency limit -> attempt
+///
+/// Identical requests share everything behind them. Each attempt, a retry too, is a call that the key's limit counts and
+/// that the breaker judges, so a retry goes through all three again. What can be refused without a wait is asked first:
+/// a request that meets an open breaker takes no token.
+///
+/// Belongs to one `SearchWorker`, on whose executor everything runs; takes no lock.
+final class ProviderGuard {
+    let id: ProviderID
+    private let policy: ProviderPolicy
+    private let clock: any MonotonicClock
+    private let flights: SingleFlight<SearchRequest, Asked, Asked.Failure>
+    private let breaker: CircuitBreaker
+    private let limiter: RateLimiter
+    private let concurrency: AdaptiveLimit
+    private var budget: RetryBudget
+    private var share: Double
+    private var calls = 0
+    private var random: any RandomNumberGenerator & Sendable
+
+    /// What came of asking.
+    struct Asked: Sendable {
+        var answer: ProviderAnswer
+        var cost: Cost
+
+        struct Failure: Error, Sendable {
+            var error: SearchError
+            var cost: Cost
+        }
+        struct Cost: Sendable {
+            var attempts = 0
+            var upstream: Duration = .zero
+        }
+    }
+
+    /// A refused key stays refused until a person acts; asking every five minutes finds out that he did.
+    private static let unauthorizedPause: Duration = .seconds(300)
+    /// A used-up daily quota, where the provider does not say when it begins anew.
+    private static let quotaPause: Duration = .seconds(3600)
+
+    init(
+        _ id: ProviderID, _ policy: ProviderPolicy, clock: any MonotonicClock, timekeeper: any Timekeeper,
+        taskExecutor: (any TaskExecutor)?, random: any RandomNumberGenerator & Sendable,
+        onTransition: @escaping @Sendable (ProviderID, CircuitBreaker.Transition) -> Void
+    ) {
+        self.id = id
+        self.policy = policy
+        self.clock = clock
+        self.random = random
+        flights = SingleFlight(
+            isEnabled: policy.sharesIdenticalCalls, timekeeper: timekeeper, taskExecutor: taskExecutor,
+            lacksTime: { $0.error.code == .timeout || $0.error.code == .rateLimited })
+        breaker = CircuitBreaker(policy.breaker)
+        breaker.onTransition = { onTransition(id, $0) }
+        share = policy.share.initial
+        limiter = RateLimiter(limit: policy.rateLimit, share: share, timekeeper: timekeeper)
+        concurrency = AdaptiveLimit(policy.concurrency, timekeeper: timekeeper)
+        budget = RetryBudget(policy.budget)
+    }
+
+    /// Asks the provider, or takes part in an identical request's asking.
+    /// - Parameter mayHold: nobody else can serve it, so `whenOpen` decides about waiting.
+    func ask(
+        _ service: any PlaceService, _ request: SearchRequest, before deadline: Deadline, mayHold: Bool,
+        isolation: isolated (any Actor)? = #isolation
+    ) async -> Result<Asked, Asked.Failure> {
+        let start = clock.now
+        let mayHold = mayHold && policy.whenOpen == .hold
+        do throws(FlightError<Asked.Failure>) {
+            // A held request has no deadline while it is held, which others could not share.
+            if mayHold || !policy.sharesIdenticalCalls {
+                do throws(Asked.Failure) {
+                    return .success(try await retrying(service, request, before: deadline, mayHold: mayHold))
+                } catch {
+                    return .failure(error)
+                }
+            }
+            let (asked, isShared) = try await flights.run(request.identity(at: id), before: deadline) {
+                [self] (deadline) async throws(Asked.Failure) in
+                try await retrying(service, request, before: deadline, mayHold: false)
+            }
+            // The call belongs to whoever made it; who shared it paid with time only.
+            return .success(
+                isShared ? Asked(answer: asked.answer, cost: .init(upstream: start.duration(to: clock.now))) : asked)
+        } catch {
+            let waited = Asked.Cost(upstream: start.duration(to: clock.now))
+            return switch error {
+            case .failed(let failure): .failure(failure)
+            case .timedOut, .cancelled: .failure(Asked.Failure(error: .timedOut, cost: waited))
+            }
+        }
+    }
+
+    // MARK: - Attempts
+
+    /// One attempt after another until one succeeds or another makes no sense.
+    private func retrying(
+        _ service: any PlaceService, _ request: SearchRequest, before deadline: Deadline, mayHold: Bool
+    ) async throws(Asked.Failure) -> Asked {
+        var deadline = deadline
+        var cost = Asked.Cost()
+        budget.noteRequest(at: clock.now)
+        while true {
+            let failure: SearchError
+            switch await attempt(service, request, before: deadline, &cost) {
+            case .success(let answer): return Asked(answer: answer, cost: cost)
+            case .failure(let error): failure = error
+            }
+            let now = clock.now
+            if failure.code == .circuitOpen, mayHold, !Task.isCancelled {
+                let pause = failure.retryAfter ?? .seconds(1)
+                guard (try? await clock.sleep(until: now + pause, tolerance: nil)) != nil else {
+                    throw Asked.Failure(error: failure, cost: cost)
+                }
+                deadline = Deadline(deadline.instant + now.duration(to: clock.now))
+                continue
+            }
+            guard !Task.isCancelled,
+                case .retry(let delay) = decide(after: failure, cost.attempts, before: deadline, at: now),
+                (try? await clock.sleep(until: now + delay, tolerance: nil)) != nil
+            else { throw Asked.Failure(error: failure, cost: cost) }
+        }
+    }
+
+    private func decide(
+        after failure: SearchError, _ attempts: Int, before deadline: Deadline, at now: ContinuousClock.Instant
+    ) -> RetryPolicy.Decision {
+        let failure = RetryPolicy.Failure(
+            attempt: max(1, attempts), allowsAttempt: failure.allowsAttempt, retryAfter: failure.retryAfter,
+            remaining: deadline.remaining(at: now), expectedAttempt: concurrency.expectedLatency)
+        return policy.retry.decide(after: failure, budget: &budget, at: now, using: &random)
+    }
+
+    /// One call, if all three let it through.
+    private func attempt(
+        _ service: any PlaceService, _ request: SearchRequest, before deadline: Deadline, _ cost: inout Asked.Cost
+    ) async -> Result<ProviderAnswer, SearchError> {
+        guard !deadline.hasPassed(at: clock.now) else { return .failure(.timedOut) }
+        let permit: CircuitBreaker.Permit
+        do throws(CircuitBreaker.Rejection) {
+            permit = try breaker.permit(at: clock.now)
+        } catch {
+            return .failure(.circuitOpen(id, for: error.retryAfter))
+        }
+        let slot: AdaptiveLimit.Slot
+        do throws(Refusal) {
+            try await limiter.acquire(before: deadline, at: clock.now)
+            slot = try await concurrency.acquire(before: deadline, at: clock.now)
+        } catch {
+            return .failure(.refused(error, by: id))
+        }
+        calls += 1
+        cost.attempts += 1
+        let start = clock.now
+        let result: Result<ProviderAnswer, SearchError>
+        do throws(SearchError) {
+            result = .success(try await service.answer(request, before: deadline))
+        } catch {
+            result = .failure(error)
+        }
+        let now = clock.now
+        let took = start.duration(to: now)
+        cost.upstream += took
+        if Task.isCancelled { return result }  // says nothing about the provider: permit and slot are given back
+        permit.finish(verdict(on: result, took: took), at: now)
+        slot.finish(load(shownBy: result), at: now)
+        if case .failure(let error) = result, error.code == .rateLimited || error.code == .upstreamUnavailable,
+            let pause = error.retryAfter
+        {
+            limiter.close(until: now + pause, at: now)
+        }
+        return result
+    }
+
+    /// What a call says about the provider's health.
+    private func verdict(on result: Result<ProviderAnswer, SearchError>, took: Duration) -> CircuitBreaker.Outcome {
+        guard case .failure(let error) = result else {
+            return took >= policy.breaker.slowCallDuration ? .slow : .success
+        }
+        switch error.code {
+        case .upstreamUnavailable, .unreachable, .badResponse: return .failure
+        // A call that had next to no time left shows nothing.
+        case .timeout: return took * 5 >= policy.breaker.slowCallDuration ? .failure : .ignored
+        case .unauthorized: return .trip(for: Self.unauthorizedPause)
+        case .rateLimited where !error.allowsAttempt: return .trip(for: error.retryAfter ?? Self.quotaPause)
+        case .notFound: return .success
+        case .rateLimited, .invalidRequest, .upstreamRejected, .circuitOpen, .superseded, .expired, .internal:
+            return .ignored
+        }
+    }
+
+    /// What a call says about how much the provider has to do.
+    private func load(shownBy result: Result<ProviderAnswer, SearchError>) -> AdaptiveLimit.Outcome {
+        guard case .failure(let error) = result else { return .answered }
+        return switch error.code {
+        case .timeout: .timedOut
+        case .upstreamUnavailable where error.httpStatus == 503: .overloaded
+        case .rateLimited where error.allowsAttempt: .overloaded
+        case .unreachable: .ignored
+        default: error.httpStatus == nil ? .ignored : .answered
+        }
+    }
+
+    // MARK: - The fleet, and what is shown
+
+    /// At each rebalance: before a loss is acknowledged, after a gain.
+    func owns(_ assigned: Int, of partitions: Int) {
+        share = policy.share.value(assigned: assigned, of: partitions)
+        limiter.setShare(share, at: clock.now)
+    }
+
+    var status: ProviderStatus {
+        let now = clock.now
+        return ProviderStatus(
+            provider: id, breaker: breaker.state, openFor: breaker.openUntil(at: now).map { now.duration(to: $0) },
+            breakerCounts: breaker.statistics, allowedPerSecond: policy.rateLimit.map { $0.perSecond * share },
+            rateLimiter: limiter.statistics, concurrency: concurrency.statistics, retries: budget.statistics,
+            calls: calls, shared: flights.statistics.joined)
+    }
+}
+
+extension SearchRequest {
+    /// What makes two requests one call: everything the provider is asked, nothing of who asks or how long.
+    fileprivate func identity(at provider: ProviderID) -> SearchRequest {
+        var request = self
+        request.requestID = ""
+        request.sessionID = nil
+        request.timeout = nil
+        request.provider = .named(provider)
+        return request
+    }
+}
+
+extension SearchError {
+    fileprivate static func circuitOpen(_ provider: ProviderID, for pause: Duration) -> SearchError {
+        SearchError(
+            .circuitOpen, "\(provider.rawValue) is failing and is not asked for now; send the request again later",
+            retryAfter: pause)
+    }
+
+    fileprivate static func refused(_ refusal: Refusal, by provider: ProviderID) -> SearchError {
+        switch refusal {
+        case .cancelled: .timedOut
+        case .tooLate(let retryAfter):
+            SearchError(
+                .rateLimited,
+                "\(provider.rawValue) could not be asked within the deadline at the rate and concurrency that are allowed; send the request again later, or allow more time",
+                retryAfter: retryAfter, allowsAttempt: false)
+        }
+    }
+}

@@ -1,0 +1,46 @@
+public import Resilience
+
+/// How one provider is asked: `providers.<name>.*`.
+public struct ProviderPolicy: Sendable, Hashable {
+    /// `whenOpen`: what an open breaker means for requests that nobody else can serve.
+    public enum WhenOpen: String, Sendable, Hashable, CaseIterable {
+        /// They end as `circuit-open` at once: somebody waits for them.
+        case fail
+        /// They wait until the provider may be asked again; the wait is not taken from their deadline. Each keeps its
+        /// place in `worker.concurrency`, so that no more records are taken than that: batch work.
+        case hold
+    }
+
+    public var retry = RetryPolicy()
+    public var budget = RetryBudget.Configuration()
+    /// Of the API key; `nil`: none is known.
+    public var rateLimit: RateLimit?
+    public var share = FleetShare.shared
+    public var breaker = CircuitBreaker.Configuration()
+    public var whenOpen = WhenOpen.fail
+    public var concurrency: AdaptiveLimit.Configuration
+    public var sharesIdenticalCalls = true
+
+    /// - Parameter concurrency: the most calls under way at once, at least 1: this loop's part of `worker.concurrency`.
+    public init(concurrency: Int) {
+        self.concurrency = AdaptiveLimit.Configuration(maximum: concurrency)
+    }
+}
+
+/// How a provider fares on one loop, for `/status` and metrics. Counters only grow.
+public struct ProviderStatus: Sendable, Hashable {
+    public var provider: ProviderID
+    public var breaker: CircuitBreaker.State
+    /// Until it asks the provider again; `nil` unless it is open.
+    public var openFor: Duration?
+    public var breakerCounts: CircuitBreaker.Statistics
+    /// Calls per second that this loop may make at present; `nil`: no limit.
+    public var allowedPerSecond: Double?
+    public var rateLimiter: RateLimiter.Statistics
+    public var concurrency: AdaptiveLimit.Statistics
+    public var retries: RetryBudget.Statistics
+    /// Attempts made, each of which may cost money.
+    public var calls: Int
+    /// Requests that were served by another's call.
+    public var shared: Int
+}

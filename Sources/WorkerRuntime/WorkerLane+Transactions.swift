@@ -1,0 +1,147 @@
+internal import Kafka
+internal import Logging
+
+/// `worker.delivery=exactly-once`: outcomes wait until every earlier record of their partition has one too, then leave
+/// in a transaction together with the offset behind them. Whoever reads committed records sees each outcome once,
+/// whatever crashes: either both are there or neither.
+///
+/// Transactions follow each other without a fixed interval: what becomes ready while one is under way is the next one's.
+/// Each adds the member's place in the group (KIP-447), so that a worker that lost its partitions, and does not know it
+/// yet, cannot commit for them.
+extension WorkerLane {
+    /// What the lane's transactions need to remember.
+    struct Transactions {
+        var task: Task<Void, Never>?
+        var waiter: CheckedContinuation<Void, Never>?
+        var isEnding = false
+        var hasReady = false
+    }
+
+    /// Outcomes of one transaction at most, so that one that must be done again is done soon.
+    private static var largestTransaction: Int { 1000 }
+    /// How long outcomes gather at least: a transaction costs four round trips to the brokers whatever it holds.
+    private static var shortestInterval: Duration { .milliseconds(10) }
+
+    func startTransactions() async throws {
+        guard configuration.delivery == .exactlyOnce else { return }
+        try await producer.initTransactions()
+        transactions.task = Task(executorPreference: loop) { await self.transact() }
+    }
+
+    /// Returns once what was released is committed, or given up after a failure.
+    func endTransactions() async {
+        guard let task = transactions.task else { return }
+        transactions.isEnding = true
+        wakeTransactions()
+        await task.value
+    }
+
+    /// An outcome is there: from now on it is a transaction's.
+    func release(_ flight: Flight, _ outgoing: Outgoing) {
+        guard owned[flight.partition.id.id] === flight.partition else { return finish(flight, delivered: false) }
+        flight.outgoing = outgoing
+        if flight.partition.tracker.finish(flight.slot) { wakeTransactions() }
+    }
+
+    /// Forgets what was ready on a partition that is no longer ours: whoever has it now does it again.
+    func dropReady(of partition: OwnedPartition) {
+        for flight in partition.flights.values where flight.outgoing != nil {
+            meters.wasted(flight.outgoing?.calls ?? 0)
+            flight.outgoing = nil
+            finish(flight, delivered: false)
+        }
+    }
+
+    private func wakeTransactions() {
+        transactions.hasReady = true
+        guard let waiter = transactions.waiter else { return }
+        transactions.waiter = nil
+        waiter.resume()
+    }
+
+    private func transact() async {
+        while failure == nil {
+            if !transactions.hasReady {
+                if transactions.isEnding { return }
+                await withCheckedContinuation { transactions.waiter = $0 }
+                continue
+            }
+            transactions.hasReady = false
+            let next = ContinuousClock.now + Self.shortestInterval
+            await commitReady()
+            if !transactions.isEnding { try? await Task.sleep(until: next, clock: .continuous) }
+        }
+    }
+
+    /// What may leave: of each partition the unbroken run of outcomes, oldest first.
+    private func ready() -> [Flight] {
+        var batch: [Flight] = []
+        for partition in owned.values {
+            guard let frontier = partition.tracker.frontier else { continue }
+            batch += partition.flights.values
+                .filter { $0.outgoing != nil && $0.record.offset < frontier }
+                .sorted { $0.record.offset < $1.record.offset }
+                .prefix(Self.largestTransaction - batch.count)
+            if batch.count >= Self.largestTransaction {
+                transactions.hasReady = true  // the rest
+                break
+            }
+        }
+        return batch
+    }
+
+    /// Commits what is ready; what fails for the moment is aborted and done again with what is ready and ours by then.
+    private func commitReady() async {
+        var pause = Duration.milliseconds(100)
+        while failure == nil {
+            let batch = ready()
+            if batch.isEmpty { return }
+            var receipts: [KafkaProducer.Receipt] = []
+            do throws(KafkaError) {
+                try await producer.beginTransaction()
+                for flight in batch {
+                    guard let outgoing = flight.outgoing else { continue }
+                    receipts += try await handOver(outgoing)
+                }
+                try await producer.sendOffsets(Self.offsets(behind: batch), of: consumer)
+                try await producer.commitTransaction()
+                for receipt in receipts { _ = try await producer.confirm(receipt) }
+                for flight in batch where flight.outgoing != nil {
+                    flight.outgoing = nil
+                    finish(flight, delivered: true)
+                }
+                return
+            } catch {
+                guard await abort(after: error, receipts) else { return }
+            }
+            try? await Task.sleep(for: pause)
+            pause = min(pause * 2, .seconds(2))
+        }
+    }
+
+    private static func offsets(behind batch: [Flight]) -> [(partition: TopicPartition, next: Int64)] {
+        var next: [TopicPartition: Int64] = [:]
+        for flight in batch { next[flight.record.partition.id] = flight.record.offset + 1 }
+        return next.map { (partition: $0.key, next: $0.value) }
+    }
+
+    /// - Returns: whether it may be tried again.
+    private func abort(after error: KafkaError, _ receipts: [KafkaProducer.Receipt]) async -> Bool {
+        switch error.kind {
+        case .fatal, .fenced, .closed:
+            fail(error)
+            return false
+        default:
+            log.warning("transaction aborted, its outcomes go into the next one", metadata: ["reason": "\(error)"])
+        }
+        do throws(KafkaError) {
+            try await producer.abortTransaction()
+        } catch {
+            fail(error)
+            return false
+        }
+        // Aborted with the transaction, whatever each says.
+        for receipt in receipts { _ = try? await producer.confirm(receipt) }
+        return true
+    }
+}

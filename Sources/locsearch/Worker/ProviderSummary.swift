@@ -1,0 +1,88 @@
+import JSON
+import LocationSearch
+import Observability
+import Resilience
+
+/// How one provider fares in this process: its loops taken together.
+struct ProviderSummary: Sendable {
+    let provider: ProviderID
+    let loops: [ProviderStatus]
+
+    static func all(_ statuses: [ProviderStatus]) -> [ProviderSummary] {
+        Dictionary(grouping: statuses, by: \.provider)
+            .map { ProviderSummary(provider: $0.key, loops: $0.value) }
+            .sorted { $0.provider.rawValue < $1.provider.rawValue }
+    }
+
+    /// The worst that a loop sees.
+    var breaker: CircuitBreaker.State {
+        if loops.contains(where: { $0.breaker == .open }) { return .open }
+        return loops.contains { $0.breaker == .halfOpen } ? .halfOpen : .closed
+    }
+
+    private func sum(_ value: (ProviderStatus) -> Int) -> Int { loops.reduce(0) { $0 + value($1) } }
+
+    func write(to json: inout JSONWriter) {
+        json.beginObject()
+        json.member("provider", provider.rawValue)
+        json.member("breaker", breaker.rawValue)
+        json.member("openForSeconds", loops.compactMap(\.openFor).max().map { $0 / .seconds(1) })
+        json.member("inFlight", sum(\.concurrency.inFlight))
+        json.member("concurrencyLimit", sum(\.concurrency.limit))
+        json.member("waitingForConcurrency", sum(\.concurrency.waiting))
+        let rates = loops.compactMap(\.allowedPerSecond)
+        json.member("allowedPerSecond", rates.isEmpty ? nil : rates.reduce(0, +))
+        json.member("waitingForRate", sum(\.rateLimiter.waiting))
+        json.member("calls", sum(\.calls))
+        json.member("retries", sum(\.retries.retries))
+        json.member("sharedCalls", sum(\.shared))
+        json.endObject()
+    }
+
+    // MARK: - Metrics
+
+    static func prometheusText(_ all: [ProviderSummary]) -> String {
+        func family(
+            _ name: String, _ kind: PrometheusText.Kind, _ help: String, _ value: (ProviderSummary) -> Int
+        ) -> String {
+            PrometheusText.family(
+                "locsearch_provider_" + name, kind, help: help,
+                all.map { (labels: [("provider", $0.provider.rawValue)], value: Double(value($0))) })
+        }
+        typealias Sample = (labels: [(String, String)], value: Double)
+        let states = all.flatMap { summary in
+            CircuitBreaker.State.allCases.map { state -> Sample in
+                let labels = [("provider", summary.provider.rawValue), ("state", state.rawValue)]
+                return (labels: labels, value: summary.breaker == state ? 1 : 0)
+            }
+        }
+        return PrometheusText.family(
+            "locsearch_provider_breaker_state", .gauge, help: "1 for the state that the breaker is in.", states)
+            + family("breaker_openings_total", .counter, "Times the breaker opened.") {
+                $0.sum(\.breakerCounts.openings)
+            }
+            + family("breaker_rejections_total", .counter, "Calls that an open breaker did not let through.") {
+                $0.sum(\.breakerCounts.rejected)
+            }
+            + family("retries_total", .counter, "Calls made again after a failure.") { $0.sum(\.retries.retries) }
+            + family("retries_refused_total", .counter, "Retries not made because the budget was used up.") {
+                $0.sum(\.retries.refused)
+            }
+            + family("rate_waits_total", .counter, "Calls that waited for their turn at the key's rate.") {
+                $0.sum(\.rateLimiter.waited)
+            }
+            + family("rate_refusals_total", .counter, "Calls not made because their turn would come too late.") {
+                $0.sum(\.rateLimiter.refused)
+            }
+            + family("concurrency_limit", .gauge, "Calls that may be under way at once.") {
+                $0.sum(\.concurrency.limit)
+            }
+            + family("concurrency_in_flight", .gauge, "Calls under way.") { $0.sum(\.concurrency.inFlight) }
+            + family("concurrency_refusals_total", .counter, "Calls not made because too many were under way.") {
+                $0.sum(\.concurrency.refused)
+            }
+            + family("calls_shared_total", .counter, "Requests served by an identical request's call.") {
+                $0.sum(\.shared)
+            }
+    }
+}

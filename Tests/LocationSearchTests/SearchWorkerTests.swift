@@ -1,0 +1,312 @@
+import EventLoop
+import Resilience
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import LocationSearch
+
+/// A provider that answers as a test says, and counts.
+final class ScriptedService: PlaceService {
+    let id: ProviderID
+    private let script: @Sendable (Int) async -> Result<ProviderAnswer, SearchError>
+    private let count = Mutex(0)
+    private let cancellations = Mutex(0)
+
+    init(_ id: ProviderID = .hotpepper, _ script: @escaping @Sendable (Int) async -> Result<ProviderAnswer, SearchError>) {
+        self.id = id
+        self.script = script
+    }
+
+    var calls: Int { count.withLock { $0 } }
+    var cancelled: Int { cancellations.withLock { $0 } }
+
+    func refusal(of request: SearchRequest) -> SearchError? { nil }
+
+    func answer(_ request: SearchRequest, before deadline: Deadline) async throws(SearchError) -> ProviderAnswer {
+        let number = count.withLock { count in
+            count += 1
+            return count
+        }
+        let result = await script(number)
+        if Task.isCancelled { cancellations.withLock { $0 += 1 } }
+        return try result.get()
+    }
+}
+
+/// A door that calls wait at until a test opens it.
+actor Door {
+    private var isOpen = false
+    private var waiters: [CheckedContinuation<Void, Never>] = []
+    private(set) var waiting = 0
+
+    func pass() async {
+        guard !isOpen else { return }
+        waiting += 1
+        await withCheckedContinuation { waiters.append($0) }
+    }
+
+    func open() {
+        isOpen = true
+        for waiter in waiters { waiter.resume() }
+        waiters = []
+    }
+}
+
+/// What a request meets on its way to a provider, and in which order.
+struct SearchWorkerTests {
+    private static let failed = SearchError(.upstreamUnavailable, "broken", httpStatus: 500)
+    private static let found = ProviderAnswer(places: [Place(id: "a", provider: .hotpepper, name: "A")])
+
+    private let clock = ManualClock()
+    private let loop: EventLoop
+    private let transitions = Transitions()
+
+    final class Transitions: Sendable {
+        private let seen = Mutex<[CircuitBreaker.Transition]>([])
+        func add(_ transition: CircuitBreaker.Transition) { seen.withLock { $0.append(transition) } }
+        var all: [CircuitBreaker.Transition] { seen.withLock { $0 } }
+    }
+
+    init() throws { loop = try EventLoop() }
+
+    private func worker(_ change: (inout ProviderPolicy) -> Void = { _ in }) -> SearchWorker {
+        var policy = ProviderPolicy(concurrency: 16)
+        change(&policy)
+        let policies = Dictionary(uniqueKeysWithValues: ProviderID.allCases.map { ($0, policy) })
+        return SearchWorker(
+            executor: loop, policies: policies, clock: clock, taskExecutor: loop,
+            onTransition: { [transitions] in transitions.add($1) })
+    }
+
+    private func request(_ id: String = "r", keyword: String? = nil) -> SearchRequest {
+        SearchRequest(requestID: id, location: Coordinate(latitude: 35, longitude: 139), keyword: keyword)
+    }
+
+    private func ask(
+        _ worker: SearchWorker, _ services: [any PlaceService], _ request: SearchRequest? = nil,
+        within time: Duration = .seconds(5)
+    ) async -> SearchReport {
+        await worker.report(on: request ?? self.request(), from: services, before: Deadline(clock.now + time))
+    }
+
+    private func code(_ report: SearchReport) -> SearchError.Code? {
+        if case .failure(let error) = report.result { error.code } else { nil }
+    }
+
+    /// Moves time whenever somebody sleeps, until the work is done.
+    private func driving<Value: Sendable>(_ work: @escaping @Sendable () async -> Value) async throws -> Value {
+        let done = Atomic<Bool>(false)
+        let task = Task {
+            let value = await work()
+            done.store(true, ordering: .releasing)
+            return value
+        }
+        try await eventually("the work ends") {
+            if clock.sleeperCount > 0 { clock.advance(by: .milliseconds(50)) }
+            return done.load(ordering: .acquiring)
+        }
+        return await task.value
+    }
+
+    // MARK: - Retries
+
+    @Test func aFailureIsFollowedByAnotherAttempt() async throws {
+        let service = ScriptedService { $0 < 3 ? .failure(Self.failed) : .success(Self.found) }
+        let worker = worker()
+        let report = try await driving { await self.ask(worker, [service]) }
+        #expect(code(report) == nil)
+        #expect(report.attempts == 3)
+        #expect(service.calls == 3)
+    }
+
+    @Test(arguments: [SearchError.Code.invalidRequest, .notFound, .upstreamRejected])
+    func whatAnotherAttemptCannotCureIsNotTriedAgain(code: SearchError.Code) async throws {
+        let service = ScriptedService { _ in .failure(SearchError(code, "no")) }
+        let report = await ask(worker(), [service])
+        #expect(self.code(report) == code)
+        #expect(service.calls == 1)
+    }
+
+    /// An outage is not multiplied: with the minimum used up, one request in five brings a retry.
+    @Test func retriesKeepToTheirBudget() async throws {
+        let service = ScriptedService { _ in .failure(Self.failed) }
+        let worker = worker {
+            $0.breaker.isEnabled = false
+            $0.budget.minimumPerSecond = 0
+        }
+        for number in 0..<100 {
+            _ = try await driving { await self.ask(worker, [service], self.request("r\(number)")) }
+        }
+        #expect(service.calls > 100)
+        #expect(service.calls <= 120)
+    }
+
+    @Test func nothingIsSentAfterTheDeadline() async throws {
+        let service = ScriptedService { _ in .success(Self.found) }
+        let report = await ask(worker(), [service], within: .zero)
+        #expect(code(report) == .timeout)
+        #expect(service.calls == 0)
+    }
+
+    // MARK: - Breaker
+
+    @Test func aProviderThatFailsIsNotAskedForAWhile() async throws {
+        let service = ScriptedService { $0 <= 20 ? .failure(Self.failed) : .success(Self.found) }
+        let worker = worker { $0.retry.maxAttempts = 1 }
+        for number in 0..<20 { _ = await ask(worker, [service], request("r\(number)")) }
+        let refused = await ask(worker, [service])
+        #expect(code(refused) == .circuitOpen)
+        guard case .failure(let error) = refused.result else { return }
+        #expect(error.retryAfter == .seconds(5))
+        #expect(refused.attempts == 0)
+        #expect(service.calls == 20)
+        clock.advance(by: .seconds(5))
+        for number in 0..<3 { #expect(code(await ask(worker, [service], request("p\(number)"))) == nil) }
+        #expect(transitions.all.map(\.to) == [.open, .halfOpen, .closed])
+    }
+
+    /// 401 and 403 open it at once, and say so once.
+    @Test func aRefusedKeyIsNotTriedAgainAndAgain() async throws {
+        let service = ScriptedService { _ in .failure(SearchError(.unauthorized, "key refused", httpStatus: 403)) }
+        let worker = worker()
+        #expect(code(await ask(worker, [service])) == .unauthorized)
+        for number in 0..<10 { #expect(code(await ask(worker, [service], request("\(number)"))) == .circuitOpen) }
+        #expect(service.calls == 1)
+        #expect(transitions.all.map(\.reason) == [.tripped])
+    }
+
+    @Test func aUsedUpDailyQuotaClosesThatProviderForAsLongAsItSays() async throws {
+        let service = ScriptedService { _ in
+            .failure(SearchError(.rateLimited, "quota", retryAfter: .seconds(7200), allowsAttempt: false))
+        }
+        let worker = worker()
+        #expect(code(await ask(worker, [service])) == .rateLimited)
+        clock.advance(by: .seconds(7100))
+        #expect(code(await ask(worker, [service])) == .circuitOpen)
+        #expect(service.calls == 1)
+    }
+
+    @Test func aRequestsOwnFaultNeverOpensIt() async throws {
+        let service = ScriptedService { _ in .failure(SearchError(.invalidRequest, "no", httpStatus: 400)) }
+        let worker = worker()
+        for number in 0..<50 { _ = await ask(worker, [service], request("r\(number)")) }
+        #expect(service.calls == 50)
+        #expect(transitions.all.isEmpty)
+    }
+
+    /// `whenOpen=hold`: the request waits, and its deadline with it.
+    @Test func heldRequestsWaitForTheProvider() async throws {
+        let service = ScriptedService { $0 <= 20 ? .failure(Self.failed) : .success(Self.found) }
+        let worker = worker {
+            $0.retry.maxAttempts = 1
+            $0.whenOpen = .hold
+        }
+        for number in 0..<20 { _ = await ask(worker, [service], request("r\(number)")) }
+        let report = try await driving { await self.ask(worker, [service], within: .seconds(1)) }
+        #expect(code(report) == nil)
+        #expect(service.calls == 21)
+    }
+
+    // MARK: - Fallback
+
+    @Test func anOpenBreakerPassesOnToTheNextCandidate() async throws {
+        let broken = ScriptedService(.hotpepper) { _ in .failure(Self.failed) }
+        let other = ScriptedService(.googlePlaces) { _ in .success(Self.found) }
+        let worker = worker { $0.retry.maxAttempts = 1 }
+        for number in 0..<25 {
+            let report = await ask(worker, [broken, other], request("r\(number)"))
+            #expect(report.provider == .googlePlaces)
+            #expect(report.triedProviders == [.hotpepper, .googlePlaces])
+        }
+        #expect(broken.calls == 20)
+        #expect(other.calls == 25)
+    }
+
+    // MARK: - Rate
+
+    @Test func aRateIsKeptAndTooLateIsSaidAtOnce() async throws {
+        let service = ScriptedService { _ in .success(Self.found) }
+        let worker = worker {
+            $0.rateLimit = RateLimit(perSecond: 10, burst: 2)
+            $0.share = .perProcess(loops: 1)
+        }
+        await worker.owns(1, of: 1)
+        for number in 0..<2 { #expect(code(await ask(worker, [service], request("\(number)"))) == nil) }
+        let refused = await ask(worker, [service], within: .milliseconds(50))
+        #expect(code(refused) == .rateLimited)
+        guard case .failure(let error) = refused.result else { return }
+        #expect(error.retryAfter == .milliseconds(100))
+        clock.advance(by: .milliseconds(100))
+        #expect(code(await ask(worker, [service], request("later"))) == nil)
+    }
+
+    @Test func theShareFollowsThePartitions() async throws {
+        let service = ScriptedService { _ in .success(Self.found) }
+        let worker = worker { $0.rateLimit = RateLimit(perSecond: 100, burst: 1) }
+        _ = await ask(worker, [service], within: .milliseconds(1))
+        #expect(service.calls == 0)  // owns nothing yet
+        await worker.owns(3, of: 12)
+        #expect(await worker.statuses.first?.allowedPerSecond == 25)
+    }
+
+    /// `Retry-After` counts for whoever comes, not only for who was told.
+    @Test func aProvidersPauseHoldsEverybody() async throws {
+        let service = ScriptedService {
+            $0 == 1 ? .failure(SearchError(.rateLimited, "slow down", retryAfter: .seconds(3), httpStatus: 429)) : .success(Self.found)
+        }
+        let worker = worker { $0.retry.maxAttempts = 1 }
+        _ = await ask(worker, [service])
+        #expect(code(await ask(worker, [service], request("other"), within: .seconds(1))) == .rateLimited)
+        #expect(service.calls == 1)
+        clock.advance(by: .seconds(3))
+        #expect(code(await ask(worker, [service], request("third"))) == nil)
+    }
+
+    // MARK: - Single flight
+
+    @Test func identicalSearchesShareOneCall() async throws {
+        let door = Door()
+        let service = ScriptedService { _ in
+            await door.pass()
+            return .success(Self.found)
+        }
+        let worker = worker()
+        let first = Task { await self.ask(worker, [service], self.request("one")) }
+        try await eventually("the call is under way") { service.calls == 1 }
+        let second = Task { await self.ask(worker, [service], self.request("two")) }
+        let different = Task { await self.ask(worker, [service], self.request("three", keyword: "ramen")) }
+        try await eventually("the second joined") { await worker.statuses.first?.shared == 1 && service.calls == 2 }
+        await door.open()
+        #expect(await first.value.attempts == 1)
+        #expect(await second.value.attempts == 0)
+        #expect(code(await second.value) == nil)
+        #expect(await different.value.attempts == 1)
+        #expect(service.calls == 2)
+    }
+
+    @Test func whoIsCancelledLeavesTheCallToTheOthers() async throws {
+        let door = Door()
+        let service = ScriptedService { _ in
+            await door.pass()
+            return .success(Self.found)
+        }
+        let worker = worker()
+        let first = Task { await self.ask(worker, [service], self.request("one")) }
+        try await eventually("the call is under way") { service.calls == 1 }
+        let second = Task { await self.ask(worker, [service], self.request("two")) }
+        try await eventually("the second joined") { await worker.statuses.first?.shared == 1 }
+        first.cancel()
+        _ = await first.value
+        await door.open()
+        #expect(code(await second.value) == nil)
+        #expect(service.cancelled == 0)
+    }
+
+    @Test func withoutSingleFlightEachMakesItsOwnCall() async throws {
+        let service = ScriptedService { _ in .success(Self.found) }
+        let worker = worker { $0.sharesIdenticalCalls = false }
+        for _ in 0..<3 { #expect(await ask(worker, [service]).attempts == 1) }
+        #expect(service.calls == 3)
+    }
+}
