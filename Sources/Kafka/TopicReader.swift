@@ -94,6 +94,26 @@ public final class TopicReader: Sendable {
         return try result.get()
     }
 
+    /// Where each partition of a topic begins and ends now: its oldest offset, and one past its newest.
+    /// - Throws: `unreachable`, `unknownTopicOrPartition`.
+    public func bounds(
+        of topic: String, within bound: Duration
+    ) async throws(KafkaError) -> [TopicPartition: Range<Int64>] {
+        let (client, deadline) = (client, ContinuousClock.now + bound)
+        let result: Result<[TopicPartition: Range<Int64>], KafkaError> = await blocking.run {
+            do throws(KafkaError) {
+                var bounds: [TopicPartition: Range<Int64>] = [:]
+                for partition in try Self.partitions(of: topic, client.pointer, before: deadline) {
+                    bounds[partition] = try Self.bounds(of: partition, client.pointer, before: deadline)
+                }
+                return .success(bounds)
+            } catch {
+                return .failure(error)
+            }
+        }
+        return try result.get()
+    }
+
     private static func milliseconds(until deadline: ContinuousClock.Instant) -> Int32 {
         Int32(clamping: max(1, (deadline - .now).wholeMilliseconds))
     }
@@ -130,11 +150,17 @@ public final class TopicReader: Sendable {
         of partition: TopicPartition, _ start: Start, _ client: OpaquePointer, before deadline: ContinuousClock.Instant
     ) throws(KafkaError) -> Int64 {
         guard start == .end else { return Int64(RD_KAFKA_OFFSET_BEGINNING) }
+        return try bounds(of: partition, client, before: deadline).upperBound
+    }
+
+    private static func bounds(
+        of partition: TopicPartition, _ client: OpaquePointer, before deadline: ContinuousClock.Instant
+    ) throws(KafkaError) -> Range<Int64> {
         while true {
             var (low, high) = (Int64(0), Int64(0))
             let code = rd_kafka_query_watermark_offsets(
                 client, partition.topic, partition.partition, &low, &high, milliseconds(until: deadline))
-            if code == RD_KAFKA_RESP_ERR_NO_ERROR { return high }
+            if code == RD_KAFKA_RESP_ERR_NO_ERROR { return low..<max(low, high) }
             guard ContinuousClock.now < deadline else { throw KafkaError(code, doing: "find the end of \(partition)") }
             Self.pause(milliseconds: 100)
         }

@@ -8,7 +8,7 @@ struct Locsearch: AsyncParsableCommand {
         abstract: "Kafka-driven search for places: requests in, exactly one outcome out for each.",
         subcommands: [
             WorkerCommand.self, DemoCommand.self, SearchCommand.self, WatchCommand.self, BrokerCommand.self,
-            SimulateCommand.self, ConfigCommand.self,
+            SimulateCommand.self, DeadLettersCommand.self, ConfigCommand.self,
         ])
 
     /// Exit codes are the contract's: 0, 64 wrong usage, 78 wrong configuration, 69 unreachable, 1 anything else.

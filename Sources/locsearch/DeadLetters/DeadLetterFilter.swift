@@ -1,0 +1,34 @@
+import ArgumentParser
+import EventContract
+
+/// Which dead letters a command is about; what is not given does not filter.
+struct DeadLetterFilter: ParsableArguments {
+    @Option(help: "Only those put aside for this reason, such as invalid-request.") var reason: String?
+    @Option(help: "Only those whose fault is this member, such as location.latitude.") var member: String?
+    @Option(help: "Only those of this partition of the requests topic.") var partition: Int32?
+    @Option(help: "Only those that stood at this offset of the requests topic or behind it.") var fromOffset: Int64?
+    @Option(help: "Only those that stood before this offset of the requests topic.") var toOffset: Int64?
+    @Option(help: "Only those put aside at this time or later: RFC 3339, such as 2026-11-21T09:30:00Z.")
+    var since: TimeArgument?
+    @Option(help: "Only those put aside before this time.") var until: TimeArgument?
+
+    func matches(_ letter: DeadLetter) -> Bool {
+        if let reason, letter.reason != reason { return false }
+        if let member, letter.member != member { return false }
+        if let partition, letter.source?.partition != partition { return false }
+        if let fromOffset, (letter.source?.offset ?? -1) < fromOffset { return false }
+        if let toOffset, (letter.source?.offset ?? .max) >= toOffset { return false }
+        if let since, letter.time.map({ $0 < since.time }) ?? true { return false }
+        if let until, letter.time.map({ $0 >= until.time }) ?? true { return false }
+        return true
+    }
+}
+
+struct TimeArgument: ExpressibleByArgument, Sendable {
+    let time: EventTime
+
+    init?(argument: String) {
+        guard let time = EventTime(rfc3339: Array(argument.utf8)) else { return nil }
+        self.time = time
+    }
+}
