@@ -214,21 +214,21 @@ public actor WorkerLane {
 
     private func run(_ decoded: DecodedRequest, _ flight: Flight, _ receivedAt: EventTime) async -> SearchOutcome {
         let request = decoded.request
-        if let maxAge = configuration.maxAge, let time = decoded.envelope.time,
-            receivedAt.duration(since: time) > maxAge
-        {
-            return SearchOutcome(
-                request, .expired, "the request was older than worker.maxAge when it was read; send it again")
+        var time = min(request.timeout ?? configuration.deadline, configuration.maxDeadline)
+        if let maxAge = configuration.maxAge, let made = decoded.envelope.time {
+            let age = max(.zero, receivedAt.duration(since: made))
+            guard age <= maxAge else {
+                return SearchOutcome(
+                    request, .expired, "the request was older than worker.maxAge when it was read; send it again")
+            }
+            // Where age counts, it counts against the time that the request itself asked for as well.
+            if request.timeout != nil { time -= age }
+        }
+        if let left = decoded.envelope.expiry?.duration(since: receivedAt) { time = min(time, left) }
+        guard time > .zero else {
+            return SearchOutcome(request, .expired, "the request's own time was over when it was read; send it again")
         }
         supersede(olderThan: flight, request)
-        var time = min(request.timeout ?? configuration.deadline, configuration.maxDeadline)
-        if let left = decoded.envelope.expiry?.duration(since: receivedAt) {
-            guard left > .zero else {
-                return SearchOutcome(
-                    request, .expired, "the request's expirytime had passed when it was read; send it again")
-            }
-            time = min(time, left)
-        }
         let outcome = await interactor.run(request, before: Deadline(.now + time))
         leaveSession(flight, request)
         guard flight.fate == .superseded else { return outcome }
