@@ -94,6 +94,9 @@ let package = Package(
         .testTarget(name: "HTTPTransportTests", dependencies: ["HTTPTransport", "TestSupport"], swiftSettings: safe),
         .testTarget(name: "ResilienceTests", dependencies: ["Resilience", "TestSupport"], swiftSettings: safe),
         .testTarget(name: "LocationSearchTests", dependencies: ["EventLoop", "LocationSearch", "TestSupport"], swiftSettings: safe),
+        .testTarget(
+            name: "PlaceProvidersTests", dependencies: ["HTTPTransport", "PlaceProviders", "TestSupport"],
+            swiftSettings: safe),
         .testTarget(name: "EventContractTests", dependencies: ["EventContract"], swiftSettings: spans),
         .testTarget(name: "ObservabilityTests", dependencies: ["Observability"], swiftSettings: safe),
         .testTarget(name: "WorkerRuntimeTests", dependencies: ["WorkerRuntime", "TestSupport"], swiftSettings: safe),

@@ -1,0 +1,134 @@
+import HTTPTransport
+import LocationSearch
+import Testing
+
+@testable import PlaceProviders
+
+struct HotpepperTests {
+    private static func page(_ shops: String, available: String = "1", more: String = "") -> String {
+        #"{"results":{"api_version":"1.30","results_available":\#(available),"results_returned":"9","results_start":1\#(more),"shop":[\#(shops)]}}"#
+    }
+    /// Invented; every member that counts, numbers as strings and as numbers, what is empty or missing in real answers.
+    private static let full = """
+        {"id":"J000000011","name":"麺処 \\u307f本","address":"東京都架空区1-2-3","lat":"35.6901","lng":139.7012,"logo_image":"x",
+        "genre":{"catch":"","code":"G013","name":"ラーメン"},"sub_genre":{"code":"G001","name":"居酒屋"},
+        "food":{"code":"","name":""},"capacity":"","urls":{"pc":"https://shops.example.jp/11/?a=b"},
+        "photo":{"mobile":{"l":"https://img.example.jp/m.jpg","s":""},"pc":{"l":"https://img.example.jp/l.jpg","m":"https://img.example.jp/p.jpg","s":""}}}
+        """
+
+    @Test func everyMemberIsTakenOver() async throws {
+        let http = FakeHTTP(Self.page(Self.full, available: #""28""#))
+        let answer = try await Providers.hotpepper(http).ask(Providers.search(limit: 1))
+        #expect(
+            answer.places == [
+                Place(
+                    id: "J000000011", provider: .hotpepper, name: "麺処 み本", category: "ラーメン", types: ["ラーメン", "居酒屋"],
+                    location: Coordinate(latitude: 35.6901, longitude: 139.7012), address: "東京都架空区1-2-3",
+                    imageURL: "https://img.example.jp/l.jpg", url: "https://shops.example.jp/11/?a=b")
+            ])
+        #expect(answer.totalAvailable == 28)
+        #expect(answer.nextPageToken == "2")
+        #expect(answer.radiusMeters == 2000)
+        #expect(answer.attributions.count == 2)
+    }
+
+    @Test func whatIsMissingIsLeftOut() async throws {
+        let shops = """
+            {"id":"J000000001","name":"A","lat":"","lng":null,"genre":"","photo":{"pc":{"l":"https://x.example/noimage.gif"}},"urls":[]},
+            {"id":"","name":"no id"},{"name":"nor this"},17,null,{"id":"J000000002","name":"B","lat":95,"lng":10},
+            {"id":"J000000001","name":"twice"}
+            """
+        let answer = try await Providers.hotpepper(FakeHTTP(Self.page(shops))).ask(Providers.search())
+        #expect(answer.places.map(\.name) == ["A", "B"])
+        #expect(answer.places.allSatisfy { $0.location == nil && $0.imageURL == nil && $0.url == nil })
+        #expect(answer.unreadablePlaces == 4)
+        #expect(answer.attributions == ["Powered by ホットペッパーグルメ Webサービス"])
+    }
+
+    @Test func nothingFoundIsAnAnswer() async throws {
+        let http = FakeHTTP(#"{"results":{"results_available":0,"results_returned":"0","results_start":1,"shop":[]}}"#)
+        let answer = try await Providers.hotpepper(http).ask(Providers.search())
+        #expect(answer.places.isEmpty)
+        #expect(answer.totalAvailable == 0)
+        #expect(answer.nextPageToken == nil)
+    }
+
+    @Test(arguments: [
+        (300.0, 1), (301, 2), (500, 2), (1000, 3), (1500, 4), (2000, 4), (2001, 5), (3000, 5), (50000, 5),
+    ])
+    func theRadiusIsTheNextLargerStep(radius: Double, range: Int) async throws {
+        let http = FakeHTTP(Self.page(Self.full))
+        _ = try await Providers.hotpepper(http).ask(Providers.search(radius: radius))
+        #expect(http.requests[0].url.contains("&range=\(range)&"))
+    }
+
+    @Test func everyParameterIsSent() async throws {
+        let http = FakeHTTP(Self.page(Self.full))
+        let service = Providers.hotpepper(http)
+        _ = try await service.ask(
+            Providers.search(category: "ramen", radius: 800, keyword: "味噌 & 塩", limit: 7, pageToken: "21"))
+        _ = try await service.ask(Providers.details("J000000011"))
+        #expect(
+            http.requests.map(\.url) == [
+                "https://hot.test/hotpepper/gourmet/v1/?key=\(Providers.key)&lat=35.6895&lng=139.6917123&range=3"
+                    + "&keyword=%E5%91%B3%E5%99%8C%20%26%20%E5%A1%A9&genre=G013&start=21&count=7&format=json",
+                "https://hot.test/hotpepper/gourmet/v1/?key=\(Providers.key)&id=J000000011&format=json",
+            ])
+    }
+
+    @Test(arguments: [
+        ("hospital", nil, nil, "category"), ("restaurant", true, nil, "openNow"), ("restaurant", nil, "abc", "pageToken"),
+        ("restaurant", nil, "0", "pageToken"), ("restaurant", false, "11", nil), ("G013", nil, nil, nil),
+        ("カフェ・スイーツ", nil, nil, nil),
+    ] as [(String, Bool?, String?, String?)])
+    func whatItCannotDoIsRefusedWithoutACall(category: String, openNow: Bool?, token: String?, member: String?) {
+        let request = Providers.search(category: category, openNow: openNow, pageToken: token)
+        #expect(Providers.hotpepper(FakeHTTP("")).refusal(of: request)?.member == member)
+    }
+
+    @Test(arguments: [
+        (200, #"{"results":{"error":[{"code":1000,"message":"x"}]}}"#, SearchError.Code.upstreamUnavailable, "1000"),
+        (200, #"{"results":{"api_version":"1.26","error":{"code":"2000","message":"key"}}}"#, .unauthorized, "2000"),
+        (200, #"{"results":{"error":[{"message":"少なくとも","code":3000}]}}"#, .invalidRequest, "3000"),
+        (200, #"{"results":{"error":[{"code":4711}]}}"#, .upstreamRejected, "4711"),
+        (200, #"{"results":{"error":[]},"a":"#, .badResponse, nil), (200, "", .badResponse, nil),
+        (200, "{}", .badResponse, nil), (200, #"{"results":{}}"#, .badResponse, nil),
+        (200, #"{"results":{"shop":[{"id":7}]}}"#, .badResponse, nil), (200, "[1,2]", .badResponse, nil),
+        (200, " <!DOCTYPE html><html>メンテナンス</html>", .upstreamUnavailable, nil),
+        (200, "<?xml version=\"1.0\"?><results/>", .badResponse, nil), (301, "", .upstreamUnavailable, nil),
+        (403, "", .unauthorized, nil), (429, "", .rateLimited, nil), (500, "x", .upstreamUnavailable, nil),
+        (503, "", .upstreamUnavailable, nil), (404, "", .upstreamRejected, nil),
+    ] as [(Int, String, SearchError.Code, String?)])
+    func eachFailureHasItsCode(status: Int, body: String, code: SearchError.Code, providerStatus: String?) async {
+        let error = await Providers.hotpepper(FakeHTTP(status, body)).failure(Providers.search())
+        #expect(error?.code == code)
+        #expect(error?.providerStatus == providerStatus)
+        #expect(error.map { !"\($0)".contains(Providers.key) } == true)
+    }
+
+    @Test func detailsAndPhotoOfAnUnknownPlaceAreNotFound() async {
+        let empty = Self.page("", available: "0")
+        #expect(await Providers.hotpepper(FakeHTTP(empty)).failure(Providers.details("J000000099"))?.code == .notFound)
+        let plain = Self.page(#"{"id":"J000000001","name":"A"}"#)
+        #expect(await Providers.hotpepper(FakeHTTP(plain)).failure(Providers.photo("J000000001"))?.code == .notFound)
+        #expect(
+            try! await Providers.hotpepper(FakeHTTP(Self.page(Self.full))).ask(Providers.photo("J000000011")).photoURL
+                == "https://img.example.jp/l.jpg")
+    }
+
+    @Test(arguments: [
+        (HTTPError.Kind.dns, SearchError.Code.unreachable), (.connect, .unreachable), (.tls, .unreachable),
+        (.reset, .unreachable), (.timeout, .timeout), (.truncated, .badResponse), (.protocolViolation, .badResponse),
+        (.tooLarge, .badResponse),
+    ])
+    func whatTheTransportSaysBecomesACode(kind: HTTPError.Kind, code: SearchError.Code) async {
+        let http = FakeHTTP([.failure(HTTPError(kind, "hot.test: broken"))])
+        #expect(await Providers.hotpepper(http).failure(Providers.search())?.code == code)
+    }
+
+    @Test(arguments: [("7", 7.0), ("0.5", 0.5), ("99999", 3600), ("-1", nil), ("soon", nil), ("", nil)] as [(String, Double?)])
+    func retryAfterIsReadInSeconds(text: String, seconds: Double?) async {
+        let error = await Providers.hotpepper(FakeHTTP(429, "", retryAfter: text)).failure(Providers.search())
+        #expect(error?.retryAfter == seconds.map { .seconds($0) })
+    }
+}

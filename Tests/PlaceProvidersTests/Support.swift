@@ -1,0 +1,79 @@
+import HTTPTransport
+import LocationSearch
+import PlaceProviders
+import Resilience
+import Synchronization
+
+/// Answers as a test says, one after another, and remembers what was asked.
+final class FakeHTTP: HTTPSending {
+    private let state: Mutex<(answers: [Result<HTTPResponse, HTTPError>], requests: [HTTPRequest])>
+
+    init(_ answers: [Result<HTTPResponse, HTTPError>]) { state = Mutex((answers, [])) }
+
+    convenience init(_ body: String) { self.init(200, body) }
+
+    convenience init(_ status: Int, _ body: String, retryAfter: String? = nil, location: String? = nil) {
+        self.init([
+            .success(HTTPResponse(status: status, body: Array(body.utf8), location: location, retryAfter: retryAfter))
+        ])
+    }
+
+    var requests: [HTTPRequest] { state.withLock { $0.requests } }
+
+    /// The last answer serves all further calls.
+    func send(_ request: HTTPRequest, before deadline: ContinuousClock.Instant) async throws(HTTPError) -> HTTPResponse {
+        let answer = state.withLock { state in
+            state.requests.append(request)
+            return state.answers.count > 1 ? state.answers.removeFirst() : state.answers[0]
+        }
+        return try answer.get()
+    }
+}
+
+enum Providers {
+    static let key = "SECRET-key-0123"
+
+    static func hotpepper(_ http: FakeHTTP) -> HotpepperService {
+        HotpepperService(http: http, configuration: ProviderConfiguration(baseURL: "https://hot.test", apiKey: key))
+    }
+    static func google(_ http: FakeHTTP) -> GooglePlacesService {
+        GooglePlacesService(http: http, configuration: ProviderConfiguration(baseURL: "https://new.test", apiKey: key))
+    }
+    static func legacy(_ http: FakeHTTP, clock: any MonotonicClock = ContinuousClock()) -> GooglePlacesLegacyService {
+        GooglePlacesLegacyService(
+            http: http, configuration: ProviderConfiguration(baseURL: "https://old.test", apiKey: key), clock: clock)
+    }
+
+    static func search(
+        category: String = "restaurant", radius: Double = 1500, keyword: String? = nil, language: String? = nil,
+        openNow: Bool? = nil, limit: Int = 20, pageToken: String? = nil
+    ) -> SearchRequest {
+        SearchRequest(
+            requestID: "r", category: category, location: Coordinate(latitude: 35.6895, longitude: 139.69171234567),
+            radiusMeters: radius, keyword: keyword, language: language, openNow: openNow, limit: limit,
+            pageToken: pageToken)
+    }
+
+    static func details(_ id: String, language: String? = nil) -> SearchRequest {
+        SearchRequest(requestID: "r", operation: .details, language: language, placeID: id)
+    }
+
+    static func photo(_ id: String) -> SearchRequest {
+        SearchRequest(requestID: "r", operation: .photo, placeID: id)
+    }
+}
+
+extension PlaceService {
+    func ask(_ request: SearchRequest) async throws(SearchError) -> ProviderAnswer {
+        try await answer(request, before: Deadline(.now + .seconds(30)))
+    }
+
+    func failure(_ request: SearchRequest) async -> SearchError? {
+        do throws(SearchError) {
+            _ = try await ask(request)
+            return nil
+        } catch {
+            return error
+        }
+    }
+}
