@@ -26,7 +26,8 @@ public struct JSONMembers<Member: CaseIterable & RawRepresentable<String> & Send
 @usableFromInline struct JSONNameTable: Sendable {
     private struct Name {
         let head: UInt64
-        let bytes: [UInt8]
+        let mark: UInt64
+        let count: Int
         let index: Int
     }
     /// Empty slots hold a name that nothing equals: no key of a table has a negative length.
@@ -42,7 +43,11 @@ public struct JSONMembers<Member: CaseIterable & RawRepresentable<String> & Send
 
     init(_ texts: [String]) {
         names = texts.map { Array($0.utf8) }
-        let entries = names.enumerated().map { Name(head: Self.head(of: $1), bytes: $1, index: $0) }
+        let entries = names.enumerated().map { index, name in
+            let (head, tail) = (Self.word(name.prefix(8)), name.count > 8 ? Self.word(name.suffix(8)) : 0)
+            return Name(head: head, mark: Self.mark(head, tail, name.count), count: name.count, index: index)
+        }
+        precondition(Set(entries.map(\.mark)).count == entries.count, "names that only their middle tells apart")
         var (bits, random) = (4 as UInt64, 0x9E37_79B9_7F4A_7C15 as UInt64)  // the golden ratio's fraction, odd
         while true {
             if let slots = Self.slots(entries, multiplier: random, shift: 64 - bits) {
@@ -58,20 +63,26 @@ public struct JSONMembers<Member: CaseIterable & RawRepresentable<String> & Send
     private static func slots(_ names: [Name], multiplier: UInt64, shift: UInt64) -> [Slot]? {
         var slots = [Slot](repeating: Slot(), count: 1 << Int(64 - shift))
         for name in names {
-            let place = place(name.head, name.bytes.count, multiplier, shift)
+            let place = place(name.mark, multiplier, shift)
             guard slots[place].count < 0 else { return nil }
-            slots[place] = Slot(head: name.head, count: name.bytes.count, index: name.index)
+            slots[place] = Slot(head: name.head, count: name.count, index: name.index)
         }
         return slots
     }
 
     @inline(__always)
-    private static func place(_ head: UInt64, _ count: Int, _ multiplier: UInt64, _ shift: UInt64) -> Int {
-        Int(truncatingIfNeeded: ((head ^ UInt64(truncatingIfNeeded: count) << 57) &* multiplier) &>> shift)
+    private static func place(_ mark: UInt64, _ multiplier: UInt64, _ shift: UInt64) -> Int {
+        Int(truncatingIfNeeded: (mark &* multiplier) &>> shift)
     }
 
-    private static func head(of name: [UInt8]) -> UInt64 {
-        name.prefix(8).enumerated().reduce(0) { $0 | UInt64($1.element) << UInt64($1.offset * 8) }
+    /// What is hashed of a name: its first and last eight bytes and its length.
+    @inline(__always)
+    private static func mark(_ head: UInt64, _ tail: UInt64, _ count: Int) -> UInt64 {
+        head ^ (tail &<< 23 | tail &>> 41) ^ UInt64(truncatingIfNeeded: count) &<< 57
+    }
+
+    private static func word(_ bytes: ArraySlice<UInt8>) -> UInt64 {
+        bytes.enumerated().reduce(0) { $0 | UInt64($1.element) << UInt64($1.offset * 8) }
     }
 
     /// - Returns: the key's place among the names that the table was made of; `nil` for none of them.
@@ -80,7 +91,8 @@ public struct JSONMembers<Member: CaseIterable & RawRepresentable<String> & Send
         if key.hasEscapes { return index(ofEscaped: key, in: input) }
         let count = key.end &- key.start
         let head = input.head(key.start, length: count)
-        let slot = slots[Self.place(head, count, multiplier, shift)]
+        let tail = count > 8 ? input.word(at: key.end &- 8) : 0
+        let slot = slots[Self.place(Self.mark(head, tail, count), multiplier, shift)]
         guard slot.head == head, slot.count == count else { return nil }
         return count <= 8 || hasTail(of: slot.index, key, input) ? slot.index : nil
     }

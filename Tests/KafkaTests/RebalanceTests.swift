@@ -14,8 +14,8 @@ struct RebalanceTests {
         let producer = try bench.producer()
         // Eager commits during a revocation are refused by the mock (a real broker takes them), cooperative ones not;
         // and this version's cooperative-sticky is good enough for two members.
-        let first = try bench.consumer(session: 30_000) { $0.assignor = "cooperative-sticky" }
-        let second = try bench.consumer(session: 30_000) { $0.assignor = "cooperative-sticky" }
+        let first = try bench.consumer(session: 10_000) { $0.assignor = "cooperative-sticky" }
+        let second = try bench.consumer(session: 10_000) { $0.assignor = "cooperative-sticky" }
         for partition in [Int32(0), 1] { try await bench.fill(20, partition: partition, with: producer) }
         let firstNotes = Notes { @Sendable [first] in
             // As if the last of what was in flight finished only now.
@@ -66,12 +66,12 @@ struct RebalanceTests {
         let bench = try KafkaBench(partitions: 1)
         bench.broker.setGroupDelay(.milliseconds(100))
         let producer = try bench.producer()
-        let consumer = try bench.consumer(session: 30_000) { $0.properties["max.poll.interval.ms"] = "3000" }
+        let consumer = try bench.consumer(session: 6000) { $0.properties["max.poll.interval.ms"] = "6000" }
         let notes = Notes()
         try await bench.fill(10, partition: 0, with: producer)
         try await consumer.subscribe(to: ["t"], listener: notes)
         #expect(try await consumer.read(1).map(\.offset) == [0])
-        try await Task.sleep(for: .seconds(5))
+        try await Task.sleep(for: .seconds(9))  // what is tested is that so much time does nothing
         #expect(try await consumer.read(9).map(\.offset) == Array(1..<10))
         #expect(await notes.lost.isEmpty)
         #expect(await notes.revoked.isEmpty)
