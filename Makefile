@@ -2,7 +2,7 @@
 SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test build lint format schemas events docs check-experiments experiments
+.PHONY: help setup demo test build lint format schemas events docs check-experiments experiments fuzz sanitize-address sanitize-thread
 
 SWIFT_FLAGS ?=
 ARGS ?=
@@ -66,3 +66,14 @@ check-experiments: $(EXPERIMENTS)/ok ## The history checker's own tests: each ki
 
 experiments: build $(EXPERIMENTS)/ok ## Every experiment in its short form; ARGS='kill-9 --long' runs one at length
 	ops/experiments/run $(or $(ARGS),all --short)
+
+fuzz: setup ## Damaged answers into all decoders; INPUTS=N of them for each (default 200000)
+	LOCSEARCH_FUZZ_INPUTS=$(or $(INPUTS),200000) swift test $(SWIFT_FLAGS) --filter FuzzTests
+
+sanitize-address: setup ## All suites under AddressSanitizer
+	swift test --sanitize=address --scratch-path .build-asan $(SWIFT_FLAGS) $(ARGS)
+
+# ThreadSanitizer crashes as soon as Debian's librdkafka starts a client (C11 threads), so what uses it is left out.
+sanitize-thread: setup ## The suites without Kafka under ThreadSanitizer
+	swift test --sanitize=thread --scratch-path .build-tsan $(SWIFT_FLAGS) \
+	  --skip 'KafkaTests|IntegrationTests|LocsearchTests' $(ARGS)

@@ -93,7 +93,9 @@ let package = Package(
         .testTarget(name: "KafkaTests", dependencies: ["Kafka", "TestSupport"], swiftSettings: safe),
         .testTarget(name: "HTTPTransportTests", dependencies: ["HTTPTransport", "TestSupport"], swiftSettings: safe),
         .testTarget(name: "ResilienceTests", dependencies: ["Resilience", "TestSupport"], swiftSettings: safe),
-        .testTarget(name: "LocationSearchTests", dependencies: ["EventLoop", "LocationSearch", "TestSupport"], swiftSettings: safe),
+        .testTarget(
+            name: "LocationSearchTests", dependencies: ["EventLoop", "LocationSearch", "TestSupport"],
+            swiftSettings: safe),
         .testTarget(
             name: "PlaceProvidersTests", dependencies: ["HTTPTransport", "PlaceProviders", "TestSupport"],
             swiftSettings: safe),

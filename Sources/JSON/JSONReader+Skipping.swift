@@ -86,7 +86,9 @@ extension JSONReader {
         for index in 0..<word.utf8CodeUnitCount {
             guard offset < input.count else { throw JSONError(.unexpectedEnd, at: offset) }
             // Safe: `index` is within the word.
-            guard unsafe input.byte(offset) == word.utf8Start[index] else { throw JSONError(.unexpectedByte, at: offset) }
+            guard unsafe input.byte(offset) == word.utf8Start[index] else {
+                throw JSONError(.unexpectedByte, at: offset)
+            }
             offset += 1
         }
     }

@@ -21,7 +21,6 @@ public struct JSONText: ~Escapable {
         self.offset = offset
     }
 
-
     public var isEmpty: Bool { count == 0 }
 
     /// `switch key { case "id": ... }`.

@@ -12,7 +12,8 @@ package enum MetricHelp {
         "locsearch_partitions_assigned": "Partitions of the requests topic that this worker owns.",
         // messaging_process_duration_seconds is this plus what the worker adds
         "locsearch_upstream_duration_seconds": "Time spent waiting for a provider, per request, by provider.",
-        "locsearch_provider_calls_wasted_total": "Calls whose answer was not delivered: superseded, or the partition left.",
+        "locsearch_provider_calls_wasted_total":
+            "Calls whose answer was not delivered: superseded, or the partition left.",
         "locsearch_provider_calls_total": "Calls made to providers, retries included.",
     ]
 }

@@ -151,7 +151,8 @@ struct WorkerTests {
         #expect(Set(found).isSuperset(of: ids))
         #expect(bench.provider.targets.count == ids.count)
         // Outcomes leave in the order of their requests: only unbroken runs are released.
-        for (partition, events) in Dictionary(grouping: records, by: \.partition.id) where partition.topic.hasSuffix("results") {
+        for (partition, events) in Dictionary(grouping: records, by: \.partition.id)
+        where partition.topic.hasSuffix("results") {
             let sources = try events.sorted { $0.offset < $1.offset }.map { try #require(try outcome($0).source) }
             for (_, run) in Dictionary(grouping: sources, by: \.partition) {
                 #expect(run.map(\.offset) == run.map(\.offset).sorted())

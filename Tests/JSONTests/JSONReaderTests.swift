@@ -19,7 +19,8 @@ struct JSONReaderTests {
     private func error(_ text: String) -> JSONError? { error(Array(text.utf8)) }
 
     @Test(arguments: [
-        "{}", "[]", "0", "-0", "1.5e-3", "1E+2", #""""#, #""\u00e9\ud83c\udf5c\\\"\/\b\f\n\r\t""#, "true", "false", "null",
+        "{}", "[]", "0", "-0", "1.5e-3", "1E+2", #""""#, #""\u00e9\ud83c\udf5c\\\"\/\b\f\n\r\t""#, "true", "false",
+        "null",
         " [ 1 , { \"a\" : [ ] } ] \n", "\u{FEFF}{}", #"{"":1,"":2}"#, "[[[[[[[[[[]]]]]]]]]]", #""日本語""#,
         "[\(String(repeating: "        ", count: 9))1]", "123456789012345678901234567890",
     ])
@@ -27,17 +28,24 @@ struct JSONReaderTests {
         #expect(error(text) == nil)
     }
 
-    @Test(arguments: [
-        ("", JSONError.Kind.unexpectedEnd, 0), ("  ", .unexpectedEnd, 2), ("[", .unexpectedEnd, 1), ("[1", .unexpectedEnd, 2),
-        (#"{"a""#, .unexpectedEnd, 4), (#"{"a":"#, .unexpectedEnd, 5), (#""abc"#, .unexpectedEnd, 4),
-        ("[1,]", .unexpectedByte, 3), (#"{"a":1,}"#, .unexpectedByte, 7), ("{1:2}", .unexpectedByte, 1),
-        (#"{"a" 1}"#, .unexpectedByte, 5), ("[1 2]", .unexpectedByte, 3), ("]", .unexpectedByte, 0), ("[}", .unexpectedByte, 1),
-        ("tru", .unexpectedEnd, 3), ("trux", .unexpectedByte, 3), ("nan", .unexpectedByte, 1), ("'a'", .unexpectedByte, 0),
-        ("{} {}", .trailingBytes, 3), ("1 2", .trailingBytes, 2), ("01", .invalidNumber, 1), ("1.", .unexpectedEnd, 2),
-        ("1.x", .invalidNumber, 2), ("-", .unexpectedEnd, 1), ("-a", .invalidNumber, 1), ("1e", .unexpectedEnd, 2),
-        ("1e+", .unexpectedEnd, 3), ("+1", .unexpectedByte, 0), (".5", .unexpectedByte, 0), (#""\x""#, .invalidEscape, 2),
-        (#""\u12g4""#, .invalidEscape, 5), ("\"a\nb\"", .controlCharacter, 2), ("\"12345678\u{01}\"", .controlCharacter, 9),
-    ] as [(String, JSONError.Kind, Int)])
+    @Test(
+        arguments: [
+            ("", JSONError.Kind.unexpectedEnd, 0), ("  ", .unexpectedEnd, 2), ("[", .unexpectedEnd, 1),
+            ("[1", .unexpectedEnd, 2),
+            (#"{"a""#, .unexpectedEnd, 4), (#"{"a":"#, .unexpectedEnd, 5), (#""abc"#, .unexpectedEnd, 4),
+            ("[1,]", .unexpectedByte, 3), (#"{"a":1,}"#, .unexpectedByte, 7), ("{1:2}", .unexpectedByte, 1),
+            (#"{"a" 1}"#, .unexpectedByte, 5), ("[1 2]", .unexpectedByte, 3), ("]", .unexpectedByte, 0),
+            ("[}", .unexpectedByte, 1),
+            ("tru", .unexpectedEnd, 3), ("trux", .unexpectedByte, 3), ("nan", .unexpectedByte, 1),
+            ("'a'", .unexpectedByte, 0),
+            ("{} {}", .trailingBytes, 3), ("1 2", .trailingBytes, 2), ("01", .invalidNumber, 1),
+            ("1.", .unexpectedEnd, 2),
+            ("1.x", .invalidNumber, 2), ("-", .unexpectedEnd, 1), ("-a", .invalidNumber, 1), ("1e", .unexpectedEnd, 2),
+            ("1e+", .unexpectedEnd, 3), ("+1", .unexpectedByte, 0), (".5", .unexpectedByte, 0),
+            (#""\x""#, .invalidEscape, 2),
+            (#""\u12g4""#, .invalidEscape, 5), ("\"a\nb\"", .controlCharacter, 2),
+            ("\"12345678\u{01}\"", .controlCharacter, 9),
+        ] as [(String, JSONError.Kind, Int)])
     func whatIsNoneIsRefusedWhereItShows(text: String, kind: JSONError.Kind, offset: Int) {
         #expect(error(text) == JSONError(kind, at: offset))
     }
@@ -58,10 +66,12 @@ struct JSONReaderTests {
         return try reader.string()
     }
 
-    @Test(arguments: [
-        (#""""#, ""), (#""a\nb""#, "a\nb"), (#""\u3042\uD83C\uDF5C""#, "あ🍜"), (#""\/\\\"""#, "/\\\""), (#""plain text of some length""#, "plain text of some length"),
-        ("1", nil), ("[\"a\"]", nil), ("null", nil),
-    ] as [(String, String?)])
+    @Test(
+        arguments: [
+            (#""""#, ""), (#""a\nb""#, "a\nb"), (#""\u3042\uD83C\uDF5C""#, "あ🍜"), (#""\/\\\"""#, "/\\\""),
+            (#""plain text of some length""#, "plain text of some length"),
+            ("1", nil), ("[\"a\"]", nil), ("null", nil),
+        ] as [(String, String?)])
     func stringsAreUnescaped(text: String, expected: String?) throws {
         #expect(try string(Array(text.utf8)) == expected)
     }
@@ -87,37 +97,46 @@ struct JSONReaderTests {
         return try read(&reader)
     }
 
-    @Test(arguments: [
-        ("0.1", 0.1), ("35.6434413929", 35.6434413929), ("-139.7", -139.7), ("1e308", 1e308), ("5e-324", 5e-324),
-        ("123456789012345678", 123_456_789_012_345_678), ("0.30000000000000004", 0.1 + 0.2), ("1e999", nil), ("\"1\"", nil),
-    ] as [(String, Double?)])
+    @Test(
+        arguments: [
+            ("0.1", 0.1), ("35.6434413929", 35.6434413929), ("-139.7", -139.7), ("1e308", 1e308), ("5e-324", 5e-324),
+            ("123456789012345678", 123_456_789_012_345_678), ("0.30000000000000004", 0.1 + 0.2), ("1e999", nil),
+            ("\"1\"", nil),
+        ] as [(String, Double?)])
     func doublesAreRoundedCorrectly(text: String, expected: Double?) throws {
         #expect(try number(text) { try $0.double() } == expected)
     }
 
-    @Test(arguments: [
-        ("20", 20), ("20.0", 20), ("2e1", 20), ("-7", -7), ("20.5", nil), ("9223372036854775807", .max), ("9223372036854775808", nil),
-        ("true", nil),
-    ] as [(String, Int?)])
+    @Test(
+        arguments: [
+            ("20", 20), ("20.0", 20), ("2e1", 20), ("-7", -7), ("20.5", nil), ("9223372036854775807", .max),
+            ("9223372036854775808", nil),
+            ("true", nil),
+        ] as [(String, Int?)])
     func wholeNumbersAreExact(text: String, expected: Int?) throws {
         #expect(try number(text) { try $0.int() } == expected)
     }
 
-    @Test(arguments: [
-        (#""35.69""#, 35.69), (#"" 1 ""#, 1), ("2", 2), (#""""#, nil), (#""1x""#, nil), (#""NaN""#, nil), ("null", nil), ("[1]", nil),
-    ] as [(String, Double?)])
+    @Test(
+        arguments: [
+            (#""35.69""#, 35.69), (#"" 1 ""#, 1), ("2", 2), (#""""#, nil), (#""1x""#, nil), (#""NaN""#, nil),
+            ("null", nil), ("[1]", nil),
+        ] as [(String, Double?)])
     func numbersMayBeText(text: String, expected: Double?) throws {
         #expect(try number(text) { try $0.lenientDouble() } == expected)
     }
 
     // MARK: - Members
 
-    private enum Member: String, CaseIterable { case id, name, longName = "a_name_longer_than_8", longer = "a_name_longer_than_9", one = "x" }
+    private enum Member: String, CaseIterable {
+        case id, name, longName = "a_name_longer_than_8", longer = "a_name_longer_than_9", one = "x"
+    }
     private static let members = JSONMembers<Member>()
 
     @Test func wantedMembersAreFoundAmongOthers() throws {
         let text = Array(
-            #"{"zz":[{"id":1}],"id":"1","na":2,"name":"n","a_name_longer_than_8":8,"a_name_longer_than_9":9,"a_name_longer_than_7":7,"x":1,"\u0069d":"2","y":{}}"#.utf8)
+            #"{"zz":[{"id":1}],"id":"1","na":2,"name":"n","a_name_longer_than_8":8,"a_name_longer_than_9":9,"a_name_longer_than_7":7,"x":1,"\u0069d":"2","y":{}}"#
+                .utf8)
         var reader = JSONReader(text.span)
         #expect(try reader.enterObject())
         var found: [Member] = []
@@ -137,7 +156,8 @@ struct JSONReaderTests {
         while let key = try reader.nextKey() {
             switch key {
             case "id": seen.append(try #require(try reader.int()))
-            case "identifier_of_it": seen.append(20)
+            case "identifier_of_it":
+                seen.append(20)
                 try reader.skip()
             default: try reader.skip()
             }

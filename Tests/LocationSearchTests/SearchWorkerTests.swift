@@ -13,7 +13,9 @@ final class ScriptedService: PlaceService {
     private let count = Mutex(0)
     private let cancellations = Mutex(0)
 
-    init(_ id: ProviderID = .hotpepper, _ script: @escaping @Sendable (Int) async -> Result<ProviderAnswer, SearchError>) {
+    init(
+        _ id: ProviderID = .hotpepper, _ script: @escaping @Sendable (Int) async -> Result<ProviderAnswer, SearchError>
+    ) {
         self.id = id
         self.script = script
     }
@@ -253,7 +255,9 @@ struct SearchWorkerTests {
     /// `Retry-After` counts for whoever comes, not only for who was told.
     @Test func aProvidersPauseHoldsEverybody() async throws {
         let service = ScriptedService {
-            $0 == 1 ? .failure(SearchError(.rateLimited, "slow down", retryAfter: .seconds(3), httpStatus: 429)) : .success(Self.found)
+            $0 == 1
+                ? .failure(SearchError(.rateLimited, "slow down", retryAfter: .seconds(3), httpStatus: 429))
+                : .success(Self.found)
         }
         let worker = worker { $0.retry.maxAttempts = 1 }
         _ = await ask(worker, [service])

@@ -47,7 +47,8 @@ struct DeadLettersTests {
         let producer = try KafkaProducer(
             loop: loop, configuration: ProducerConfiguration(bootstrapServers: broker.bootstrapServers), log: log)
         for offset in 0..<6 {
-            let letter = letter(Int64(offset), "broken \(offset) \u{1B}[2J", reason: offset < 4 ? .invalidRequest : .internal)
+            let letter = letter(
+                Int64(offset), "broken \(offset) \u{1B}[2J", reason: offset < 4 ? .invalidRequest : .internal)
             try await producer.send(
                 ProducerRecord(
                     topic: Self.topics.deadLetters, key: letter.key, value: letter.value,

@@ -27,7 +27,8 @@ struct FuzzTests {
 
     private static let tokens: [[UInt8]] = tokenTexts.map { Array($0.utf8) }
     private static let tokenTexts: [String] = [
-        "{", "}", "[", "]", "\"", "\\", ",", ":", "null", "true", "1e999", "-0", "\\ud800", "\\u0000", "\u{FEFF}", "<", " ",
+        "{", "}", "[", "]", "\"", "\\", ",", ":", "null", "true", "1e999", "-0", "\\ud800", "\\u0000", "\u{FEFF}", "<",
+        " ",
     ]
 
     /// One to six changes: bits, bytes, cuts, repeats, grammar where it does not belong.

@@ -49,13 +49,15 @@ struct GooglePlacesLegacyTests {
             ])
     }
 
-    @Test(arguments: [
-        (200, "INVALID_REQUEST", "", SearchError.Code.invalidRequest, true), (200, "REQUEST_DENIED", "", .unauthorized, false),
-        (200, "OVER_QUERY_LIMIT", "Please wait.", .rateLimited, true),
-        (200, "OVER_QUERY_LIMIT", "You have exceeded your daily request quota", .rateLimited, false),
-        (200, "OVER_DAILY_LIMIT", "", .rateLimited, false), (200, "UNKNOWN_ERROR", "", .upstreamUnavailable, true),
-        (200, "NEW_STATUS", "", .upstreamRejected, false), (500, "UNKNOWN_ERROR", "", .upstreamUnavailable, true),
-    ] as [(Int, String, String, SearchError.Code, Bool)])
+    @Test(
+        arguments: [
+            (200, "INVALID_REQUEST", "", SearchError.Code.invalidRequest, true),
+            (200, "REQUEST_DENIED", "", .unauthorized, false),
+            (200, "OVER_QUERY_LIMIT", "Please wait.", .rateLimited, true),
+            (200, "OVER_QUERY_LIMIT", "You have exceeded your daily request quota", .rateLimited, false),
+            (200, "OVER_DAILY_LIMIT", "", .rateLimited, false), (200, "UNKNOWN_ERROR", "", .upstreamUnavailable, true),
+            (200, "NEW_STATUS", "", .upstreamRejected, false), (500, "UNKNOWN_ERROR", "", .upstreamUnavailable, true),
+        ] as [(Int, String, String, SearchError.Code, Bool)])
     func eachStatusHasItsCode(
         httpStatus: Int, status: String, message: String, code: SearchError.Code, allowsAttempt: Bool
     ) async {
@@ -66,20 +68,25 @@ struct GooglePlacesLegacyTests {
         if code == .rateLimited { #expect(error?.allowsAttempt == allowsAttempt) }
     }
 
-    @Test(arguments: [
-        (200, "", SearchError.Code.badResponse), (200, "<html>", .badResponse), (200, "{}", .badResponse),
-        (200, #"{"status":"OK"}"#, .badResponse), (200, #"{"status":"OK","results":[{}]}"#, .badResponse),
-        (502, "<html>", .upstreamUnavailable), (403, "<html>", .unauthorized), (429, "", .rateLimited),
-    ] as [(Int, String, SearchError.Code)])
+    @Test(
+        arguments: [
+            (200, "", SearchError.Code.badResponse), (200, "<html>", .badResponse), (200, "{}", .badResponse),
+            (200, #"{"status":"OK"}"#, .badResponse), (200, #"{"status":"OK","results":[{}]}"#, .badResponse),
+            (502, "<html>", .upstreamUnavailable), (403, "<html>", .unauthorized), (429, "", .rateLimited),
+        ] as [(Int, String, SearchError.Code)])
     func whatIsNoAnswerHasItsCode(status: Int, body: String, code: SearchError.Code) async {
         #expect(await Providers.legacy(FakeHTTP(status, body)).failure(Providers.search())?.code == code)
     }
 
     @Test func detailsAndTheirFailures() async throws {
-        let http = FakeHTTP(#"{"html_attributions":[],"result":{"place_id":"p","name":"P","url":"https://maps.example/p","website":"https://p.example"},"status":"OK"}"#)
+        let http = FakeHTTP(
+            #"{"html_attributions":[],"result":{"place_id":"p","name":"P","url":"https://maps.example/p","website":"https://p.example"},"status":"OK"}"#
+        )
         let place = try #require(try await Providers.legacy(http).ask(Providers.details("p")).places.first)
         #expect(place.name == "P" && place.url == "https://maps.example/p" && place.location == nil)
-        #expect(http.requests[0].url.hasPrefix("https://old.test/maps/api/place/details/json?place_id=p&fields=place_id%2C"))
+        #expect(
+            http.requests[0].url.hasPrefix("https://old.test/maps/api/place/details/json?place_id=p&fields=place_id%2C")
+        )
         for status in ["NOT_FOUND", "ZERO_RESULTS"] {
             let gone = FakeHTTP(#"{"html_attributions":[],"status":"\#(status)"}"#)
             #expect(await Providers.legacy(gone).failure(Providers.details("p"))?.code == .notFound)

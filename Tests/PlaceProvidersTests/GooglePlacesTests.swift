@@ -35,7 +35,8 @@ struct GooglePlacesTests {
     }
 
     @Test func aSparsePlaceIsAPlace() async throws {
-        let body = #"{"places":[{"id":"a","shortFormattedAddress":"Street 1"},{"id":"b","rating":0,"priceLevel":"PRICE_LEVEL_UNSPECIFIED"},{"displayName":{"text":"x"}},{"id":"a"}]}"#
+        let body =
+            #"{"places":[{"id":"a","shortFormattedAddress":"Street 1"},{"id":"b","rating":0,"priceLevel":"PRICE_LEVEL_UNSPECIFIED"},{"displayName":{"text":"x"}},{"id":"a"}]}"#
         let answer = try await Providers.google(FakeHTTP(body)).ask(Providers.search())
         #expect(answer.places.map(\.name) == ["Street 1", "b"])
         #expect(answer.places[1].rating == nil && answer.places[1].priceLevel == nil)
@@ -44,7 +45,8 @@ struct GooglePlacesTests {
 
     @Test func aNearbySearchSaysWhatItWants() async throws {
         let http = FakeHTTP("{}")
-        _ = try await Providers.google(http).ask(Providers.search(category: "hospital", radius: 800, language: "ja", limit: 50))
+        _ = try await Providers.google(http).ask(
+            Providers.search(category: "hospital", radius: 800, language: "ja", limit: 50))
         let request = http.requests[0]
         #expect(request.url == "https://new.test/v1/places:searchNearby")
         let headers = Dictionary(uniqueKeysWithValues: request.headers.map { ($0.name, $0.value) })
@@ -53,7 +55,8 @@ struct GooglePlacesTests {
         guard case .post(let body) = request.method else { throw SearchError(.internal, "no POST") }
         #expect(
             String(decoding: body, as: UTF8.self)
-                == #"{"includedTypes":["hospital"],"maxResultCount":20,"languageCode":"ja","locationRestriction":{"circle":{"center":{"latitude":35.6895,"longitude":139.6917123},"radius":800}}}"#)
+                == #"{"includedTypes":["hospital"],"maxResultCount":20,"languageCode":"ja","locationRestriction":{"circle":{"center":{"latitude":35.6895,"longitude":139.6917123},"radius":800}}}"#
+        )
     }
 
     /// Nearby search has no keyword, no filter for open places and no pages.
@@ -73,7 +76,8 @@ struct GooglePlacesTests {
 
     /// A box has corners outside the circle.
     @Test func textSearchKeepsToTheCircle() async throws {
-        let body = #"{"places":[{"id":"in","location":{"latitude":35.6895,"longitude":139.70}},{"id":"corner","location":{"latitude":35.7025,"longitude":139.708}}]}"#
+        let body =
+            #"{"places":[{"id":"in","location":{"latitude":35.6895,"longitude":139.70}},{"id":"corner","location":{"latitude":35.7025,"longitude":139.708}}]}"#
         let answer = try await Providers.google(FakeHTTP(body)).ask(Providers.search(radius: 1500, keyword: "x"))
         #expect(answer.places.map(\.id) == ["in"])
     }
@@ -88,7 +92,8 @@ struct GooglePlacesTests {
     @Test func aPhotoIsTwoCallsAndNoKey() async throws {
         let http = FakeHTTP([
             .success(HTTPResponse(status: 200, body: Array(Self.full.utf8))),
-            .success(HTTPResponse(status: 200, body: Array(#"{"name":"x","photoUri":"https://pictures.example/1"}"#.utf8))),
+            .success(
+                HTTPResponse(status: 200, body: Array(#"{"name":"x","photoUri":"https://pictures.example/1"}"#.utf8))),
         ])
         let answer = try await Providers.google(http).ask(Providers.photo("ChIJinvented1"))
         #expect(answer.photoURL == "https://pictures.example/1")
@@ -103,15 +108,21 @@ struct GooglePlacesTests {
         #"{"error":{"code":\#(code),"message":"\#(message)","status":"\#(status)","details":[\#(details)]}}"#
     }
 
-    @Test(arguments: [
-        (400, error(400, "INVALID_ARGUMENT", #"{"@type":"t/google.rpc.ErrorInfo","reason":"API_KEY_INVALID"}"#), SearchError.Code.unauthorized),
-        (400, error(400, "INVALID_ARGUMENT"), .invalidRequest), (403, error(403, "PERMISSION_DENIED"), .unauthorized),
-        (401, error(401, "UNAUTHENTICATED"), .unauthorized), (429, error(429, "RESOURCE_EXHAUSTED"), .rateLimited),
-        (500, error(500, "INTERNAL"), .upstreamUnavailable), (503, error(503, "UNAVAILABLE"), .upstreamUnavailable),
-        (503, "<html>", .upstreamUnavailable), (418, error(418, "NEW_STATUS"), .upstreamRejected),
-        (404, "<html>", .upstreamRejected), (200, "<html>", .badResponse), (200, "", .badResponse),
-        (200, #"{"places":[{"id":"#, .badResponse), (200, #"{"places":[{}]}"#, .badResponse), (302, "", .upstreamRejected),
-    ] as [(Int, String, SearchError.Code)])
+    @Test(
+        arguments: [
+            (
+                400, error(400, "INVALID_ARGUMENT", #"{"@type":"t/google.rpc.ErrorInfo","reason":"API_KEY_INVALID"}"#),
+                SearchError.Code.unauthorized
+            ),
+            (400, error(400, "INVALID_ARGUMENT"), .invalidRequest),
+            (403, error(403, "PERMISSION_DENIED"), .unauthorized),
+            (401, error(401, "UNAUTHENTICATED"), .unauthorized), (429, error(429, "RESOURCE_EXHAUSTED"), .rateLimited),
+            (500, error(500, "INTERNAL"), .upstreamUnavailable), (503, error(503, "UNAVAILABLE"), .upstreamUnavailable),
+            (503, "<html>", .upstreamUnavailable), (418, error(418, "NEW_STATUS"), .upstreamRejected),
+            (404, "<html>", .upstreamRejected), (200, "<html>", .badResponse), (200, "", .badResponse),
+            (200, #"{"places":[{"id":"#, .badResponse), (200, #"{"places":[{}]}"#, .badResponse),
+            (302, "", .upstreamRejected),
+        ] as [(Int, String, SearchError.Code)])
     func eachFailureHasItsCode(status: Int, body: String, code: SearchError.Code) async {
         let error = await Providers.google(FakeHTTP(status, body)).failure(Providers.search())
         #expect(error?.code == code)
@@ -131,7 +142,8 @@ struct GooglePlacesTests {
         #expect(wait?.retryAfter == .milliseconds(1500))
         #expect(wait?.allowsAttempt == true)
         let daily = Self.error(
-            429, "RESOURCE_EXHAUSTED", #"{"reason":"RATE_LIMIT_EXCEEDED","metadata":{"quota_limit":"SearchNearbyRequestsPerDay"}}"#)
+            429, "RESOURCE_EXHAUSTED",
+            #"{"reason":"RATE_LIMIT_EXCEEDED","metadata":{"quota_limit":"SearchNearbyRequestsPerDay"}}"#)
         let day = await Providers.google(FakeHTTP(429, daily)).failure(Providers.search())
         #expect(day?.allowsAttempt == false)
         #expect((day?.retryAfter ?? .zero) >= .seconds(3600))

@@ -76,29 +76,38 @@ struct HotpepperTests {
             ])
     }
 
-    @Test(arguments: [
-        ("hospital", nil, nil, "category"), ("restaurant", true, nil, "openNow"), ("restaurant", nil, "abc", "pageToken"),
-        ("restaurant", nil, "0", "pageToken"), ("restaurant", false, "11", nil), ("G013", nil, nil, nil),
-        ("カフェ・スイーツ", nil, nil, nil),
-    ] as [(String, Bool?, String?, String?)])
+    @Test(
+        arguments: [
+            ("hospital", nil, nil, "category"), ("restaurant", true, nil, "openNow"),
+            ("restaurant", nil, "abc", "pageToken"),
+            ("restaurant", nil, "0", "pageToken"), ("restaurant", false, "11", nil), ("G013", nil, nil, nil),
+            ("カフェ・スイーツ", nil, nil, nil),
+        ] as [(String, Bool?, String?, String?)])
     func whatItCannotDoIsRefusedWithoutACall(category: String, openNow: Bool?, token: String?, member: String?) {
         let request = Providers.search(category: category, openNow: openNow, pageToken: token)
         #expect(Providers.hotpepper(FakeHTTP("")).refusal(of: request)?.member == member)
     }
 
-    @Test(arguments: [
-        (200, #"{"results":{"error":[{"code":1000,"message":"x"}]}}"#, SearchError.Code.upstreamUnavailable, "1000"),
-        (200, #"{"results":{"api_version":"1.26","error":{"code":"2000","message":"key"}}}"#, .unauthorized, "2000"),
-        (200, #"{"results":{"error":[{"message":"少なくとも","code":3000}]}}"#, .invalidRequest, "3000"),
-        (200, #"{"results":{"error":[{"code":4711}]}}"#, .upstreamRejected, "4711"),
-        (200, #"{"results":{"error":[]},"a":"#, .badResponse, nil), (200, "", .badResponse, nil),
-        (200, "{}", .badResponse, nil), (200, #"{"results":{}}"#, .badResponse, nil),
-        (200, #"{"results":{"shop":[{"id":7}]}}"#, .badResponse, nil), (200, "[1,2]", .badResponse, nil),
-        (200, " <!DOCTYPE html><html>メンテナンス</html>", .upstreamUnavailable, nil),
-        (200, "<?xml version=\"1.0\"?><results/>", .badResponse, nil), (301, "", .upstreamUnavailable, nil),
-        (403, "", .unauthorized, nil), (429, "", .rateLimited, nil), (500, "x", .upstreamUnavailable, nil),
-        (503, "", .upstreamUnavailable, nil), (404, "", .upstreamRejected, nil),
-    ] as [(Int, String, SearchError.Code, String?)])
+    @Test(
+        arguments: [
+            (
+                200, #"{"results":{"error":[{"code":1000,"message":"x"}]}}"#, SearchError.Code.upstreamUnavailable,
+                "1000"
+            ),
+            (
+                200, #"{"results":{"api_version":"1.26","error":{"code":"2000","message":"key"}}}"#, .unauthorized,
+                "2000"
+            ),
+            (200, #"{"results":{"error":[{"message":"少なくとも","code":3000}]}}"#, .invalidRequest, "3000"),
+            (200, #"{"results":{"error":[{"code":4711}]}}"#, .upstreamRejected, "4711"),
+            (200, #"{"results":{"error":[]},"a":"#, .badResponse, nil), (200, "", .badResponse, nil),
+            (200, "{}", .badResponse, nil), (200, #"{"results":{}}"#, .badResponse, nil),
+            (200, #"{"results":{"shop":[{"id":7}]}}"#, .badResponse, nil), (200, "[1,2]", .badResponse, nil),
+            (200, " <!DOCTYPE html><html>メンテナンス</html>", .upstreamUnavailable, nil),
+            (200, "<?xml version=\"1.0\"?><results/>", .badResponse, nil), (301, "", .upstreamUnavailable, nil),
+            (403, "", .unauthorized, nil), (429, "", .rateLimited, nil), (500, "x", .upstreamUnavailable, nil),
+            (503, "", .upstreamUnavailable, nil), (404, "", .upstreamRejected, nil),
+        ] as [(Int, String, SearchError.Code, String?)])
     func eachFailureHasItsCode(status: Int, body: String, code: SearchError.Code, providerStatus: String?) async {
         let error = await Providers.hotpepper(FakeHTTP(status, body)).failure(Providers.search())
         #expect(error?.code == code)
@@ -126,7 +135,9 @@ struct HotpepperTests {
         #expect(await Providers.hotpepper(http).failure(Providers.search())?.code == code)
     }
 
-    @Test(arguments: [("7", 7.0), ("0.5", 0.5), ("99999", 3600), ("-1", nil), ("soon", nil), ("", nil)] as [(String, Double?)])
+    @Test(
+        arguments: [("7", 7.0), ("0.5", 0.5), ("99999", 3600), ("-1", nil), ("soon", nil), ("", nil)]
+            as [(String, Double?)])
     func retryAfterIsReadInSeconds(text: String, seconds: Double?) async {
         let error = await Providers.hotpepper(FakeHTTP(429, "", retryAfter: text)).failure(Providers.search())
         #expect(error?.retryAfter == seconds.map { .seconds($0) })

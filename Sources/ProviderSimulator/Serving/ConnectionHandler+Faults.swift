@@ -67,11 +67,13 @@ extension ConnectionHandler {
         case .shape:
             return Reply(Reply.json, ByteBuffer(string: "[1,{\"results\":7,\"places\":\"none\",\"status\":[]}]"))
         case .utf8:
-            // A lone continuation byte within the first name.
+            // A lone continuation byte within the first name; the new API has names as `text`.
             var reply = Answers.reply(to: request, in: workshop)
             var bytes = Array(reply.body.readableBytesView)
-            let mark = Array("name\"".utf8)
-            if let start = bytes.indices.first(where: { bytes[$0...].starts(with: mark) }),
+            let marks = ["\"name\"", "\"text\""].map { Array($0.utf8) }
+            if let (start, mark) = marks.lazy.compactMap({ mark in
+                bytes.indices.first { bytes[$0...].starts(with: mark) }.map { ($0, mark) }
+            }).first,
                 let quote = bytes[(start + mark.count)...].firstIndex(of: UInt8(ascii: "\""))
             {
                 bytes.insert(0xBF, at: quote + 1)

@@ -135,10 +135,12 @@ class Reader(threading.Thread):
         if message.offset() != self._next[at] and (self.gaps_are_loss or self._next[at] == 0):
             self.recorder.problem(f"{at[0]}/{at[1]}: the broker dropped {message.offset() - self._next[at]} records before they were read")
         self.read += 1
+        self._next[at] = message.offset() + 1
+        if any(name == "dead-letter-redriven" for name, _ in message.headers() or []):
+            return  # a note of what went back
         event, value = self.outcome(message)
         if self.record:
             self.recorder.add("outcome", **event)
-        self._next[at] = message.offset() + 1
         if self.on_outcome:
             self.on_outcome(event, value, message)
 
