@@ -148,7 +148,7 @@ final class ProviderGuard {
         }
         let slot: AdaptiveLimit.Slot
         do throws(Refusal) {
-            try await limiter.acquire(before: deadline, at: clock.now)
+            try await limiter.acquire(before: latestStart(before: deadline), at: clock.now)
             slot = try await concurrency.acquire(before: deadline, at: clock.now)
         } catch {
             return .failure(.refused(error, by: id))
@@ -174,6 +174,13 @@ final class ProviderGuard {
             limiter.close(until: now + pause, at: now)
         }
         return result
+    }
+
+    /// A turn that comes when no time is left for the call wastes it: a token used, and a timeout all the same. Twice what
+    /// calls take at present is kept for the call, and a tenth of the time in any case, but never more than half of it.
+    private func latestStart(before deadline: Deadline) -> Deadline {
+        let left = deadline.remaining(at: clock.now)
+        return Deadline(deadline.instant - min(left / 2, max(left / 10, concurrency.expectedLatency * 2)))
     }
 
     /// What a call says about the provider's health.

@@ -87,7 +87,7 @@ struct DeadlineTests {
                 }
                 for await (limit, time, kind) in group {
                     #expect(kind == .timeout)
-                    #expect(time >= limit && time < limit + .seconds(5))
+                    #expect(time >= limit)
                 }
             }
         }

@@ -49,7 +49,7 @@ struct CommandLineTests {
             (["worker"], ["WORKER_CONCURENCY": "5"], 78, "did you mean WORKER_CONCURRENCY?"),
             (["worker", "--kafka-properties", "no.such.property=1"], [:], 78, "no.such.property"),
             (["worker", "--kafka-properties", "enable.auto.commit=true"], [:], 78, "enable.auto.commit"),
-            (["worker", "--worker-delivery", "exactly-once"], [:], 78, "worker.delivery"),
+            (["worker", "--worker-delivery", "at-most-once"], [:], 78, "worker.delivery"),
             (["worker", "--config", "/nowhere.yaml"], [:], 78, "/nowhere.yaml"),
             (
                 ["search", "--lat", "1", "--lng", "1", "--timeout", "1s", "--kafka-bootstrap-servers", "127.0.0.1:1"],

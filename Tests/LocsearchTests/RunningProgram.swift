@@ -3,7 +3,7 @@ import Synchronization
 
 /// The program as a process that goes on: its lines as they come, signals, its end.
 final class RunningProgram: Sendable {
-    private nonisolated(unsafe) let process = Process()
+    private let process = Process()
     private let collected = Mutex("")
     private let failed = Mutex("")
 
@@ -14,13 +14,13 @@ final class RunningProgram: Sendable {
     }
 
     init(_ arguments: [String], environment: [String: String] = [:]) throws {
-        unsafe process.executableURL = Self.location
-        unsafe process.arguments = arguments
-        unsafe process.environment = environment.merging(["HOME": "/nonexistent", "PATH": "/usr/bin"]) { own, _ in own }
-        unsafe process.standardInput = FileHandle.nullDevice
+        process.executableURL = Self.location
+        process.arguments = arguments
+        process.environment = environment.merging(["HOME": "/nonexistent", "PATH": "/usr/bin"]) { own, _ in own }
+        process.standardInput = FileHandle.nullDevice
         let (output, error) = (Pipe(), Pipe())
-        unsafe process.standardOutput = output
-        unsafe process.standardError = error
+        process.standardOutput = output
+        process.standardError = error
         output.fileHandleForReading.readabilityHandler = { [self] handle in
             let data = handle.availableData
             if data.isEmpty { handle.readabilityHandler = nil }
@@ -31,15 +31,15 @@ final class RunningProgram: Sendable {
             if data.isEmpty { handle.readabilityHandler = nil }
             failed.withLock { $0 += String(decoding: data, as: UTF8.self) }
         }
-        try unsafe process.run()
+        try process.run()
     }
 
     var output: String { collected.withLock { $0 } }
     var error: String { failed.withLock { $0 } }
-    var pid: Int32 { unsafe process.processIdentifier }
-    var isRunning: Bool { unsafe process.isRunning }
+    var pid: Int32 { process.processIdentifier }
+    var isRunning: Bool { process.isRunning }
     /// Once it has ended.
-    var code: Int32 { unsafe process.terminationStatus }
+    var code: Int32 { process.terminationStatus }
 
     func signal(_ number: Int32) { kill(pid, number) }
 
