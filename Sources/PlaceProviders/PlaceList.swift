@@ -5,6 +5,8 @@ import LocationSearch
 struct PlaceList {
     private(set) var places: [Place] = []
     private(set) var unreadable = 0
+    /// Of all places, once there are many.
+    private var ids: Set<String> = []
 
     init() { places.reserveCapacity(20) }
 
@@ -13,8 +15,14 @@ struct PlaceList {
             unreadable += 1
             return
         }
-        // Lists are short (100 at most): a scan beats a set.
-        if !places.contains(where: { $0.id == place.id }) { places.append(place) }
+        if isNew(place.id) { places.append(place) }
+    }
+
+    /// Lists are short (100 at most), where a scan beats a set; a body may still hold tens of thousands of entries.
+    private mutating func isNew(_ id: String) -> Bool {
+        if places.count < 128 { return !places.contains { $0.id == id } }
+        if ids.isEmpty { ids = Set(places.map(\.id)) }
+        return ids.insert(id).inserted
     }
 
     /// Whether there were entries and not one could be read.

@@ -50,8 +50,27 @@ extension SearchError {
         }
     }
 
+    /// A provider's own name of a failure, if it looks like one: what else stands there stays out of events.
+    static func name(_ text: String?) -> String? {
+        guard let text, (1...64).contains(text.utf8.count),
+            text.utf8.allSatisfy({ $0 == UInt8(ascii: "_") || (0x30...0x39).contains($0) || isLetter($0) })
+        else { return nil }
+        return text
+    }
+
+    private static func isLetter(_ byte: UInt8) -> Bool {
+        (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte | 0x20)
+    }
+
     static func badResponse(_ what: String, from provider: ProviderID) -> SearchError {
         SearchError(.badResponse, "the answer of \(provider.rawValue) \(what); try again")
+    }
+
+    /// A photo call answered with 403 and a picture that says so.
+    static func photoQuota(of provider: ProviderID) -> SearchError {
+        SearchError(
+            .rateLimited, "the quota of \(provider.rawValue) for photos is used up; wait before trying again",
+            httpStatus: 403)
     }
 
     /// `Retry-After`: seconds, or an HTTP date (RFC 9110, 5.6.7). Capped at an hour; `nil` when it is neither, or past.

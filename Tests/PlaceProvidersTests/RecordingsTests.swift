@@ -7,8 +7,12 @@ import Testing
 
 /// Real providers' answers, where they lie beside the repository: they are other people's data and not part of it.
 struct RecordingsTests {
-    private static let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-        .deletingLastPathComponent().deletingLastPathComponent().appending(path: "shared/fixtures")
+    /// `LOCSEARCH_RECORDINGS` for another folder.
+    private static let folder =
+        ProcessInfo.processInfo.environment["LOCSEARCH_RECORDINGS"].map { URL(fileURLWithPath: $0) }
+        ?? URL(fileURLWithPath: #filePath).resolvingSymlinksInPath().deletingLastPathComponent()
+        .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+        .appending(path: "shared/fixtures")
     static let isThere = FileManager.default.fileExists(atPath: folder.path)
 
     static func bodies(of provider: String) -> [(name: String, body: [UInt8])] {

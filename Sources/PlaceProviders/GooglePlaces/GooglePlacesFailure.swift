@@ -5,6 +5,7 @@ import LocationSearch
 /// An error body of Google's APIs, in the contract's terms: by ErrorInfo's `reason` first, then by `status`, then by
 /// the HTTP code; never by the message, but for the two that tell a place id from other parameters.
 struct GooglePlacesFailure {
+    private var code: Int?
     private var status: String?
     private var reason: String?
     private var quotaLimit: String?
@@ -15,11 +16,13 @@ struct GooglePlacesFailure {
     static func error(from response: HTTPResponse, isForPlace: Bool) -> SearchError {
         var failure = GooglePlacesFailure()
         if (try? failure.read(response.body.span)) == nil { failure = GooglePlacesFailure() }
-        let plain = SearchError(httpStatus: response.status, retryAfter: response.retryAfter, from: .googlePlaces)
-        guard failure.status != nil || failure.reason != nil else {
-            return response.status == 404 && isForPlace ? failure.notFound(response) : plain
-        }
-        return failure.error(response, plain, isForPlace: isForPlace)
+        // Should an error come with status 200, its body knows the status.
+        let status = response.status == 200 ? failure.code ?? 200 : response.status
+        var plain = SearchError(httpStatus: status, retryAfter: response.retryAfter, from: .googlePlaces)
+        plain.httpStatus = response.status
+        plain.providerStatus = SearchError.name(failure.status)
+        if failure.status == nil, failure.reason == nil, status == 404, isForPlace { return failure.notFound(response) }
+        return failure.byReason(response, plain) ?? failure.byStatus(response, plain, isForPlace: isForPlace)
     }
 
     private func notFound(_ response: HTTPResponse) -> SearchError {
@@ -27,34 +30,47 @@ struct GooglePlacesFailure {
     }
 
     private func make(_ code: SearchError.Code, _ message: String, _ response: HTTPResponse) -> SearchError {
-        SearchError(code, message, httpStatus: response.status, providerStatus: status)
+        SearchError(code, message, httpStatus: response.status, providerStatus: SearchError.name(status))
     }
 
-    private func error(_ response: HTTPResponse, _ plain: SearchError, isForPlace: Bool) -> SearchError {
-        if reason == "API_KEY_INVALID" {
-            return make(.unauthorized, "google-places refuses our API key; check googlePlaces.apiKey", response)
+    private func refusedKey(_ response: HTTPResponse) -> SearchError {
+        make(.unauthorized, "google-places refuses our API key; check googlePlaces.apiKey", response)
+    }
+
+    private func blockedKey(_ response: HTTPResponse) -> SearchError {
+        make(
+            .unauthorized, "our API key may not be used for google-places; allow the Places API (New) for it", response)
+    }
+
+    /// `nil` for a reason that does not tell: most errors have none.
+    private func byReason(_ response: HTTPResponse, _ plain: SearchError) -> SearchError? {
+        switch reason {
+        case "API_KEY_INVALID", "CREDENTIALS_MISSING", "ACCESS_TOKEN_EXPIRED": refusedKey(response)
+        case "BILLING_DISABLED", "CONSUMER_SUSPENDED", "CONSUMER_INVALID":
+            make(.unauthorized, "the project of our API key has no billing or is suspended", response)
+        case "SERVICE_DISABLED", "API_KEY_SERVICE_BLOCKED", "API_KEY_HTTP_REFERRER_BLOCKED",
+            "API_KEY_IP_ADDRESS_BLOCKED", "API_KEY_ANDROID_APP_BLOCKED", "API_KEY_IOS_APP_BLOCKED":
+            blockedKey(response)
+        case "RATE_LIMIT_EXCEEDED", "RESOURCE_QUOTA_EXCEEDED": rateLimited(response, plain)
+        default: nil
         }
+    }
+
+    private func byStatus(_ response: HTTPResponse, _ plain: SearchError, isForPlace: Bool) -> SearchError {
         switch status {
         case "INVALID_ARGUMENT", "FAILED_PRECONDITION", "OUT_OF_RANGE":
             if isForPlace, speaksOfPlaceID { return notFound(response) }
             return make(.invalidRequest, "google-places refused a parameter of the request", response)
         case "UNAUTHENTICATED":
-            return make(.unauthorized, "google-places refuses our API key; check googlePlaces.apiKey", response)
-        case "PERMISSION_DENIED":
-            if reason == "BILLING_DISABLED" || reason == "CONSUMER_SUSPENDED" {
-                return make(.unauthorized, "the project of our API key has no billing or is suspended", response)
-            }
-            return make(
-                .unauthorized, "our API key may not be used for google-places; allow the Places API (New) for it",
-                response)
+            return refusedKey(response)
+        case "PERMISSION_DENIED": return blockedKey(response)
         case "NOT_FOUND": return isForPlace ? notFound(response) : plain
         case "RESOURCE_EXHAUSTED": return rateLimited(response, plain)
         case "UNKNOWN", "INTERNAL", "DATA_LOSS", "UNAVAILABLE", "DEADLINE_EXCEEDED":
             var error = make(.upstreamUnavailable, "google-places is not available; try again later", response)
             error.retryAfter = retryDelay ?? plain.retryAfter
             return error
-        default:
-            return make(.upstreamRejected, "google-places rejected the request", response)
+        default: return plain
         }
     }
 
@@ -67,7 +83,8 @@ struct GooglePlacesFailure {
         error.retryAfter = retryDelay ?? plain.retryAfter
         if isDaily {
             error.allowsAttempt = false
-            error.retryAfter = error.retryAfter ?? .seconds(3600)
+            // Quota days end at midnight in California; whoever raises the quota before need not wait for that.
+            error.retryAfter = .seconds(3600)
         }
         return error
     }
@@ -96,6 +113,7 @@ struct GooglePlacesFailure {
         guard try reader.enterObject() else { return }
         while let key = try reader.nextKey() {
             switch key {
+            case "code": code = try reader.lenientInt()
             case "status": status = try reader.wanted()
             case "message":
                 let message = try reader.wanted()?.lowercased() ?? ""

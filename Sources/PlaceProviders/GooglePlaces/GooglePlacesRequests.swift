@@ -113,17 +113,26 @@ struct GooglePlacesRequests {
         body.endObject()
     }
 
-    /// The smallest box that holds the circle, kept within the map; across the date line `low` may be east of `high`.
+    /// The smallest box that holds the circle; across the date line `low` is east of `high`.
     static func box(around centre: Coordinate, radius: Double) -> (low: Coordinate, high: Coordinate) {
-        let north = radius / 6_371_008.8 * 180 / .pi
-        let shrink = max(0.01, cos(centre.latitude * .pi / 180))
-        let east = min(179, north / shrink)
+        let angle = radius / 6_371_008.8
+        let north = angle * 180 / .pi
+        let (bottom, top) = (centre.latitude - north, centre.latitude + north)
+        // A circle with a pole in it crosses every meridian.
+        guard bottom > -90, top < 90 else {
+            return (
+                Coordinate(latitude: max(-90, bottom), longitude: -180),
+                Coordinate(latitude: min(90, top), longitude: 180)
+            )
+        }
+        // Meridians touch a circle a little poleward of its centre, where they are closer to each other.
+        let east = asin(min(1, sin(angle) / cos(centre.latitude * .pi / 180))) * 180 / .pi
         func wrapped(_ longitude: Double) -> Double {
             longitude > 180 ? longitude - 360 : longitude < -180 ? longitude + 360 : longitude
         }
         return (
-            Coordinate(latitude: max(-90, centre.latitude - north), longitude: wrapped(centre.longitude - east)),
-            Coordinate(latitude: min(90, centre.latitude + north), longitude: wrapped(centre.longitude + east))
+            Coordinate(latitude: bottom, longitude: wrapped(centre.longitude - east)),
+            Coordinate(latitude: top, longitude: wrapped(centre.longitude + east))
         )
     }
 }

@@ -8,9 +8,12 @@ struct GooglePlacesResponse {
         /// `places` in an object; `{}` when nothing was found.
         case list
         /// One place, not wrapped.
-        case place
+        /// - Parameter id: as it was asked for; the answer need not repeat it.
+        case place(id: String)
         /// A photo's address.
         case media
+
+        fileprivate var isForPlace: Bool { if case .list = self { false } else { true } }
     }
 
     var list = PlaceList()
@@ -18,35 +21,50 @@ struct GooglePlacesResponse {
     var photoURL: String?
     /// Of the first photo of a place.
     var photoName: String?
-    private var credited: [String] = []
-
-    /// What the terms ask to show: the source, third parties, authors of photos.
-    var credits: [String] { ["Google Maps"] + credited }
+    private var isError = false
+    /// The source, third parties, authors of photos.
+    private(set) var credits = Credits("Google Maps")
 
     static func read(_ response: HTTPResponse, as kind: Kind) throws(SearchError) -> GooglePlacesResponse {
-        guard response.status == 200 else { throw GooglePlacesFailure.error(from: response, isForPlace: kind != .list) }
         var page = GooglePlacesResponse()
+        guard response.status == 200 else {
+            if case .media = kind { return try page.readPicture(response) }
+            throw GooglePlacesFailure.error(from: response, isForPlace: kind.isForPlace)
+        }
         do throws(JSONError) {
             try page.read(response.body.span, as: kind)
         } catch {
             throw .badResponse("is no JSON (\(error.kind.rawValue))", from: .googlePlaces)
         }
-        if kind == .place, page.list.isHopeless, page.photoName == nil {
-            throw .badResponse("has no readable place", from: .googlePlaces)
-        }
+        guard !page.isError else { throw GooglePlacesFailure.error(from: response, isForPlace: kind.isForPlace) }
         return page
+    }
+
+    /// A photo's answer other than 200: a redirect to the picture serves as well; 403 comes with a picture that says
+    /// "over quota" in place of an error.
+    private mutating func readPicture(_ response: HTTPResponse) throws(SearchError) -> GooglePlacesResponse {
+        if (300..<400).contains(response.status), let url = response.location, url.hasPrefix("https://") {
+            photoURL = url
+            return self
+        }
+        let error = GooglePlacesFailure.error(from: response, isForPlace: true)
+        guard response.status == 403, error.providerStatus == nil,
+            response.body.firstMeaningfulByte != UInt8(ascii: "{")
+        else { throw error }
+        throw .photoQuota(of: .googlePlaces)
     }
 
     private mutating func read(_ body: Span<UInt8>, as kind: Kind) throws(JSONError) {
         var reader = JSONReader(body)
         guard try reader.kind() == .object else { throw JSONError(.unexpectedByte, at: reader.offset) }
-        if kind == .place {
-            list.add(try place(&reader))
+        if case .place(let id) = kind {
+            list.add(try place(&reader, asked: id))
         } else if try reader.enterObject() {
             while let key = try reader.nextKey() {
                 switch key {
                 case "places": try readPlaces(&reader)
                 case "nextPageToken": nextPageToken = try reader.wanted()
+                case "error": try noteError(&reader)
                 case "photoUri": photoURL = try reader.wanted().flatMap { $0.hasPrefix("https://") ? $0 : nil }
                 default: try reader.skip()
                 }
@@ -55,25 +73,32 @@ struct GooglePlacesResponse {
         try reader.finish()
     }
 
+    /// Which error is read another time: this one is rare.
+    private mutating func noteError(_ reader: inout JSONReader) throws(JSONError) {
+        if try reader.kind() == .object { isError = true }
+        try reader.skip()
+    }
+
     private mutating func readPlaces(_ reader: inout JSONReader) throws(JSONError) {
         guard try reader.enterArray() else { return }
         while try reader.nextElement() { list.add(try place(&reader)) }
     }
 
     /// `nil` when it has no id.
-    private mutating func place(_ reader: inout JSONReader) throws(JSONError) -> Place? {
+    /// - Parameter asked: the id that a place without one has, if it says anything else.
+    private mutating func place(_ reader: inout JSONReader, asked: String? = nil) throws(JSONError) -> Place? {
         guard try reader.enterObject() else { return nil }
         var place = Place(id: "", provider: .googlePlaces, name: "")
-        var (shortAddress, website, primaryName, primaryType): (String?, String?, String?, String?) = (
-            nil, nil, nil, nil
-        )
+        var (resource, shortAddress, website): (String?, String?, String?) = (nil, nil, nil)
+        var (primaryName, primaryType): (String?, String?) = (nil, nil)
         while let key = try reader.nextKey() {
             switch key {
             case "id": place.id = try reader.wanted() ?? ""
+            case "name": resource = try reader.wanted()
             case "displayName": place.name = try reader.wantedMember("text") ?? ""
             case "formattedAddress": place.address = try reader.wanted()
             case "shortFormattedAddress": shortAddress = try reader.wanted()
-            case "location": place.location = try reader.coordinate("latitude", "longitude")
+            case "location": place.location = try Self.location(&reader)
             case "types": place.types = try reader.wantedStrings()
             case "primaryType": primaryType = try reader.wanted()
             case "primaryTypeDisplayName": primaryName = try reader.wantedMember("text")
@@ -88,15 +113,33 @@ struct GooglePlacesResponse {
                 if isCurrent || place.openNow == nil { place.openNow = open ?? place.openNow }
             case "photos": try readPhotos(&reader)
             case "attributions": try readCredits(&reader, "provider")
+            case "error": try noteError(&reader)
             default: try reader.skip()
             }
         }
+        if place.id.isEmpty, let resource, resource.hasPrefix("places/") { place.id = String(resource.dropFirst(7)) }
+        if place.id.isEmpty, !place.name.isEmpty || place.address != nil { place.id = asked ?? "" }
         guard !place.id.isEmpty else { return nil }
         if place.name.isEmpty { place.name = place.address ?? shortAddress ?? place.id }
         place.category = primaryName ?? primaryType ?? place.types.first
         place.address = place.address ?? shortAddress
         place.url = place.url ?? website
         return place
+    }
+
+    /// Of a member that is missing the value is 0: proto3's JSON leaves it out on the equator and in Greenwich.
+    private static func location(_ reader: inout JSONReader) throws(JSONError) -> Coordinate? {
+        var (latitude, longitude): (Double?, Double?) = (0, 0)
+        var isEmpty = true
+        guard try reader.enterObject() else { return nil }
+        while let key = try reader.nextKey() {
+            switch key {
+            case "latitude": (latitude, isEmpty) = (try reader.lenientDouble(), false)
+            case "longitude": (longitude, isEmpty) = (try reader.lenientDouble(), false)
+            default: try reader.skip()
+            }
+        }
+        return isEmpty ? nil : Coordinate(latitude, longitude)
     }
 
     private static func priceLevel(_ reader: inout JSONReader) throws(JSONError) -> Int? {
@@ -141,7 +184,7 @@ struct GooglePlacesResponse {
     private mutating func readCredits(_ reader: inout JSONReader, _ member: StaticString) throws(JSONError) {
         guard try reader.enterArray() else { return }
         while try reader.nextElement() {
-            if let name = try reader.wantedMember(member), !credited.contains(name) { credited.append(name) }
+            if let name = try reader.wantedMember(member) { credits.add(name) }
         }
     }
 }

@@ -18,11 +18,14 @@ public struct GooglePlacesService: PlaceService {
     public func answer(
         _ request: SearchRequest, before deadline: Deadline
     ) async throws(SearchError) -> ProviderAnswer {
+        try requests.configuration.checkKey(of: id)
         switch request.operation {
         case .search: return try await search(request, before: deadline)
         case .details:
-            let page = try await page(requests.details(request), kind: .place, before: deadline)
-            return ProviderAnswer(places: page.list.places, attributions: page.credits)
+            let page = try await page(
+                requests.details(request), kind: .place(id: request.placeID ?? ""), before: deadline)
+            guard !page.list.places.isEmpty else { throw .badResponse("has no readable place", from: id) }
+            return ProviderAnswer(places: page.list.places, attributions: page.credits.texts)
         case .photo: return try await photo(request, before: deadline)
         }
     }
@@ -39,20 +42,21 @@ public struct GooglePlacesService: PlaceService {
             places.removeAll { place in place.location.map { centre.distance(to: $0) > request.radiusMeters } ?? false }
         }
         return ProviderAnswer(
-            places: places, nextPageToken: page.nextPageToken, attributions: page.credits,
+            places: places, nextPageToken: page.nextPageToken, attributions: page.credits.texts,
             unreadablePlaces: page.list.unreadable)
     }
 
     /// Two calls: a photo's name expires, so it is got afresh.
     private func photo(_ request: SearchRequest, before deadline: Deadline) async throws(SearchError) -> ProviderAnswer
     {
-        let page = try await page(requests.photoNames(request), kind: .place, before: deadline)
+        let page = try await page(
+            requests.photoNames(request), kind: .place(id: request.placeID ?? ""), before: deadline)
         guard let name = page.photoName else {
             throw SearchError(.notFound, "google-places has no photo of this place")
         }
         let media = try await self.page(requests.media(name), kind: .media, before: deadline)
         guard let url = media.photoURL else { throw .badResponse("lacks photoUri", from: id) }
-        return ProviderAnswer(photoURL: url, attributions: page.credits)
+        return ProviderAnswer(photoURL: url, attributions: page.credits.texts)
     }
 
     private func page(

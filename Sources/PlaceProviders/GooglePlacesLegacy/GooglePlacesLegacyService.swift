@@ -11,7 +11,7 @@ public struct GooglePlacesLegacyService: PlaceService {
 
     /// Google's tokens of further pages work only after about this long.
     private static let tokenDelay: Duration = .seconds(2)
-    private static let tokenAttempts = 3
+    private static let tokenAttempts = 4
 
     public init(
         http: any HTTPSending, configuration: ProviderConfiguration, clock: any MonotonicClock = ContinuousClock()
@@ -26,14 +26,15 @@ public struct GooglePlacesLegacyService: PlaceService {
     public func answer(
         _ request: SearchRequest, before deadline: Deadline
     ) async throws(SearchError) -> ProviderAnswer {
+        try configuration.checkKey(of: id)
         switch request.operation {
         case .search: return try await search(request, before: deadline)
         case .details:
-            let page = try await page(detailsURL(request, fields: nil), isForPlace: true, before: deadline)
+            let page = try await page(detailsURL(request, fields: nil), asked: request.placeID ?? "", before: deadline)
             guard !page.list.isHopeless, !page.list.places.isEmpty else {
                 throw .badResponse("has no readable place", from: id)
             }
-            return ProviderAnswer(places: page.list.places, attributions: page.credits)
+            return ProviderAnswer(places: page.list.places, attributions: page.credits.texts)
         case .photo: return try await photo(request, before: deadline)
         }
     }
@@ -43,10 +44,10 @@ public struct GooglePlacesLegacyService: PlaceService {
         var attempt = 1
         while true {
             do throws(SearchError) {
-                let page = try await page(searchURL(request), isForPlace: false, before: deadline)
+                let page = try await page(searchURL(request), asked: nil, before: deadline)
                 guard !page.list.isHopeless else { throw .badResponse("has no readable place", from: id) }
                 return ProviderAnswer(
-                    places: page.list.places, nextPageToken: page.nextPageToken, attributions: page.credits,
+                    places: page.list.places, nextPageToken: page.nextPageToken, attributions: page.credits.texts,
                     unreadablePlaces: page.list.unreadable)
             } catch {
                 // With a page token INVALID_REQUEST means "not yet", for some seconds.
@@ -63,7 +64,7 @@ public struct GooglePlacesLegacyService: PlaceService {
     /// Two calls: the place's photo reference, then where the picture is. The redirect is read, not followed.
     private func photo(_ request: SearchRequest, before deadline: Deadline) async throws(SearchError) -> ProviderAnswer
     {
-        let page = try await page(detailsURL(request, fields: "photos"), isForPlace: true, before: deadline)
+        let page = try await page(detailsURL(request, fields: "photos"), asked: request.placeID ?? "", before: deadline)
         guard let reference = page.photoReference else {
             throw SearchError(.notFound, "google-places-legacy has no photo of this place")
         }
@@ -78,11 +79,13 @@ public struct GooglePlacesLegacyService: PlaceService {
                     .upstreamRejected, "google-places-legacy gave no picture for this place",
                     httpStatus: response.status)
             }
+            // The key was good for the details just now.
+            if response.status == 403 { throw .photoQuota(of: id) }
             throw SearchError(httpStatus: response.status, retryAfter: response.retryAfter, from: id)
         }
         guard let location = response.location, location.hasPrefix("https://"), !location.contains(configuration.apiKey)
         else { throw .badResponse("redirects to nowhere", from: id) }
-        return ProviderAnswer(photoURL: location, attributions: page.credits)
+        return ProviderAnswer(photoURL: location, attributions: page.credits.texts)
     }
 
     private func searchURL(_ request: SearchRequest) -> String {
@@ -94,7 +97,8 @@ public struct GooglePlacesLegacyService: PlaceService {
             url.add("location", "\(location.latitude.plainDecimal),\(location.longitude.plainDecimal)")
             url.add("radius", Int(request.radiusMeters.rounded(.up)))
             url.add("type", request.category)
-            url.add("keyword", request.keyword)
+            // The same text in both can give no results.
+            if request.keyword?.lowercased() != request.category.lowercased() { url.add("keyword", request.keyword) }
             url.add("language", request.language)
             // Its presence counts, whatever its value.
             if request.openNow == true { url.addFlag("opennow") }
@@ -113,9 +117,9 @@ public struct GooglePlacesLegacyService: PlaceService {
     }
 
     private func page(
-        _ url: String, isForPlace: Bool, before deadline: Deadline
+        _ url: String, asked: String?, before deadline: Deadline
     ) async throws(SearchError) -> LegacyResponse {
-        try LegacyResponse.read(await send(url, before: deadline), isForPlace: isForPlace)
+        try LegacyResponse.read(await send(url, before: deadline), asked: asked)
     }
 
     private func send(_ url: String, before deadline: Deadline) async throws(SearchError) -> HTTPResponse {

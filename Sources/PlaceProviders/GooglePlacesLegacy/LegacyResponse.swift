@@ -15,15 +15,17 @@ struct LegacyResponse {
     var photoReference: String?
     private var status: String?
     private var message = ""
-    private var htmlAttributions: [String] = []
     private var hasContent = false
+    /// The place that details were asked for: the answer need not repeat its id.
+    private let asked: String?
+    /// The source, and HTML as sent: data to be shown, not ours to change.
+    private(set) var credits = Credits("Google Maps")
 
-    /// HTML as sent: data to be shown, not ours to change.
-    var credits: [String] { ["Google Maps"] + htmlAttributions }
+    private init(asked: String?) { self.asked = asked }
 
-    /// - Parameter isForPlace: details: nothing found is then `not-found`.
-    static func read(_ response: HTTPResponse, isForPlace: Bool) throws(SearchError) -> LegacyResponse {
-        var page = LegacyResponse()
+    /// - Parameter asked: the id that details were asked for: nothing found is then `not-found`. `nil` for a search.
+    static func read(_ response: HTTPResponse, asked: String?) throws(SearchError) -> LegacyResponse {
+        var page = LegacyResponse(asked: asked)
         do throws(JSONError) {
             try page.read(response.body.span)
         } catch {
@@ -36,24 +38,32 @@ struct LegacyResponse {
         guard page.status != nil || response.status == 200 else {
             throw SearchError(httpStatus: response.status, retryAfter: response.retryAfter, from: .googlePlacesLegacy)
         }
-        if let failure = page.failure(response, isForPlace: isForPlace) { throw failure }
+        if let failure = page.failure(response) { throw failure }
         return page
     }
 
-    private func failure(_ response: HTTPResponse, isForPlace: Bool) -> SearchError? {
+    private func failure(_ response: HTTPResponse) -> SearchError? {
         func make(_ code: SearchError.Code, _ message: String) -> SearchError {
-            SearchError(code, message, httpStatus: response.status, providerStatus: status)
+            var error = SearchError(
+                code, message, httpStatus: response.status, providerStatus: SearchError.name(status))
+            if code.isRetryable { error.retryAfter = response.retryAfter.flatMap(SearchError.delay) }
+            return error
         }
         switch status {
         case "OK":
             return hasContent ? nil : .badResponse("lacks its results", from: .googlePlacesLegacy)
         case "ZERO_RESULTS":
-            return isForPlace ? make(.notFound, "this place is gone; search again") : nil
+            return asked != nil ? make(.notFound, "this place is gone; search again") : nil
         case "NOT_FOUND":
             return make(.notFound, "google-places-legacy knows no such place; its id may be old: search again")
         case "INVALID_REQUEST":
             return make(.invalidRequest, "google-places-legacy refused a parameter of the request")
         case "REQUEST_DENIED":
+            // New projects cannot have this API any more: the most frequent cause, and the one with another cure.
+            if message.contains("legacy api") {
+                return make(
+                    .unauthorized, "our API key's project has no legacy Places API; ask google-places instead")
+            }
             return make(.unauthorized, "google-places-legacy refuses our API key; check it and what it may be used for")
         case "OVER_QUERY_LIMIT", "OVER_DAILY_LIMIT": return overLimit(make)
         case "UNKNOWN_ERROR": return make(.upstreamUnavailable, "google-places-legacy failed; try again")
@@ -86,7 +96,7 @@ struct LegacyResponse {
                 switch key {
                 case "status": status = try reader.wanted()
                 case "error_message": message = try reader.wanted()?.lowercased() ?? ""
-                case "html_attributions": add(try reader.wantedStrings())
+                case "html_attributions": for text in try reader.wantedStrings() { credits.add(text) }
                 case "next_page_token": nextPageToken = try reader.wanted()
                 case "results", "candidates":
                     guard try reader.enterArray() else { continue }
@@ -102,15 +112,12 @@ struct LegacyResponse {
         try reader.finish()
     }
 
-    private mutating func add(_ attributions: [String]) {
-        for text in attributions where !htmlAttributions.contains(text) { htmlAttributions.append(text) }
-    }
-
     /// `nil` when it has no id.
     private mutating func place(_ reader: inout JSONReader) throws(JSONError) -> Place? {
         guard try reader.enterObject() else { return nil }
         var place = Place(id: "", provider: .googlePlacesLegacy, name: "")
         var (vicinity, website): (String?, String?) = (nil, nil)
+        var currentlyOpen: Bool?
         while let key = try reader.nextKey() {
             switch key {
             case "place_id": place.id = try reader.wanted() ?? ""
@@ -124,13 +131,17 @@ struct LegacyResponse {
             case "user_ratings_total": place.ratingCount = try reader.lenientInt().flatMap { $0 >= 0 ? $0 : nil }
             case "price_level": place.priceLevel = try reader.lenientInt().flatMap { (0...4).contains($0) ? $0 : nil }
             case "opening_hours": place.openNow = try Self.openNow(&reader) ?? place.openNow
+            // With today's exceptions, so it is the better one.
+            case "current_opening_hours": currentlyOpen = try Self.openNow(&reader)
             case "url": place.url = try reader.wanted()
             case "website": website = try reader.wanted()
             case "photos": try readPhotos(&reader)
             default: try reader.skip()
             }
         }
+        if place.id.isEmpty, !place.name.isEmpty { place.id = asked ?? "" }
         guard !place.id.isEmpty else { return nil }
+        place.openNow = currentlyOpen ?? place.openNow
         place.address = place.address ?? vicinity
         place.url = place.url ?? website
         if place.name.isEmpty { place.name = place.address ?? place.id }
@@ -165,7 +176,7 @@ struct LegacyResponse {
                 case "photo_reference":
                     let reference = try reader.wanted()
                     if photoReference == nil { photoReference = reference }
-                case "html_attributions": add(try reader.wantedStrings())
+                case "html_attributions": for text in try reader.wantedStrings() { credits.add(text) }
                 default: try reader.skip()
                 }
             }

@@ -22,7 +22,8 @@ struct HotpepperRequest {
             url.add("lat", location.latitude.plainDecimal)
             url.add("lng", location.longitude.plainDecimal)
             url.add("range", range + 1)
-            url.add("keyword", request.keyword)
+            // A comma would separate keywords, even an encoded one; a blank asks for both.
+            url.add("keyword", request.keyword.map { String($0.map { $0 == "," ? " " : $0 }) })
             if let genre = Self.genre(for: request.category), !genre.isEmpty { url.add("genre", genre) }
             if start > 1 { url.add("start", start) }
             url.add("count", request.limit)

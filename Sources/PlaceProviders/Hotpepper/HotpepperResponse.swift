@@ -15,6 +15,11 @@ struct HotpepperResponse {
     /// - Throws: in the contract's terms. The HTTP status is 200 whatever happened, so the body decides.
     static func read(_ response: HTTPResponse) throws(SearchError) -> HotpepperResponse {
         guard response.status == 200 else {
+            // Should an error come with another status than 200, its body says more.
+            var page = HotpepperResponse()
+            if (try? page.read(response.body.span)) != nil, page.error.isThere {
+                throw failure(page.error.code, response)
+            }
             throw SearchError(httpStatus: response.status, retryAfter: response.retryAfter, from: .hotpepper)
         }
         if response.body.firstMeaningfulByte == UInt8(ascii: "<") {
@@ -31,7 +36,7 @@ struct HotpepperResponse {
         } catch {
             throw .badResponse("is no JSON (\(error.kind.rawValue))", from: .hotpepper)
         }
-        if page.error.isThere { throw failure(page.error.code) }
+        if page.error.isThere { throw failure(page.error.code, response) }
         guard page.hasShops else {
             throw .badResponse(page.hasResults ? "has neither shops nor an error" : "lacks results", from: .hotpepper)
         }
@@ -39,24 +44,15 @@ struct HotpepperResponse {
         return page
     }
 
-    private static func failure(_ code: Int?) -> SearchError {
-        let status = code.map { "\($0)" }
-        return switch code {
-        case 1000:
-            SearchError(
-                .upstreamUnavailable, "hotpepper failed; try again later", httpStatus: 200, providerStatus: status)
-        case 2000:
-            SearchError(
-                .unauthorized, "hotpepper refuses our API key; check hotpepper.apiKey", httpStatus: 200,
-                providerStatus: status)
-        case 3000:
-            SearchError(
-                .invalidRequest, "hotpepper refused a parameter of the request", httpStatus: 200, providerStatus: status
-            )
-        default:
-            SearchError(
-                .upstreamRejected, "hotpepper answered with an error it does not document", httpStatus: 200,
-                providerStatus: status)
+    private static func failure(_ code: Int?, _ response: HTTPResponse) -> SearchError {
+        func make(_ ours: SearchError.Code, _ message: String) -> SearchError {
+            SearchError(ours, message, httpStatus: response.status, providerStatus: code.map { "\($0)" })
+        }
+        switch code {
+        case 1000: return make(.upstreamUnavailable, "hotpepper failed; try again later")
+        case 2000: return make(.unauthorized, "hotpepper refuses our API key; check hotpepper.apiKey")
+        case 3000: return make(.invalidRequest, "hotpepper refused a parameter of the request")
+        default: return make(.upstreamRejected, "hotpepper answered with an error it does not document")
         }
     }
 

@@ -30,6 +30,7 @@ public struct HotpepperService: PlaceService {
     public func answer(
         _ request: SearchRequest, before deadline: Deadline
     ) async throws(SearchError) -> ProviderAnswer {
+        try configuration.checkKey(of: id)
         let call = HotpepperRequest(request, configuration: configuration)
         let response: HTTPResponse
         do throws(HTTPError) {
