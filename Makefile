@@ -22,8 +22,9 @@ demo: setup ## Broker, provider and worker in one process, searches going throug
 	@rm -f .build-demo.log
 	@exec "$$(swift build --show-bin-path $(SWIFT_FLAGS))/locsearch" demo $(ARGS)
 
+# One after another: each suite has brokers, servers and processes of its own, whose timeouts a crowd would not keep.
 test: setup ## All suites, on real TCP; ARGS='--filter KafkaTests' runs some
-	swift test $(SWIFT_FLAGS) $(ARGS)
+	swift test --no-parallel $(SWIFT_FLAGS) $(ARGS)
 
 build: setup ## The program as it is deployed: .build/release/locsearch
 	swift build -c release --product locsearch $(SWIFT_FLAGS)
@@ -71,9 +72,9 @@ fuzz: setup ## Damaged answers into all decoders; INPUTS=N of them for each (def
 	LOCSEARCH_FUZZ_INPUTS=$(or $(INPUTS),200000) swift test $(SWIFT_FLAGS) --filter FuzzTests
 
 sanitize-address: setup ## All suites under AddressSanitizer
-	swift test --sanitize=address --scratch-path .build-asan $(SWIFT_FLAGS) $(ARGS)
+	swift test --no-parallel --sanitize=address --scratch-path .build-asan $(SWIFT_FLAGS) $(ARGS)
 
 # ThreadSanitizer crashes as soon as Debian's librdkafka starts a client (C11 threads), so what uses it is left out.
 sanitize-thread: setup ## The suites without Kafka under ThreadSanitizer
-	swift test --sanitize=thread --scratch-path .build-tsan $(SWIFT_FLAGS) \
+	swift test --no-parallel --sanitize=thread --scratch-path .build-tsan $(SWIFT_FLAGS) \
 	  --skip 'KafkaTests|IntegrationTests|LocsearchTests' $(ARGS)
