@@ -97,8 +97,8 @@ let package = Package(
             name: "LocationSearchTests", dependencies: ["EventLoop", "LocationSearch", "TestSupport"],
             swiftSettings: safe),
         .testTarget(
-            name: "PlaceProvidersTests", dependencies: ["HTTPTransport", "PlaceProviders", "TestSupport"],
-            swiftSettings: safe),
+            name: "PlaceProvidersTests", dependencies: ["HTTPTransport", "JSON", "PlaceProviders", "TestSupport"],
+            resources: [.copy("Fixtures")], swiftSettings: safe),
         .testTarget(name: "EventContractTests", dependencies: ["EventContract"], swiftSettings: spans),
         .testTarget(name: "ObservabilityTests", dependencies: ["Observability"], swiftSettings: safe),
         .testTarget(name: "WorkerRuntimeTests", dependencies: ["WorkerRuntime", "TestSupport"], swiftSettings: safe),

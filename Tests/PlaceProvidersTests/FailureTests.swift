@@ -1,0 +1,243 @@
+import HTTPTransport
+import LocationSearch
+import Testing
+
+@testable import PlaceProviders
+
+/// Every failure the providers have a shape for, in the contract's terms.
+struct FailureTests {
+    struct Expected: CustomTestStringConvertible {
+        let fixture: Fixture
+        let status: Int
+        let code: SearchError.Code
+        let providerStatus: String?
+        var retryAfter: Duration?
+        var allowsAttempt: Bool?
+        var operation = SearchOperation.search
+
+        var testDescription: String { "\(fixture.path) with \(status) for \(operation)" }
+    }
+
+    private static func hotpepper(
+        _ name: String, _ code: SearchError.Code, _ providerStatus: String? = nil, status: Int = 200,
+        for operation: SearchOperation = .search
+    ) -> Expected {
+        Expected(
+            fixture: Fixture("hotpepper/\(name)"), status: status, code: code, providerStatus: providerStatus,
+            operation: operation)
+    }
+
+    private static func new(
+        _ name: String, _ code: SearchError.Code, _ providerStatus: String?, status: Int? = nil,
+        after retryAfter: Duration? = nil, allows: Bool? = nil, for operation: SearchOperation = .search
+    ) -> Expected {
+        Expected(
+            fixture: Fixture("google-places-new/\(name)"),
+            status: status ?? Int(name.dropFirst("error-".count).prefix(3)) ?? 200, code: code,
+            providerStatus: providerStatus, retryAfter: retryAfter, allowsAttempt: allows, operation: operation)
+    }
+
+    private static func legacy(
+        _ name: String, _ code: SearchError.Code, _ providerStatus: String?, status: Int = 200,
+        after retryAfter: Duration? = nil, allows: Bool? = nil, for operation: SearchOperation = .search
+    ) -> Expected {
+        Expected(
+            fixture: Fixture("google-places-legacy/\(name)"), status: status, code: code,
+            providerStatus: providerStatus, retryAfter: retryAfter, allowsAttempt: allows, operation: operation)
+    }
+
+    static let failures = hotpepperFailures + newFailures + legacyFailures
+
+    private static let hotpepperFailures = [
+        hotpepper("error-1000.json", .upstreamUnavailable, "1000"), hotpepper("error-2000.json", .unauthorized, "2000"),
+        hotpepper("error-2000-one-object.json", .unauthorized, "2000"),
+        hotpepper("error-3000.json", .invalidRequest, "3000"),
+        hotpepper("error-3000.json", .invalidRequest, "3000", for: .details),
+        hotpepper("error-9999.json", .upstreamRejected, "9999"),
+        // A body that says more than its status wins.
+        hotpepper("error-2000.json", .unauthorized, "2000", status: 503),
+        hotpepper("gourmet-first-of-two-pages.json", .upstreamUnavailable, status: 503),
+        hotpepper("gourmet-nothing-found.json", .notFound, for: .details),
+        hotpepper("gourmet-nothing-found.json", .notFound, for: .photo),
+        hotpepper("shop-search.json", .notFound, for: .photo), hotpepper("gourmet-hopeless.json", .badResponse),
+        hotpepper("master-genre.json", .badResponse), hotpepper("format-forgotten.xml", .badResponse),
+        hotpepper("notice.html", .upstreamUnavailable), hotpepper("notice.html", .upstreamUnavailable, status: 302),
+        hotpepper("notice.html", .upstreamUnavailable, status: 503),
+        hotpepper("notice.html", .upstreamRejected, status: 404),
+    ]
+
+    private static let newFailures = [
+        new("error-400-invalid-argument.json", .invalidRequest, "INVALID_ARGUMENT"),
+        new("error-400-field-mask.json", .invalidRequest, "INVALID_ARGUMENT"),
+        new("error-400-api-key-invalid.json", .unauthorized, "INVALID_ARGUMENT"),
+        new("error-400-api-key-invalid.json", .unauthorized, "INVALID_ARGUMENT", for: .details),
+        // An id that came from a user; a search has none, so there it is a parameter.
+        new("error-400-place-id.json", .notFound, "INVALID_ARGUMENT", for: .details),
+        new("error-400-place-id.json", .invalidRequest, "INVALID_ARGUMENT"),
+        new("error-400-place-id-no-longer-valid.json", .notFound, "INVALID_ARGUMENT", for: .photo),
+        new("error-401-credentials-missing.json", .unauthorized, "UNAUTHENTICATED"),
+        new("error-403-no-key.json", .unauthorized, "PERMISSION_DENIED"),
+        new("error-403-service-disabled.json", .unauthorized, "PERMISSION_DENIED"),
+        new("error-403-billing-disabled.json", .unauthorized, "PERMISSION_DENIED"),
+        new("error-403-api-key-service-blocked.json", .unauthorized, "PERMISSION_DENIED"),
+        new("error-403-api-key-http-referrer-blocked.json", .unauthorized, "PERMISSION_DENIED"),
+        new("error-403-api-key-ip-address-blocked.json", .unauthorized, "PERMISSION_DENIED"),
+        new("error-403-consumer-suspended.json", .unauthorized, "PERMISSION_DENIED"),
+        new("error-404-not-found.json", .notFound, "NOT_FOUND", for: .details),
+        new("error-404-not-found.json", .upstreamRejected, "NOT_FOUND"),
+        new("error-409-aborted.json", .upstreamRejected, "ABORTED"),
+        new("error-429-per-minute.json", .rateLimited, "RESOURCE_EXHAUSTED", allows: true),
+        new("error-429-per-day.json", .rateLimited, "RESOURCE_EXHAUSTED", after: .seconds(3600), allows: false),
+        new("error-429-retry-info.json", .rateLimited, "RESOURCE_EXHAUSTED", after: .seconds(17), allows: true),
+        new("error-499-cancelled.json", .upstreamRejected, "CANCELLED"),
+        new("error-500-internal.json", .upstreamUnavailable, "INTERNAL"),
+        new("error-501-unimplemented.json", .upstreamRejected, "UNIMPLEMENTED"),
+        new("error-503-unavailable.json", .upstreamUnavailable, "UNAVAILABLE"),
+        new("error-504-deadline-exceeded.json", .upstreamUnavailable, "DEADLINE_EXCEEDED"),
+        // An error behind a front end that says 200 for everything is no empty list.
+        new("error-403-no-key.json", .unauthorized, "PERMISSION_DENIED", status: 200),
+        new("error-404-not-found.json", .notFound, "NOT_FOUND", status: 200, for: .details),
+        new("front-end.html", .badResponse, nil), new("front-end.html", .upstreamUnavailable, nil, status: 502),
+        new("front-end.html", .upstreamRejected, nil, status: 404),
+        new("front-end.html", .notFound, nil, status: 404, for: .details),
+        new("front-end.html", .invalidRequest, nil, status: 413), new("front-end.html", .timeout, nil, status: 408),
+        new("details-hours-only.json", .badResponse, nil, for: .details),
+        new("nothing-found.json", .badResponse, nil, for: .details),
+        new("nothing-found.json", .notFound, nil, for: .photo),
+    ]
+
+    private static let legacyFailures = [
+        legacy("error-invalid-request.json", .invalidRequest, "INVALID_REQUEST"),
+        legacy("error-details-missing-parameter.json", .invalidRequest, "INVALID_REQUEST", for: .details),
+        legacy("error-not-found.json", .notFound, "NOT_FOUND", for: .details),
+        legacy("error-not-found.json", .notFound, "NOT_FOUND", for: .photo),
+        legacy("zero-results.json", .notFound, "ZERO_RESULTS", for: .details),
+        legacy("error-request-denied.json", .unauthorized, "REQUEST_DENIED"),
+        legacy("error-legacy-api.json", .unauthorized, "REQUEST_DENIED"),
+        legacy("error-over-query-limit.json", .rateLimited, "OVER_QUERY_LIMIT", allows: true),
+        legacy(
+            "error-over-query-limit-daily.json", .rateLimited, "OVER_QUERY_LIMIT", after: .seconds(3600), allows: false),
+        legacy("error-over-daily-limit.json", .rateLimited, "OVER_DAILY_LIMIT", after: .seconds(3600), allows: false),
+        legacy("error-unknown.json", .upstreamUnavailable, "UNKNOWN_ERROR"),
+        legacy("error-status-of-tomorrow.json", .upstreamRejected, "PAYMENT_REQUIRED"),
+        // The body wins where it says something.
+        legacy("error-request-denied.json", .unauthorized, "REQUEST_DENIED", status: 400),
+        legacy("error-no-status.json", .badResponse, nil),
+        legacy("error-no-status.json", .upstreamUnavailable, nil, status: 500),
+        legacy("photo-redirect.html", .badResponse, nil),
+        legacy("photo-redirect.html", .upstreamRejected, nil, status: 302),
+        legacy("details-no-photos.json", .badResponse, nil, for: .details),
+        legacy("details-no-photos.json", .notFound, nil, for: .photo),
+    ]
+
+    @Test(arguments: failures)
+    func eachHasItsCode(expected: Expected) async throws {
+        let request =
+            switch expected.operation {
+            case .search: Providers.search()
+            case .details: Providers.details("asked")
+            case .photo: Providers.photo("asked")
+            }
+        let error = try #require(await expected.fixture.service(status: expected.status).failure(request))
+        #expect(error.code == expected.code)
+        #expect(error.providerStatus == expected.providerStatus)
+        #expect(error.retryAfter == expected.retryAfter)
+        if let allows = expected.allowsAttempt { #expect(error.allowsAttempt == allows) }
+        Self.checkPrivacy(of: error)
+    }
+
+    /// One line, without the key and without what providers' messages tell about us.
+    static func checkPrivacy(of error: SearchError) {
+        let text = "\(error)"
+        for secret in [Providers.key, "000000000000", "192.0.2.1", "\n"] { #expect(!text.contains(secret), "\(text)") }
+        #expect(error.message.utf8.count < 200)
+    }
+
+    @Test(arguments: [
+        HTTPError.Kind.dns, .connect, .tls, .reset, .timeout, .truncated, .protocolViolation, .tooLarge, .cancelled,
+        .invalidRequest,
+    ])
+    func noFailureOfTheTransportTellsTheKey(kind: HTTPError.Kind) async {
+        let http = FakeHTTP([.failure(HTTPError(kind, "broken"))])
+        for service in [Providers.hotpepper(http), Providers.google(http), Providers.legacy(http)] as [any PlaceService]
+        {
+            for request in [Providers.search(), Providers.details("x"), Providers.photo("x")] {
+                if let error = await service.failure(request) { Self.checkPrivacy(of: error) }
+            }
+        }
+    }
+
+    /// Nor does any text made of what holds it.
+    @Test func noDescriptionTellsTheKey() {
+        let http = FakeHTTP("")
+        var texts: [String] = []
+        for service in [Providers.hotpepper(http), Providers.google(http), Providers.legacy(http)] as [any PlaceService]
+        {
+            texts += ["\(service)", String(reflecting: service)]
+            dump(service, to: &texts[texts.count - 1])
+        }
+        for text in texts { #expect(!text.contains(Providers.key), "\(text)") }
+        #expect(texts.allSatisfy { $0.contains(".test") })
+    }
+
+    @Test func withoutAKeyNobodyIsAsked() async {
+        let http = FakeHTTP("{}")
+        let configuration = ProviderConfiguration(baseURL: "https://x.test", apiKey: "")
+        let services: [any PlaceService] = [
+            HotpepperService(http: http, configuration: configuration),
+            GooglePlacesService(http: http, configuration: configuration),
+            GooglePlacesLegacyService(http: http, configuration: configuration),
+        ]
+        for service in services {
+            for request in [Providers.search(), Providers.details("x"), Providers.photo("x")] {
+                #expect(await service.failure(request)?.code == .unauthorized)
+            }
+        }
+        #expect(http.requests.isEmpty)
+    }
+
+    /// A provider's own word for a failure goes into events, so only what looks like one.
+    @Test(arguments: ["two words", "a\\nb", "\\u0000", String(repeating: "A", count: 65), "<b>", "状態"])
+    func whatIsNoNameOfAFailureIsNotPassedOn(status: String) async {
+        let legacy = await Providers.legacy(FakeHTTP(#"{"results":[],"status":"\#(status)"}"#)).failure(
+            Providers.search())
+        #expect(legacy?.code == .upstreamRejected)
+        #expect(legacy?.providerStatus == nil)
+        let new = await Providers.google(FakeHTTP(400, #"{"error":{"status":"\#(status)"}}"#)).failure(
+            Providers.search())
+        #expect(new?.code == .upstreamRejected)
+        #expect(new?.providerStatus == nil)
+    }
+
+    /// Each provider, with seconds, and with a date (RFC 9110, 5.6.7).
+    @Test(arguments: [429, 503])
+    func whenToComeBackIsHeeded(status: Int) async {
+        let bodies = ["", #"{"error":{"status":"\#(status == 429 ? "RESOURCE_EXHAUSTED" : "UNAVAILABLE")"}}"#]
+        for body in bodies {
+            let http = FakeHTTP(status, body, retryAfter: "12")
+            for service in [Providers.hotpepper(http), Providers.google(http), Providers.legacy(http)]
+                as [any PlaceService]
+            {
+                #expect(await service.failure(Providers.search())?.retryAfter == .seconds(12))
+            }
+        }
+        let over = FakeHTTP(status, #"{"status":"OVER_QUERY_LIMIT"}"#, retryAfter: "12")
+        #expect(await Providers.legacy(over).failure(Providers.search())?.retryAfter == .seconds(12))
+        let past = FakeHTTP(status, "", retryAfter: "Sun, 06 Nov 1994 08:49:37 GMT")
+        #expect(await Providers.hotpepper(past).failure(Providers.search())?.retryAfter == nil)
+        let far = FakeHTTP(status, "", retryAfter: "Fri, 31 Dec 9999 23:59:59 GMT")
+        #expect(await Providers.hotpepper(far).failure(Providers.search())?.retryAfter == .seconds(3600))
+    }
+
+    @Test(
+        arguments: [
+            ("Thu, 01 Jan 1970 00:00:00 GMT", 0), ("Sun, 06 Nov 1994 08:49:37 GMT", 784_111_777),
+            ("Thu, 29 Feb 2024 23:59:60 GMT", 1_709_251_200), ("Sat, 21 Nov 2026 00:00:00 GMT", 1_795_219_200),
+            ("Sunday, 06-Nov-94 08:49:37 GMT", nil), ("Sun, 06 Nov 1994 08:49:37 CET", nil),
+            ("Sun, 32 Nov 1994 08:49:37 GMT", nil),
+            ("Sun, 06 Nov 1994 24:49:37 GMT", nil), ("6 Nov 1994", nil), ("", nil),
+        ] as [(String, Double?)])
+    func datesOfHTTPAreRead(text: String, seconds: Double?) {
+        #expect(HTTPDate.seconds(of: text) == seconds)
+    }
+}

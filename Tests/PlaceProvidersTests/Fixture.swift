@@ -1,0 +1,55 @@
+import Foundation
+import HTTPTransport
+import LocationSearch
+import Testing
+
+@testable import PlaceProviders
+
+/// An answer of `Fixtures/`: the shapes of real ones, the content invented.
+struct Fixture: CustomTestStringConvertible {
+    let path: String
+
+    init(_ path: String) { self.path = path }
+
+    var testDescription: String { path }
+
+    var provider: ProviderID {
+        path.hasPrefix("hotpepper")
+            ? .hotpepper : path.hasPrefix("google-places-new") ? .googlePlaces : .googlePlacesLegacy
+    }
+
+    func body() throws -> [UInt8] {
+        let folder = try #require(Bundle.module.resourceURL).appending(path: "Fixtures")
+        return Array(try Data(contentsOf: folder.appending(path: path)))
+    }
+
+    /// The provider's service, which gets this answer to whatever it asks.
+    func service(status: Int = 200) throws -> any PlaceService {
+        let http = FakeHTTP([.success(HTTPResponse(status: status, body: try body()))])
+        return switch provider {
+        case .hotpepper: Providers.hotpepper(http)
+        case .googlePlaces: Providers.google(http)
+        case .googlePlacesLegacy: Providers.legacy(http)
+        }
+    }
+
+    /// All of them.
+    static func all() throws -> [Fixture] {
+        let folder = try #require(Bundle.module.resourceURL).appending(path: "Fixtures").resolvingSymlinksInPath()
+        let names = try FileManager.default.subpathsOfDirectory(atPath: folder.path)
+        return names.filter { $0.contains(".") }.sorted().map(Fixture.init)
+    }
+}
+
+extension Place {
+    /// What a table of expectations shows of a place: `id · name · category · where · address · rating · price · open`.
+    var line: String {
+        let position = location.map { "\($0.latitude),\($0.longitude)" }
+        let votes = ratingCount.map { "/\($0)" } ?? ""
+        let columns: [String?] = [
+            id, name, category, position, address, rating.map { "\($0)\(votes)" } ?? (votes.isEmpty ? nil : votes),
+            priceLevel.map { "\($0)" }, openNow.map { $0 ? "open" : "closed" },
+        ]
+        return columns.map { $0 ?? "-" }.joined(separator: " · ")
+    }
+}
