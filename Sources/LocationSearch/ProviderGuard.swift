@@ -20,6 +20,9 @@ final class ProviderGuard {
     private var budget: RetryBudget
     private var share: Double
     private var calls = 0
+    /// Requests that wait for an open breaker.
+    private var held = 0
+    private let onWasted: @Sendable (ProviderID, Int) -> Void
     private var random: any RandomNumberGenerator & Sendable
 
     /// What came of asking.
@@ -34,6 +37,14 @@ final class ProviderGuard {
         struct Cost: Sendable {
             var attempts = 0
             var upstream: Duration = .zero
+
+            static func waiting(since start: ContinuousClock.Instant, until end: ContinuousClock.Instant) -> Cost {
+                Cost(upstream: start.duration(to: end))
+            }
+            static func += (a: inout Cost, b: Cost) {
+                a.attempts += b.attempts
+                a.upstream += b.upstream
+            }
         }
     }
 
@@ -45,8 +56,10 @@ final class ProviderGuard {
     init(
         _ id: ProviderID, _ policy: ProviderPolicy, clock: any MonotonicClock, timekeeper: any Timekeeper,
         taskExecutor: (any TaskExecutor)?, random: any RandomNumberGenerator & Sendable,
-        onTransition: @escaping @Sendable (ProviderID, CircuitBreaker.Transition) -> Void
+        onTransition: @escaping @Sendable (ProviderID, CircuitBreaker.Transition) -> Void,
+        onWasted: @escaping @Sendable (ProviderID, Int) -> Void
     ) {
+        self.onWasted = onWasted
         self.id = id
         self.policy = policy
         self.clock = clock
@@ -65,33 +78,72 @@ final class ProviderGuard {
     /// Asks the provider, or takes part in an identical request's asking.
     /// - Parameter mayHold: nobody else can serve it, so `whenOpen` decides about waiting.
     func ask(
-        _ service: any PlaceService, _ request: SearchRequest, before deadline: Deadline, mayHold: Bool,
-        isolation: isolated (any Actor)? = #isolation
+        _ service: any PlaceService, _ request: SearchRequest, before deadline: Deadline, mayHold: Bool
     ) async -> Result<Asked, Asked.Failure> {
-        let start = clock.now
         let mayHold = mayHold && policy.whenOpen == .hold
-        do throws(FlightError<Asked.Failure>) {
-            // A held request has no deadline while it is held, which others could not share.
-            if mayHold || !policy.sharesIdenticalCalls {
-                do throws(Asked.Failure) {
-                    return .success(try await retrying(service, request, before: deadline, mayHold: mayHold))
-                } catch {
-                    return .failure(error)
-                }
+        var deadline = deadline
+        var spent = Asked.Cost()
+        while true {
+            do throws(Asked.Failure) {
+                var asked = try await sharing(service, request, before: deadline)
+                asked.cost += spent
+                return .success(asked)
+            } catch {
+                spent += error.cost
+                guard mayHold, error.error.code == .circuitOpen, let pause = error.error.retryAfter,
+                    let waited = await hold(for: pause)
+                else { return .failure(Asked.Failure(error: error.error, cost: spent)) }
+                deadline = Deadline(deadline.instant + waited)
             }
+        }
+    }
+
+    /// Waits until the provider may be asked again.
+    /// - Returns: how long that took, which is not taken from the request's time; `nil`: cancelled.
+    private func hold(for pause: Duration) async -> Duration? {
+        let start = clock.now
+        held += 1
+        defer { held -= 1 }
+        guard !Task.isCancelled, (try? await clock.sleep(until: start + pause, tolerance: nil)) != nil else {
+            return nil
+        }
+        return start.duration(to: clock.now)
+    }
+
+    /// One call for all that ask the same at the same time.
+    private func sharing(
+        _ service: any PlaceService, _ request: SearchRequest, before deadline: Deadline,
+        isolation: isolated (any Actor)? = #isolation
+    ) async throws(Asked.Failure) -> Asked {
+        guard policy.sharesIdenticalCalls else { return try await retrying(service, request, before: deadline) }
+        let start = clock.now
+        do throws(FlightError<Asked.Failure>) {
             let (asked, isShared) = try await flights.run(request.identity(at: id), before: deadline) {
                 [self] (deadline) async throws(Asked.Failure) in
-                try await retrying(service, request, before: deadline, mayHold: false)
+                try await flight(service, request, before: deadline)
             }
             // The call belongs to whoever made it; who shared it paid with time only.
-            return .success(
-                isShared ? Asked(answer: asked.answer, cost: .init(upstream: start.duration(to: clock.now))) : asked)
+            return isShared ? Asked(answer: asked.answer, cost: .waiting(since: start, until: clock.now)) : asked
         } catch {
-            let waited = Asked.Cost(upstream: start.duration(to: clock.now))
-            return switch error {
-            case .failed(let failure): .failure(failure)
-            case .timedOut, .cancelled: .failure(Asked.Failure(error: .timedOut, cost: waited))
+            switch error {
+            case .failed(let failure): throw failure
+            case .timedOut, .cancelled:
+                throw Asked.Failure(error: .timedOut, cost: .waiting(since: start, until: clock.now))
             }
+        }
+    }
+
+    /// Runs in a task of its own, which is cancelled when nobody waits for it any more: then its calls were for nothing.
+    private func flight(
+        _ service: any PlaceService, _ request: SearchRequest, before deadline: Deadline
+    ) async throws(Asked.Failure) -> Asked {
+        do throws(Asked.Failure) {
+            let asked = try await retrying(service, request, before: deadline)
+            if Task.isCancelled { onWasted(id, asked.cost.attempts) }
+            return asked
+        } catch {
+            if Task.isCancelled { onWasted(id, error.cost.attempts) }
+            throw error
         }
     }
 
@@ -99,11 +151,9 @@ final class ProviderGuard {
 
     /// One attempt after another until one succeeds or another makes no sense.
     private func retrying(
-        _ service: any PlaceService, _ request: SearchRequest, before deadline: Deadline, mayHold: Bool
+        _ service: any PlaceService, _ request: SearchRequest, before deadline: Deadline
     ) async throws(Asked.Failure) -> Asked {
-        var deadline = deadline
         var cost = Asked.Cost()
-        budget.noteRequest(at: clock.now)
         while true {
             let failure: SearchError
             switch await attempt(service, request, before: deadline, &cost) {
@@ -111,14 +161,6 @@ final class ProviderGuard {
             case .failure(let error): failure = error
             }
             let now = clock.now
-            if failure.code == .circuitOpen, mayHold, !Task.isCancelled {
-                let pause = failure.retryAfter ?? .seconds(1)
-                guard (try? await clock.sleep(until: now + pause, tolerance: nil)) != nil else {
-                    throw Asked.Failure(error: failure, cost: cost)
-                }
-                deadline = Deadline(deadline.instant + now.duration(to: clock.now))
-                continue
-            }
             guard !Task.isCancelled,
                 case .retry(let delay) = decide(after: failure, cost.attempts, before: deadline, at: now),
                 (try? await clock.sleep(until: now + delay, tolerance: nil)) != nil
@@ -148,12 +190,12 @@ final class ProviderGuard {
         }
         let slot: AdaptiveLimit.Slot
         do throws(Refusal) {
-            try await limiter.acquire(before: latestStart(before: deadline), at: clock.now)
-            slot = try await concurrency.acquire(before: deadline, at: clock.now)
+            slot = try await admission(before: deadline)
         } catch {
             return .failure(.refused(error, by: id))
         }
         calls += 1
+        if cost.attempts == 0 { budget.noteRequest(at: clock.now) }
         cost.attempts += 1
         let start = clock.now
         let result: Result<ProviderAnswer, SearchError>
@@ -174,6 +216,25 @@ final class ProviderGuard {
             limiter.close(until: now + pause, at: now)
         }
         return result
+    }
+
+    /// A turn at the rate and a place among the calls under way. Whoever must wait for a place gives his turn back first:
+    /// turns saved up by a crowd, used all at once when places come free, would exceed the rate.
+    private func admission(before deadline: Deadline) async throws(Refusal) -> AdaptiveLimit.Slot {
+        let latest = latestStart(before: deadline)
+        try await limiter.acquire(before: latest, at: clock.now)
+        if concurrency.hasRoom {
+            do throws(Refusal) {
+                return try await concurrency.acquire(before: deadline, at: clock.now)
+            } catch {
+                limiter.giveBack(at: clock.now)
+                throw error
+            }
+        }
+        limiter.giveBack(at: clock.now)
+        let slot = try await concurrency.acquire(before: deadline, at: clock.now)
+        try await limiter.acquire(before: latest, at: clock.now)
+        return slot
     }
 
     /// A turn that comes when no time is left for the call wastes it: a token used, and a timeout all the same. Twice what
@@ -225,8 +286,9 @@ final class ProviderGuard {
         return ProviderStatus(
             provider: id, breaker: breaker.state, openFor: breaker.openUntil(at: now).map { now.duration(to: $0) },
             breakerCounts: breaker.statistics, allowedPerSecond: policy.rateLimit.map { $0.perSecond * share },
-            rateLimiter: limiter.statistics, concurrency: concurrency.statistics, retries: budget.statistics,
-            calls: calls, shared: flights.statistics.joined)
+            closedFor: limiter.closedUntil(at: now).map { now.duration(to: $0) }, rateLimiter: limiter.statistics,
+            concurrency: concurrency.statistics, retries: budget.statistics,
+            calls: calls, shared: flights.statistics.joined, held: held)
     }
 }
 

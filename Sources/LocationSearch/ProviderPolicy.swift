@@ -36,6 +36,8 @@ public struct ProviderStatus: Sendable, Hashable {
     public var breakerCounts: CircuitBreaker.Statistics
     /// Calls per second that this loop may make at present; `nil`: no limit.
     public var allowedPerSecond: Double?
+    /// Until the provider lets itself be called again (`Retry-After`); `nil`: it does.
+    public var closedFor: Duration?
     public var rateLimiter: RateLimiter.Statistics
     public var concurrency: AdaptiveLimit.Statistics
     public var retries: RetryBudget.Statistics
@@ -43,4 +45,6 @@ public struct ProviderStatus: Sendable, Hashable {
     public var calls: Int
     /// Requests that were served by another's call.
     public var shared: Int
+    /// Requests that wait for an open breaker now: `whenOpen=hold`.
+    public var held: Int
 }

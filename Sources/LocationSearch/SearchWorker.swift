@@ -15,6 +15,7 @@ public actor SearchWorker: SearchWorking, FleetMember {
     private let taskExecutor: (any TaskExecutor)?
     private let random: any RandomNumberGenerator & Sendable
     private let onTransition: @Sendable (ProviderID, CircuitBreaker.Transition) -> Void
+    private let onWasted: @Sendable (ProviderID, Int) -> Void
     private var guards: [ProviderID: ProviderGuard] = [:]
     private var ownership = (assigned: 0, partitions: 0)
 
@@ -23,12 +24,14 @@ public actor SearchWorker: SearchWorking, FleetMember {
     /// - Parameter taskExecutor: `executor` as one, if it is: see `SingleFlight`.
     /// - Parameter random: for the jitter.
     /// - Parameter onTransition: told of each breaker's change of state; called on `executor`.
+    /// - Parameter onWasted: told of calls whose requests had all been given up when they ended; called on `executor`.
     public init(
         executor: any SerialExecutor, policies: [ProviderID: ProviderPolicy] = [:], concurrency: Int = 256,
         clock: any MonotonicClock = ContinuousClock(), timekeeper: (any Timekeeper & Sendable)? = nil,
         taskExecutor: (any TaskExecutor)? = nil,
         random: any RandomNumberGenerator & Sendable = SystemRandomNumberGenerator(),
-        onTransition: @escaping @Sendable (ProviderID, CircuitBreaker.Transition) -> Void = { _, _ in }
+        onTransition: @escaping @Sendable (ProviderID, CircuitBreaker.Transition) -> Void = { _, _ in },
+        onWasted: @escaping @Sendable (ProviderID, Int) -> Void = { _, _ in }
     ) {
         self.executor = executor
         self.policies = policies
@@ -38,6 +41,7 @@ public actor SearchWorker: SearchWorking, FleetMember {
         self.taskExecutor = taskExecutor
         self.random = random
         self.onTransition = onTransition
+        self.onWasted = onWasted
     }
 
     public func report(
@@ -70,7 +74,7 @@ public actor SearchWorker: SearchWorking, FleetMember {
         let new = ProviderGuard(
             id, policies[id] ?? defaultPolicy, clock: clock,
             timekeeper: timekeeper ?? ClockTimekeeper(clock: clock, owner: self), taskExecutor: taskExecutor,
-            random: random, onTransition: onTransition)
+            random: random, onTransition: onTransition, onWasted: onWasted)
         new.owns(ownership.assigned, of: ownership.partitions)
         guards[id] = new
         return new

@@ -14,6 +14,5 @@ package enum MetricHelp {
         "locsearch_upstream_duration_seconds": "Time spent waiting for a provider, per request, by provider.",
         "locsearch_provider_calls_wasted_total":
             "Calls whose answer was not delivered: superseded, or the partition left.",
-        "locsearch_provider_calls_total": "Calls made to providers, retries included.",
     ]
 }

@@ -79,6 +79,9 @@ public final class AdaptiveLimit {
     /// How long a call takes at present, by the mean of the last ones; zero before the first.
     public var expectedLatency: Duration { Duration(roundingUp: controller.latency) }
 
+    /// Whether `acquire` would not wait now.
+    public var hasRoom: Bool { line.isEmpty && inFlight < controller.limit }
+
     // MARK: - Passing
 
     /// Passes when there is room and it is this call's turn.
@@ -88,7 +91,7 @@ public final class AdaptiveLimit {
         let budget = deadline.remaining(at: now).inSeconds
         controller.noteBudget(budget)
         let need = controller.timeNeeded
-        if line.isEmpty, inFlight < controller.limit {
+        if hasRoom {
             // Somebody always may try: what is known of the latency may be old.
             guard budget >= need || inFlight == 0 else { throw refuse(retryAfter: need) }
             return Slot(limit: self, start: admit(at: now))

@@ -113,6 +113,15 @@ public final class RateLimiter {
         }
     }
 
+    /// Takes back what `acquire` gave and nobody used: the next in line may have it.
+    public func giveBack(at now: ContinuousClock.Instant) {
+        counters.admitted -= 1
+        guard limit != nil else { return }
+        count(until: now)
+        tokens = min(closedUntil(at: now) == nil ? capacity : min(1, capacity), tokens + 1)
+        serve(at: now)
+    }
+
     // MARK: - What changes the bucket
 
     /// At each rebalance. A smaller share counts at once, also for tokens saved up; a larger one brings a larger bucket

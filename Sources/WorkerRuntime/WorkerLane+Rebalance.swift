@@ -1,3 +1,4 @@
+internal import EventLoop
 public import Kafka
 internal import LocationSearch
 internal import Logging
@@ -6,6 +7,7 @@ extension WorkerLane: RebalanceListener {
     public func assigned(_ partitions: [AssignedPartition]) async {
         for partition in partitions { owned[partition.id] = OwnedPartition(partition) }
         meters.assigned(owned.count)
+        await learnPartitionCount()
         await tellFleet()
         log.info("partitions assigned", metadata: ["added": "\(partitions.map(\.id))", "owned": "\(owned.count)"])
     }
@@ -29,13 +31,25 @@ extension WorkerLane: RebalanceListener {
             metadata: ["removed": "\(partitions.map(\.id))", "owned": "\(owned.count)"])
     }
 
-    private func tellFleet() async {
-        guard let fleet else { return }
-        // A topic may grow: what is known is used at once, what is new when the broker has said it.
-        if !owned.isEmpty, let count = await consumer.partitionCount(of: configuration.topics.requests) {
+    private func tellFleet() async { await fleet?.owns(owned.count, of: partitionCount) }
+
+    /// A topic may grow, so its size is asked for with each assignment. Without it no share is known: what the broker
+    /// does not say at once is asked for again until it does.
+    private func learnPartitionCount() async {
+        guard fleet != nil, !owned.isEmpty else { return }
+        if let count = await consumer.partitionCount(of: configuration.topics.requests) {
             partitionCount = count
+        } else if partitionCount == 0 {
+            log.warning("the topic's partitions are not known yet: no share of the rate until the broker says how many")
+            loop.schedule(at: .now + .seconds(1)) { [weak self] in
+                self?.assumeIsolated { lane in _ = Task { await lane.learnShare() } }
+            }
         }
-        await fleet.owns(owned.count, of: partitionCount)
+    }
+
+    private func learnShare() async {
+        await learnPartitionCount()
+        await tellFleet()
     }
 
     private func release(_ partitions: [AssignedPartition]) {

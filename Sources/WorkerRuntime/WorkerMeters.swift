@@ -7,7 +7,6 @@ public final class WorkerMeters: Sendable {
     private let rejectedCounter = Counter(label: "locsearch_requests_rejected_total")
     private let inFlightGauge = Meter(label: "locsearch_requests_in_flight")
     private let assignedGauge = Gauge(label: "locsearch_partitions_assigned")
-    private let attempts = Counter(label: "locsearch_provider_calls_total")
     private let wastedCalls = Counter(label: "locsearch_provider_calls_wasted_total")
     private let completed: [ProviderID: Counter]
     private let failed: [SearchError.Code: Counter]
@@ -38,7 +37,7 @@ public final class WorkerMeters: Sendable {
     func settled() { inFlightGauge.decrement() }
 
     /// Calls whose answer nobody gets: the request was superseded, or its partition went to another member.
-    func wasted(_ calls: Int) { if calls > 0 { wastedCalls.increment(by: calls) } }
+    public func wasted(_ calls: Int) { if calls > 0 { wastedCalls.increment(by: calls) } }
 
     func rejected() { rejectedCounter.increment() }
 
@@ -50,7 +49,6 @@ public final class WorkerMeters: Sendable {
         case .failure(let error): failed[error.code]?.increment()
         }
         guard outcome.attempts > 0, let provider = outcome.provider else { return }
-        attempts.increment(by: outcome.attempts)
         let (seconds, attoseconds) = outcome.upstream.components
         upstream[provider]?.recordNanoseconds(seconds * 1_000_000_000 + attoseconds / 1_000_000_000)
     }

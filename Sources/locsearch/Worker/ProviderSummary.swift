@@ -27,11 +27,13 @@ struct ProviderSummary: Sendable {
         json.member("provider", provider.rawValue)
         json.member("breaker", breaker.rawValue)
         json.member("openForSeconds", loops.compactMap(\.openFor).max().map { $0 / .seconds(1) })
+        json.member("heldRequests", sum(\.held))
         json.member("inFlight", sum(\.concurrency.inFlight))
         json.member("concurrencyLimit", sum(\.concurrency.limit))
         json.member("waitingForConcurrency", sum(\.concurrency.waiting))
         let rates = loops.compactMap(\.allowedPerSecond)
         json.member("allowedPerSecond", rates.isEmpty ? nil : rates.reduce(0, +))
+        json.member("closedForSeconds", loops.compactMap(\.closedFor).max().map { $0 / .seconds(1) })
         json.member("waitingForRate", sum(\.rateLimiter.waiting))
         json.member("calls", sum(\.calls))
         json.member("retries", sum(\.retries.retries))
@@ -63,6 +65,13 @@ struct ProviderSummary: Sendable {
             }
             + family("breaker_rejections_total", .counter, "Calls that an open breaker did not let through.") {
                 $0.sum(\.breakerCounts.rejected)
+            }
+            + family("calls_total", .counter, "Calls made, retries included; each may cost money.") { $0.sum(\.calls) }
+            + family("calls_failed_total", .counter, "Calls that failed, and not by the request's own fault.") {
+                $0.sum(\.breakerCounts.failures)
+            }
+            + family("requests_held", .gauge, "Requests that wait until an open breaker lets them pass.") {
+                $0.sum(\.held)
             }
             + family("retries_total", .counter, "Calls made again after a failure.") { $0.sum(\.retries.retries) }
             + family("retries_refused_total", .counter, "Retries not made because the budget was used up.") {

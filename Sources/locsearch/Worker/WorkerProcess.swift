@@ -39,7 +39,7 @@ struct WorkerProcess: Sendable {
             configured = services.map(\.id)
             let searches = SearchWorker(
                 executor: loop, policies: settings.policies, timekeeper: LoopTimekeeper(loop), taskExecutor: loop,
-                onTransition: { Self.report($1, of: $0, to: log) })
+                onTransition: { Self.report($1, of: $0, to: log) }, onWasted: { meters.wasted($1) })
             let interactor = SearchInteractor(
                 selection: ProviderSelection(services: services, order: order), worker: searches)
             var own = consumer
