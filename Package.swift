@@ -89,7 +89,7 @@ let package = Package(
         // What several suites share: a clock driven by hand, waiting for a condition with a bound, a raw TCP server.
         .target(name: "TestSupport", dependencies: ["Resilience"], path: "Tests/TestSupport", swiftSettings: safe),
         .testTarget(name: "EventLoopTests", dependencies: ["EventLoop", "TestSupport"], swiftSettings: safe),
-        .testTarget(name: "JSONTests", dependencies: ["JSON"], swiftSettings: spans),
+        .testTarget(name: "JSONTests", dependencies: ["JSON", "TestSupport"], swiftSettings: spans),
         .testTarget(name: "KafkaTests", dependencies: ["Kafka", "TestSupport"], swiftSettings: safe),
         .testTarget(name: "HTTPTransportTests", dependencies: ["HTTPTransport", "TestSupport"], swiftSettings: safe),
         .testTarget(name: "ResilienceTests", dependencies: ["Resilience", "TestSupport"], swiftSettings: safe),

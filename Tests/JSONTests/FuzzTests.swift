@@ -1,0 +1,243 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import JSON
+
+/// Random texts, the same in every run: the reader against another one, and its ways of reading against each other.
+struct FuzzTests {
+    /// `LOCSEARCH_FUZZ_INPUTS` for more.
+    private static let inputs =
+        ProcessInfo.processInfo.environment["LOCSEARCH_FUZZ_INPUTS"].flatMap { Int($0) } ?? 20_000
+
+    /// Damage in one document of two, up to three bytes of it: most of it shows at one place, far from the ends.
+    @Test func agreesWithFoundationAboutWhatIsJSON() {
+        var documents = RandomDocuments(seed: 1)
+        var (accepted, refused) = (0, 0)
+        for number in 0..<Self.inputs {
+            var text = documents.document()
+            if number % 2 == 0 { documents.damage(&text) }
+            guard !Self.isReadDifferently(text) else { continue }
+            let theirs = try? JSONSerialization.jsonObject(with: Data(text), options: [.fragmentsAllowed])
+            let ours = try? Whole(text)
+            // Foundation refuses numbers that no Double holds.
+            if ours?.traits.hasHugeNumber != true {
+                #expect((ours == nil) == (theirs == nil), "\(String(decoding: text, as: UTF8.self))")
+            }
+            if let ours, let theirs, !ours.traits.hasRepeatedKey {
+                #expect(ours.value.isAlmost(Value(theirs)), "\(String(decoding: text, as: UTF8.self))")
+            }
+            if ours == nil { refused += 1 } else { accepted += 1 }
+        }
+        #expect(accepted > Self.inputs / 4 && refused > Self.inputs / 10)
+    }
+
+    /// Where Foundation leaves RFC 8259: it takes a comma before the end of a container, and a byte of 0 makes it guess
+    /// another encoding.
+    private static func isReadDifferently(_ text: [UInt8]) -> Bool {
+        let dense = text.filter { ![0x20, 0x0A, 0x0D, 0x09].contains($0) }
+        let comma = UInt8(ascii: ",")
+        let ends = zip(dense, dense.dropFirst()).contains {
+            $0 == comma && ($1 == UInt8(ascii: "]") || $1 == UInt8(ascii: "}"))
+        }
+        return ends || text.contains(0)
+    }
+
+    /// Skipping, pulling and looking for members find the same fault at the same place, or none.
+    @Test func allWaysOfReadingAgree() {
+        var documents = RandomDocuments(seed: 2)
+        for _ in 0..<Self.inputs {
+            var text = documents.document()
+            documents.damage(&text)
+            let skipped = Self.error(text) { reader throws(JSONError) in try reader.skip() }
+            let pulled = Self.error(text) { reader throws(JSONError) in _ = try Value(&reader) }
+            let searched = Self.error(text) { reader throws(JSONError) in try Self.search(&reader) }
+            // A string that was asked for may be at fault where a skipped one is not looked at.
+            if pulled?.isInText != true { #expect(pulled == skipped, "\(String(decoding: text, as: UTF8.self))") }
+            #expect(searched == skipped, "\(String(decoding: text, as: UTF8.self))")
+            for error in [skipped, pulled, searched].compactMap(\.self) {
+                #expect((0...text.count).contains(error.offset))
+            }
+        }
+    }
+
+    private enum Member: String, CaseIterable { case a, key, long = "a longer key" }
+    private static let members = JSONMembers<Member>()
+
+    private static func search(_ reader: inout JSONReader) throws(JSONError) {
+        guard try reader.kind() == .object, try reader.enterObject() else { return try reader.skip() }
+        while try reader.nextMember(of: members) != nil { try search(&reader) }
+    }
+
+    private static func error(
+        _ text: [UInt8], _ read: (inout JSONReader) throws(JSONError) -> Void
+    ) -> JSONError? {
+        do throws(JSONError) {
+            var reader = JSONReader(text.span)
+            try read(&reader)
+            try reader.finish()
+            return nil
+        } catch {
+            return error
+        }
+    }
+
+    /// Bytes of any kind, in rooms that end where they end.
+    @Test func anyBytesEndInAnErrorOrAValue() {
+        var random = SplitMix64(state: 3)
+        let grammar = Array(#"{}[]:,"\ntu0123456789eE+-. "#.utf8)
+        for _ in 0..<Self.inputs {
+            let text = (0..<Int.random(in: 0...40, using: &random)).map { _ in
+                Int.random(in: 0..<8, using: &random) == 0
+                    ? UInt8.random(in: .min ... .max, using: &random)
+                    : grammar[Int.random(in: 0..<grammar.count, using: &random)]
+            }
+            let error = Self.error(text) { reader throws(JSONError) in _ = try Value(&reader) }
+            #expect(error.map { (0...text.count).contains($0.offset) } ?? true)
+        }
+    }
+}
+
+/// A value read to its end, for comparing readers. Booleans are numbers: Foundation does not tell them apart.
+private indirect enum Value {
+    case null, number(Double), text(String), list([Value]), object([String: Value])
+
+    struct Traits {
+        var hasRepeatedKey = false
+        var hasHugeNumber = false
+    }
+
+    /// Foundation rounds numbers of many digits twice, so that their last digit may differ.
+    func isAlmost(_ other: Value) -> Bool {
+        switch (self, other) {
+        case (.null, .null): true
+        case (.number(let a), .number(let b)): abs(a - b) <= 4e-16 * abs(a)
+        case (.text(let a), .text(let b)): a.unicodeScalars.elementsEqual(b.unicodeScalars)
+        case (.list(let a), .list(let b)): a.count == b.count && zip(a, b).allSatisfy { $0.isAlmost($1) }
+        case (.object(let a), .object(let b)):
+            a.count == b.count && a.allSatisfy { key, value in b[key].map(value.isAlmost) ?? false }
+        default: false
+        }
+    }
+
+    /// - Parameter foundation: what `JSONSerialization` made.
+    init(_ foundation: Any) {
+        switch foundation {
+        case let text as String: self = .text(text)
+        case let list as [Any]: self = .list(list.map { Value($0) })
+        case let object as [String: Any]: self = .object(object.mapValues { Value($0) })
+        case let number as NSNumber: self = .number(number.doubleValue)
+        default: self = .null
+        }
+    }
+
+    init(_ reader: inout JSONReader) throws(JSONError) {
+        var traits = Traits()
+        self = try Value.read(&reader, &traits)
+    }
+
+    static func read(_ reader: inout JSONReader, _ traits: inout Traits) throws(JSONError) -> Value {
+        switch try reader.kind() {
+        case .null:
+            _ = try reader.skipNull()
+            return .null
+        case .boolean: return .number(try reader.bool() == true ? 1 : 0)
+        case .number:
+            let number = try reader.double()
+            if number == nil { traits.hasHugeNumber = true }
+            return .number(number ?? .infinity)
+        case .string: return .text(try reader.string() ?? "")
+        case .array:
+            var list: [Value] = []
+            guard try reader.enterArray() else { return .null }
+            while try reader.nextElement() { list.append(try read(&reader, &traits)) }
+            return .list(list)
+        case .object:
+            var object: [String: Value] = [:]
+            guard try reader.enterObject() else { return .null }
+            while let key = try reader.nextKey() {
+                let name = try key.string()
+                if object.updateValue(try read(&reader, &traits), forKey: name) != nil { traits.hasRepeatedKey = true }
+            }
+            return .object(object)
+        }
+    }
+}
+
+/// A whole text's value.
+private struct Whole {
+    let value: Value
+    let traits: Value.Traits
+
+    init(_ text: [UInt8]) throws(JSONError) {
+        var traits = Value.Traits()
+        var reader = JSONReader(text.span)
+        value = try Value.read(&reader, &traits)
+        self.traits = traits
+        try reader.finish()
+    }
+}
+
+/// Makes small documents, and damages them.
+private struct RandomDocuments {
+    private var random: SplitMix64
+
+    init(seed: UInt64) { random = SplitMix64(state: seed) }
+
+    private static let words = [
+        #""""#, #""a""#, #""key""#, #""a longer key""#, #""日本語 🍜""#, #""\u3042\ud83c\udf5c""#, #""\"\\\/\b\f\n\r\t""#,
+        "0", "-0", "7", "-12.5", "1e3", "2.5E-3", "139.7002583", "12345678901234567890", "true", "false", "null",
+    ]
+    private static let keys = [#""a""#, #""key""#, #""a longer key""#, #""\u006bey""#, #""""#, #""名""#]
+    private static let blanks = ["", "", "", " ", "\n  ", "\r\n\t", String(repeating: " ", count: 17)]
+    private static let pieces =
+        ["{", "}", "[", "]", ",", ":", "\"", "\\", "\\u", "\\ud800", "0", "-", ".", "e", "\u{1}", "\u{7F}", "nul", "é"]
+        .map { Array($0.utf8) } + [[0xFF], [0xC3], [0xED, 0xA0, 0x80], [0xC0, 0x80]]
+
+    private mutating func below(_ limit: Int) -> Int { Int.random(in: 0..<limit, using: &random) }
+
+    mutating func document() -> [UInt8] {
+        var text: [UInt8] = []
+        append(to: &text, depth: 0)
+        return text
+    }
+
+    private mutating func append(to text: inout [UInt8], depth: Int) {
+        blank(&text)
+        let isContainer = below(depth == 0 ? 6 : 3 + depth) < (depth == 0 ? 5 : 2)
+        if isContainer, depth < 8 {
+            let isObject = below(2) == 0
+            text.append(UInt8(ascii: isObject ? "{" : "["))
+            for index in 0..<below(5) {
+                if index > 0 { text.append(UInt8(ascii: ",")) }
+                if isObject {
+                    blank(&text)
+                    text += Self.keys[below(Self.keys.count)].utf8
+                    blank(&text)
+                    text.append(UInt8(ascii: ":"))
+                }
+                append(to: &text, depth: depth + 1)
+            }
+            blank(&text)
+            text.append(UInt8(ascii: isObject ? "}" : "]"))
+        } else {
+            text += Self.words[below(Self.words.count)].utf8
+        }
+        blank(&text)
+    }
+
+    private mutating func blank(_ text: inout [UInt8]) { text += Self.blanks[below(Self.blanks.count)].utf8 }
+
+    mutating func damage(_ text: inout [UInt8]) {
+        for _ in 0...below(3) where !text.isEmpty {
+            let place = below(text.count)
+            switch below(5) {
+            case 0: text[place] = .random(in: 1...255, using: &random)
+            case 1: text.remove(at: place)
+            case 2: text.removeLast(text.count - place)
+            case 3: text.insert(contentsOf: Array(text[place..<min(text.count, place + 1 + below(12))]), at: place)
+            default: text.insert(contentsOf: Self.pieces[below(Self.pieces.count)], at: place)
+            }
+        }
+    }
+}
