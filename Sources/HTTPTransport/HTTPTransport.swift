@@ -43,26 +43,23 @@ public actor HTTPTransport: HTTPSending, ReadinessHandler {
         _ request: HTTPRequest, before deadline: ContinuousClock.Instant
     ) async throws(HTTPError) -> HTTPResponse {
         try request.validated()
-        let time = deadline - .now
-        guard time > .zero else { throw HTTPError(.timeout, "\(request.host): the deadline had passed") }
-        guard !Task.isCancelled else { throw Self.cancelled }
-        let (transfer, driver) = try take()
-        do { try transfer.prepare(request, before: deadline, in: time) } catch {
-            free.append(transfer)
-            throw error
-        }
         nextSerial += 1
-        let (place, serial) = (transfer.place, nextSerial)
-        transfer.serial = serial
-        // No suspension up to here: a cancellation from now on finds the serial, and the continuation once it runs on
-        // the loop.
+        let serial = nextSerial
         let result = await withTaskCancellationHandler {
             await withUnsafeContinuation { continuation in
-                transfer.continuation = continuation
-                begin(transfer, driver)
+                // In here nothing else runs on the loop; at an `await` something may, a shutdown or a cancellation too.
+                do throws(HTTPError) {
+                    let (transfer, driver) = try take(request, before: deadline)
+                    transfer.serial = serial
+                    transfer.continuation = continuation
+                    begin(transfer, driver)
+                } catch {
+                    continuation.resume(returning: .failure(error))
+                }
             }
         } onCancel: {
-            Task { await self.cancel(place, serial) }
+            // One that comes before the call has begun finds nothing, and the call finds its task cancelled.
+            Task { await self.cancel(serial) }
         }
         return try result.get()
     }
@@ -79,12 +76,29 @@ public actor HTTPTransport: HTTPSending, ReadinessHandler {
 
     // MARK: - A call's way
 
+    /// A transfer for the call, ready to begin.
+    private func take(
+        _ request: HTTPRequest, before deadline: ContinuousClock.Instant
+    ) throws(HTTPError) -> (Transfer, CurlDriver) {
+        let time = deadline - .now
+        guard time > .zero else { throw HTTPError(.timeout, "\(request.host): the deadline had passed") }
+        guard !Task.isCancelled else { throw Self.cancelled }
+        let (transfer, driver) = try takeFree()
+        do {
+            try transfer.prepare(request, before: deadline, in: time)
+            return (transfer, driver)
+        } catch {
+            free.append(transfer)
+            throw error
+        }
+    }
+
     /// A transfer that is free, or a new one.
-    private func take() throws(HTTPError) -> (Transfer, CurlDriver) {
+    private func takeFree() throws(HTTPError) -> (Transfer, CurlDriver) {
         guard !isShutDown else { throw HTTPError(.cancelled, "the transport is shut down") }
         guard Self.isReady, let driver = driver ?? makeDriver() else { throw Self.outOfMemory }
         if let transfer = free.popLast() { return (transfer, driver) }
-        guard let transfer = Transfer(place: transfers.count, configuration: configuration, driver: driver) else {
+        guard let transfer = Transfer(configuration: configuration, driver: driver) else {
             throw Self.outOfMemory
         }
         transfers.append(transfer)
@@ -113,11 +127,11 @@ public actor HTTPTransport: HTTPSending, ReadinessHandler {
 
     /// curl does not count the time that a call waits for a connection.
     private func guardDeadline(of transfer: Transfer) {
-        let (place, serial) = (transfer.place, transfer.serial)
+        let serial = transfer.serial
         // A little later than curl, which knows more about a call that has begun.
         transfer.guardTimer = loop.schedule(at: transfer.deadline + .milliseconds(5)) { [self] in
             assumeIsolated { transport in
-                guard let transfer = transport.transfer(place, serial) else { return }
+                guard let transfer = transport.transfer(serial) else { return }
                 transfer.guardTimer = nil
                 transport.abort(transfer, transfer.failure(CURLE_OPERATION_TIMEDOUT))
             }
@@ -138,15 +152,12 @@ public actor HTTPTransport: HTTPSending, ReadinessHandler {
         }
     }
 
-    private func cancel(_ place: Int, _ serial: UInt64) {
-        if let transfer = transfer(place, serial) { abort(transfer, Self.cancelled) }
+    private func cancel(_ serial: UInt64) {
+        if let transfer = transfer(serial) { abort(transfer, Self.cancelled) }
     }
 
-    /// The transfer that still serves that call.
-    private func transfer(_ place: Int, _ serial: UInt64) -> Transfer? {
-        guard transfers.indices.contains(place), transfers[place].serial == serial else { return nil }
-        return transfers[place]
-    }
+    /// The transfer that still serves that call. A search: asked for cancelled and late calls only.
+    private func transfer(_ serial: UInt64) -> Transfer? { transfers.first { $0.serial == serial } }
 
     /// Takes a transfer under way out of curl, which closes its connection (HTTP/1) or resets its stream (HTTP/2).
     private func abort(_ transfer: Transfer, _ error: HTTPError) {

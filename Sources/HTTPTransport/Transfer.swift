@@ -5,8 +5,6 @@ internal import EventLoop
 /// callbacks come within the transport's calls of curl.
 final class Transfer {
     let easy: UnsafeMutableRawPointer
-    /// Its place in the transport's list.
-    let place: Int
     /// Names the call it serves, 0 between calls: a cancellation that comes late must not hit the next one.
     var serial: UInt64 = 0
     /// Resumed once: whoever takes it out resumes it. Unsafe saves an allocation a call.
@@ -24,10 +22,9 @@ final class Transfer {
     private let limit: Int
 
     /// - Parameter driver: told of sockets that open and close.
-    init?(place: Int, configuration: HTTPConfiguration, driver: CurlDriver) {
+    init?(configuration: HTTPConfiguration, driver: CurlDriver) {
         guard let easy = curl_easy_init() else { return nil }
         self.easy = easy
-        self.place = place
         limit = configuration.maxResponseBytes
         headers = RequestHeaders(userAgent: configuration.userAgent)
         // Unretained is safe: this object owns the handle and ends it in `deinit`; the driver outlives every transfer

@@ -57,6 +57,8 @@ public actor KafkaConsumer: ReadinessHandler {
     private var epoch: UInt32 = 0
 
     private var reader: CheckedContinuation<Void, Never>?
+    /// There may be records, or an end, that the reader has not looked at.
+    private var hasNews = false
     private var failure: KafkaError?
     private var isReading = true
     private var isClosed = false
@@ -65,6 +67,8 @@ public actor KafkaConsumer: ReadinessHandler {
     private var rebalance: Task<Void, Never>?
     /// Commits asked for, and commits answered: at most one apart.
     private var (commitsBegun, commitsEnded) = (0, 0)
+    /// How the one answered last ended.
+    private var lastCommitError: KafkaError?
     private var commitWaiters: [Int: CheckedContinuation<KafkaError?, Never>] = [:]
     private var nextWaiter = 0
     private var tick: TimerID?
@@ -159,11 +163,15 @@ public actor KafkaConsumer: ReadinessHandler {
     public func records(max: Int) async throws(KafkaError) -> [ConsumerRecord] {
         while isReading, !Task.isCancelled {
             if let failure { throw failure }
+            hasNews = false
             let records = takeRecords(max: max)
             if !records.isEmpty { return records }
             precondition(reader == nil, "a second reader of one consumer")
             await withTaskCancellationHandler {
-                await withCheckedContinuation { reader = $0 }
+                await withCheckedContinuation { waiter in
+                    // Looked at again: others may run between an `await` and its body.
+                    if hasNews || Task.isCancelled { waiter.resume() } else { reader = waiter }
+                }
             } onCancel: {
                 Task { await self.wakeReader() }
             }
@@ -223,6 +231,7 @@ public actor KafkaConsumer: ReadinessHandler {
     }
 
     private func wakeReader() {
+        hasNews = true
         guard let reader else { return }
         self.reader = nil
         reader.resume()
@@ -247,8 +256,7 @@ public actor KafkaConsumer: ReadinessHandler {
     /// - Throws: why at least one offset is not committed; the next call tries again.
     @discardableResult
     public func commit() async throws(KafkaError) -> [AssignedPartition: Int64] {
-        guard !isRebalancing, !isClosed else { return confirmed }
-        try await commitStored(within: .seconds(30))
+        try await commitStored(within: .seconds(30), forRebalance: false)
         return confirmed
     }
 
@@ -261,31 +269,37 @@ public actor KafkaConsumer: ReadinessHandler {
     private var hasUncommitted: Bool { sources.values.contains { $0.stored != nil && $0.stored != $0.committed } }
 
     /// One commit at a time: who finds one under way waits for it, and for the next if something is left for that.
-    private func commitStored(within bound: Duration) async throws(KafkaError) {
+    private func commitStored(within bound: Duration, forRebalance: Bool) async throws(KafkaError) {
         let wanted = commitsBegun + 1
         let end = ContinuousClock.now + bound
-        while commitsEnded < wanted, hasUncommitted {
+        while commitsEnded < wanted, hasUncommitted, forRebalance || !(isRebalancing || isClosed) {
             if commitsBegun == commitsEnded {
                 let code = rd_kafka_commit_queue(client, nil, mainQueue, nil, nil)
                 if code == RD_KAFKA_RESP_ERR__NO_OFFSET { return }
                 guard code == RD_KAFKA_RESP_ERR_NO_ERROR else { throw KafkaError(code, doing: "commit offsets") }
                 commitsBegun += 1
             }
-            if let error = await commitResult(before: end) { throw error }
+            if let error = await result(ofCommit: commitsBegun, before: end) { throw error }
         }
     }
 
-    private func commitResult(before end: ContinuousClock.Instant) async -> KafkaError? {
+    /// - Parameter commit: the one under way, counted from 1.
+    private func result(ofCommit commit: Int, before end: ContinuousClock.Instant) async -> KafkaError? {
         nextWaiter += 1
         let number = nextWaiter
-        let timer = loop.schedule(at: end) { [weak self] in
-            self?.assumeIsolated { consumer in
-                let error = KafkaError(.timedOut, "commit offsets: no answer in time")
-                consumer.commitWaiters.removeValue(forKey: number)?.resume(returning: error)
+        var timer: TimerID?
+        let error = await withCheckedContinuation { waiter in
+            // Looked at again: others may run between an `await` and its body.
+            guard commitsEnded < commit else { return waiter.resume(returning: lastCommitError) }
+            commitWaiters[number] = waiter
+            timer = loop.schedule(at: end) { [weak self] in
+                self?.assumeIsolated { consumer in
+                    let error = KafkaError(.timedOut, "commit offsets: no answer in time")
+                    consumer.commitWaiters.removeValue(forKey: number)?.resume(returning: error)
+                }
             }
         }
-        let error = await withCheckedContinuation { commitWaiters[number] = $0 }
-        loop.cancel(timer)
+        if let timer { loop.cancel(timer) }
         return error
     }
 
@@ -306,6 +320,7 @@ public actor KafkaConsumer: ReadinessHandler {
             error = KafkaError(code, doing: "commit offsets")
         }
         commitsEnded = commitsBegun
+        lastCommitError = error
         if error == nil { brokersAreDown = false }
         let waiters = commitWaiters
         commitWaiters.removeAll()
@@ -504,7 +519,7 @@ public actor KafkaConsumer: ReadinessHandler {
             await listener?.revoked(partitions)
             do throws(KafkaError) {
                 // Well below the time the group gives its members to answer (max.poll.interval.ms).
-                try await commitStored(within: .seconds(10))
+                try await commitStored(within: .seconds(10), forRebalance: true)
             } catch {
                 log.warning(
                     "offsets of revoked partitions are not committed: what finished last will be done again",

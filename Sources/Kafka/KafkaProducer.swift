@@ -70,7 +70,12 @@ public actor KafkaProducer: ReadinessHandler {
     /// - Throws: why the record cannot be written; `fatal` or `fenced` when nothing more can be.
     public func handOver(_ record: ProducerRecord) async throws(KafkaError) -> Receipt {
         start()
-        if !roomWaiters.isEmpty { await withCheckedContinuation { roomWaiters.append($0) } }
+        if !roomWaiters.isEmpty {
+            await withCheckedContinuation { waiter in
+                // Looked at again, here and below: others may run between an `await` and its body.
+                if roomWaiters.isEmpty { waiter.resume() } else { roomWaiters.append(waiter) }
+            }
+        }
         let place = freePlaces.popLast() ?? passages.count
         if place == passages.count { passages.append(.free) }
         while true {
@@ -87,7 +92,9 @@ public actor KafkaProducer: ReadinessHandler {
                 throw fatalError(instead: code, doing: "produce to \(record.topic)")
             }
             // The place at the head of the line is kept; the next report wakes it.
-            await withCheckedContinuation { roomWaiters.prepend($0) }
+            await withCheckedContinuation { waiter in
+                if undelivered > 0, !isClosed { roomWaiters.prepend(waiter) } else { waiter.resume() }
+            }
         }
         undelivered += 1
         passages[place] = .underway
@@ -103,7 +110,14 @@ public actor KafkaProducer: ReadinessHandler {
             release(place)
             return try report.get()
         }
-        return try await withCheckedContinuation { passages[place] = .awaited($0) }.get()
+        return try await withCheckedContinuation { waiter in
+            if case .reported(let report) = passages[place] {
+                release(place)
+                waiter.resume(returning: report)
+            } else {
+                passages[place] = .awaited(waiter)
+            }
+        }.get()
     }
 
     private func release(_ place: Int) {

@@ -24,8 +24,15 @@ final class OutcomeSequencer<Lane: Hashable> {
 
     /// Returns once all earlier turns of the lane have left.
     func wait(for turn: Turn, isolation: isolated (any Actor)? = #isolation) async {
-        guard lanes[turn.lane]?.first !== turn else { return }
-        await withCheckedContinuation { turn.waiter = $0 }
+        guard !isFirst(turn) else { return }
+        await withCheckedContinuation { waiter in
+            // Looked at again: others may run between an `await` and its body.
+            if isFirst(turn) { waiter.resume() } else { turn.waiter = waiter }
+        }
+    }
+
+    private func isFirst(_ turn: Turn) -> Bool {
+        lanes[turn.lane]?.first === turn
     }
 
     /// Gives the place up, whether the outcome went out or the request was dropped; the next may go.

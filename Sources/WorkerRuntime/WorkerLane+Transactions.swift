@@ -63,7 +63,13 @@ extension WorkerLane {
         while failure == nil {
             if !transactions.hasReady {
                 if transactions.isEnding { return }
-                await withCheckedContinuation { transactions.waiter = $0 }
+                await withCheckedContinuation { waiter in
+                    if transactions.hasReady || transactions.isEnding {
+                        waiter.resume()
+                    } else {
+                        transactions.waiter = waiter
+                    }
+                }
                 continue
             }
             transactions.hasReady = false

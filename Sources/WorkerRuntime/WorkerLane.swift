@@ -94,12 +94,19 @@ public actor WorkerLane {
     }
 
     private func waitForRoom() async -> Int {
-        while !isDraining, failure == nil {
-            let room = concurrency - inFlight
-            if room > 0, unfinishedCount < configuration.maxUndelivered + concurrency { return room }
-            await withCheckedContinuation { roomWaiter = $0 }
+        while room == 0 {
+            await withCheckedContinuation { waiter in
+                // Looked at again: others may run between an `await` and its body.
+                if room == 0 { roomWaiter = waiter } else { waiter.resume() }
+            }
         }
-        return 1
+        return room
+    }
+
+    /// How many more records may be taken. 1 at the end, for nobody waits then.
+    private var room: Int {
+        guard !isDraining, failure == nil else { return 1 }
+        return unfinishedCount < configuration.maxUndelivered + concurrency ? max(0, concurrency - inFlight) : 0
     }
 
     /// Requests taken and not yet confirmed delivered.
@@ -329,8 +336,13 @@ public actor WorkerLane {
     func waitUntilIdle(_ partitions: [OwnedPartition], within grace: Duration) async {
         let end = ContinuousClock.now + grace
         let timer = loop.schedule(at: end) { [weak self] in self?.assumeIsolated { $0.wakeIdleWaiters() } }
-        while partitions.contains(where: { !$0.isIdle }), ContinuousClock.now < end, failure == nil {
-            await withCheckedContinuation { idleWaiters.append($0) }
+        func mustWait() -> Bool {
+            failure == nil && partitions.contains { !$0.isIdle } && ContinuousClock.now < end
+        }
+        while mustWait() {
+            await withCheckedContinuation { waiter in
+                if mustWait() { idleWaiters.append(waiter) } else { waiter.resume() }
+            }
         }
         loop.cancel(timer)
         for partition in partitions { giveUp(partition) }
