@@ -198,6 +198,8 @@ public actor KafkaProducer: ReadinessHandler {
         isStarted = true
         signal.connect(mainQueue, as: 0)
         loop.watch(signal.readEnd, for: .read, self)
+        // A queue tells when it stops being empty: what came before (no broker answered) would keep it silent for good.
+        serveReports()
     }
 
     public nonisolated func ready(_ fileDescriptor: Int32, _ readiness: Readiness) {
