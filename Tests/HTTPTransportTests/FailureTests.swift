@@ -19,7 +19,9 @@ struct FailureTests {
     func tlsAgainstAPlainPort(answer: String) async throws {
         let server = try RawServer { connection in
             connection.send(answer)
-            connection.pause(milliseconds: 20)
+            // Closed with the greeting unread, the connection would be reset.
+            connection.endSending()
+            connection.waitForClose()
         }
         let kind = try await withTransport { await $0.failure(ofGetting: "https://127.0.0.1:\(server.port)") }
         #expect(kind == .tls)

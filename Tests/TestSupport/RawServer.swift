@@ -185,6 +185,9 @@ package struct RawConnection: Sendable {
         while receive(atMost: 65_536) != nil {}
     }
 
+    /// Says that nothing more will come; the peer may still send.
+    package func endSending() { shutdown(socket, Int32(SHUT_WR)) }
+
     /// Closing will send a reset in place of an orderly end.
     package func resetOnClose() {
         var linger = linger(l_onoff: 1, l_linger: 0)
