@@ -42,11 +42,12 @@ let package = Package(
         .systemLibrary(
             name: "CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"]), .brew(["curl"])]),
         .systemLibrary(name: "CLinux"),
+        .systemLibrary(name: "CScan"),
 
         .target(
             name: "EventLoop", dependencies: ["CLinux", product("HeapModule", "swift-collections")],
             swiftSettings: safe),
-        .target(name: "JSON", swiftSettings: spans),
+        .target(name: "JSON", dependencies: ["CScan"], swiftSettings: spans),
         .target(
             name: "Kafka",
             dependencies: ["CRdkafka", "EventLoop", logging, product("DequeModule", "swift-collections")],

@@ -1,3 +1,5 @@
+internal import CScan
+
 /// The input, and where tokens stand in it. Two words without any state, so that loops over it stay in registers.
 struct JSONBytes: ~Escapable {
     let bytes: Span<UInt8>
@@ -111,25 +113,12 @@ struct JSONBytes: ~Escapable {
     /// Where the first quote, backslash or control character from `start` on stands; the end if there is none.
     @inline(__always)
     func firstSpecial(from start: Int) -> Int {
-        let (ones, high) = (0x0101_0101_0101_0101 as UInt64, 0x8080_8080_8080_8080 as UInt64)
-        var index = start
-        // `&+`: no index passes `count`, so none overflows.
-        while index &+ 8 <= count {
-            let word = word(at: index)
-            // A byte b has its high bit set here if b ^ 2 < 0x21: a control character or the quote (0x22 ^ 2 = 0x20).
-            // Borrows falsify only places above the first hit, and only the first counts. Likewise for b ^ 0x5C < 1.
-            let controlsAndQuotes = (word ^ ones &* 0x02) &- ones &* 0x21
-            let backslashes = (word ^ ones &* 0x5C) &- ones
-            let hits = (controlsAndQuotes | backslashes) & ~word & high
-            if hits != 0 { return index &+ hits.trailingZeroBitCount >> 3 }
-            index &+= 8
+        // Safe: the span's own bytes and count, and the call reads nothing else.
+        unsafe bytes.withUnsafeBufferPointer { bytes in
+            // Without an address there are no bytes.
+            guard let first = bytes.baseAddress else { return start }
+            return unsafe locsearch_first_special(first, start, bytes.count)
         }
-        while index < count {
-            let byte = byte(index)
-            if byte < 0x20 || byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\") { return index }
-            index &+= 1
-        }
-        return index
     }
 
     /// Where the closing quote of a string stands that holds escapes or is at fault.

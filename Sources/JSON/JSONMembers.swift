@@ -40,6 +40,8 @@ public struct JSONMembers<Member: CaseIterable & RawRepresentable<String> & Send
     private let names: [[UInt8]]
     private let multiplier: UInt64
     private let shift: UInt64
+    /// Which first bytes and lengths the names have together: most keys that are none of them end here.
+    private let firsts: UInt64
 
     init(_ texts: [String]) {
         names = texts.map { Array($0.utf8) }
@@ -47,6 +49,7 @@ public struct JSONMembers<Member: CaseIterable & RawRepresentable<String> & Send
             let (head, tail) = (Self.word(name.prefix(8)), name.count > 8 ? Self.word(name.suffix(8)) : 0)
             return Name(head: head, mark: Self.mark(head, tail, name.count), count: name.count, index: index)
         }
+        firsts = names.reduce(0) { $0 | 1 &<< Self.first($1.first ?? UInt8(ascii: "\""), $1.count) }
         precondition(Set(entries.map(\.mark)).count == entries.count, "names that only their middle tells apart")
         var (bits, random) = (4 as UInt64, 0x9E37_79B9_7F4A_7C15 as UInt64)  // the golden ratio's fraction, odd
         while true {
@@ -85,8 +88,20 @@ public struct JSONMembers<Member: CaseIterable & RawRepresentable<String> & Send
         bytes.enumerated().reduce(0) { $0 | UInt64($1.element) << UInt64($1.offset * 8) }
     }
 
-    /// - Returns: the key's place among the names that the table was made of; `nil` for none of them.
+    /// A bit's place, below 64.
     @inline(__always)
+    private static func first(_ byte: UInt8, _ count: Int) -> UInt64 {
+        (UInt64(byte) ^ UInt64(truncatingIfNeeded: count) &<< 3) & 63
+    }
+
+    /// - Returns: `false` for a key that is none of the names, and for most of those only.
+    @inline(__always)
+    func mayHold(_ key: JSONBytes.TextRange, in input: borrowing JSONBytes) -> Bool {
+        // There is a byte: the closing quote at least.
+        key.hasEscapes || firsts &>> Self.first(input.byte(key.start), key.end &- key.start) & 1 != 0
+    }
+
+    /// - Returns: the key's place among the names that the table was made of; `nil` for none of them.
     func index(of key: JSONBytes.TextRange, in input: borrowing JSONBytes) -> Int? {
         if key.hasEscapes { return index(ofEscaped: key, in: input) }
         let count = key.end &- key.start
@@ -137,7 +152,7 @@ extension JSONReader {
                 index = try input.token(from: index &+ 1)
             }
             let key = try input.keyRange(at: &index)
-            if let member = table.index(of: key, in: input) {
+            if table.mayHold(key, in: input), let member = table.index(of: key, in: input) {
                 offset = index
                 return member
             }
