@@ -232,6 +232,7 @@ final class ConnectionHandler: ChannelDuplexHandler {
         leave(exchange)
         guard current === exchange else { return }
         current = nil
+        if isClosing { return }  // whoever said so knows how: by a reset, perhaps
         if !exchange.request.isKeptAlive { return close() }
         pump()
     }
