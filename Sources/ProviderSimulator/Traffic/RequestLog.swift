@@ -1,3 +1,5 @@
+internal import NIOCore
+
 /// The last requests, in a ring.
 struct RequestLog {
     struct Entry {
@@ -12,24 +14,25 @@ struct RequestLog {
         let body: String
         var outcome: String?
     }
-    private var entries: [Entry] = []
+    /// Oldest first, numbered without a gap.
+    private var entries = CircularBuffer<Entry>()
     private let capacity: Int
 
     init(capacity: Int) { self.capacity = capacity }
 
     mutating func add(_ entry: Entry) {
         guard capacity > 0 else { return }
-        if entries.count < capacity { entries.append(entry) } else { entries[entry.number % capacity] = entry }
+        if entries.count == capacity { entries.removeFirst() }
+        entries.append(entry)
     }
 
     mutating func finish(_ number: Int, _ outcome: String) {
-        guard capacity > 0 else { return }
-        let index = number % capacity
-        if index < entries.count, entries[index].number == number { entries[index].outcome = outcome }
+        guard let first = entries.first, number >= first.number, number - first.number < entries.count else { return }
+        entries[offset: number - first.number].outcome = outcome
     }
 
     /// The last `count`, oldest first.
-    func last(_ count: Int) -> [Entry] { entries.sorted { $0.number < $1.number }.suffix(max(count, 0)) }
+    func last(_ count: Int) -> [Entry] { Array(entries.suffix(max(count, 0))) }
 
     mutating func reset() { entries.removeAll() }
 }
