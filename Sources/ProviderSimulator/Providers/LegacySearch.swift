@@ -41,6 +41,7 @@ struct LegacySearch {
             (latitude, longitude) = spot
         }
         let radius = query["radius"].map { Double($0) ?? -1 }
+        if let radius, !(radius > 0) { return nil }  // "nan" is a number too
         if isText {
             guard !keyword.isEmpty || !type.isEmpty else { return nil }
             if location == nil {
@@ -54,7 +55,7 @@ struct LegacySearch {
                 guard radius == nil, !keyword.isEmpty || !type.isEmpty else { return nil }
                 self.radius = 50_000
             } else {
-                guard let radius, radius > 0 else { return nil }
+                guard let radius else { return nil }
                 self.radius = min(radius, 50_000)  // larger ones are cut without a word
             }
         }
