@@ -140,6 +140,34 @@ struct RateLimiterTests {
         }
     }
 
+    @Test
+    func aTurnGivenBackIsTheNextOnes() {
+        world(RateLimit(perSecond: 10, burst: 1)) { time, owner, traffic in
+            for name in 0..<3 {
+                Task.immediate(executorPreference: time) {
+                    _ = owner
+                    await traffic.ask(name)
+                }
+            }
+            time.settle()
+            #expect(traffic.admitted.map(\.name) == [0])
+            traffic.limiter.giveBack(at: time.now)
+            time.settle()
+            #expect(traffic.admitted.map(\.name) == [0, 1], "without waiting for the next token")
+            #expect(traffic.limiter.statistics.admitted == 1)
+            time.run(for: .seconds(1))
+            #expect(traffic.times == [.zero, .zero, .milliseconds(100)])
+            // Nothing is made of it: a full bucket stays full, a closed one closed.
+            time.run(for: .seconds(1))
+            traffic.limiter.giveBack(at: time.now)
+            #expect(traffic.limiter.tryAcquire(at: time.now))
+            #expect(!traffic.limiter.tryAcquire(at: time.now))
+            traffic.limiter.close(until: time.now + .seconds(2), at: time.now)
+            traffic.limiter.giveBack(at: time.now)
+            #expect(!traffic.limiter.tryAcquire(at: time.now))
+        }
+    }
+
     // MARK: - Closing
 
     @Test(arguments: [nil, RateLimit(perSecond: 1000, burst: 100)])

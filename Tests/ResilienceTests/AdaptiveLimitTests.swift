@@ -1,0 +1,164 @@
+import TestSupport
+import Testing
+
+@testable import Resilience
+
+struct AdaptiveLimitTests {
+    private func world(
+        maximum: Int = 256, isAdaptive: Bool = true, servers: Int, seconds: Double = 0.1, seed: UInt64 = 1,
+        _ body: @Sendable (VirtualTime, isolated Owner, AdaptiveTraffic) throws -> Void
+    ) rethrows {
+        let time = VirtualTime()
+        try Owner(time).assumeIsolated { owner in
+            let random = Box(SplitMix64(state: seed))
+            // Some answers take twice as long as others.
+            let traffic = AdaptiveTraffic(
+                time, maximum: maximum, isAdaptive: isAdaptive, servers: servers, seed: seed,
+                service: { seconds * Double.random(in: 0.67...1.33, using: &random.value) })
+            try body(time, owner, traffic)
+        }
+    }
+
+    // MARK: - A provider that slows down
+
+    /// Four hundred answers a second become a hundred, with 350 a second asked for.
+    private func cut(_ time: VirtualTime, _ owner: isolated Owner, _ traffic: AdaptiveTraffic) -> Tally {
+        traffic.budget = { 2 }
+        traffic.startArrivals(perSecond: 350, on: owner)
+        time.run(for: .seconds(10))
+        traffic.provider.servers /= 4
+        // It may look for its new measure, while the provider still works on what nobody waits for any more.
+        time.run(for: .seconds(10))
+        _ = traffic.take()
+        time.run(for: .seconds(30))
+        return traffic.take().tally
+    }
+
+    @Test(arguments: [1, 2, 3] as [UInt64])
+    func withCapacityCutToAQuarterWorkGoesOn(seed: UInt64) {
+        world(servers: 40, seed: seed) { time, owner, traffic in
+            let tally = cut(time, owner, traffic)
+            #expect(tally.goodput >= 0.9 * 100, "\(tally)")
+            #expect(tally.percentile(0.99) < 2, "\(tally)")
+        }
+    }
+
+    /// What it is for: the same with a fixed limit.
+    @Test func aFixedLimitTimesOut() {
+        world(isAdaptive: false, servers: 40) { time, owner, traffic in
+            let tally = cut(time, owner, traffic)
+            #expect(tally.goodput < 0.9 * 100, "\(tally)")
+        }
+    }
+
+    @Test func whenTheProviderRecoversSoDoesTheLimit() {
+        world(servers: 40) { time, owner, traffic in
+            _ = cut(time, owner, traffic)
+            traffic.provider.servers *= 4
+            time.run(for: .seconds(20))
+            _ = traffic.take()
+            time.run(for: .seconds(20))
+            let (tally, _) = traffic.take()
+            #expect(tally.goodput >= 0.95 * 350, "\(tally)")
+        }
+    }
+
+    /// A backlog, and a provider that keeps up: whatever it can do is used.
+    @Test(arguments: [8, 40, 200])
+    func aHealthyProviderIsUsedInFull(servers: Int) {
+        world(servers: servers) { time, owner, traffic in
+            traffic.startBacklog(of: 256, on: owner)
+            time.run(for: .seconds(20))
+            _ = traffic.take()
+            time.run(for: .seconds(20))
+            let (tally, _) = traffic.take()
+            #expect(tally.goodput >= 0.9 * Double(servers) / 0.1, "\(tally)")
+        }
+    }
+
+    /// Slow, not full: fewer calls would not make it quicker, only fewer.
+    @Test func aSlowProviderWithRoomKeepsItsCalls() {
+        world(servers: 1000, seconds: 1.5) { time, owner, traffic in
+            traffic.startBacklog(of: 256, on: owner)
+            time.run(for: .seconds(60))
+            _ = traffic.take()
+            time.run(for: .seconds(120))
+            let (tally, _) = traffic.take()
+            #expect(tally.goodput >= 0.85 * 256 / 1.5, "\(tally)")
+        }
+    }
+
+    // MARK: - The line
+
+    @Test func noMoreThanTheLimitAreUnderWayAndTheNextIsWhoWaitsLongest() {
+        world(maximum: 2, servers: 1) { time, owner, traffic in
+            let (limit, passed) = (traffic.limit, Log<Int>())
+            for name in 0..<6 {
+                Task.immediate(executorPreference: time) {
+                    _ = owner
+                    guard let slot = try? await limit.acquire(before: Deadline(time.now + .seconds(9)), at: time.now)
+                    else { return }
+                    passed.note(name)
+                    await time.sleep(for: .milliseconds(100))
+                    slot.finish(.answered, at: time.now)
+                }
+            }
+            time.settle()
+            #expect(passed.entries == [0, 1])
+            #expect(limit.statistics.inFlight == 2 && limit.statistics.waiting == 4)
+            #expect(!limit.hasRoom)
+            time.run(for: .seconds(1))
+            #expect(passed.entries == [0, 1, 2, 3, 4, 5])
+            #expect(limit.statistics.inFlight == 0)
+            #expect(limit.hasRoom)
+        }
+    }
+
+    @Test func whoIsCancelledOrDroppedGivesTheRoomBack() {
+        world(maximum: 1, servers: 1) { time, owner, traffic in
+            let (limit, passed) = (traffic.limit, Log<Int>())
+            let tasks = (0..<3).map { name in
+                Task.immediate(executorPreference: time) {
+                    _ = owner
+                    guard let slot = try? await limit.acquire(before: Deadline(time.now + .seconds(9)), at: time.now)
+                    else { return }
+                    passed.note(name)
+                    await time.sleep(for: .milliseconds(100))
+                    _ = slot.start  // never finished
+                }
+            }
+            time.settle()
+            tasks[1].cancel()
+            time.run(for: .seconds(1))
+            #expect(passed.entries == [0, 2])
+            #expect(limit.statistics.cancelled == 1)
+            #expect(limit.statistics.inFlight == 0)
+        }
+    }
+
+    /// With what is known of the latency, it need not wait to find out.
+    @Test func whoCannotBeAnsweredInTimeIsRefusedAtOnce() {
+        world(maximum: 4, servers: 4, seconds: 0.5) { time, owner, traffic in
+            traffic.budget = { 3 }
+            traffic.startBacklog(of: 4, on: owner)
+            time.run(for: .seconds(10))
+            let before = time.elapsed
+            let refusals = Log<Refusal>()
+            Task.immediate(executorPreference: time) {
+                _ = owner
+                do throws(Refusal) {
+                    let slot = try await traffic.limit.acquire(
+                        before: Deadline(time.now + .milliseconds(200)), at: time.now)
+                    slot.finish(.ignored, at: time.now)
+                } catch {
+                    refusals.note(error)
+                }
+            }
+            time.settle()
+            #expect(time.elapsed == before)
+            #expect(refusals.count == 1)
+            guard case .tooLate(let retryAfter)? = refusals.entries.first else { return }
+            #expect(retryAfter != nil)
+        }
+    }
+}

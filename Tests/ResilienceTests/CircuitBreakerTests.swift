@@ -1,0 +1,155 @@
+import Testing
+
+@testable import Resilience
+
+struct CircuitBreakerTests {
+    private let start = ContinuousClock.now
+
+    private func breaker(
+        _ change: (inout CircuitBreaker.Configuration) -> Void = { _ in }
+    ) -> (CircuitBreaker, Transitions) {
+        var configuration = CircuitBreaker.Configuration()
+        configuration.minimumCalls = 10
+        change(&configuration)
+        let (breaker, seen) = (CircuitBreaker(configuration), Transitions())
+        breaker.onTransition = { seen.all.append($0) }
+        return (breaker, seen)
+    }
+
+    private final class Transitions {
+        var all: [CircuitBreaker.Transition] = []
+    }
+
+    /// A call that begins and ends at once.
+    /// - Returns: when it may be made again, if it was refused.
+    @discardableResult
+    private func call(
+        _ breaker: CircuitBreaker, _ outcome: CircuitBreaker.Outcome, after time: Duration = .zero
+    ) -> Duration? {
+        do throws(CircuitBreaker.Rejection) {
+            let permit = try breaker.permit(at: start + time)
+            permit.finish(outcome, at: start + time)
+            return nil
+        } catch {
+            return error.retryAfter
+        }
+    }
+
+    // MARK: - Opening
+
+    static let mixes: [(good: Int, bad: Int, slow: Int, ignored: Int, reason: CircuitBreaker.Reason?)] = [
+        (5, 5, 0, 0, .failureRate), (6, 4, 0, 0, nil), (0, 9, 0, 0, nil), (0, 10, 0, 0, .failureRate),
+        (2, 0, 8, 0, .slowCallRate), (3, 0, 7, 0, nil), (0, 5, 5, 0, .failureRate),
+        (0, 0, 0, 500, nil), (6, 4, 0, 500, nil), (0, 9, 0, 500, nil), (500, 0, 0, 0, nil),
+    ]
+
+    /// Those that say nothing about the provider - a request's own fault, a cancelled call - count neither way.
+    @Test(arguments: mixes)
+    func itOpensAtTheRateOfFailuresOrOfSlowCalls(
+        good: Int, bad: Int, slow: Int, ignored: Int, reason: CircuitBreaker.Reason?
+    ) {
+        let (breaker, seen) = breaker()
+        for _ in 0..<ignored { call(breaker, .ignored) }
+        for _ in 0..<good { call(breaker, .success) }
+        for _ in 0..<slow { call(breaker, .slow) }
+        for _ in 0..<bad { call(breaker, .failure) }
+        #expect(breaker.state == (reason == nil ? .closed : .open))
+        #expect(seen.all.map(\.reason) == (reason.map { [$0] } ?? []))
+    }
+
+    @Test func whatIsOlderThanTheWindowIsForgotten() {
+        let (breaker, seen) = breaker()
+        for number in 0..<100 {
+            call(breaker, number.isMultiple(of: 2) ? .failure : .success, after: .seconds(2 * number))
+        }
+        #expect(seen.all.isEmpty, "half of them fail, but never ten within ten seconds")
+    }
+
+    /// As many calls as are under way may be told the same.
+    @Test func aTripOpensItAtOnceForAsLongAsItSays() throws {
+        let (breaker, seen) = breaker()
+        let first = try breaker.permit(at: start)
+        let second = try breaker.permit(at: start)
+        let third = try breaker.permit(at: start)
+        first.finish(.trip(for: .seconds(200)), at: start)
+        second.finish(.trip(for: .seconds(300)), at: start)
+        third.finish(.success, at: start)
+        breaker.trip(for: .seconds(100), at: start)
+        #expect(breaker.openUntil(at: start) == start + .seconds(300), "the longest counts")
+        #expect(call(breaker, .success, after: .seconds(299)) == .seconds(1))
+        #expect(call(breaker, .success, after: .seconds(300)) == nil)
+        #expect(seen.all.map(\.to) == [.open, .halfOpen], "said once")
+        #expect(seen.all.first?.reason == .tripped)
+        #expect(seen.all.first?.openFor == .seconds(200))
+    }
+
+    @Test func whenOffItLetsAllPass() {
+        let (breaker, seen) = breaker { $0.isEnabled = false }
+        for _ in 0..<100 { #expect(call(breaker, .failure) == nil) }
+        #expect(call(breaker, .trip(for: .seconds(300))) == nil)
+        #expect(call(breaker, .success) == nil)
+        #expect(seen.all.isEmpty)
+        #expect(breaker.statistics.failures == 101)
+    }
+
+    // MARK: - Open, half-open
+
+    @Test func whileItIsOpenCallsAreToldWhenToComeBack() {
+        let (breaker, _) = breaker()
+        for _ in 0..<10 { call(breaker, .failure) }
+        #expect(call(breaker, .success) == .seconds(5))
+        #expect(call(breaker, .success, after: .milliseconds(4999)) == .milliseconds(1))
+        #expect(breaker.statistics.rejected == 2)
+    }
+
+    @Test func onlySoManyProbesAreUnderWay() throws {
+        let (breaker, _) = breaker()
+        for _ in 0..<10 { call(breaker, .failure) }
+        let later = start + .seconds(5)
+        let first = try breaker.permit(at: later)
+        let second = try breaker.permit(at: later)
+        do {
+            let third = try breaker.permit(at: later)
+            _ = third  // dropped, as by a cancelled call: its place is given back
+        }
+        let third = try breaker.permit(at: later)
+        #expect(throws: CircuitBreaker.Rejection(retryAfter: .seconds(1))) { _ = try breaker.permit(at: later) }
+        first.finish(.success, at: later)
+        second.finish(.success, at: later)
+        #expect(breaker.state == .halfOpen)
+        third.finish(.success, at: later)
+        #expect(breaker.state == .closed)
+    }
+
+    @Test func badProbesOpenItAgainForTwiceAsLongUpToTheLongest() {
+        let (breaker, seen) = breaker()
+        for _ in 0..<10 { call(breaker, .failure) }
+        var now = Duration.zero
+        for _ in 0..<6 {
+            now += seen.all.last?.openFor ?? .zero
+            call(breaker, .success, after: now)
+            call(breaker, .failure, after: now)
+            call(breaker, .failure, after: now)
+            #expect(breaker.state == .open)
+        }
+        #expect(seen.all.compactMap(\.openFor) == [5, 10, 20, 40, 60, 60, 60].map { .seconds($0) })
+        now += .seconds(60)
+        for _ in 0..<3 { call(breaker, .success, after: now) }
+        #expect(breaker.state == .closed)
+        for _ in 0..<10 { call(breaker, .failure, after: now) }
+        #expect(seen.all.last?.openFor == .seconds(5), "good probes end the doubling")
+    }
+
+    /// What began before an opening says nothing about the provider after it.
+    @Test func lateAnswersChangeNothing() throws {
+        let (breaker, seen) = breaker()
+        let late = try breaker.permit(at: start)
+        for _ in 0..<10 { call(breaker, .failure) }
+        for _ in 0..<3 { call(breaker, .success, after: .seconds(5)) }
+        #expect(breaker.state == .closed)
+        late.finish(.failure, at: start + .seconds(6))
+        for _ in 0..<9 { call(breaker, .failure, after: .seconds(6)) }
+        #expect(breaker.state == .closed)
+        #expect(seen.all.map(\.to) == [.open, .halfOpen, .closed])
+    }
+}

@@ -1,0 +1,169 @@
+import Testing
+
+@testable import Resilience
+
+struct SingleFlightTests {
+    private struct Failed: Error, Equatable {
+        var lacksTime = false
+    }
+
+    private enum Ending: Equatable {
+        case value(Int, isShared: Bool)
+        case failed(Failed)
+        case timedOut, cancelled
+    }
+
+    /// Callers of one thing that takes a second, and what came of them.
+    private final class Callers {
+        let time: VirtualTime
+        let flights: SingleFlight<String, Int, Failed>
+        var endings: [String: Ending] = [:]
+        var at: [String: Duration] = [:]
+        var calls = 0
+        var cancelledCalls = 0
+        var fails: (Int) -> Failed? = { _ in nil }
+
+        init(_ time: VirtualTime, isEnabled: Bool) {
+            self.time = time
+            flights = SingleFlight(
+                isEnabled: isEnabled, timekeeper: time, taskExecutor: time, lacksTime: { $0.lacksTime })
+        }
+
+        @discardableResult
+        func ask(
+            _ name: String, _ key: String = "key", within patience: Duration = .seconds(5), on owner: isolated Owner
+        ) -> Task<Void, Never> {
+            Task.immediate(executorPreference: time) {
+                _ = owner
+                endings[name] = await ending(key, before: Deadline(time.now + patience))
+                at[name] = time.elapsed
+            }
+        }
+
+        private func ending(_ key: String, before deadline: Deadline) async -> Ending {
+            do throws(FlightError<Failed>) {
+                let (value, isShared) = try await flights.run(key, before: deadline, call)
+                return .value(value, isShared: isShared)
+            } catch {
+                switch error {
+                case .failed(let failure): return .failed(failure)
+                case .timedOut: return .timedOut
+                case .cancelled: return .cancelled
+                }
+            }
+        }
+
+        private func call(_ deadline: Deadline) async throws(Failed) -> Int {
+            calls += 1
+            let number = calls
+            await time.sleep(until: min(deadline.instant, time.now + .seconds(1)))
+            if Task.isCancelled { cancelledCalls += 1 }
+            if let failure = fails(number) { throw failure }
+            if deadline.hasPassed(at: time.now) { throw Failed(lacksTime: true) }
+            return number
+        }
+    }
+
+    private func world(
+        isEnabled: Bool = true, _ body: @Sendable (VirtualTime, isolated Owner, Callers) throws -> Void
+    ) rethrows {
+        let time = VirtualTime()
+        try Owner(time).assumeIsolated { try body(time, $0, Callers(time, isEnabled: isEnabled)) }
+    }
+
+    @Test func whoAsksTheSameAtTheSameTimeSharesOneCall() {
+        world { time, owner, callers in
+            callers.ask("a", on: owner)
+            time.run(for: .milliseconds(500))
+            callers.ask("b", on: owner)
+            callers.ask("other", "another key", on: owner)
+            time.run(for: .seconds(5))
+            #expect(
+                callers.endings == [
+                    "a": .value(1, isShared: false), "b": .value(1, isShared: true),
+                    "other": .value(2, isShared: false),
+                ])
+            #expect(callers.at["b"] == .seconds(1))
+            // Nothing is kept beyond the flight.
+            callers.ask("later", on: owner)
+            time.run(for: .seconds(5))
+            #expect(callers.endings["later"] == .value(3, isShared: false))
+            #expect(callers.flights.statistics == .init(flights: 3, joined: 1))
+        }
+    }
+
+    @Test func aFailureIsSharedAsWell() {
+        world { time, owner, callers in
+            callers.fails = { _ in Failed() }
+            for name in ["a", "b", "c"] { callers.ask(name, on: owner) }
+            time.run(for: .seconds(5))
+            #expect(callers.endings.values.allSatisfy { $0 == .failed(Failed()) })
+            #expect(callers.endings.count == 3)
+            #expect(callers.calls == 1)
+        }
+    }
+
+    @Test func whoIsCancelledLeavesTheOthersTheirCall() {
+        world { time, owner, callers in
+            let first = callers.ask("first", on: owner)
+            callers.ask("second", on: owner)
+            time.run(for: .milliseconds(300))
+            first.cancel()
+            time.settle()
+            #expect(callers.endings == ["first": .cancelled])
+            time.run(for: .seconds(5))
+            #expect(callers.endings["second"] == .value(1, isShared: true))
+            #expect(callers.cancelledCalls == 0)
+            #expect(callers.flights.statistics.abandoned == 0)
+        }
+    }
+
+    @Test func whenNobodyWaitsAnyMoreTheCallIsCancelled() {
+        world { time, owner, callers in
+            let tasks = ["a", "b"].map { callers.ask($0, on: owner) }
+            time.run(for: .milliseconds(300))
+            for task in tasks { task.cancel() }
+            time.settle()
+            #expect(callers.flights.statistics.abandoned == 1)
+            // Whoever comes now does not join a call that is being broken off.
+            callers.ask("c", on: owner)
+            time.run(for: .seconds(5))
+            #expect(callers.cancelledCalls == 1)
+            #expect(callers.endings["c"] == .value(2, isShared: false))
+        }
+    }
+
+    @Test func whoHasLessTimeLeavesEarlier() {
+        world { time, owner, callers in
+            callers.ask("a", on: owner)
+            callers.ask("short", within: .milliseconds(400), on: owner)
+            time.run(for: .seconds(5))
+            #expect(callers.endings == ["a": .value(1, isShared: false), "short": .timedOut])
+            #expect(callers.at["short"] == .milliseconds(400))
+            #expect(callers.calls == 1)
+        }
+    }
+
+    /// The call has the first one's deadline. Those with more time are not failed for want of his.
+    @Test func whoHasMoreTimeFliesAgainWithTheOthersWhoHave() {
+        world { time, owner, callers in
+            callers.ask("short", within: .milliseconds(400), on: owner)
+            for name in ["a", "b"] { callers.ask(name, on: owner) }
+            time.run(for: .seconds(5))
+            #expect(callers.endings["short"] == .failed(Failed(lacksTime: true)))
+            #expect(callers.endings["a"] == .value(2, isShared: false))
+            #expect(callers.endings["b"] == .value(2, isShared: true))
+            #expect(callers.calls == 2)
+            #expect(callers.flights.statistics.again == 2)
+        }
+    }
+
+    @Test func whenOffEachMakesItsOwnCall() {
+        world(isEnabled: false) { time, owner, callers in
+            for name in ["a", "b", "c"] { callers.ask(name, on: owner) }
+            time.run(for: .seconds(5))
+            #expect(callers.calls == 3)
+            #expect(callers.endings.values.allSatisfy { if case .value(_, false) = $0 { true } else { false } })
+        }
+    }
+}
