@@ -25,12 +25,7 @@ struct Fixture: CustomTestStringConvertible {
 
     /// The provider's service, which gets this answer to whatever it asks.
     func service(status: Int = 200) throws -> any PlaceService {
-        let http = FakeHTTP([.success(HTTPResponse(status: status, body: try body()))])
-        return switch provider {
-        case .hotpepper: Providers.hotpepper(http)
-        case .googlePlaces: Providers.google(http)
-        case .googlePlacesLegacy: Providers.legacy(http)
-        }
+        Providers.service(provider, FakeHTTP([.success(HTTPResponse(status: status, body: try body()))]))
     }
 
     /// All of them.

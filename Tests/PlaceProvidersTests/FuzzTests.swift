@@ -9,44 +9,81 @@ import Testing
 /// Damaged answers: whatever the bytes, there is an answer or an error, soon, and no more of it than the bytes hold.
 struct FuzzTests {
     /// `LOCSEARCH_FUZZ_INPUTS` for more.
-    private static let inputs = ProcessInfo.processInfo.environment["LOCSEARCH_FUZZ_INPUTS"].flatMap { Int($0) } ?? 6000
+    private static let inputs =
+        ProcessInfo.processInfo.environment["LOCSEARCH_FUZZ_INPUTS"].flatMap { Int($0) } ?? 20_000
 
-    /// Our own, and the recordings where they lie.
-    private static let seeds: [[UInt8]] = {
-        let own: [String] = [
-            #"{"results":{"results_available":"2","results_start":1,"shop":[{"id":"J1","name":"\u3042\ud83c\udf5c","lat":"35.1","lng":139.2e0,"genre":{"name":"x"},"photo":{"pc":{"l":"https://a"}},"urls":{"pc":"u"}},{"id":"J2","name":"B","open":[1,2,{"a":[]}]}]}}"#,
-            #"{"places":[{"id":"a","displayName":{"text":"A"},"location":{"latitude":1.5,"longitude":-2},"types":["x","y"],"priceLevel":"PRICE_LEVEL_FREE","photos":[{"name":"n","authorAttributions":[{"displayName":"d"}]}],"currentOpeningHours":{"openNow":true}}],"nextPageToken":"t"}"#,
-            #"{"html_attributions":["h"],"results":[{"place_id":"p","name":"N","geometry":{"location":{"lat":1,"lng":2}},"rating":4.5,"types":["t"],"opening_hours":{"open_now":false}}],"status":"OK","next_page_token":"n"}"#,
-            #"{"error":{"code":429,"message":"m","status":"RESOURCE_EXHAUSTED","details":[{"reason":"R","metadata":{"quota_limit":"PerDay"}},{"retryDelay":"3s"}]}}"#,
-            #"{"results":{"error":[{"code":2000,"message":"m"}]}}"#,
-        ]
-        let providers = ["hotpepper", "google-places-new", "google-places-legacy"]
-        let recorded = providers.flatMap { RecordingsTests.bodies(of: $0) }.map(\.body)
-        return own.map { Array($0.utf8) } + recorded.filter { $0.count < 20_000 }
-    }()
+    /// A provider's answers, and what they answer: the fixtures, and the recordings where they lie, large ones only in a
+    /// long run.
+    private struct Seeds {
+        var answers: [(body: [UInt8], request: SearchRequest)] = []
+        var errors: [[UInt8]] = []
+        var all: [[UInt8]] { answers.map(\.body) + errors }
 
-    private static let tokens: [[UInt8]] = tokenTexts.map { Array($0.utf8) }
-    private static let tokenTexts: [String] = [
-        "{", "}", "[", "]", "\"", "\\", ",", ":", "null", "true", "1e999", "-0", "\\ud800", "\\u0000", "\u{FEFF}", "<",
-        " ",
-    ]
+        init(of provider: ProviderID) throws {
+            for fixture in try Fixture.all() where fixture.provider == provider {
+                add(fixture.path.split(separator: "/").last ?? "", try fixture.body())
+            }
+            let folder = provider == .googlePlaces ? "google-places-new" : provider.rawValue
+            for (name, body) in RecordingsTests.bodies(of: folder) where body.count < (inputs > 50_000 ? 60_000 : 4000)
+            {
+                add(name[...], body)
+            }
+        }
 
-    /// One to six changes: bits, bytes, cuts, repeats, grammar where it does not belong.
-    static func mutate(_ seed: [UInt8], _ random: inout SplitMix64) -> [UInt8] {
+        private mutating func add(_ name: Substring, _ body: [UInt8]) {
+            if name.contains("error") || !name.hasSuffix("json") { return errors.append(body) }
+            let request =
+                name.hasPrefix("details")
+                ? [Providers.details("x"), Providers.photo("x")] : [Providers.search(limit: 100)]
+            answers += request.map { (body, $0) }
+        }
+    }
+
+    private static let tokens =
+        [
+            "{", "}", "[", "]", "\"", "\\", ",", ":", "null", "true", "1e999", "-0", "\\ud800", "\\u0000", "\u{FEFF}",
+            "<", " ", "é",
+        ].map { Array($0.utf8) } + [[0x00], [0xFF], [0xC3], [0xED, 0xA0, 0x80]]
+    private static let values = [
+        "null", "true", "0", "-1", "35.5", "1e-400", "1e999", "99999999999999999999", "\"\"", "\"OK\"", "\"35.5\"",
+        "\"nan\"", "\"\\u0000\"", "{}", "[]", "[{}]", "{\"id\":\"x\"}", "[1,\"a\",null]",
+    ].map { Array($0.utf8) }
+    private static let members = [
+        "\"error\":{},", "\"status\":\"OK\",", "\"id\":\"x\",", "\"name\":null,", "\"location\":{\"latitude\":91},",
+        "\"x\":[[]],",
+    ].map { Array($0.utf8) }
+
+    /// One to four changes: bits, bytes, cuts, repeats, grammar where it does not belong, pieces of another answer; and,
+    /// so that it stays JSON more often than not, other values and more members.
+    private static func mutate(_ seed: [UInt8], with other: [UInt8], _ random: inout SplitMix64) -> [UInt8] {
+        func pick(_ choices: [[UInt8]]) -> [UInt8] { choices[Int.random(in: 0..<choices.count, using: &random)] }
         var bytes = seed
-        for _ in 0..<Int.random(in: 1...6, using: &random) where !bytes.isEmpty {
+        for _ in 0..<Int.random(in: 1...4, using: &random) where !bytes.isEmpty {
             let place = Int.random(in: 0..<bytes.count, using: &random)
-            switch Int.random(in: 0..<6, using: &random) {
+            switch Int.random(in: 0..<20, using: &random) {
             case 0: bytes[place] ^= 1 << UInt8.random(in: 0..<8, using: &random)
             case 1: bytes[place] = .random(in: .min ... .max, using: &random)
             case 2: bytes.removeSubrange(place..<min(bytes.count, place + Int.random(in: 1...40, using: &random)))
-            case 3: bytes.removeLast(bytes.count - place)
+            case 3: if Bool.random(using: &random) { bytes.removeLast(bytes.count - place) }
             case 4:
                 let end = min(bytes.count, place + Int.random(in: 1...60, using: &random))
                 bytes.insert(contentsOf: Array(bytes[place..<end]), at: place)
+            case 5 where !other.isEmpty:
+                let start = Int.random(in: 0..<other.count, using: &random)
+                let end = min(other.count, start + Int.random(in: 1...200, using: &random))
+                bytes.insert(contentsOf: other[start..<end], at: place)
+            case 6: bytes.insert(contentsOf: pick(tokens), at: place)
             default:
-                let token = tokens[Int.random(in: 0..<tokens.count, using: &random)]
-                bytes.insert(contentsOf: token, at: place)
+                guard let colon = bytes[place...].firstIndex(of: UInt8(ascii: ":")), colon + 1 < bytes.count else {
+                    break
+                }
+                let start = colon + 1
+                let end = bytes[start...].firstIndex { [UInt8(ascii: ","), UInt8(ascii: "}")].contains($0) } ?? start
+                switch bytes[start] {
+                case UInt8(ascii: "{"): bytes.insert(contentsOf: pick(members), at: start + 1)
+                case UInt8(ascii: "["): bytes.insert(contentsOf: pick(values) + [UInt8(ascii: ",")], at: start + 1)
+                default: bytes.replaceSubrange(start..<end, with: pick(values))
+                }
             }
         }
         return bytes
@@ -54,31 +91,95 @@ struct FuzzTests {
 
     @Test(arguments: [ProviderID.hotpepper, .googlePlaces, .googlePlacesLegacy])
     func damagedAnswersEndAsAnswersOrErrors(provider: ProviderID) async throws {
+        let seeds = try Seeds(of: provider)
+        // What another provider sends is damage too.
+        let others = try ProviderID.allCases.flatMap { try Seeds(of: $0).all }
         var random = SplitMix64(state: 20_261_121)
         var (answers, errors) = (0, 0)
         for number in 0..<Self.inputs {
-            let body = Self.mutate(Self.seeds[number % Self.seeds.count], &random)
-            let status = number % 9 == 0 ? [400, 403, 404, 429, 500, 503].randomElement(using: &random) ?? 500 : 200
-            let http = FakeHTTP([.success(HTTPResponse(status: status, body: body))])
-            let service: any PlaceService =
-                switch provider {
-                case .hotpepper: Providers.hotpepper(http)
-                case .googlePlaces: Providers.google(http)
-                case .googlePlacesLegacy: Providers.legacy(http)
-                }
-            let request = number % 3 == 0 ? Providers.details("x") : Providers.search(limit: 100)
+            let isError = number % 5 == 0
+            let (seed, request) = seeds.answers[number % seeds.answers.count]
+            let other = others[Int.random(in: 0..<others.count, using: &random)]
+            let body = Self.mutate(isError ? seeds.errors[number % seeds.errors.count] : seed, with: other, &random)
+            let status = isError ? [200, 302, 400, 403, 404, 429, 500].randomElement(using: &random) ?? 500 : 200
+            // A picture takes a second call at Google.
+            let picture = HTTPResponse(status: 302, location: "https://pictures.example/1")
+            let http = FakeHTTP([.success(HTTPResponse(status: status, body: body)), .success(picture)])
             do throws(SearchError) {
-                let answer = try await service.ask(request)
+                let answer = try await Providers.service(provider, http).ask(request)
                 answers += 1
-                #expect(answer.places.count <= body.count / 8)
-                #expect(answer.places.allSatisfy { !$0.id.isEmpty && $0.id.utf8.count <= 3 * body.count })
-                #expect(answer.places.allSatisfy { $0.location?.isValid ?? true })
+                let fault = Self.fault(of: answer, body)
+                #expect(fault == nil, "input \(number)")
             } catch {
                 errors += 1
-                #expect(!error.message.contains("\n"))
+                let fault = Self.fault(of: error)
+                #expect(fault == nil, "input \(number)")
             }
+            // Others want to run as well.
+            if number % 64 == 0 { await Task.yield() }
         }
         // Neither everything nor nothing may pass: else the mutations prove nothing.
-        #expect(answers > 0 && errors > 0)
+        #expect(min(answers, errors) > Self.inputs / 10, "\(answers) answers, \(errors) errors")
+    }
+
+    /// What is in an answer was in the bytes: no text is handed over more often than a place's members use it.
+    private static func fault(of answer: ProviderAnswer, _ body: [UInt8]) -> String? {
+        var size = 0
+        for place in answer.places {
+            guard !place.id.isEmpty, !place.name.isEmpty else { return "a place without id or name" }
+            guard place.location?.isValid ?? true else { return "a place off the map" }
+            guard place.rating.map({ (1...5).contains($0) }) ?? true else { return "a rating out of range" }
+            guard place.priceLevel.map({ (0...4).contains($0) }) ?? true else { return "a price out of range" }
+            let texts = [place.id, place.name, place.category, place.address, place.imageURL, place.url]
+            size += (texts.compactMap(\.self) + place.types).reduce(0) { $0 + $1.utf8.count }
+        }
+        if answer.places.count + answer.unreadablePlaces > body.count / 2 + 1 { return "more places than bytes" }
+        if size > 4 * body.count { return "more text than bytes" }
+        if Set(answer.places.map(\.id)).count != answer.places.count { return "a place twice" }
+        if answer.attributions.isEmpty || answer.attributions.count > body.count / 4 + 2 { return "attributions" }
+        if answer.photoURL.map({ !$0.hasPrefix("http") }) ?? false { return "a picture that is no URL" }
+        return nil
+    }
+
+    private static func fault(of error: SearchError) -> String? {
+        if error.message.contains("\n") || error.message.utf8.count > 200 { return "message" }
+        if "\(error)".contains(Providers.key) { return "the key" }
+        if (error.providerStatus?.utf8.count ?? 0) > 64 { return "provider's status" }
+        return error.retryAfter.map { $0 > .zero && $0 <= .seconds(3600) } ?? true ? nil : "retry after"
+    }
+
+    // MARK: - Much of one thing
+
+    private static func repeated(_ text: (Int) -> String) -> String { (0..<60_000).map(text).joined(separator: ",") }
+
+    /// Bodies near the limit of two megabytes that hold as many entries as fit: time grows with size, not its square.
+    @Test func manySmallEntriesTakeNoLonger() async throws {
+        let shops = Self.repeated { #"{"id":"\#($0)","name":"n"}"# }
+        let hotpepper = try await Providers.hotpepper(FakeHTTP(#"{"results":{"shop":[\#(shops)]}}"#)).ask(
+            Providers.search())
+        #expect(hotpepper.places.count == 60_000)
+
+        let credits = Self.repeated { #"{"provider":"\#($0)"}"# }
+        let google = try await Providers.google(FakeHTTP(#"{"places":[{"id":"a","attributions":[\#(credits)]}]}"#)).ask(
+            Providers.search())
+        #expect(google.attributions.count == 60_001)
+
+        let texts = Self.repeated { #""\#($0)""# }
+        let places = Self.repeated { #"{"place_id":"\#($0 % 500)","name":"n"}"# }
+        let legacy = try await Providers.legacy(
+            FakeHTTP(#"{"html_attributions":[\#(texts)],"results":[\#(places)],"status":"OK"}"#)
+        ).ask(Providers.search())
+        #expect(legacy.attributions.count == 60_001)
+        #expect(legacy.places.count == 500)
+    }
+
+    @Test(arguments: ["[", #"{"results":"#, #"{"places":["#, #"{"error":"#, #""\\"#, "<", "\u{0}", " ", "9"])
+    func twoMegabytesOfOneThingAreAnError(piece: String) async {
+        let body = String(repeating: piece, count: 2_000_000 / piece.utf8.count)
+        for provider in [ProviderID.hotpepper, .googlePlaces, .googlePlacesLegacy] {
+            for status in [200, 400] {
+                #expect(await Providers.service(provider, FakeHTTP(status, body)).failure(Providers.search()) != nil)
+            }
+        }
     }
 }

@@ -36,19 +36,6 @@ struct GooglePlacesLegacyTests {
         #expect(try await Providers.legacy(http).ask(Providers.search()).places.isEmpty)
     }
 
-    @Test func everyParameterIsSent() async throws {
-        let http = FakeHTTP(Self.page(Self.full))
-        _ = try await Providers.legacy(http).ask(
-            Providers.search(category: "cafe", radius: 800.2, keyword: "a b", language: "ja", openNow: true))
-        _ = try await Providers.legacy(http).ask(Providers.search(pageToken: "t/1"))
-        #expect(
-            http.requests.map(\.url) == [
-                "https://old.test/maps/api/place/nearbysearch/json?location=35.6895%2C139.6917123&radius=801&type=cafe"
-                    + "&keyword=a%20b&language=ja&opennow&key=\(Providers.key)",
-                "https://old.test/maps/api/place/nearbysearch/json?pagetoken=t%2F1&key=\(Providers.key)",
-            ])
-    }
-
     @Test(
         arguments: [
             (200, "INVALID_REQUEST", "", SearchError.Code.invalidRequest, true),

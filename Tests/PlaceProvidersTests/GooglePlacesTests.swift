@@ -43,22 +43,6 @@ struct GooglePlacesTests {
         #expect(answer.unreadablePlaces == 1)
     }
 
-    @Test func aNearbySearchSaysWhatItWants() async throws {
-        let http = FakeHTTP("{}")
-        _ = try await Providers.google(http).ask(
-            Providers.search(category: "hospital", radius: 800, language: "ja", limit: 50))
-        let request = http.requests[0]
-        #expect(request.url == "https://new.test/v1/places:searchNearby")
-        let headers = Dictionary(uniqueKeysWithValues: request.headers.map { ($0.name, $0.value) })
-        #expect(headers["X-Goog-Api-Key"] == Providers.key)
-        #expect(headers["X-Goog-FieldMask"]?.split(separator: ",").allSatisfy { $0.hasPrefix("places.") } == true)
-        guard case .post(let body) = request.method else { throw SearchError(.internal, "no POST") }
-        #expect(
-            String(decoding: body, as: UTF8.self)
-                == #"{"includedTypes":["hospital"],"maxResultCount":20,"languageCode":"ja","locationRestriction":{"circle":{"center":{"latitude":35.6895,"longitude":139.6917123},"radius":800}}}"#
-        )
-    }
-
     /// Nearby search has no keyword, no filter for open places and no pages.
     @Test(arguments: [("ramen", nil, nil), (nil, true, nil), (nil, nil, "token")] as [(String?, Bool?, String?)])
     func aTextSearchIsUsedWhereItMustBe(keyword: String?, openNow: Bool?, token: String?) async throws {

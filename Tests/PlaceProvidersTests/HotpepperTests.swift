@@ -62,20 +62,6 @@ struct HotpepperTests {
         #expect(http.requests[0].url.contains("&range=\(range)&"))
     }
 
-    @Test func everyParameterIsSent() async throws {
-        let http = FakeHTTP(Self.page(Self.full))
-        let service = Providers.hotpepper(http)
-        _ = try await service.ask(
-            Providers.search(category: "ramen", radius: 800, keyword: "味噌 & 塩", limit: 7, pageToken: "21"))
-        _ = try await service.ask(Providers.details("J000000011"))
-        #expect(
-            http.requests.map(\.url) == [
-                "https://hot.test/hotpepper/gourmet/v1/?key=\(Providers.key)&lat=35.6895&lng=139.6917123&range=3"
-                    + "&keyword=%E5%91%B3%E5%99%8C%20%26%20%E5%A1%A9&genre=G013&start=21&count=7&format=json",
-                "https://hot.test/hotpepper/gourmet/v1/?key=\(Providers.key)&id=J000000011&format=json",
-            ])
-    }
-
     @Test(
         arguments: [
             ("hospital", nil, nil, "category"), ("restaurant", true, nil, "openNow"),

@@ -45,6 +45,14 @@ enum Providers {
             http: http, configuration: ProviderConfiguration(baseURL: "https://old.test", apiKey: key), clock: clock)
     }
 
+    static func service(_ provider: ProviderID, _ http: FakeHTTP) -> any PlaceService {
+        switch provider {
+        case .hotpepper: hotpepper(http)
+        case .googlePlaces: google(http)
+        case .googlePlacesLegacy: legacy(http)
+        }
+    }
+
     static func search(
         category: String = "restaurant", radius: Double = 1500, keyword: String? = nil, language: String? = nil,
         openNow: Bool? = nil, limit: Int = 20, pageToken: String? = nil

@@ -1,0 +1,303 @@
+import Foundation
+import HTTPTransport
+import JSON
+import LocationSearch
+import Resilience
+import TestSupport
+import Testing
+
+@testable import PlaceProviders
+
+/// What is sent, to the byte: for each provider and operation.
+struct RequestTests {
+    /// Everything a search can ask for.
+    private static let everything = Providers.search(
+        category: "cafe", radius: 1499.5, keyword: "抹茶 & \"latte\"", language: "zh-TW", openNow: true, limit: 50)
+    private static let key = Providers.key
+
+    private static func text(_ request: HTTPRequest) -> String {
+        guard case .post(let body) = request.method else { return "GET" }
+        return String(decoding: body, as: UTF8.self)
+    }
+
+    private static func sent(
+        _ provider: ProviderID, _ request: SearchRequest, answers: [Result<HTTPResponse, HTTPError>] = []
+    ) async -> [HTTPRequest] {
+        let http = FakeHTTP(answers.isEmpty ? [.success(HTTPResponse(status: 500))] : answers)
+        _ = await Providers.service(provider, http).failure(request)
+        return http.requests
+    }
+
+    private static func ok(_ body: String) -> Result<HTTPResponse, HTTPError> {
+        .success(HTTPResponse(status: 200, body: Array(body.utf8)))
+    }
+
+    @Test func hotpepper() async {
+        var request = Self.everything
+        request.openNow = nil
+        request.pageToken = "21"
+        let searches = await Self.sent(.hotpepper, request)
+        #expect(
+            searches.map(\.url) == [
+                "https://hot.test/hotpepper/gourmet/v1/?key=\(Self.key)&lat=35.6895&lng=139.6917123&range=4"
+                    + "&keyword=%E6%8A%B9%E8%8C%B6%20%26%20%22latte%22&genre=G014&start=21&count=50&format=json"
+            ])
+        for request in [Providers.details("J009900001", language: "ja"), Providers.photo("J009900001")] {
+            #expect(
+                await Self.sent(.hotpepper, request).map(\.url) == [
+                    "https://hot.test/hotpepper/gourmet/v1/?key=\(Self.key)&id=J009900001&format=json"
+                ])
+        }
+        #expect(searches.allSatisfy { Self.text($0) == "GET" && $0.headers.isEmpty })
+    }
+
+    /// Hot Pepper reads a comma as "and another value", even an encoded one.
+    @Test func aCommaInAKeywordSeparatesNothing() async {
+        let sent = await Self.sent(.hotpepper, Providers.search(keyword: "a,b、c"))
+        #expect(sent[0].url.contains("&keyword=a%20b%E3%80%81c&"))
+    }
+
+    private static let searchMask =
+        "places.id,places.displayName,places.formattedAddress,places.location,places.types,places.primaryType,"
+        + "places.primaryTypeDisplayName,places.googleMapsUri,places.businessStatus,places.attributions,places.rating,"
+        + "places.userRatingCount,places.priceLevel,places.currentOpeningHours.openNow"
+
+    private static func headers(_ request: HTTPRequest) -> [String] {
+        request.headers.map { "\($0.name): \($0.value)" }
+    }
+
+    @Test(arguments: [(7, 7), (20, 20), (50, 20)])
+    func googlePlacesNearby(limit: Int, count: Int) async {
+        let sent = await Self.sent(
+            .googlePlaces, Providers.search(category: "cafe", radius: 1499.5, language: "zh-TW", limit: limit))
+        #expect(sent.map(\.url) == ["https://new.test/v1/places:searchNearby"])
+        #expect(
+            Self.headers(sent[0]) == [
+                "Content-Type: application/json", "X-Goog-Api-Key: \(Self.key)", "X-Goog-FieldMask: \(Self.searchMask)",
+            ])
+        #expect(
+            Self.text(sent[0])
+                == #"{"includedTypes":["cafe"],"maxResultCount":\#(count),"languageCode":"zh-TW","locationRestriction":{"circle":{"center":{"latitude":35.6895,"longitude":139.6917123},"radius":1499.5}}}"#
+        )
+    }
+
+    @Test func googlePlacesText() async {
+        let sent = await Self.sent(.googlePlaces, Self.everything)
+        #expect(sent.map(\.url) == ["https://new.test/v1/places:searchText"])
+        #expect(Self.headers(sent[0]).last == "X-Goog-FieldMask: \(Self.searchMask),nextPageToken")
+        let body = Self.text(sent[0])
+        #expect(
+            body.hasPrefix(
+                #"{"textQuery":"抹茶 & \"latte\"","includedType":"cafe","pageSize":20,"languageCode":"zh-TW","openNow":true,"locationRestriction":{"rectangle":{"low":{"latitude":"#
+            ))
+        #expect(!body.contains("pageToken"))
+    }
+
+    /// The next page wants everything else as it was.
+    @Test func theNextPageRepeatsTheRequest() async {
+        var next = Self.everything
+        next.pageToken = "token/+ \"1\""
+        let (first, second) = await (Self.sent(.googlePlaces, Self.everything), Self.sent(.googlePlaces, next))
+        #expect(Self.text(second[0]) == Self.text(first[0]).dropLast() + #","pageToken":"token/+ \"1\""}"#)
+    }
+
+    @Test func googlePlacesDetailsAndPhoto() async {
+        let details = await Self.sent(.googlePlaces, Providers.details("ChIJ_x-1?a/b", language: "ja"))
+        #expect(details.map(\.url) == ["https://new.test/v1/places/ChIJ_x-1%3Fa%2Fb?languageCode=ja"])
+        let mask = Self.searchMask.replacing("places.", with: "") + ",photos,websiteUri"
+        #expect(Self.headers(details[0]) == ["X-Goog-Api-Key: \(Self.key)", "X-Goog-FieldMask: \(mask)"])
+
+        let photo = await Self.sent(
+            .googlePlaces, Providers.photo("p1"),
+            answers: [Self.ok(#"{"photos":[{"name":"places/p1/photos/A b/é"}]}"#), Self.ok("{}")])
+        #expect(
+            photo.map(\.url) == [
+                "https://new.test/v1/places/p1",
+                "https://new.test/v1/places/p1/photos/A%20b/%C3%A9/media?maxWidthPx=800&skipHttpRedirect=true",
+            ])
+        #expect(Self.headers(photo[0]) == ["X-Goog-Api-Key: \(Self.key)", "X-Goog-FieldMask: photos,attributions"])
+        #expect(Self.headers(photo[1]) == ["X-Goog-Api-Key: \(Self.key)"])
+    }
+
+    @Test func googlePlacesLegacy() async {
+        let search = await Self.sent(.googlePlacesLegacy, Self.everything)
+        #expect(
+            search.map(\.url) == [
+                "https://old.test/maps/api/place/nearbysearch/json?location=35.6895%2C139.6917123&radius=1500&type=cafe"
+                    + "&keyword=%E6%8A%B9%E8%8C%B6%20%26%20%22latte%22&language=zh-TW&opennow&key=\(Self.key)"
+            ])
+        // With a page's token all else would be ignored.
+        let next = await Self.sent(.googlePlacesLegacy, Providers.search(keyword: "x", pageToken: "t/1"))
+        #expect(
+            next.map(\.url) == [
+                "https://old.test/maps/api/place/nearbysearch/json?pagetoken=t%2F1&key=\(Self.key)"
+            ])
+        let details = await Self.sent(.googlePlacesLegacy, Providers.details("ChIJ x", language: "ja"))
+        #expect(
+            details.map(\.url) == [
+                "https://old.test/maps/api/place/details/json?place_id=ChIJ%20x&fields=place_id%2Cname%2Cformatted_address%2Cvicinity"
+                    + "%2Cgeometry%2Flocation%2Ctypes%2Crating%2Cuser_ratings_total%2Cprice_level%2Copening_hours%2Fopen_now"
+                    + "%2Curl%2Cwebsite%2Cphotos&language=ja&key=\(Self.key)"
+            ])
+        let photo = await Self.sent(
+            .googlePlacesLegacy, Providers.photo("p1"),
+            answers: [
+                Self.ok(#"{"result":{"photos":[{"photo_reference":"R/+1"},{"photo_reference":"R2"}]},"status":"OK"}"#),
+                Self.ok(""),
+            ])
+        #expect(
+            photo.map(\.url) == [
+                "https://old.test/maps/api/place/details/json?place_id=p1&fields=photos&key=\(Self.key)",
+                "https://old.test/maps/api/place/photo?photo_reference=R%2F%2B1&maxwidth=800&key=\(Self.key)",
+            ])
+        #expect((search + next + details + photo).allSatisfy { Self.text($0) == "GET" && $0.headers.isEmpty })
+    }
+
+    /// `opennow` counts by being there; the type as a keyword too can give nothing.
+    @Test func whatMustNotBeSentIsNot() async {
+        let url = await Self.sent(
+            .googlePlacesLegacy, Providers.search(category: "hospital", keyword: "Hospital", openNow: false))[0].url
+        #expect(!url.contains("opennow"))
+        #expect(!url.contains("keyword"))
+        #expect(url.contains("&type=hospital&"))
+        let body = Self.text(await Self.sent(.googlePlaces, Providers.search(openNow: false))[0])
+        #expect(!body.contains("openNow"))
+    }
+
+    // MARK: - Coordinates
+
+    @Test(
+        arguments: [
+            (0, "0"), (-0.0, "0"), (35.5, "35.5"), (-139.691706, "-139.691706"), (1e-7, "0.0000001"),
+            (-1e-7, "-0.0000001"),
+            (4.9e-8, "0"), (179.99999996, "180"), (-90, "-90"), (0.1 + 0.2, "0.3"), (139.69171234567, "139.6917123"),
+        ] as [(Double, String)])
+    func coordinatesAreShortPlainDecimals(degrees: Double, text: String) async {
+        #expect(degrees.plainDecimal == text)
+        var request = Providers.search()
+        request.location = Coordinate(latitude: degrees / 2, longitude: degrees)
+        #expect(await Self.sent(.hotpepper, request)[0].url.contains("&lng=\(text)&"))
+        #expect(await Self.sent(.googlePlacesLegacy, request)[0].url.contains("%2C\(text)&radius="))
+        #expect(Self.text(await Self.sent(.googlePlaces, request)[0]).contains("\"longitude\":\(text)}"))
+    }
+
+    /// In the box lies every point of the circle, on the globe's seams as well, and the box is no larger than needed.
+    @Test(arguments: [
+        (35.69, 139.7), (0, 0), (-33.8, 151.2), (64.1, -21.9), (10, 179.99), (10, -179.99), (84, 20), (89.9, 20),
+        (-89.9, 0),
+        (90, 0),
+    ])
+    func theBoxHoldsTheCircle(latitude: Double, longitude: Double) {
+        let centre = Coordinate(latitude: latitude, longitude: longitude)
+        for radius in [100.0, 1500, 50_000] {
+            let (low, high) = GooglePlacesRequests.box(around: centre, radius: radius)
+            #expect(low.isValid && high.isValid && low.latitude < high.latitude)
+            for degrees in stride(from: 0.0, to: 360, by: 7.5) {
+                let point = centre.point(at: degrees, metres: radius * 0.999_999)
+                let isBetween =
+                    low.longitude <= high.longitude
+                    ? (low.longitude...high.longitude).contains(point.longitude)
+                    : point.longitude >= low.longitude || point.longitude <= high.longitude
+                // The sine hardly changes near a pole, so `point` is some tenths of a metre off there.
+                let latitudes = low.latitude - 5e-6...high.latitude + 5e-6
+                #expect(latitudes.contains(point.latitude) && isBetween, "\(radius) \(degrees)")
+            }
+            if abs(latitude) < 85 {
+                let north = Coordinate(latitude: high.latitude, longitude: longitude)
+                let east = Coordinate(latitude: latitude, longitude: high.longitude)
+                #expect(abs(centre.distance(to: north) - radius) < 0.01 * radius + 0.01)
+                #expect(centre.distance(to: east) < 1.1 * radius + 0.01)
+            }
+        }
+    }
+
+    // MARK: - Page tokens of the legacy service
+
+    private static let notYet = HTTPResponse(status: 200, body: Array(#"{"status":"INVALID_REQUEST"}"#.utf8))
+
+    /// As long as the deadline allows, three times at most; then the token is to blame.
+    @Test(arguments: [(1.0, 1), (2, 1), (3, 2), (5, 3), (30, 4)])
+    func aTokenThatNeverWorksIsGivenUp(seconds: Double, calls: Int) async throws {
+        let clock = ManualClock()
+        let http = FakeHTTP([.success(Self.notYet)])
+        let service = Providers.legacy(http, clock: clock)
+        let deadline = Deadline(clock.now + .seconds(seconds))
+        let task = Task { try await service.answer(Providers.search(pageToken: "t"), before: deadline) }
+        for call in 1..<max(calls, 1) {
+            try await eventually("it waits") { clock.sleeperCount == 1 && http.requests.count == call }
+            clock.advance(by: .seconds(2))
+        }
+        let error = await #expect(throws: SearchError.self) { try await task.value }
+        #expect(error?.code == .invalidRequest)
+        #expect(http.requests.count == calls)
+        #expect(clock.sleeperCount == 0)
+    }
+
+    /// Nothing else is waited for: not without a token, not for another refusal.
+    @Test func onlyATokenIsWaitedFor() async {
+        let clock = ManualClock()
+        let refused = HTTPResponse(status: 200, body: Array(#"{"status":"REQUEST_DENIED"}"#.utf8))
+        for (answer, token) in [(Self.notYet, nil), (refused, "t")] {
+            let http = FakeHTTP([.success(answer)])
+            let deadline = Deadline(clock.now + .seconds(30))
+            await #expect(throws: SearchError.self) {
+                try await Providers.legacy(http, clock: clock).answer(
+                    Providers.search(pageToken: token), before: deadline)
+            }
+            #expect(http.requests.count == 1)
+        }
+    }
+
+    @Test func aSearchThatIsGivenUpStopsWaiting() async throws {
+        let clock = ManualClock()
+        let http = FakeHTTP([.success(Self.notYet)])
+        let service = Providers.legacy(http, clock: clock)
+        let deadline = Deadline(clock.now + .seconds(30))
+        let task = Task { try await service.answer(Providers.search(pageToken: "t"), before: deadline) }
+        try await eventually("it waits") { clock.sleeperCount == 1 }
+        task.cancel()
+        await #expect(throws: SearchError.self) { try await task.value }
+        #expect(http.requests.count == 1)
+    }
+
+    // MARK: - Pictures
+
+    /// A picture that says "over quota" is no picture; a redirect to one is.
+    @Test func whatComesForAPicture() async throws {
+        let photos = Self.ok(#"{"photos":[{"name":"places/p1/photos/r"}]}"#)
+        func media(_ status: Int, _ body: String, _ location: String? = nil) -> GooglePlacesService {
+            Providers.google(
+                FakeHTTP([photos, .success(HTTPResponse(status: status, body: Array(body.utf8), location: location))]))
+        }
+        let photo = Providers.photo("p1")
+        #expect(
+            try await media(302, "", "https://pictures.example/3").ask(photo).photoURL == "https://pictures.example/3")
+        #expect(await media(302, "", "http://plain.example").failure(photo)?.code == .upstreamRejected)
+        #expect(await media(403, "\u{89}PNG").failure(photo)?.code == .rateLimited)
+        #expect(await media(403, #"{"error":{"status":"PERMISSION_DENIED"}}"#).failure(photo)?.code == .unauthorized)
+        #expect(await media(429, "").failure(photo)?.code == .rateLimited)
+        #expect(await media(200, #"{"photoUri":"http://plain.example"}"#).failure(photo)?.code == .badResponse)
+        #expect(await media(200, "{}").failure(photo)?.code == .badResponse)
+
+        let details = Self.ok(#"{"result":{"photos":[{"photo_reference":"r"}]},"status":"OK"}"#)
+        for (status, code) in [
+            (403, SearchError.Code.rateLimited), (400, .upstreamRejected), (200, .upstreamRejected),
+            (500, .upstreamUnavailable),
+        ] {
+            let http = FakeHTTP([details, .success(HTTPResponse(status: status, body: Array("\u{89}PNG".utf8)))])
+            #expect(await Providers.legacy(http).failure(photo)?.code == code)
+        }
+    }
+}
+
+extension Coordinate {
+    /// The point that far along the great circle that leaves in that direction, in degrees from north.
+    fileprivate func point(at bearing: Double, metres: Double) -> Coordinate {
+        let (angle, direction) = (metres / 6_371_008.8, bearing * .pi / 180)
+        let (lat, lng) = (latitude * .pi / 180, longitude * .pi / 180)
+        let north = asin(sin(lat) * cos(angle) + cos(lat) * sin(angle) * cos(direction))
+        let east = lng + atan2(sin(direction) * sin(angle) * cos(lat), cos(angle) - sin(lat) * sin(north))
+        let degrees = (east * 180 / .pi + 540).truncatingRemainder(dividingBy: 360) - 180
+        return Coordinate(latitude: north * 180 / .pi, longitude: degrees)
+    }
+}
