@@ -101,6 +101,9 @@ let package = Package(
             name: "PlaceProvidersTests", dependencies: ["HTTPTransport", "JSON", "PlaceProviders", "TestSupport"],
             resources: [.copy("Fixtures")], swiftSettings: safe),
         .testTarget(name: "EventContractTests", dependencies: ["EventContract"], swiftSettings: spans),
+        .testTarget(
+            name: "ProviderSimulatorTests",
+            dependencies: ["ProviderSimulator", "TestSupport", product("NIOCore", "swift-nio")], swiftSettings: safe),
         .testTarget(name: "ObservabilityTests", dependencies: ["Observability"], swiftSettings: safe),
         .testTarget(name: "WorkerRuntimeTests", dependencies: ["WorkerRuntime", "TestSupport"], swiftSettings: safe),
         .testTarget(name: "AdminServerTests", dependencies: ["AdminServer"], swiftSettings: safe),

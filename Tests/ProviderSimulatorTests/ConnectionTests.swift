@@ -1,0 +1,244 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import ProviderSimulator
+
+struct ConnectionTests {
+    private static func line(_ path: String, _ version: String = "1.1", _ headers: String = "") -> String {
+        "GET \(path) HTTP/\(version)\r\nHost: x\r\n\(headers)\r\n"
+    }
+    private static let search = "/hotpepper/gourmet/v1/?key=k&format=json&\(Simulator.spot)"
+
+    @Test func pipelinedRequestsAreAnsweredInTheirOrder() async throws {
+        try await Simulator.run { simulator in
+            let port = simulator.port
+            let counts = try await blocking { () -> [Int] in
+                let client = try RawClient(port: port)
+                // The slow first one must not be overtaken; far more than are taken in at once.
+                client.send(Self.line("\(Self.search)&count=1&keyword=fault:delay=100"))
+                client.send((1..<200).map { Self.line("\(Self.search)&count=\($0 % 10 + 1)") }.joined())
+                return (0..<200).map { _ in client.answer().shops.count }
+            }
+            #expect(counts == [1] + (1..<200).map { $0 % 10 + 1 })
+        }
+    }
+
+    @Test func connectionsLiveAsLongAsTheClientSays() async throws {
+        try await Simulator.run { simulator in
+            let port = simulator.port
+            let (answers, ends) = try await blocking { () -> ([Answer], [RawClient.Piece]) in
+                let old = try RawClient(port: port)
+                old.send(Self.line("\(Self.search)&count=1", "1.0"))
+                var answers = [old.answer()]
+                let kept = try RawClient(port: port)
+                kept.send(Self.line("\(Self.search)&count=1", "1.0", "Connection: keep-alive\r\n"))
+                answers.append(kept.answer())
+                kept.send(Self.line("\(Self.search)&count=1", "1.1", "Connection: close\r\n"))
+                answers.append(kept.answer())
+                return (answers, [old.receive(patience: 30), kept.receive(patience: 30)])
+            }
+            #expect(answers.map(\.status) == [200, 200, 200])
+            #expect(answers.dropFirst().map(\.headers["connection"]) == ["keep-alive", "close"])
+            #expect(ends.allSatisfy { if case .end = $0 { true } else { false } })
+        }
+    }
+
+    @Test func oversizedRequestsAreRefused() async throws {
+        try await Simulator.run({ $0.maxRequestBytes = 10_000 }) { simulator async throws in
+            let body = "{\"textQuery\":\"" + String(repeating: "x", count: 20_000) + "\"}"
+            #expect(try await simulator.new("searchText", body).status == 413)
+            #expect(try await simulator.get("/" + String(repeating: "x", count: 20_000)).status == 414)
+            #expect(try await simulator.gourmet(Simulator.spot).status == 200)
+        }
+    }
+
+    @Test func expectContinueIsAnswered() async throws {
+        try await Simulator.run { simulator in
+            let port = simulator.port
+            let statuses = try await blocking { () -> [Int] in
+                let client = try RawClient(port: port)
+                let body = "{\"textQuery\":\"ramen\"}"
+                client.send(
+                    "POST /v1/places:searchText?key=k&fields=places.id HTTP/1.1\r\nHost: x\r\nExpect: 100-continue\r\n"
+                        + "Content-Length: \(body.utf8.count)\r\n\r\n")
+                let first = client.answer().status
+                client.send(body)
+                return [first, client.answer().status]
+            }
+            #expect(statuses == [100, 200])
+        }
+    }
+
+    @Test(arguments: ["HEAD", "DELETE", "POST", "OPTIONS"])
+    func otherMethodsAreRefused(method: String) async throws {
+        try await Simulator.run { simulator in
+            let answer = try await simulator.call(method, Self.search, [:], body: nil)
+            #expect(answer.status == 405 && answer.ending == .complete)
+        }
+    }
+
+    @Test func gzipIsForThoseWhoAcceptIt() async throws {
+        try await Simulator.run({ $0.gzip = true }) { simulator in
+            let plain = try await simulator.get(Self.search)
+            #expect(plain.headers["content-encoding"] == nil)
+            let packed = try await simulator.get(Self.search, ["Accept-Encoding": "gzip, br"])
+            #expect(packed.headers["content-encoding"] == "gzip")
+            let file = FileManager.default.temporaryDirectory.appendingPathComponent("\(UUID()).gz")
+            try packed.body.write(to: file)
+            defer { try? FileManager.default.removeItem(at: file) }
+            let path = file.path
+            let unpacked = try await blocking { () -> Data in
+                let gzip = Process()
+                gzip.executableURL = URL(fileURLWithPath: "/bin/gzip")
+                gzip.arguments = ["-dc", path]
+                let pipe = Pipe()
+                gzip.standardOutput = pipe
+                try gzip.run()
+                return pipe.fileHandleForReading.readDataToEndOfFile()
+            }
+            #expect(unpacked == plain.body)
+        }
+    }
+
+    /// Whatever comes, it is answered or closed, and the next one is served.
+    @Test func hostileBytesHarmNobody() async throws {
+        try await Simulator.run { simulator in
+            let port = simulator.port
+            try await blocking {
+                var numbers = HashStream(99)
+                let starts = [
+                    "GET ", "POST /v1/places:searchText", "\0\0\0", "GET /hotpepper/gourmet/v1/?",
+                    "GET /maps/api/place/photo?key=k&",
+                    "GET /v1/places/", "POST /_sim/config HTTP/1.1\r\nContent-Length: 5\r\n\r\n", "",
+                ]
+                for _ in 0..<300 {
+                    let client = try RawClient(port: port)
+                    let noise = (0..<numbers.next(below: 400)).map { _ in UInt8(truncatingIfNeeded: numbers.next()) }
+                    client.send(Array(numbers.pick(starts).utf8) + noise + Array("\r\n\r\n".utf8))
+                    _ = client.receive(patience: 0.02)
+                }
+            }
+            #expect(try await simulator.gourmet(Simulator.spot).status == 200)
+        }
+    }
+
+    /// Well-formed HTTP with values that nobody would send.
+    @Test func hostileValuesHarmNobody() async throws {
+        try await Simulator.run { simulator in
+            let port = simulator.port
+            let fault = try await blocking { () -> String? in
+                var numbers = HashStream(7)
+                let values = [
+                    "", "0", "-1", "1e308", "nan", "inf", "99999999999999999999", "%00", "%ff%fe", "%", "%zz", "a,b,c",
+                    "90,180",
+                    "-90,-180", "89.99999,179.99999", "*", "../..", "%F0%9F%8D%9C", String(repeating: "A", count: 3000),
+                    "|", "%2C", "1.5",
+                ]
+                let names = [
+                    "lat", "lng", "range", "count", "start", "id", "genre", "keyword", "type", "location", "radius",
+                    "rankby", "opennow",
+                    "pagetoken", "place_id", "fields", "photo_reference", "maxwidth", "minprice", "datum", "small_area",
+                    "budget", "order",
+                    "special", "credit_card", "party_capacity", "name", "query", "input", "inputtype", "callback",
+                    "format", "language",
+                ]
+                let paths = [
+                    "/hotpepper/gourmet/v1/", "/hotpepper/shop/v1/", "/hotpepper/small_area/v1/",
+                    "/maps/api/place/nearbysearch/json",
+                    "/maps/api/place/textsearch/json", "/maps/api/place/details/json", "/maps/api/place/photo",
+                    "/maps/api/place/findplacefromtext/json", "/v1/places/x", "/v1/places/x/photos/y/media",
+                    "/_sim/log",
+                ]
+                let client = try RawClient(port: port)
+                for _ in 0..<300 {
+                    let query = (0..<numbers.next(below: 7)).map { _ in "\(numbers.pick(names))=\(numbers.pick(values))"
+                    }
+                    client.send(Self.line("\(numbers.pick(paths))?key=k&\(query.joined(separator: "&"))"))
+                    let answer = client.answer()
+                    if answer.status < 200 || answer.ending != .complete { return "\(query)" }
+                }
+                return nil
+            }
+            #expect(fault == nil)
+        }
+    }
+
+    @Test func hostileBodiesHarmNobody() async throws {
+        try await Simulator.run { simulator in
+            let port = simulator.port
+            let fault = try await blocking { () -> String? in
+                var numbers = HashStream(11)
+                let sound = Array(
+                    ("{\"textQuery\":\"ramen\",\"pageSize\":5,\"openNow\":true,\"minRating\":3.5,\"priceLevels\":[\"PRICE_LEVEL_FREE\"],"
+                        + "\"locationBias\":\(Simulator.box),\"pageToken\":\"\"}").utf8)
+                let client = try RawClient(port: port)
+                for _ in 0..<1000 {
+                    var body = sound
+                    for _ in 0...numbers.next(below: 3) {
+                        let index = numbers.next(below: body.count)
+                        switch numbers.next(below: 3) {
+                        case 0: body[index] = UInt8(truncatingIfNeeded: numbers.next())
+                        case 1: body.remove(at: index)
+                        default:
+                            body.insert(
+                                contentsOf: sound[index % sound.count..<min(index % sound.count + 20, sound.count)],
+                                at: index)
+                        }
+                    }
+                    client.send(
+                        Array(
+                            "POST /v1/places:searchText?key=k&fields=* HTTP/1.1\r\nContent-Length: \(body.count)\r\n\r\n"
+                                .utf8) + body)
+                    let answer = client.answer()
+                    let isSound = [200, 400].contains(answer.status) && answer.json != nil
+                    if !isSound || answer.ending != .complete { return String(decoding: body, as: UTF8.self) }
+                }
+                return nil
+            }
+            #expect(fault == nil)
+        }
+    }
+
+    @Test func shutdownClosesWhatIsOpen() async throws {
+        let server = try SimulatorServer(SimulatorConfiguration())
+        let url = try await server.start()
+        #expect(url == server.baseURL)
+        let port = try #require(server.port)
+        let piece = try await withThrowingTaskGroup(of: RawClient.Piece?.self) { group in
+            group.addTask {
+                try await blocking {
+                    let client = try RawClient(port: port)
+                    client.send(Self.line("\(Self.search)&keyword=fault:hang"))
+                    return client.receive(patience: 60)
+                }
+            }
+            group.addTask {
+                try await eventually("it hangs") {
+                    let simulator = Simulator(server: server, port: port)
+                    return try await simulator.stats(.hotpepper)["inFlight"] as? Int == 1
+                }
+                await server.shutdown()
+                return nil
+            }
+            var piece: RawClient.Piece?
+            for try await result in group { piece = result ?? piece }
+            return piece
+        }
+        guard case .end = try #require(piece) else {
+            Issue.record("\(String(describing: piece))")
+            return
+        }
+        #expect(server.port == nil)
+        await #expect(throws: SimulatorError.startedTwice) { try await server.start() }
+    }
+
+    @Test func runEndsWhenItsTaskIsCancelled() async throws {
+        let server = try SimulatorServer(SimulatorConfiguration())
+        let task = Task { try await server.run() }
+        try await eventually("it listens") { server.port != nil }
+        task.cancel()
+        try await task.value
+        #expect(server.port == nil)
+    }
+}

@@ -1,0 +1,253 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import ProviderSimulator
+
+struct FaultTests {
+    static let providers = Simulator.Provider.allCases
+
+    @Test(arguments: providers, [301, 302, 400, 404, 408, 413, 429, 500, 502, 503, 504])
+    func anyHTTPStatusComesFromEveryProvider(provider: Simulator.Provider, status: Int) async throws {
+        try await Simulator.run { simulator in
+            let answer = try await simulator.search(provider, "fault:\(status)")
+            #expect(answer.status == status && answer.text.contains("<html"))
+            #expect(answer.headers["retry-after"] == nil)
+            #expect((answer.headers["location"] != nil) == (status < 400))
+        }
+    }
+
+    @Test func retryAfterIsSecondsOrADate() async throws {
+        try await Simulator.run { simulator in
+            #expect(try await simulator.search(.legacy, "fault:503=7").headers["retry-after"] == "7")
+            let start = Date()
+            let text = try #require(try await simulator.search(.legacy, "fault:429=date60").headers["retry-after"])
+            let format = DateFormatter()
+            format.locale = Locale(identifier: "en_US_POSIX")
+            format.timeZone = TimeZone(identifier: "GMT")
+            format.dateFormat = "EEE, dd MMM yyyy HH:mm:ss 'GMT'"
+            let date = try #require(format.date(from: text))
+            // Whole seconds, of a clock that may be a tick behind.
+            #expect(date >= start + 58 && date <= Date() + 61)
+        }
+    }
+
+    /// Spelling, Hot Pepper's code (0: HTTP 429), legacy's status, New's HTTP code, status and reason.
+    static let errors: [(String, Int, String, Int, String, String?)] = [
+        ("1000", 1000, "UNKNOWN_ERROR", 500, "INTERNAL", nil),
+        ("2000", 2000, "REQUEST_DENIED", 400, "INVALID_ARGUMENT", "API_KEY_INVALID"),
+        ("3000", 3000, "INVALID_REQUEST", 400, "INVALID_ARGUMENT", nil),
+        ("OVER_QUERY_LIMIT", 0, "OVER_QUERY_LIMIT", 429, "RESOURCE_EXHAUSTED", "RATE_LIMIT_EXCEEDED"),
+        ("OVER_DAILY_LIMIT", 0, "OVER_DAILY_LIMIT", 429, "RESOURCE_EXHAUSTED", "RATE_LIMIT_EXCEEDED"),
+        ("PerDay", 0, "OVER_QUERY_LIMIT", 429, "RESOURCE_EXHAUSTED", "RATE_LIMIT_EXCEEDED"),
+        ("REQUEST_DENIED", 2000, "REQUEST_DENIED", 400, "INVALID_ARGUMENT", "API_KEY_INVALID"),
+        ("UNKNOWN_ERROR", 1000, "UNKNOWN_ERROR", 500, "INTERNAL", nil),
+        ("NOT_FOUND", 3000, "NOT_FOUND", 404, "NOT_FOUND", nil),
+        ("ZERO_RESULTS", 3000, "ZERO_RESULTS", 404, "NOT_FOUND", nil),
+        ("UNAUTHENTICATED", 2000, "REQUEST_DENIED", 401, "UNAUTHENTICATED", nil),
+        ("PERMISSION_DENIED", 2000, "REQUEST_DENIED", 403, "PERMISSION_DENIED", "API_KEY_SERVICE_BLOCKED"),
+        ("BILLING_DISABLED", 2000, "REQUEST_DENIED", 403, "PERMISSION_DENIED", "BILLING_DISABLED"),
+        ("UNAVAILABLE", 1000, "UNKNOWN_ERROR", 503, "UNAVAILABLE", nil),
+        ("DEADLINE_EXCEEDED", 1000, "UNKNOWN_ERROR", 504, "DEADLINE_EXCEEDED", nil),
+        ("UNIMPLEMENTED", 1000, "UNKNOWN_ERROR", 501, "UNIMPLEMENTED", nil),
+        ("CANCELLED", 1000, "UNKNOWN_ERROR", 499, "CANCELLED", nil),
+        ("ABORTED", 1000, "UNKNOWN_ERROR", 409, "ABORTED", nil),
+        ("unknown_status", 9999, "SOMETHING_NEW", 418, "SOMETHING_NEW", nil),
+    ]
+    @Test(arguments: errors)
+    func everyProviderErrorHasItsShape(
+        spelling: String, hotpepper: Int, legacy: String, code: Int, status: String, reason: String?
+    ) async throws {
+        try await Simulator.run { simulator in
+            let first = try await simulator.search(.hotpepper, "fault:\(spelling)")
+            if hotpepper == 0 {
+                #expect(first.status == 429)
+            } else {
+                #expect(first.status == 200 && first.code == hotpepper)
+            }
+            let second = try await simulator.search(.legacy, "fault:\(spelling)")
+            #expect(second.status == 200 && second.legacyStatus == legacy)
+            let third = try await simulator.search(.new, "fault:\(spelling)")
+            #expect(third.status == code && third.error["code"] as? Int == code)
+            #expect(third.error["status"] as? String == status && third.reasons.first == reason)
+        }
+    }
+
+    @Test func limitsTellTheirSpanAndWhenToComeBack() async throws {
+        try await Simulator.run { simulator in
+            let daily = try await simulator.search(.legacy, "fault:PerDay")
+            #expect((daily.object["error_message"] as? String)?.contains("exceeded your daily request quota") == true)
+            for (spelling, span) in [("PerDay", "PerDay"), ("RESOURCE_EXHAUSTED", "PerMinute")] {
+                let answer = try await simulator.search(.new, "fault:\(spelling)=17")
+                let details = try #require(answer.error["details"] as? [[String: Any]])
+                #expect(
+                    (details[0]["metadata"] as? [String: Any]).map { ($0["quota_limit"] as? String)?.contains(span) }
+                        == true)
+                #expect(details.contains { $0["retryDelay"] as? String == "17s" })
+            }
+        }
+    }
+
+    static let bodies: [(String, @Sendable (Answer) -> Bool)] = [
+        ("html", { $0.text.hasPrefix("<!DOCTYPE html") }), ("empty", { $0.body.isEmpty }),
+        ("garbage", { $0.body.count == 4096 && $0.json == nil }), ("xml", { $0.text.hasPrefix("<?xml") }),
+        ("cut", { $0.body.count > 100 && $0.text.hasPrefix("{") && $0.json == nil }),
+        ("deep", { $0.text.contains(String(repeating: "[", count: 100_000)) }), ("shape", { $0.json is [Any] }),
+        ("utf8", { String(validating: $0.body, as: UTF8.self) == nil }),
+        ("none", { $0.shops.isEmpty && $0.legacyResults.isEmpty && $0.places.isEmpty && $0.json != nil }),
+    ]
+    @Test(arguments: providers, bodies.map(\.0))
+    func wrongBodiesComeWith200(provider: Simulator.Provider, spelling: String) async throws {
+        try await Simulator.run { simulator in
+            let answer = try await simulator.search(provider, "fault:\(spelling)")
+            #expect(answer.status == 200 && answer.ending == .complete)
+            #expect(Self.bodies.first { $0.0 == spelling }?.1(answer) == true, "\(answer.text.prefix(200))")
+        }
+    }
+
+    @Test(arguments: providers)
+    func connectionsEndAsTheFaultSays(provider: Simulator.Provider) async throws {
+        try await Simulator.run { simulator in
+            let reset = try await simulator.search(provider, "fault:reset")
+            #expect(reset.ending == .reset && reset.status == 0)
+            let closed = try await simulator.search(provider, "fault:close")
+            #expect(closed.ending == .closedEarly && closed.status == 0)
+            let late = try await simulator.search(provider, "fault:reset-body")
+            #expect(late.ending == .reset && late.status == 200 && !late.body.isEmpty)
+            let truncated = try await simulator.search(provider, "fault:truncated")
+            let length = Int(truncated.headers["content-length"] ?? "") ?? 0
+            #expect(truncated.ending == .closedEarly && truncated.body.count == length / 2)
+            let chunked = try await simulator.search(provider, "fault:cut-chunked")
+            #expect(chunked.headers["transfer-encoding"] == "chunked")
+            #expect(chunked.ending == .closedEarly && !chunked.body.isEmpty)
+        }
+    }
+
+    /// The client's wish to close the connection does not turn a reset into an orderly end.
+    @Test(arguments: providers)
+    func resetsAreResetsOnConnectionsThatCloseToo(provider: Simulator.Provider) async throws {
+        try await Simulator.run { simulator in
+            let closing = ["Connection": "close"]
+            #expect(try await simulator.search(provider, "fault:reset", closing).ending == .reset)
+            let late = try await simulator.search(provider, "fault:reset-body", closing)
+            #expect(late.ending == .reset && late.status == 200 && !late.body.isEmpty)
+        }
+    }
+
+    @Test(arguments: providers)
+    func silenceLastsUntilTheClientGoes(provider: Simulator.Provider) async throws {
+        try await Simulator.run { simulator in
+            let hang = try await simulator.search(provider, "fault:hang", patience: 0.3)
+            #expect(hang.ending == .silent && hang.status == 0)
+            let half = try await simulator.search(provider, "fault:hang-body", bodyPatience: 0.3)
+            #expect(half.ending == .silent && half.status == 200 && !half.body.isEmpty)
+            try await eventually("both are counted as aborted") {
+                let stats = try await simulator.stats(provider)
+                return stats["aborted"] as? Int == 2 && stats["inFlight"] as? Int == 0
+            }
+        }
+    }
+
+    @Test(arguments: providers)
+    func delayAndDripTakeTheirTime(provider: Simulator.Provider) async throws {
+        try await Simulator.run { simulator in
+            let late = try await simulator.search(provider, "fault:delay=250")
+            #expect(late.status == 200 && late.seconds >= 0.24)
+            let slow = try await simulator.search(provider, "fault:drip=400")
+            #expect(slow.ending == .complete && slow.json != nil && slow.seconds >= 0.3)
+            let both = try await simulator.search(provider, "fault:delay=150 fault:503")
+            #expect(both.status == 503 && both.seconds >= 0.14)
+        }
+    }
+
+    @Test func hugeBodyIsStreamedAsItIsRead() async throws {
+        try await Simulator.run { simulator in
+            let port = simulator.port
+            let answer = try await blocking {
+                let client = try RawClient(port: port)
+                client.send(Simulator.request("GET", "/hotpepper/gourmet/v1/?key=k&keyword=fault:huge", [:], body: nil))
+                return client.answer(limit: 3 << 20)
+            }
+            #expect(answer.headers["content-length"] == "\(100 << 20)")
+            #expect(answer.body.count >= 3 << 20)
+            let whole = try await simulator.search(.new, "fault:huge=3")
+            #expect(whole.body.count == 3 << 20 && whole.object.isEmpty && whole.json != nil)
+        }
+    }
+
+    private static let curl = "/usr/bin/curl"
+
+    /// What an independent client makes of it: curl's exit codes.
+    @Test(
+        .enabled(if: FileManager.default.isExecutableFile(atPath: curl), "curl is needed"),
+        arguments: [
+            ("none", 0), ("truncated", 18), ("cut-chunked", 18), ("reset", 56), ("close", 52), ("hang", 28),
+            ("bad-gzip", 61),
+        ])
+    func curlSeesTheSame(spelling: String, code: Int32) async throws {
+        try await Simulator.run { simulator in
+            let port = simulator.port
+            let status = try await blocking { () -> Int32 in
+                let curl = Process()
+                curl.executableURL = URL(fileURLWithPath: Self.curl)
+                curl.arguments = [
+                    "-s", "-o", "/dev/null", "--max-time", spelling == "hang" ? "1" : "60", "--compressed",
+                    "http://127.0.0.1:\(port)/hotpepper/gourmet/v1/?key=k&format=json&\(Simulator.spot)&keyword=fault:\(spelling)",
+                ]
+                try curl.run()
+                curl.waitUntilExit()
+                return curl.terminationStatus
+            }
+            // Damaged data end in 61 (bad content encoding) or 23 (the decoder refused it), by version.
+            #expect(status == code || code == 61 && status == 23, "\(status)")
+        }
+    }
+
+    @Test func aFaultCanComeTheFirstTimesOnly() async throws {
+        try await Simulator.run { simulator in
+            var statuses: [Int] = []
+            for _ in 0..<3 { statuses.append(try await simulator.search(.hotpepper, "ラーメン fault:503*2").status) }
+            #expect(statuses == [503, 503, 200])
+            // Another request has a count of its own.
+            #expect(try await simulator.search(.hotpepper, "ラーメン fault:503*2 tag:2").status == 503)
+        }
+    }
+
+    @Test func typesAndPlaceIDsCarryFaultsToo() async throws {
+        try await Simulator.run { simulator async throws in
+            #expect(try await simulator.nearby("location=35.69,139.7&radius=500&type=fault:502").status == 502)
+            let body = "{\"includedTypes\":[\"fault:502\"],\"locationRestriction\":\(Simulator.circle())}"
+            #expect(try await simulator.new("searchNearby", body).status == 502)
+            #expect(try await simulator.gourmet("id=fault:502").status == 502)
+            #expect(try await simulator.gourmet("\(Simulator.spot)&genre=fault:502").status == 502)
+            #expect(try await simulator.get("/maps/api/place/details/json?key=k&place_id=fault:502").status == 502)
+            let headers = ["X-Goog-Api-Key": "k", "X-Goog-FieldMask": "id"]
+            #expect(try await simulator.get("/v1/places/fault:502", headers).status == 502)
+            #expect(try await simulator.get("/v1/places/fault%3A502", headers).status == 502)
+        }
+    }
+
+    @Test func everySpellingOfTheTableIsKnown() {
+        for row in FaultTable.rows {
+            for part in row.spelling.split(separator: ", ") {
+                let spelling = String(part).replacing("=dateS", with: "=date1").replacing("=S", with: "=1").replacing(
+                    "=MS", with: "=1"
+                )
+                .replacing("=MB", with: "=1")
+                if ["delay=1", "NAME*N", "300 ... 599"].contains(spelling) { continue }
+                #expect(FaultTable.accepts(spelling), "\(spelling)")
+            }
+        }
+        #expect(!FaultTable.accepts("nonsense") && !FaultTable.accepts("") && !FaultTable.accepts("299"))
+    }
+
+    @Test(arguments: [
+        "fault:nonsense", "fault:", "fault:503*x", "fault:huge=-1", "fault:delay=x", "fault:=", "fault:*",
+    ])
+    func misspeltFaultsHarmNobody(text: String) async throws {
+        try await Simulator.run { simulator in
+            let answer = try await simulator.search(.hotpepper, text)
+            #expect(answer.ending == .complete && answer.status > 0)
+        }
+    }
+}

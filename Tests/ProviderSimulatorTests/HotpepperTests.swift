@@ -1,0 +1,176 @@
+import Foundation
+import ProviderSimulator
+import Testing
+
+struct HotpepperTests {
+    @Test func answerHasTheDocumentedShape() async throws {
+        try await Simulator.run { simulator in
+            let answer = try await simulator.gourmet("\(Simulator.spot)&range=3&count=20")
+            #expect(answer.status == 200)
+            #expect(answer.headers["content-type"]?.hasPrefix("text/javascript") == true)
+            #expect(answer.results["results_returned"] as? String == "20")
+            #expect(answer.results["results_start"] as? Int == 1)
+            #expect(answer.shops.count == 20)
+            #expect((46_000...60_000).contains(answer.body.count), "\(answer.body.count)")
+            for shop in answer.shops {
+                #expect((shop["id"] as? String)?.wholeMatch(of: /J\d{9}/) != nil)
+                #expect(shop["lat"] is Double && shop["lng"] is Double)
+                #expect(shop["party_capacity"] is Int || shop["party_capacity"] as? String == "")
+                #expect(((shop["photo"] as? [String: Any])?["pc"] as? [String: Any])?["l"] is String)
+            }
+        }
+    }
+
+    @Test(arguments: zip([1, 2, 3, 4, 5], [300.0, 500, 1000, 2000, 3000]))
+    func rangeLimitsTheDistanceAndNearestComeFirst(range: Int, limit: Double) async throws {
+        try await Simulator.run { simulator in
+            let answer = try await simulator.gourmet("\(Simulator.spot)&range=\(range)&count=100")
+            let distances = answer.shops.map {
+                metres((35.690921, 139.700258), ($0["lat"] as? Double ?? 0, $0["lng"] as? Double ?? 0))
+            }
+            #expect(!distances.isEmpty)
+            #expect(distances.allSatisfy { $0 <= limit * 1.001 })
+            #expect(zip(distances, distances.dropFirst()).allSatisfy { $0 <= $1 + 1 })
+        }
+    }
+
+    @Test func pagesJoinToTheWholeList() async throws {
+        try await Simulator.run { simulator in
+            let whole = try await simulator.gourmet("\(Simulator.spot)&range=3&count=100")
+            let available = try #require(whole.results["results_available"] as? Int)
+            var joined: [String] = []
+            while joined.count < min(available, 100) {
+                let page = try await simulator.gourmet("\(Simulator.spot)&range=3&count=7&start=\(joined.count + 1)")
+                #expect(page.results["results_start"] as? Int == joined.count + 1)
+                try #require(!page.shops.isEmpty)
+                joined += ids(page.shops)
+            }
+            #expect(joined.prefix(100).elementsEqual(ids(whole.shops).prefix(joined.count)))
+            #expect(Set(joined).count == joined.count)
+            let beyond = try await simulator.gourmet("\(Simulator.spot)&start=\(available + 1)")
+            #expect(beyond.shops.isEmpty && beyond.results["results_returned"] as? String == "0")
+        }
+    }
+
+    static let refused = [
+        "", "range=3", "name=x", "lat=35.6", "lat=91&lng=139", "lat=x&lng=139", "\(Simulator.spot)&range=6",
+        "\(Simulator.spot)&count=x", "\(Simulator.spot)&start=0",
+    ]
+    @Test(arguments: refused)
+    func badOrMissingConditionsAre3000(parameters: String) async throws {
+        try await Simulator.run { simulator in
+            let answer = try await simulator.gourmet(parameters)
+            #expect(answer.status == 200)
+            #expect(answer.code == 3000)
+            #expect(answer.results["shop"] == nil)
+        }
+    }
+
+    @Test(
+        arguments: [("key=", 2000), ("key=wrong-one", 2000), ("key=denied", 2000), (nil, 3000), ("key=fine", nil)]
+            as [(String?, Int?)])
+    func keyIsChecked(key: String?, code: Int?) async throws {
+        try await Simulator.run { simulator async throws in
+            #expect(try await simulator.gourmet(Simulator.spot, key: key).code == code)
+        }
+    }
+
+    @Test func filtersAreHonoured() async throws {
+        try await Simulator.run { simulator in
+            let area = "\(Simulator.spot)&range=5&count=100"
+            let ramen = try await simulator.gourmet("\(area)&genre=G013")
+            #expect(ramen.shops.count > 5)
+            #expect(ramen.shops.allSatisfy { ($0["genre"] as? [String: Any])?["code"] as? String == "G013" })
+            let wifi = try await simulator.gourmet("\(area)&wifi=1&parking=1")
+            #expect(!wifi.shops.isEmpty)
+            #expect(wifi.shops.allSatisfy { ($0["parking"] as? String ?? "あり").hasPrefix("あり") })
+            for coupon in [0, 1] {
+                let answer = try await simulator.gourmet("\(area)&ktai_coupon=\(coupon)")
+                #expect(answer.shops.allSatisfy { $0["ktai_coupon"] as? Int == coupon })
+            }
+            let keyword = try await simulator.gourmet("\(area)&keyword=ラーメン　新宿")
+            #expect(!keyword.shops.isEmpty)
+            #expect(try await simulator.gourmet("\(area)&keyword=ラーメン　zzz").shops.isEmpty)
+            let tagged = try await simulator.gourmet("\(area)&keyword=ラーメン tag:17")
+            #expect(ids(tagged.shops) == ids(try await simulator.gourmet("\(area)&keyword=ラーメン").shops))
+            let party = try await simulator.gourmet("\(area)&party_capacity=60")
+            #expect(party.shops.allSatisfy { $0["party_capacity"] as? Int ?? 0 >= 60 })
+            #expect(try await simulator.gourmet("large_area=Z022&count=5").shops.count == 5)
+            #expect(try await simulator.gourmet("large_area=Z999").shops.isEmpty)
+        }
+    }
+
+    @Test func idFindsTheSameShopAgain() async throws {
+        try await Simulator.run { simulator in
+            let found = try await simulator.gourmet("\(Simulator.spot)&count=3")
+            let again = try await simulator.gourmet("id=\(ids(found.shops).joined(separator: ","))")
+            #expect(ids(again.shops) == ids(found.shops))
+            #expect(again.shops[0]["name"] as? String == found.shops[0]["name"] as? String)
+            let unknown = try await simulator.gourmet("id=J000000000")
+            #expect(unknown.shops.isEmpty && unknown.code == nil)
+            let many = (0..<30).map { _ in ids(found.shops)[0] }.joined(separator: ",")
+            #expect(try await simulator.gourmet("id=\(many)&count=100").shops.count == 20)
+        }
+    }
+
+    @Test func liteLeavesOutWhatTheReferenceSays() async throws {
+        try await Simulator.run { simulator in
+            let shop = try #require(try await simulator.gourmet("\(Simulator.spot)&type=lite").shops.first)
+            #expect(shop["capacity"] == nil && shop["budget"] == nil && shop["mobile_access"] == nil)
+            #expect((shop["genre"] as? [String: Any])?["code"] == nil)
+            #expect((shop["photo"] as? [String: Any])?.keys.sorted() == ["pc"])
+            let extras = try #require(
+                try await simulator.gourmet("\(Simulator.spot)&type=credit_card+special").shops.first)
+            #expect(extras["credit_card"] is [Any] && extras["special"] is [Any])
+        }
+    }
+
+    @Test func formatsAreXMLByDefaultAndJSONPWithCallback() async throws {
+        try await Simulator.run { simulator in
+            let xml = try await simulator.get("/hotpepper/gourmet/v1/?key=k&\(Simulator.spot)")
+            #expect(xml.text.hasPrefix("<?xml") && xml.text.contains("<shop><id>J"))
+            #expect(xml.headers["content-type"]?.hasPrefix("text/xml") == true)
+            let error = try await simulator.get("/hotpepper/gourmet/v1/?key=")
+            #expect(error.text.contains("<error><code>2000</code>"))
+            let jsonp = try await simulator.get(
+                "/hotpepper/gourmet/v1/?key=k&\(Simulator.spot)&format=jsonp&callback=f")
+            #expect(jsonp.text.hasPrefix("f({\"results\"") && jsonp.text.hasSuffix("});"))
+        }
+    }
+
+    @Test func oldVersionsWriteNumbersAsStrings() async throws {
+        try await Simulator.run({ $0.oldVersions = true }) { simulator in
+            let answer = try await simulator.gourmet(Simulator.spot)
+            #expect(answer.results["api_version"] as? String == "1.20")
+            #expect(answer.shops.allSatisfy { $0["lat"] is String && $0["capacity"] is String })
+            #expect(answer.text.contains("https:\\/\\/"))
+        }
+    }
+
+    @Test(arguments: ["lat=-33.87&lng=151.2", "lat=51.5&lng=-0.12", "lat=0.2&lng=0.2"])
+    func outsideJapanThereIsNothing(spot: String) async throws {
+        try await Simulator.run { simulator in
+            let answer = try await simulator.gourmet(spot)
+            #expect(answer.results["results_available"] as? Int == 0)
+            #expect(answer.results["shop"] is [Any])
+        }
+    }
+
+    @Test func mastersAndShopSearchAnswer() async throws {
+        try await Simulator.run { simulator in
+            let genres = try await simulator.get("/hotpepper/genre/v1/?key=k&format=json")
+            #expect((genres.results["genre"] as? [Any])?.count == 17)
+            for list in [
+                "budget", "large_area", "middle_area", "small_area", "credit_card", "special", "special_category",
+            ] {
+                let master = try await simulator.get("/hotpepper/\(list)/v1/?key=k&format=json")
+                #expect((master.results[list] as? [[String: Any]])?.first?["code"] is String, "\(list)")
+            }
+            #expect(try await simulator.get("/hotpepper/nothing/v1/?key=k&format=json").status == 404)
+            // The whole town has more than 30 shops: an error, not a page.
+            #expect(try await simulator.get("/hotpepper/shop/v1/?key=k&format=json&keyword=新宿").code == 3000)
+            let few = try await simulator.get("/hotpepper/shop/v1/?key=k&format=json&keyword=新宿 まる福 ラーメン")
+            #expect(few.code == nil && few.results["results_available"] is Int)
+        }
+    }
+}
