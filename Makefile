@@ -68,7 +68,7 @@ check-experiments: $(EXPERIMENTS)/ok ## The history checker's own tests: each ki
 experiments: build $(EXPERIMENTS)/ok ## Every experiment in its short form; ARGS='kill-9 --long' runs one at length
 	ops/experiments/run $(or $(ARGS),all --short)
 
-fuzz: setup ## Damaged answers into all decoders; INPUTS=N of them for each (default 200000)
+fuzz: setup ## Damaged answers and requests into all decoders; INPUTS=N of them for each (default 200000)
 	LOCSEARCH_FUZZ_INPUTS=$(or $(INPUTS),200000) swift test $(SWIFT_FLAGS) --filter FuzzTests
 
 sanitize-address: setup ## All suites under AddressSanitizer

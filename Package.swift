@@ -100,7 +100,8 @@ let package = Package(
         .testTarget(
             name: "PlaceProvidersTests", dependencies: ["HTTPTransport", "JSON", "PlaceProviders", "TestSupport"],
             resources: [.copy("Fixtures")], swiftSettings: safe),
-        .testTarget(name: "EventContractTests", dependencies: ["EventContract"], swiftSettings: spans),
+        .testTarget(
+            name: "EventContractTests", dependencies: ["EventContract", "TestSupport"], swiftSettings: spans),
         .testTarget(
             name: "ProviderSimulatorTests",
             dependencies: ["ProviderSimulator", "TestSupport", product("NIOCore", "swift-nio")], swiftSettings: safe),

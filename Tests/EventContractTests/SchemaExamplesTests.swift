@@ -11,7 +11,19 @@ struct SchemaExamplesTests {
 
     private static func files(in path: String) throws -> [URL] {
         try FileManager.default.contentsOfDirectory(at: folder.appending(path: path), includingPropertiesForKeys: nil)
-            .filter { $0.pathExtension == "json" }
+            .filter { $0.pathExtension == "json" }.sorted { $0.path < $1.path }
+    }
+
+    static func requests() throws -> [[UInt8]] {
+        try files(in: "request").map { Array(try Data(contentsOf: $0)) }
+    }
+
+    /// The values of examples that are refused.
+    static func invalidRequests() throws -> [[UInt8]] { try files(in: "invalid/request").map { try value(of: $0) } }
+
+    private static func value(of file: URL) throws -> [UInt8] {
+        let example = try JSONSerialization.jsonObject(with: Data(contentsOf: file)) as? [String: Any]
+        return Array(try JSONSerialization.data(withJSONObject: #require(example?["value"])))
     }
 
     @Test(arguments: Envelope.allCases)
@@ -32,11 +44,8 @@ struct SchemaExamplesTests {
         let files = try Self.files(in: "invalid/request")
         #expect(files.count > 20)
         for file in files {
-            let example = try Data(contentsOf: file)
-            let expected = try JSONDecoder().decode(Invalid.self, from: example).expectedMember
-            let value = try #require(try JSONSerialization.jsonObject(with: example) as? [String: Any])["value"]
-            let body = try JSONSerialization.data(withJSONObject: #require(value))
-            let rejected = Records.rejection(of: Records.record(Array(body)))
+            let expected = try JSONDecoder().decode(Invalid.self, from: Data(contentsOf: file)).expectedMember
+            let rejected = Records.rejection(of: Records.record(try Self.value(of: file)))
             #expect(rejected?.error.member == expected, "\(file.lastPathComponent)")
         }
     }
