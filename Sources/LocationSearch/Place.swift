@@ -22,6 +22,7 @@ public struct Place: Sendable, Hashable {
     public var priceLevel: Int?
     public var openNow: Bool?
 
+    @inlinable
     public init(
         id: String, provider: ProviderID, name: String, category: String? = nil, types: [String] = [],
         location: Coordinate? = nil, distanceMeters: Double? = nil, address: String? = nil, imageURL: String? = nil,

@@ -1,6 +1,10 @@
 extension Duration {
     /// For arithmetic with rates and shares; exact to about 16 digits.
-    var inSeconds: Double { Double(attoseconds) * 1e-18 }
+    var inSeconds: Double {
+        // Not by way of `attoseconds`: the standard library converts an `Int128` bit by bit.
+        let (seconds, attoseconds) = components
+        return Double(seconds) + Double(attoseconds) * 1e-18
+    }
 
     /// Rounded up to whole nanoseconds, so that what is due after it is due indeed; between 0 and 100 years.
     init(roundingUp seconds: Double) {

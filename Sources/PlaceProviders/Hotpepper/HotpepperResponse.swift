@@ -122,27 +122,27 @@ extension Place {
     /// One shop; `nil` when it lacks id or name. Everything else may be missing or empty.
     init?(hotpepper reader: inout JSONReader) throws(JSONError) {
         guard try reader.enterObject() else { return nil }
-        var place = Place(id: "", provider: .hotpepper, name: "")
+        // Filled in where it lies: a copy at the end would retain and release every text.
+        self.init(id: "", provider: .hotpepper, name: "")
         var (latitude, longitude): (Double?, Double?) = (nil, nil)
         var (genre, subGenre): (String?, String?) = (nil, nil)
         while let member = try reader.nextMember(of: Self.hotpepperMembers) {
             switch member {
-            case .id: place.id = try reader.wanted() ?? ""
-            case .name: place.name = try reader.wanted() ?? ""
-            case .address: place.address = try reader.wanted()
+            case .id: id = try reader.wanted() ?? ""
+            case .name: name = try reader.wanted() ?? ""
+            case .address: address = try reader.wanted()
             case .lat: latitude = try reader.lenientDouble()
             case .lng: longitude = try reader.lenientDouble()
             case .genre: genre = try reader.wanted(Self.nameMembers)
             case .subGenre: subGenre = try reader.wanted(Self.nameMembers)
-            case .urls: place.url = try reader.wanted(Self.urlMembers)
-            case .photo: place.imageURL = try Self.hotpepperPhoto(&reader)
+            case .urls: url = try reader.wanted(Self.urlMembers)
+            case .photo: imageURL = try Self.hotpepperPhoto(&reader)
             }
         }
-        guard !place.id.isEmpty, !place.name.isEmpty else { return nil }
-        place.location = Coordinate(latitude, longitude)
-        place.category = genre
-        place.types = [genre, subGenre].compactMap { $0 }
-        self = place
+        guard !id.isEmpty, !name.isEmpty else { return nil }
+        location = Coordinate(latitude, longitude)
+        category = genre
+        types = genre.map { genre in subGenre.map { [genre, $0] } ?? [genre] } ?? subGenre.map { [$0] } ?? []
     }
 
     private enum PhotoMember: String, CaseIterable { case pc, mobile }
