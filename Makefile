@@ -2,7 +2,7 @@
 SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test build lint format schemas events docs check-experiments experiments fuzz sanitize-address sanitize-thread
+.PHONY: help setup demo test test-tansu test-newest build lint format schemas events docs check-experiments experiments fuzz sanitize-address sanitize-thread
 
 SWIFT_FLAGS ?=
 ARGS ?=
@@ -25,6 +25,14 @@ demo: setup ## Broker, provider and worker in one process, searches going throug
 # One after another: each suite has brokers, servers and processes of its own, whose timeouts a crowd would not keep.
 test: setup ## All suites, on real TCP; ARGS='--filter KafkaTests' runs some
 	swift test --no-parallel $(SWIFT_FLAGS) $(ARGS)
+
+# Tansu needs librdkafka 2.2 or newer. Both come in wheels, into the environment of the experiments.
+KAFKA_SUITES := --filter 'KafkaTests|IntegrationTests|LocsearchTests'
+test-tansu: setup $(EXPERIMENTS)/ok ## The suites that talk Kafka, on an independent broker (Tansu) and the newest librdkafka
+	ops/experiments/newest --tansu swift test --no-parallel $(SWIFT_FLAGS) $(or $(ARGS),$(KAFKA_SUITES))
+
+test-newest: setup $(EXPERIMENTS)/ok ## The same suites on the embedded broker of the newest librdkafka, faults and all
+	ops/experiments/newest swift test --no-parallel $(SWIFT_FLAGS) $(or $(ARGS),$(KAFKA_SUITES))
 
 build: setup ## The program as it is deployed: .build/release/locsearch
 	swift build -c release --product locsearch $(SWIFT_FLAGS)
@@ -59,7 +67,8 @@ events: setup $(VENV)/ok ## The demo's outcomes, checked against the schemas
 $(EXPERIMENTS)/ok: ops/experiments/requirements.txt
 	@tools/setup python
 	python3 -m venv $(EXPERIMENTS)
-	$(EXPERIMENTS)/bin/pip install --quiet --disable-pip-version-check -r ops/experiments/requirements.txt
+	@$(EXPERIMENTS)/bin/pip install --quiet --disable-pip-version-check -r ops/experiments/requirements.txt || { \
+	  echo "make: the packages of ops/experiments/requirements.txt cannot be had: is a package index reachable?" >&2; exit 1; }
 	@touch $@
 
 check-experiments: $(EXPERIMENTS)/ok ## The history checker's own tests: each kind of broken history is seen

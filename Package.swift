@@ -87,8 +87,11 @@ let package = Package(
                 product("UnixSignals", "swift-service-lifecycle"),
             ], swiftSettings: safe),
 
-        // What several suites share: a clock driven by hand, waiting for a condition with a bound, a raw TCP server.
-        .target(name: "TestSupport", dependencies: ["Resilience"], path: "Tests/TestSupport", swiftSettings: safe),
+        // What several suites share: a clock driven by hand, waiting for a condition with a bound, a raw TCP server, the
+        // broker that a test runs on.
+        .target(
+            name: "TestSupport", dependencies: ["CRdkafka", "Kafka", "Resilience"], path: "Tests/TestSupport",
+            swiftSettings: safe),
         .testTarget(name: "EventLoopTests", dependencies: ["EventLoop", "TestSupport"], swiftSettings: safe),
         .testTarget(name: "JSONTests", dependencies: ["JSON", "TestSupport"], swiftSettings: spans),
         .testTarget(name: "KafkaTests", dependencies: ["Kafka", "TestSupport"], swiftSettings: safe),

@@ -8,43 +8,19 @@ import WorkerRuntime
 /// A worker on a real broker and a real provider: what goes in comes out, once each.
 @Suite(.serialized)
 struct WorkerTests {
-    private static let outcomes = [WorkerConfiguration.Topics().results, WorkerConfiguration.Topics().errors]
-
-    private static func request(_ id: String, _ more: String = "") -> String {
-        #"{"requestId":"\#(id)","provider":"hotpepper","location":{"latitude":35.69,"longitude":139.7}\#(more)}"#
-    }
-
-    private func outcome(_ record: ConsumerRecord) throws -> OutcomeEvent {
-        try OutcomeReader().read(value: record.value, headers: record.headers.map { EventHeader($0.name, $0.value) })
-    }
-
-    /// Runs one worker until as many outcomes are there as expected, then drains it.
-    private func run(
-        _ bench: WorkerBench, expecting count: Int, _ change: (inout WorkerConfiguration) -> Void = { _ in }
-    ) async throws -> [ConsumerRecord] {
-        let loop = try EventLoop()
-        defer { loop.stop() }
-        let lane = try bench.lane(on: loop, change)
-        async let working: Void = lane.run()
-        let records = try await bench.records(of: Self.outcomes) { $0.count >= count }
-        await lane.drain()
-        try await working
-        return records
-    }
-
     @Test func eachRequestHasExactlyOneOutcome() async throws {
         let bench = try WorkerBench { _ in .init(body: WorkerBench.shop) }
         let ids = (0..<500).map { "r\($0)" }
-        try await bench.send(ids.map { ($0, Self.request($0)) })
-        let records = try await run(bench, expecting: ids.count)
-        #expect(try records.map { try outcome($0).requestID }.sorted() == ids.sorted())
+        try await bench.send(ids.map { ($0, WorkerBench.request($0)) })
+        let records = try await bench.run(expecting: ids.count)
+        #expect(try records.map { try bench.outcome($0).requestID }.sorted() == ids.sorted())
         for record in records {
-            #expect(record.key.map { String(decoding: $0, as: UTF8.self) } == (try outcome(record).requestID))
+            #expect(record.key.map { String(decoding: $0, as: UTF8.self) } == (try bench.outcome(record).requestID))
         }
         // What the first worker finished is committed: a second one has nothing to do.
         let calls = bench.provider.targets.count
-        try await bench.send([("last", Self.request("last"))])
-        let more = try await run(bench, expecting: ids.count + 1)
+        try await bench.send([("last", WorkerBench.request("last"))])
+        let more = try await bench.run(expecting: ids.count + 1)
         #expect(more.count == ids.count + 1)
         #expect(bench.provider.targets.count == calls + 1)
         await bench.stop()
@@ -53,13 +29,14 @@ struct WorkerTests {
     @Test func whatIsNoRequestEndsAsErrorAndDeadLetter() async throws {
         let bench = try WorkerBench { _ in .init(body: WorkerBench.shop) }
         let hostile = [
-            "", "no JSON", "{}", Self.request("x", #","radiusMeters":-1"#), String(repeating: "[", count: 50_000),
+            "", "no JSON", "{}", WorkerBench.request("x", #","radiusMeters":-1"#),
+            String(repeating: "[", count: 50_000),
         ]
         try await bench.send(
-            hostile.enumerated().map { ("h\($0.offset)", $0.element) } + [("good", Self.request("good"))])
-        let records = try await run(bench, expecting: hostile.count + 1)
+            hostile.enumerated().map { ("h\($0.offset)", $0.element) } + [("good", WorkerBench.request("good"))])
+        let records = try await bench.run(expecting: hostile.count + 1)
         for record in records {
-            let outcome = try outcome(record)
+            let outcome = try bench.outcome(record)
             guard case .failed(let failure) = outcome.body else {
                 #expect(outcome.requestID == "good")
                 continue
@@ -67,7 +44,7 @@ struct WorkerTests {
             #expect(failure.code == "invalid-request")
             #expect(failure.member != nil)
         }
-        let letters = try await bench.records(of: [WorkerConfiguration.Topics().deadLetters]) {
+        let letters = try await bench.records(of: [bench.topics.deadLetters]) {
             $0.count >= hostile.count
         }
         #expect(Set(letters.map { String(decoding: $0.value ?? [], as: UTF8.self) }) == Set(hostile))
@@ -85,10 +62,10 @@ struct WorkerTests {
             ("slow", "timeout"), ("html", "upstream-unavailable"), ("cut", "bad-response"),
             ("503", "upstream-unavailable"),
         ]
-        try await bench.send(cases.map { ($0.0, Self.request($0.0, #","keyword":"\#($0.0)","timeoutMs":700"#)) })
-        let records = try await run(bench, expecting: cases.count)
+        try await bench.send(cases.map { ($0.0, WorkerBench.request($0.0, #","keyword":"\#($0.0)","timeoutMs":700"#)) })
+        let records = try await bench.run(expecting: cases.count)
         for (id, code) in cases {
-            let found = try records.map(outcome).first { $0.requestID == id }
+            let found = try records.map(bench.outcome).first { $0.requestID == id }
             guard case .failed(let failure)? = found?.body else {
                 Issue.record("no error for \(id)")
                 continue
@@ -109,13 +86,13 @@ struct WorkerTests {
             return .init(body: WorkerBench.shop, delay: .milliseconds(Int(wait) ?? 0))
         }
         let requests = (0..<60).map { index in
-            ("key\(index % 3)", Self.request("o\(index)", #","keyword":"w\#((60 - index) * 5)""#))
+            ("key\(index % 3)", WorkerBench.request("o\(index)", #","keyword":"w\#((60 - index) * 5)""#))
         }
         try await bench.send(requests)
-        let records = try await run(bench, expecting: requests.count) { $0.ordering = .key }
+        let records = try await bench.run(expecting: requests.count) { $0.ordering = .key }
         for key in ["key0", "key1", "key2"] {
             let ids = try records.filter { $0.key == Array(key.utf8) }.sorted { $0.offset < $1.offset }.map {
-                try outcome($0).requestID
+                try bench.outcome($0).requestID
             }
             #expect(ids == requests.indices.filter { requests[$0].0 == key }.map { "o\($0)" })
         }
@@ -124,53 +101,15 @@ struct WorkerTests {
 
     @Test func aNewerRequestOfASessionSupersedesTheOneInFlight() async throws {
         let bench = try WorkerBench { _ in .init(body: WorkerBench.shop, delay: .milliseconds(800)) }
-        try await bench.send((0..<5).map { ("same", Self.request("s\($0)", #","sessionId":"one""#)) })
-        let records = try await run(bench, expecting: 5)
+        try await bench.send((0..<5).map { ("same", WorkerBench.request("s\($0)", #","sessionId":"one""#)) })
+        let records = try await bench.run(expecting: 5)
         var superseded: [String] = []
-        for event in try records.map(outcome) {
+        for event in try records.map(bench.outcome) {
             if case .failed(let failure) = event.body, failure.code == "superseded" {
                 superseded.append(event.requestID)
             }
         }
         #expect(superseded.sorted() == ["s0", "s1", "s2", "s3"])
-        await bench.stop()
-    }
-
-    /// The embedded broker takes a transaction's offsets and forgets them, so what the next worker finds is shown on a
-    /// broker that keeps them (ops/experiments/run exactly-once).
-    @Test func inTransactionsEachRequestHasExactlyOneOutcome() async throws {
-        let bench = try WorkerBench { target in
-            // Some finish long after those behind them.
-            .init(body: WorkerBench.shop, delay: .milliseconds(target.utf8.count % 7 == 0 ? 120 : 1))
-        }
-        let ids = (0..<300).map { "t\($0)" }
-        try await bench.send(ids.map { ($0, Self.request($0, #","keyword":"\#($0)""#)) } + [("bad", "no JSON")])
-        let records = try await run(bench, expecting: ids.count + 1) { $0.delivery = .exactlyOnce }
-        let found = try records.map { try outcome($0).requestID }
-        #expect(found.count == ids.count + 1)
-        #expect(Set(found).isSuperset(of: ids))
-        #expect(bench.provider.targets.count == ids.count)
-        // Outcomes leave in the order of their requests: only unbroken runs are released.
-        for (partition, events) in Dictionary(grouping: records, by: \.partition.id)
-        where partition.topic.hasSuffix("results") {
-            let sources = try events.sorted { $0.offset < $1.offset }.map { try #require(try outcome($0).source) }
-            for (_, run) in Dictionary(grouping: sources, by: \.partition) {
-                #expect(run.map(\.offset) == run.map(\.offset).sorted())
-            }
-        }
-        await bench.stop()
-    }
-
-    /// A transaction that cannot be committed is aborted; its outcomes go into the next one without asking again.
-    @Test func anAbortedTransactionIsDoneAgainWithoutAskingAgain() async throws {
-        let bench = try WorkerBench { _ in .init(body: WorkerBench.shop) }
-        bench.broker.fail(.txnOffsetCommit, with: 22)  // ILLEGAL_GENERATION: the transaction must be aborted
-        let ids = (0..<20).map { "a\($0)" }
-        try await bench.send(ids.map { ($0, Self.request($0, #","keyword":"\#($0)""#)) })
-        let records = try await run(bench, expecting: ids.count) { $0.delivery = .exactlyOnce }
-        // The embedded broker shows aborted records too, so more may be seen; each request was asked once.
-        #expect(Set(try records.map { try outcome($0).requestID }) == Set(ids))
-        #expect(bench.provider.targets.count == ids.count)
         await bench.stop()
     }
 }

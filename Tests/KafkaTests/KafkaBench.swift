@@ -4,16 +4,18 @@ import TestSupport
 
 @testable import Kafka
 
-/// An embedded broker and a loop, for real clients over TCP.
+/// A broker and a loop, for real clients over TCP.
 struct KafkaBench: Sendable {
-    let broker: EmbeddedBroker
+    let broker: TestBroker
     let loop: EventLoop
     let log = Logger(label: "test") { StreamLogHandler.standardError(label: $0) }
 
     init(partitions: Int = 4, brokers: Int = 1) throws {
-        broker = try EmbeddedBroker(brokers: brokers, topics: ["t": partitions])
+        broker = try TestBroker(brokers: brokers, topics: ["t": partitions])
         loop = try EventLoop()
     }
+
+    var topic: String { broker.name("t") }
 
     func producer(_ change: (inout ProducerConfiguration) -> Void = { _ in }) throws -> KafkaProducer {
         var configuration = ProducerConfiguration(bootstrapServers: broker.bootstrapServers)
@@ -21,13 +23,17 @@ struct KafkaBench: Sendable {
         return try KafkaProducer(loop: loop, configuration: configuration, log: log)
     }
 
-    /// The mock coordinator's groups never form with a session below 3 s.
+    /// - Parameter session: in ms. The embedded coordinator's groups never form below 3 s, others take 6 s or more; some
+    ///   form their groups with the members' heartbeats.
     func consumer(
         _ group: String = "g", session: Int = 3000, _ change: (inout ConsumerConfiguration) -> Void = { _ in }
     ) throws -> KafkaConsumer {
         var configuration = ConsumerConfiguration(bootstrapServers: broker.bootstrapServers)
-        configuration.groupID = group
-        configuration.properties = ["session.timeout.ms": "\(session)", "fetch.wait.max.ms": "10"]
+        configuration.groupID = broker.name(group)
+        configuration.properties = [
+            "session.timeout.ms": "\(TestBroker.isEmbedded ? session : max(session, 6000))",
+            "heartbeat.interval.ms": "500", "fetch.wait.max.ms": "10",
+        ]
         change(&configuration)
         return try KafkaConsumer(loop: loop, configuration: configuration, log: log)
     }
@@ -36,7 +42,7 @@ struct KafkaBench: Sendable {
     func fill(_ count: Int, partition: Int32, with producer: KafkaProducer) async throws {
         var receipts: [KafkaProducer.Receipt] = []
         for number in 0..<count {
-            let record = ProducerRecord(topic: "t", partition: partition, value: Array("\(number)".utf8))
+            let record = ProducerRecord(topic: topic, partition: partition, value: Array("\(number)".utf8))
             receipts.append(try await producer.handOver(record))
         }
         for receipt in receipts { _ = try await producer.confirm(receipt) }

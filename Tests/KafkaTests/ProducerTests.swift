@@ -15,7 +15,8 @@ struct ProducerTests {
         try await withThrowingTaskGroup(of: Void.self) { group in
             for number in 0..<500 {
                 group.addTask {
-                    try await producer.send(ProducerRecord(topic: "t", partition: 0, value: Array("\(number)".utf8)))
+                    try await producer.send(
+                        ProducerRecord(topic: bench.topic, partition: 0, value: Array("\(number)".utf8)))
                 }
             }
             try await group.waitForAll()
@@ -23,7 +24,7 @@ struct ProducerTests {
         #expect(await producer.undelivered == 0)
         // One caller's order stays through a full queue.
         try await bench.fill(500, partition: 0, with: producer)
-        try await consumer.subscribe(to: ["t"], listener: notes)
+        try await consumer.subscribe(to: [bench.topic], listener: notes)
         let values = try await consumer.read(1000).map { String(decoding: $0.value ?? [], as: UTF8.self) }
         #expect(Set(values.prefix(500)).count == 500)
         #expect(values.suffix(500).map { Int($0) } == Array(0..<500))
@@ -36,41 +37,45 @@ struct ProducerTests {
         let bench = try KafkaBench()
         let producer = try bench.producer()
         let error = await #expect(throws: KafkaError.self) {
-            try await producer.send(ProducerRecord(topic: "t", value: [UInt8](repeating: 0, count: 3_000_000)))
+            try await producer.send(ProducerRecord(topic: bench.topic, value: [UInt8](repeating: 0, count: 3_000_000)))
         }
         #expect(error?.kind == .recordTooLarge)
-        try await producer.send(ProducerRecord(topic: "t", value: [1]))
+        try await producer.send(ProducerRecord(topic: bench.topic, value: [1]))
         await producer.close()
-        await #expect(throws: KafkaError.self) { try await producer.send(ProducerRecord(topic: "t", value: [2])) }
+        await #expect(throws: KafkaError.self) {
+            try await producer.send(ProducerRecord(topic: bench.topic, value: [2]))
+        }
         bench.loop.stop()
     }
 
-    @Test func whatCannotBeDeliveredInTimeFailsAndSaysWhetherItMayBeInTheLog() async throws {
+    @Test(.enabled(if: TestBroker.isEmbedded, "only the embedded broker can be told to fail"))
+    func whatCannotBeDeliveredInTimeFailsAndSaysWhetherItMayBeInTheLog() async throws {
         let bench = try KafkaBench()
         let producer = try bench.producer { $0.properties["message.timeout.ms"] = "500" }
-        bench.broker.set(broker: 1, isUp: false)
+        bench.broker.embedded?.set(broker: 1, isUp: false)
         let error = await #expect(throws: KafkaError.self) {
-            try await producer.send(ProducerRecord(topic: "t", value: [1]))
+            try await producer.send(ProducerRecord(topic: bench.topic, value: [1]))
         }
         #expect(error?.kind == .timedOut)
         #expect(error?.status == .notPersisted)
-        bench.broker.set(broker: 1, isUp: true)
+        bench.broker.embedded?.set(broker: 1, isUp: true)
         // The first attempts may find the client waiting to connect again.
         try await eventually("the broker takes records again") {
-            (try? await producer.send(ProducerRecord(topic: "t", value: [2]))) != nil
+            (try? await producer.send(ProducerRecord(topic: bench.topic, value: [2]))) != nil
         }
         await producer.close()
         bench.loop.stop()
     }
 
-    @Test func afterAFatalErrorEverySendFails() async throws {
+    @Test(.enabled(if: TestBroker.isEmbedded, "only the embedded broker can be told to fail"))
+    func afterAFatalErrorEverySendFails() async throws {
         let bench = try KafkaBench(partitions: 1)
         let producer = try bench.producer()
-        try await producer.send(ProducerRecord(topic: "t", value: [1]))
-        bench.broker.fail(.produce, with: 45, count: 5)  // OUT_OF_ORDER_SEQUENCE_NUMBER
+        try await producer.send(ProducerRecord(topic: bench.topic, value: [1]))
+        bench.broker.embedded?.fail(.produce, with: 45, count: 5)  // OUT_OF_ORDER_SEQUENCE_NUMBER
         for _ in 0..<2 {
             let error = await #expect(throws: KafkaError.self) {
-                try await producer.send(ProducerRecord(topic: "t", value: [2]))
+                try await producer.send(ProducerRecord(topic: bench.topic, value: [2]))
             }
             #expect(error?.kind == .fatal)
         }
@@ -81,7 +86,7 @@ struct ProducerTests {
     @Test func flushSendsWhatStillLingers() async throws {
         let bench = try KafkaBench()
         let producer = try bench.producer { $0.linger = .seconds(60) }
-        let receipt = try await producer.handOver(ProducerRecord(topic: "t", value: [1]))
+        let receipt = try await producer.handOver(ProducerRecord(topic: bench.topic, value: [1]))
         #expect(await producer.undelivered == 1)
         #expect(await producer.flush(within: .seconds(20)))
         #expect(try await producer.confirm(receipt).offset == 0)

@@ -10,7 +10,7 @@ struct RebalanceTests {
     /// What is stored while a revocation waits is committed before the other member reads: nothing is read twice.
     @Test func partitionsAreHandedOverAfterTheirLastOffsetIsCommitted() async throws {
         let bench = try KafkaBench(partitions: 2)
-        bench.broker.setGroupDelay(.milliseconds(100))
+        bench.broker.embedded?.setGroupDelay(.milliseconds(100))
         let producer = try bench.producer()
         // Eager commits during a revocation are refused by the mock (a real broker takes them), cooperative ones not;
         // and this version's cooperative-sticky is good enough for two members.
@@ -23,9 +23,9 @@ struct RebalanceTests {
             await first.store(notes)
         }
         let secondNotes = Notes()
-        try await first.subscribe(to: ["t"], listener: firstNotes)
+        try await first.subscribe(to: [bench.topic], listener: firstNotes)
         #expect(try await first.read(40).count == 40)
-        try await second.subscribe(to: ["t"], listener: secondNotes)
+        try await second.subscribe(to: [bench.topic], listener: secondNotes)
         let read = try await second.read(5, within: .seconds(60))
         #expect(read.map(\.offset) == [15, 16, 17, 18, 19])
         let moved = try #require(read.first).partition
@@ -42,15 +42,16 @@ struct RebalanceTests {
     }
 
     /// The group thinks the member dead: what it has is lost, and nothing of it is committed.
-    @Test func lostPartitionsAreReportedAndNotCommitted() async throws {
+    @Test(.enabled(if: TestBroker.isEmbedded, "only the embedded broker can be told to fail"))
+    func lostPartitionsAreReportedAndNotCommitted() async throws {
         let bench = try KafkaBench(partitions: 1)
-        bench.broker.setGroupDelay(.milliseconds(100))
+        bench.broker.embedded?.setGroupDelay(.milliseconds(100))
         let (producer, consumer, notes) = (try bench.producer(), try bench.consumer(), Notes())
         try await bench.fill(10, partition: 0, with: producer)
-        try await consumer.subscribe(to: ["t"], listener: notes)
+        try await consumer.subscribe(to: [bench.topic], listener: notes)
         let partition = try #require(try await consumer.read(10).first).partition
         await consumer.store([(partition: partition, next: 10)])
-        bench.broker.fail(.heartbeat, with: 25, count: 1)  // UNKNOWN_MEMBER_ID
+        bench.broker.embedded?.fail(.heartbeat, with: 25, count: 1)  // UNKNOWN_MEMBER_ID
         try await eventually("the partition is lost") { await notes.lost == [partition] }
         // It comes back as a new assignment, from the beginning.
         let again = try await consumer.read(10)
@@ -64,12 +65,12 @@ struct RebalanceTests {
     /// Nobody reads for longer than `max.poll.interval.ms`: the member stays, its prefetch waits.
     @Test func aMemberThatReadsNothingStaysInTheGroup() async throws {
         let bench = try KafkaBench(partitions: 1)
-        bench.broker.setGroupDelay(.milliseconds(100))
+        bench.broker.embedded?.setGroupDelay(.milliseconds(100))
         let producer = try bench.producer()
         let consumer = try bench.consumer(session: 6000) { $0.properties["max.poll.interval.ms"] = "6000" }
         let notes = Notes()
         try await bench.fill(10, partition: 0, with: producer)
-        try await consumer.subscribe(to: ["t"], listener: notes)
+        try await consumer.subscribe(to: [bench.topic], listener: notes)
         #expect(try await consumer.read(1).map(\.offset) == [0])
         try await Task.sleep(for: .seconds(9))  // what is tested is that so much time does nothing
         #expect(try await consumer.read(9).map(\.offset) == Array(1..<10))
@@ -80,15 +81,16 @@ struct RebalanceTests {
         bench.loop.stop()
     }
 
-    @Test func aBrokerThatGoesAndComesBackIsNoticed() async throws {
+    @Test(.enabled(if: TestBroker.isEmbedded, "only the embedded broker can be told to fail"))
+    func aBrokerThatGoesAndComesBackIsNoticed() async throws {
         let bench = try KafkaBench(partitions: 1)
         let (producer, consumer, notes) = (try bench.producer(), try bench.consumer(session: 30_000), Notes())
         try await bench.fill(1, partition: 0, with: producer)
-        try await consumer.subscribe(to: ["t"], listener: notes)
+        try await consumer.subscribe(to: [bench.topic], listener: notes)
         #expect(try await consumer.read(1).count == 1)
-        bench.broker.set(broker: 1, isUp: false)
+        bench.broker.embedded?.set(broker: 1, isUp: false)
         try await eventually("the broker is missed") { await consumer.brokersAreDown }
-        bench.broker.set(broker: 1, isUp: true)
+        bench.broker.embedded?.set(broker: 1, isUp: true)
         try await eventually("the broker is back") { await !consumer.brokersAreDown }
         try await bench.fill(1, partition: 0, with: producer)
         #expect(try await consumer.read(1).map(\.offset) == [1])

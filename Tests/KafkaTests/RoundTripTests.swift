@@ -15,21 +15,21 @@ struct RoundTripTests {
         ]
         let sent = [
             ProducerRecord(
-                topic: "t", key: [0, 1], value: Array("値".utf8), headers: headers, timestamp: 1_700_000_000_123),
-            ProducerRecord(topic: "t", key: nil, value: nil),
-            ProducerRecord(topic: "t", key: [], value: []),
-            ProducerRecord(topic: "t", partition: 0, value: [UInt8](repeating: 7, count: 200_000)),
+                topic: bench.topic, key: [0, 1], value: Array("値".utf8), headers: headers, timestamp: 1_700_000_000_123),
+            ProducerRecord(topic: bench.topic, key: nil, value: nil),
+            ProducerRecord(topic: bench.topic, key: [], value: []),
+            ProducerRecord(topic: bench.topic, partition: 0, value: [UInt8](repeating: 7, count: 200_000)),
         ]
         for (index, record) in sent.enumerated() {
             #expect(try await producer.send(record) == RecordPosition(partition: 0, offset: Int64(index)))
         }
-        try await consumer.subscribe(to: ["t"], listener: notes)
+        try await consumer.subscribe(to: [bench.topic], listener: notes)
         let read = try await consumer.read(sent.count)
         for (read, sent) in zip(read, sent) {
             #expect(read.key == sent.key)
             #expect(read.value == sent.value)
             #expect(read.headers == sent.headers)
-            #expect(read.partition.id == TopicPartition("t", 0))
+            #expect(read.partition.id == TopicPartition(bench.topic, 0))
             #expect(sent.timestamp == nil ? read.timestamp ?? 0 > 1_700_000_000_123 : read.timestamp == sent.timestamp)
         }
         #expect(read.map(\.offset) == [0, 1, 2, 3])
@@ -42,7 +42,7 @@ struct RoundTripTests {
         let bench = try KafkaBench(partitions: 1)
         let (producer, first, notes) = (try bench.producer(), try bench.consumer(), Notes())
         try await bench.fill(10, partition: 0, with: producer)
-        try await first.subscribe(to: ["t"], listener: notes)
+        try await first.subscribe(to: [bench.topic], listener: notes)
         let records = try await first.read(10)
         let partition = try #require(records.first).partition
         await first.store([(partition: partition, next: 4)])
@@ -57,7 +57,7 @@ struct RoundTripTests {
         #expect(await notes.revoked == [partition])
 
         let second = try bench.consumer()
-        try await second.subscribe(to: ["t"], listener: notes)
+        try await second.subscribe(to: [bench.topic], listener: notes)
         #expect(try await second.read(3).map(\.offset) == [7, 8, 9])
         await second.close()
         await producer.close()
@@ -67,7 +67,7 @@ struct RoundTripTests {
     @Test func aHeldPartitionWaitsAndStarvesNoOther() async throws {
         let bench = try KafkaBench(partitions: 2)
         let (producer, consumer, notes) = (try bench.producer(), try bench.consumer(), Notes())
-        try await consumer.subscribe(to: ["t"], listener: notes)
+        try await consumer.subscribe(to: [bench.topic], listener: notes)
         try await eventually("both partitions are assigned") { await notes.assigned.count == 2 }
         let held = try #require(await notes.assigned.first { $0.id.partition == 0 })
         await consumer.hold(held)
@@ -87,7 +87,7 @@ struct RoundTripTests {
         let bench = try KafkaBench(partitions: 1)
         let consumer = try bench.consumer()
         let notes = Notes()
-        try await consumer.subscribe(to: ["t"], listener: notes)
+        try await consumer.subscribe(to: [bench.topic], listener: notes)
         let reading = Task { try await consumer.records(max: 1) }
         try await Task.sleep(for: .milliseconds(20))
         reading.cancel()

@@ -10,18 +10,11 @@ struct CommandLineTests {
         let error: String
     }
 
-    /// The executable lies beside the tests.
-    private static var program: URL {
-        URL(fileURLWithPath: CommandLine.arguments[0]).resolvingSymlinksInPath().deletingLastPathComponent()
-            .appending(path: "locsearch")
-    }
-
     private func run(_ arguments: [String], environment: [String: String] = [:]) async throws -> Result {
         let process = Process()
-        process.executableURL = Self.program
+        process.executableURL = RunningProgram.location
         process.arguments = arguments
-        // Nothing of this machine's settings.
-        process.environment = environment.merging(["HOME": "/nonexistent", "PATH": "/usr/bin"]) { own, _ in own }
+        process.environment = RunningProgram.surroundings.merging(environment) { _, own in own }
         process.standardInput = FileHandle.nullDevice
         let (output, error) = (Pipe(), Pipe())
         process.standardOutput = output

@@ -9,30 +9,35 @@ import WorkerRuntime
 
 @testable import locsearch
 
-/// `dead-letters` as a process, on an embedded broker.
+/// `dead-letters` as a process.
 struct DeadLettersTests {
-    private static let topics = WorkerConfiguration.Topics()
     private let log = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
 
-    private func letter(_ offset: Int64, _ value: String, reason: SearchError.Code = .invalidRequest) -> DeadLetter {
+    private func letter(
+        of requests: String, _ offset: Int64, _ value: String, reason: SearchError.Code = .invalidRequest
+    ) -> DeadLetter {
         let record = IncomingRecord(
-            source: SourcePosition(topic: Self.topics.requests, partition: 0, offset: offset), timestamp: nil,
+            source: SourcePosition(topic: requests, partition: 0, offset: offset), timestamp: nil,
             key: Array("k\(offset)".utf8), value: Array(value.utf8), headers: [EventHeader("n", text: "\(offset)")])
         return DeadLetter(record, error: SearchError(reason, "value is no JSON"), at: .now())
     }
 
-    private func run(_ broker: EmbeddedBroker, _ arguments: String...) async throws -> RunningProgram {
+    private func run(_ broker: TestBroker, _ arguments: String...) async throws -> RunningProgram {
         let program = try RunningProgram(
-            ["dead-letters"] + arguments, environment: ["KAFKA_BOOTSTRAP_SERVERS": broker.bootstrapServers])
+            ["dead-letters"] + arguments,
+            environment: [
+                "KAFKA_BOOTSTRAP_SERVERS": broker.bootstrapServers, "TOPICS_REQUESTS": broker.name("requests"),
+                "TOPICS_DEAD_LETTERS": broker.name("letters"),
+            ])
         defer { program.end() }
         try await eventually("the command ends", within: .seconds(60)) { !program.isRunning }
         return program
     }
 
-    private func requests(_ broker: EmbeddedBroker) async throws -> [ConsumerRecord] {
+    private func requests(_ broker: TestBroker) async throws -> [ConsumerRecord] {
         let reader = try TopicReader(
             ConsumerConfiguration(bootstrapServers: broker.bootstrapServers), log: log)
-        try await reader.open([Self.topics.requests], at: .beginning, within: .seconds(20))
+        try await reader.open([broker.name("requests")], at: .beginning, within: .seconds(20))
         var all: [ConsumerRecord] = []
         while true {
             let more = try await reader.records(max: 100, within: .seconds(1))
@@ -42,21 +47,22 @@ struct DeadLettersTests {
     }
 
     @Test func eachGoesBackOnceWithItsOwnBytes() async throws {
-        let broker = try EmbeddedBroker(topics: [Self.topics.requests: 1, Self.topics.deadLetters: 2])
+        let broker = try TestBroker(topics: ["requests": 1, "letters": 2])
         let loop = try EventLoop()
         let producer = try KafkaProducer(
             loop: loop, configuration: ProducerConfiguration(bootstrapServers: broker.bootstrapServers), log: log)
         for offset in 0..<6 {
             let letter = letter(
-                Int64(offset), "broken \(offset) \u{1B}[2J", reason: offset < 4 ? .invalidRequest : .internal)
+                of: broker.name("requests"), Int64(offset), "broken \(offset) \u{1B}[2J",
+                reason: offset < 4 ? .invalidRequest : .internal)
             try await producer.send(
                 ProducerRecord(
-                    topic: Self.topics.deadLetters, key: letter.key, value: letter.value,
+                    topic: broker.name("letters"), key: letter.key, value: letter.value,
                     headers: letter.headers.map { KafkaHeader($0.name, $0.value) }))
         }
         let list = try await run(broker, "list")
         try await eventually("the list is there") { list.output.split(separator: "\n").count == 18 }
-        #expect(list.output.contains("invalid-request  location-search.requests-0@3"))
+        #expect(list.output.contains("invalid-request  \(broker.name("requests"))-0@3"))
         #expect(!list.output.contains("\u{1B}"))
 
         let dry = try await run(broker, "redrive", "--dry-run")

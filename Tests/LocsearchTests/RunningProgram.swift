@@ -13,10 +13,17 @@ final class RunningProgram: Sendable {
             .appending(path: "locsearch")
     }
 
+    /// Nothing of this machine's settings, but the libraries and the sanitizers' options that the tests run with.
+    static var surroundings: [String: String] {
+        let inherited = ["LD_LIBRARY_PATH", "ASAN_OPTIONS", "TSAN_OPTIONS"]
+        return ProcessInfo.processInfo.environment.filter { inherited.contains($0.key) }
+            .merging(["HOME": "/nonexistent", "PATH": "/usr/bin"]) { _, own in own }
+    }
+
     init(_ arguments: [String], environment: [String: String] = [:]) throws {
         process.executableURL = Self.location
         process.arguments = arguments
-        process.environment = environment.merging(["HOME": "/nonexistent", "PATH": "/usr/bin"]) { own, _ in own }
+        process.environment = Self.surroundings.merging(environment) { _, own in own }
         process.standardInput = FileHandle.nullDevice
         let (output, error) = (Pipe(), Pipe())
         process.standardOutput = output

@@ -6,38 +6,50 @@ import Testing
     import FoundationNetworking
 #endif
 
-/// `locsearch worker` between `locsearch broker` and `locsearch simulate`, all of them processes.
+/// `locsearch worker` between `locsearch broker` (or the broker that all tests share) and `locsearch simulate`, all of
+/// them processes.
 struct WorkerCommandTests {
     private static let secret = "geheim-4711"
 
     private struct House {
-        let broker: RunningProgram
+        let broker: RunningProgram?
         let simulator: RunningProgram
         let worker: RunningProgram
-        let bootstrapServers: String
+        /// Which broker and topics: for every program.
+        let kafka: [String: String]
         let adminURL: String
 
         init(extra: [String: String] = [:]) async throws {
-            broker = try RunningProgram(["broker", "--partitions", "2"])
-            simulator = try RunningProgram(["simulate"])
-            let (broker, simulator) = (broker, simulator)
+            let broker = TestBroker.isEmbedded ? try RunningProgram(["broker", "--partitions", "2"]) : nil
+            let simulator = try RunningProgram(["simulate"])
+            (self.broker, self.simulator) = (broker, simulator)
             try await eventually("broker and simulator tell their addresses", within: .seconds(20)) {
-                broker.firstLine != nil && simulator.firstLine != nil
+                broker.map { $0.firstLine != nil } ?? true && simulator.firstLine != nil
             }
-            bootstrapServers = try #require(broker.firstLine)
+            if let broker {
+                kafka = ["KAFKA_BOOTSTRAP_SERVERS": try #require(broker.firstLine)]
+            } else {
+                let shared = try TestBroker(topics: ["requests": 2, "results": 2, "errors": 2, "dead-letters": 2])
+                kafka = [
+                    "KAFKA_BOOTSTRAP_SERVERS": shared.bootstrapServers, "KAFKA_GROUP_ID": shared.name("workers"),
+                    "TOPICS_REQUESTS": shared.name("requests"), "TOPICS_RESULTS": shared.name("results"),
+                    "TOPICS_ERRORS": shared.name("errors"), "TOPICS_DEAD_LETTERS": shared.name("dead-letters"),
+                    // Its groups form with the members' heartbeats.
+                    "KAFKA_PROPERTIES": "session.timeout.ms=6000,heartbeat.interval.ms=500",
+                ]
+            }
             worker = try RunningProgram(
                 ["worker"],
                 environment: [
-                    "KAFKA_BOOTSTRAP_SERVERS": bootstrapServers,
                     "HOTPEPPER_BASE_URL": try #require(simulator.firstLine),
                     "HOTPEPPER_API_KEY": WorkerCommandTests.secret, "ADMIN_PORT": "0", "LOG_LEVEL": "debug",
-                ].merging(extra) { _, extra in extra })
+                ].merging(kafka) { own, _ in own }.merging(extra) { _, extra in extra })
             let worker = worker
             try await eventually("the worker tells its admin port", within: .seconds(20)) { worker.firstLine != nil }
             adminURL = String(try #require(worker.firstLine).dropFirst("admin ".count))
         }
 
-        func end() { for program in [worker, simulator, broker] { program.end() } }
+        func end() { for program in [worker, simulator, broker] { program?.end() } }
 
         func get(_ path: String) async throws -> (status: Int, body: String) {
             let (data, response) = try await URLSession.shared.data(from: try #require(URL(string: adminURL + path)))
@@ -55,8 +67,7 @@ struct WorkerCommandTests {
         for (arguments, code) in [
             (["--lat", "35.69", "--lng", "139.70"], Int32(0)), (["--lat", "91", "--lng", "0"], 1),
         ] {
-            let search = try RunningProgram(
-                ["search", "--json", "--kafka-bootstrap-servers", house.bootstrapServers] + arguments)
+            let search = try RunningProgram(["search", "--json"] + arguments, environment: house.kafka)
             defer { search.end() }
             try await eventually("the search ends", within: .seconds(30)) { !search.isRunning }
             #expect(search.code == code, "\(search.error)")
@@ -90,10 +101,9 @@ struct WorkerCommandTests {
         try await eventually("the worker is ready", within: .seconds(30)) {
             try await house.get("/readyz").status == 200
         }
-        let search = try RunningProgram([
-            "search", "--kafka-bootstrap-servers", house.bootstrapServers, "--lat", "35.69", "--lng", "139.70",
-            "--keyword", "fault:hang", "--timeout", "60s",
-        ])
+        let search = try RunningProgram(
+            ["search", "--lat", "35.69", "--lng", "139.70", "--keyword", "fault:hang", "--timeout", "60s"],
+            environment: house.kafka)
         defer { search.end() }
         try await eventually("the request is in flight", within: .seconds(30)) {
             try await house.get("/status").body.contains("\"inFlight\":1")
@@ -114,7 +124,7 @@ struct WorkerCommandTests {
         let port = try #require(house.adminURL.split(separator: ":").last)
         let second = try RunningProgram(
             ["worker", "--admin-port", "\(port)", "--log-level", "critical"],
-            environment: ["KAFKA_BOOTSTRAP_SERVERS": house.bootstrapServers])
+            environment: house.kafka)
         defer { second.end() }
         try await eventually("the second worker ends", within: .seconds(30)) { !second.isRunning }
         #expect(second.code == 78)

@@ -9,6 +9,7 @@ import socket
 import threading
 from collections import defaultdict
 from dataclasses import dataclass, field
+from pathlib import Path
 
 from .recorder import Recorder
 from .traffic import Topics
@@ -77,11 +78,19 @@ class Transaction:
     def records(self) -> list[tuple]:
         return [(topic, *record) for (topic, _, _), batch in self.batches.items() for record in batch]
 
+    def line(self) -> str:
+        """As JSON, without the records' keys and values."""
+        records = [{"topic": topic, "headers": headers} for topic, headers, _, _ in self.records]
+        offsets = [{"partition": p, "next": o} for p, o in sorted(self.offsets.items())]
+        return json.dumps({"id": self.id, "epoch": self.producer[1], "ended": self.ended, "records": records, "offsets": offsets})
+
 
 class Ledger:
     """What the relay saw, in the order in which transactions ended."""
 
-    def __init__(self) -> None:
+    def __init__(self, file: Path | None = None) -> None:
+        """file: gets a line of JSON for each transaction that ended."""
+        self.file = file
         self.open: dict[tuple[int, int], Transaction] = {}
         self.ended: list[Transaction] = []
         self.unread = 0  # compressed batches: the worker is to be run without compression
@@ -101,6 +110,9 @@ class Ledger:
             if transaction := self.open.pop(producer, None):
                 transaction.ended = "refused" if error else "committed" if commit else "aborted"
                 self.ended.append(transaction)
+                if self.file:
+                    with self.file.open("a") as f:
+                        f.write(transaction.line() + "\n")
 
     def _of(self, id: str, producer: tuple[int, int]) -> Transaction:
         return self.open.setdefault(producer, Transaction(id, producer))

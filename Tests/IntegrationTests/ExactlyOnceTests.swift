@@ -1,0 +1,158 @@
+import EventContract
+import EventLoop
+import Kafka
+import Synchronization
+import TestSupport
+import Testing
+import WorkerRuntime
+
+/// `worker.delivery=exactly-once`. The embedded broker takes a transaction's offsets and forgets them, so what the next
+/// worker finds is shown on a broker that keeps them.
+@Suite(.serialized)
+struct ExactlyOnceTests {
+    /// Which records and which offsets went into which transaction, as seen on the way to the broker.
+    @Test(.enabled(if: !TestBroker.isEmbedded, "the embedded broker does not apply the offsets of a transaction"))
+    func eachTransactionHoldsTheOutcomesOfTheOffsetsThatItCommits() async throws {
+        let bench = try WorkerBench { target in
+            .init(body: WorkerBench.shop, delay: .milliseconds(target.utf8.count % 7 == 0 ? 120 : 1))
+        }
+        let ids = (0..<200).map { "t\($0)" }
+        try await bench.send(ids.map { ($0, WorkerBench.request($0, #","keyword":"\#($0)""#)) } + [("bad", "no JSON")])
+        _ = try await bench.run(expecting: ids.count + 1) { $0.delivery = .exactlyOnce }
+        #expect(bench.provider.targets.count == ids.count)
+
+        let transactions = try bench.broker.transactions(of: bench.transactionalID)
+        #expect(transactions.count > 1)
+        var reached: [Int32: Int64] = [:]
+        for transaction in transactions {
+            #expect(transaction.ended == .committed)
+            let outcomes = transaction.records.filter { $0.topic != bench.topics.deadLetters }
+            let held = Dictionary(grouping: try outcomes.map(Self.source), by: \.partition)
+            #expect(Set(held.keys) == Set(transaction.offsets.map(\.partition)))
+            for (partition, next) in transaction.offsets.map({ ($0.partition, $0.next) }) {
+                let due = Array(reached[partition, default: 0]..<next)
+                #expect(held[partition]?.map(\.offset).sorted() == due, "partition \(partition)")
+                reached[partition] = next
+            }
+        }
+        #expect(reached.values.reduce(0, +) == Int64(ids.count + 1))
+        #expect(transactions.flatMap(\.records).filter { $0.topic == bench.topics.deadLetters }.count == 1)
+
+        // The offsets are applied: the next worker does what is new and nothing else.
+        try await bench.send([("last", WorkerBench.request("last"))])
+        _ = try await bench.run(expecting: ids.count + 2) { $0.delivery = .exactlyOnce }
+        #expect(bench.provider.targets.count == ids.count + 1)
+        await bench.stop()
+    }
+
+    private static func source(_ record: TestBroker.Transaction.Record) throws -> (partition: Int32, offset: Int64) {
+        let (partition, offset) = (record.headers["source-partition"], record.headers["source-offset"])
+        return (try #require(partition.flatMap { Int32($0) }), try #require(offset.flatMap { Int64($0) }))
+    }
+
+    /// The next worker with its transactional id is there, and it does not know it yet.
+    @Test func aZombieIsFencedAndEnds() async throws {
+        let bench = try WorkerBench { _ in .init(body: WorkerBench.shop) }
+        let loop = try EventLoop()
+        let zombie = try bench.lane(on: loop) { $0.delivery = .exactlyOnce }
+        let end = Mutex<Result<Void, any Error>?>(nil)
+        let working = Task {
+            let result: Result<Void, any Error>
+            do { result = .success(try await zombie.run()) } catch { result = .failure(error) }
+            end.withLock { $0 = result }
+        }
+        try await bench.send([("k", WorkerBench.request("before"))])
+        #expect(try await bench.outcomes { $0.count >= 1 }.count == 1)
+
+        let heir = try await bench.transactionalProducer()
+        // The embedded broker lets both go on. What others answer then: PRODUCER_FENCED.
+        bench.broker.embedded?.fail(.addPartitionsToTxn, with: 90)
+        try await bench.send([("k", WorkerBench.request("after"))])
+        try await eventually("the zombie ends", within: .seconds(120)) { end.withLock { $0 != nil } }
+        let error = #expect(throws: KafkaError.self) { try end.withLock { try $0?.get() } }
+        #expect(error?.kind == .fenced, "\(String(describing: error))")
+        await working.value
+        await heir.close()
+
+        // Its outcome was not published, nor its offset committed: the next worker does it.
+        let records = try await bench.run(expecting: 2) { $0.delivery = .exactlyOnce }
+        let ids = try records.map { try bench.outcome($0).requestID }
+        #expect(Set(ids) == ["before", "after"])
+        if !TestBroker.isEmbedded {
+            let transactions = try bench.broker.transactions(of: bench.transactionalID)
+            let committed = transactions.filter { $0.ended == .committed }
+            #expect(committed.map(\.records.count) == [1, 1])
+            #expect(committed.first.map(\.epoch) ?? 0 < committed.last.map(\.epoch) ?? 0)
+            #expect(committed.flatMap(\.offsets).map(\.next) == [1, 2])
+        }
+        loop.stop()
+        await bench.stop()
+    }
+
+    @Test(.enabled(if: !TestBroker.isEmbedded, "the embedded broker does not apply the offsets of a transaction"))
+    func offsetsOfAnAbortedTransactionAreNotApplied() async throws {
+        let bench = try WorkerBench { _ in .init(body: WorkerBench.shop) }
+        try await bench.send((0..<5).map { _ in ("k", WorkerBench.request("r")) })
+        let (first, second) = (
+            try bench.member(of: bench.broker.name("g")), try bench.member(of: bench.broker.name("g"))
+        )
+        let (producer, listener) = (try await bench.transactionalProducer(), WorkerBench.Silent())
+        try await first.subscribe(to: [bench.topics.requests], listener: listener)
+        let partition = try #require(try await first.records(max: 1).first).partition.id
+        for (next, commits) in [(Int64(1), true), (3, false)] {
+            try await producer.beginTransaction()
+            let receipt = try await producer.handOver(ProducerRecord(topic: bench.topics.results, value: [1]))
+            try await producer.sendOffsets([(partition: partition, next: next)], of: first)
+            _ = try await producer.confirm(receipt)
+            if commits { try await producer.commitTransaction() } else { try await producer.abortTransaction() }
+        }
+        await first.close()
+        try await second.subscribe(to: [bench.topics.requests], listener: listener)
+        #expect(try await second.records(max: 1).first?.offset == 1)
+        await second.close()
+        let transactions = try bench.broker.transactions(of: bench.transactionalID)
+        #expect(transactions.map(\.ended) == [.committed, .aborted])
+        #expect(transactions.map { $0.offsets.map(\.next) } == [[1], [3]])
+        #expect(transactions.map(\.records.count) == [1, 1])
+        await producer.close()
+        withExtendedLifetime(listener) {}
+        await bench.stop()
+    }
+
+    @Test func eachRequestHasExactlyOneOutcome() async throws {
+        let bench = try WorkerBench { target in
+            // Some finish long after those behind them.
+            .init(body: WorkerBench.shop, delay: .milliseconds(target.utf8.count % 7 == 0 ? 120 : 1))
+        }
+        let ids = (0..<300).map { "t\($0)" }
+        try await bench.send(ids.map { ($0, WorkerBench.request($0, #","keyword":"\#($0)""#)) } + [("bad", "no JSON")])
+        let records = try await bench.run(expecting: ids.count + 1) { $0.delivery = .exactlyOnce }
+        let found = try records.map { try bench.outcome($0).requestID }
+        #expect(found.count == ids.count + 1)
+        #expect(Set(found).isSuperset(of: ids))
+        #expect(bench.provider.targets.count == ids.count)
+        // Outcomes leave in the order of their requests: only unbroken runs are released.
+        for (partition, events) in Dictionary(grouping: records, by: \.partition.id)
+        where partition.topic == bench.topics.results {
+            let sources = try events.sorted { $0.offset < $1.offset }.map { try #require(try bench.outcome($0).source) }
+            for (_, run) in Dictionary(grouping: sources, by: \.partition) {
+                #expect(run.map(\.offset) == run.map(\.offset).sorted())
+            }
+        }
+        await bench.stop()
+    }
+
+    /// A transaction that cannot be committed is aborted; its outcomes go into the next one without asking again.
+    @Test(.enabled(if: TestBroker.isEmbedded, "only the embedded broker can be told to fail"))
+    func anAbortedTransactionIsDoneAgainWithoutAskingAgain() async throws {
+        let bench = try WorkerBench { _ in .init(body: WorkerBench.shop) }
+        bench.broker.embedded?.fail(.txnOffsetCommit, with: 22)  // ILLEGAL_GENERATION: the transaction must be aborted
+        let ids = (0..<20).map { "a\($0)" }
+        try await bench.send(ids.map { ($0, WorkerBench.request($0, #","keyword":"\#($0)""#)) })
+        let records = try await bench.run(expecting: ids.count) { $0.delivery = .exactlyOnce }
+        // The embedded broker shows aborted records too, so more may be seen; each request was asked once.
+        #expect(Set(try records.map { try bench.outcome($0).requestID }) == Set(ids))
+        #expect(bench.provider.targets.count == ids.count)
+        await bench.stop()
+    }
+}
