@@ -15,20 +15,26 @@ struct WorkerBench: Sendable {
     let provider: LoopbackHTTPServer
     let tools: EventLoop
     let sender: KafkaProducer
+    static let key = "secret-key"
+    static let outcomeTopics = [WorkerConfiguration.Topics().results, WorkerConfiguration.Topics().errors]
     let log = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
 
     /// The mock group coordinator's joins hang below a session of about 3 s.
-    static let properties = ["session.timeout.ms": "6000", "fetch.wait.max.ms": "10"]
+    private static let properties = ["session.timeout.ms": "6000", "fetch.wait.max.ms": "10"]
 
-    init(answer: @escaping @Sendable (String) -> LoopbackHTTPServer.Answer) throws {
+    /// - Parameter answer: of the provider, from the request's target.
+    init(
+        answer: @escaping @Sendable (String) -> LoopbackHTTPServer.Answer = { _ in .init(body: WorkerBench.shop) }
+    ) throws {
         let topics = WorkerConfiguration.Topics()
         broker = try EmbeddedBroker(topics: [
             topics.requests: 4, topics.results: 4, topics.errors: 4, topics.deadLetters: 1,
         ])
         provider = try LoopbackHTTPServer(answer: answer)
         tools = try EventLoop()
-        sender = try KafkaProducer(
-            loop: tools, configuration: ProducerConfiguration(bootstrapServers: broker.bootstrapServers), log: log)
+        var producer = ProducerConfiguration(bootstrapServers: broker.bootstrapServers)
+        producer.properties = ["message.max.bytes": "20000000"]
+        sender = try KafkaProducer(loop: tools, configuration: producer, log: log)
     }
 
     func stop() async {
@@ -37,19 +43,39 @@ struct WorkerBench: Sendable {
         tools.stop()
     }
 
-    /// A lane of a worker on a loop of its own, with Hot Pepper at our provider.
-    func lane(
-        on loop: EventLoop, key: String = "secret-key", _ change: (inout WorkerConfiguration) -> Void = { _ in }
+    /// Runs a worker beside `body`, then drains it, whatever became of `body`. Only then its loop stops: jobs of a loop
+    /// that has stopped never run, and who waits for them waits for good.
+    func whileWorking<Value>(
+        at baseURL: String? = nil, _ change: (inout WorkerConfiguration) -> Void = { _ in },
+        _ body: (WorkerLane) async throws -> Value
+    ) async throws -> Value {
+        let loop = try EventLoop()
+        defer { loop.stop() }
+        let lane = try lane(on: loop, at: baseURL ?? provider.baseURL, change)
+        let working = Task { try await lane.run() }
+        let result = await Result.of { try await body(lane) }
+        await lane.drain()
+        let end = await working.result
+        // What went wrong first: a test whose worker has failed waits in vain.
+        if case .failure(let error) = end { throw error }
+        return try result.get()
+    }
+
+    /// A lane of a worker on a loop of its own, with all three providers at `baseURL`.
+    private func lane(
+        on loop: EventLoop, at baseURL: String, _ change: (inout WorkerConfiguration) -> Void
     ) throws -> WorkerLane {
         var configuration = WorkerConfiguration()
         configuration.commitInterval = .milliseconds(100)
         change(&configuration)
         var consumer = ConsumerConfiguration(bootstrapServers: broker.bootstrapServers)
         consumer.properties = Self.properties
+        let http = HTTPTransport(loop: loop)
+        let provider = ProviderConfiguration(baseURL: baseURL, apiKey: Self.key)
         let services: [any PlaceService] = [
-            HotpepperService(
-                http: HTTPTransport(loop: loop),
-                configuration: ProviderConfiguration(baseURL: provider.baseURL, apiKey: key))
+            HotpepperService(http: http, configuration: provider),
+            GooglePlacesService(http: http, configuration: provider),
+            GooglePlacesLegacyService(http: http, configuration: provider),
         ]
         var producer = ProducerConfiguration(bootstrapServers: broker.bootstrapServers)
         if configuration.delivery == .exactlyOnce { producer.transactionalID = "lane-\(ObjectIdentifier(loop))" }
@@ -64,43 +90,64 @@ struct WorkerBench: Sendable {
 
     /// Sends request values, each under its own key.
     func send(_ values: [(key: String, value: String)]) async throws {
-        for (key, value) in values {
-            try await sender.send(
-                ProducerRecord(
-                    topic: WorkerConfiguration.Topics().requests, key: Array(key.utf8), value: Array(value.utf8)))
+        for (key, value) in values { try await send(key, Array(value.utf8)) }
+    }
+
+    func send(_ key: String, _ value: [UInt8]?, headers: [KafkaHeader] = []) async throws {
+        try await sender.send(
+            ProducerRecord(
+                topic: WorkerConfiguration.Topics().requests, key: Array(key.utf8), value: value, headers: headers))
+    }
+
+    /// Waits until a worker has committed the offset behind the last request: all have their outcomes then, and none
+    /// is done again by whoever comes next.
+    func allIsCommitted(by lane: WorkerLane) async throws {
+        let requests = try await TopicReader(readerConfiguration, log: log).bounds(
+            of: WorkerConfiguration.Topics().requests, within: .seconds(20))
+        let ends = requests.filter { !$0.value.isEmpty }.mapValues { $0.upperBound }
+        try await eventually("all offsets are committed", within: .seconds(60)) {
+            let positions = await lane.status.positions
+            let committed = Dictionary(uniqueKeysWithValues: positions.map { ($0.id, $0.committed) })
+            return ends.allSatisfy { committed[$0.key] == $0.value }
         }
+    }
+
+    /// Everything that stands in some topics now. Without a group, so at once.
+    func contents(of topics: [String]) async throws -> [ConsumerRecord] {
+        let reader = try TopicReader(readerConfiguration, log: log)
+        var count: Int64 = 0
+        for topic in topics {
+            count += try await reader.bounds(of: topic, within: .seconds(20)).values.reduce(0) {
+                $0 + $1.upperBound - $1.lowerBound
+            }
+        }
+        try await reader.open(topics, at: .beginning, within: .seconds(20))
+        var all: [ConsumerRecord] = []
+        try await eventually("\(count) records of \(topics) are read", within: .seconds(40)) {
+            all += try await reader.records(max: 500, within: .milliseconds(200))
+            return all.count >= count
+        }
+        return all
+    }
+
+    private var readerConfiguration: ConsumerConfiguration {
+        var configuration = ConsumerConfiguration(bootstrapServers: broker.bootstrapServers)
+        configuration.properties = Self.properties
+        return configuration
     }
 
     /// Everything on some topics, as it arrives; ends when `isEnough`.
     func records(
         of topics: [String], within bound: Duration = .seconds(40), until isEnough: ([ConsumerRecord]) -> Bool
     ) async throws -> [ConsumerRecord] {
-        var configuration = ConsumerConfiguration(bootstrapServers: broker.bootstrapServers)
-        configuration.groupID = "reader-\(UInt64.random(in: .min ... .max))"
-        configuration.properties = Self.properties
-        let reader = try KafkaConsumer(loop: tools, configuration: configuration, log: log)
-        let listener = Silent()
-        try await reader.subscribe(to: topics, listener: listener)
-        let timeout = Task {
-            try await Task.sleep(for: bound)
-            await reader.stopReading()
-        }
+        let reader = try TopicReader(readerConfiguration, log: log)
+        try await reader.open(topics, at: .beginning, within: .seconds(20))
+        let end = ContinuousClock.now + bound
         var all: [ConsumerRecord] = []
-        while !isEnough(all) {
-            let more = try await reader.records(max: 500)
-            if more.isEmpty { break }
-            all += more
+        while !isEnough(all), ContinuousClock.now < end {
+            all += try await reader.records(max: 500, within: .milliseconds(100))
         }
-        timeout.cancel()
-        await reader.close()
-        withExtendedLifetime(listener) {}
         return all
-    }
-
-    private final class Silent: RebalanceListener {
-        func assigned(_ partitions: [AssignedPartition]) async {}
-        func revoked(_ partitions: [AssignedPartition]) async {}
-        func lost(_ partitions: [AssignedPartition]) async {}
     }
 
     /// An answer of the provider with one invented shop.
@@ -108,4 +155,20 @@ struct WorkerBench: Sendable {
         {"results":{"api_version":"1.30","results_available":1,"results_returned":"1","results_start":1,"shop":[
         {"id":"J000000001","name":"麺処 みほん","lat":"35.6900","lng":139.7001,"address":"","genre":{"name":"ラーメン"}}]}}
         """
+}
+
+extension Result where Failure == any Error {
+    /// What became of `body`, to be looked at once everything is put away.
+    static func of(_ body: () async throws -> Success) async -> Self {
+        do { return .success(try await body()) } catch { return .failure(error) }
+    }
+}
+
+extension ConsumerRecord {
+    /// As an outcome event.
+    func outcome() throws -> OutcomeEvent {
+        try OutcomeReader().read(value: value, headers: headers.map { EventHeader($0.name, $0.value) })
+    }
+
+    var keyText: String { String(decoding: key ?? [], as: UTF8.self) }
 }

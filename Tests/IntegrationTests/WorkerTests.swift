@@ -8,28 +8,17 @@ import WorkerRuntime
 /// A worker on a real broker and a real provider: what goes in comes out, once each.
 @Suite(.serialized)
 struct WorkerTests {
-    private static let outcomes = [WorkerConfiguration.Topics().results, WorkerConfiguration.Topics().errors]
-
     private static func request(_ id: String, _ more: String = "") -> String {
         #"{"requestId":"\#(id)","provider":"hotpepper","location":{"latitude":35.69,"longitude":139.7}\#(more)}"#
-    }
-
-    private func outcome(_ record: ConsumerRecord) throws -> OutcomeEvent {
-        try OutcomeReader().read(value: record.value, headers: record.headers.map { EventHeader($0.name, $0.value) })
     }
 
     /// Runs one worker until as many outcomes are there as expected, then drains it.
     private func run(
         _ bench: WorkerBench, expecting count: Int, _ change: (inout WorkerConfiguration) -> Void = { _ in }
     ) async throws -> [ConsumerRecord] {
-        let loop = try EventLoop()
-        defer { loop.stop() }
-        let lane = try bench.lane(on: loop, change)
-        async let working: Void = lane.run()
-        let records = try await bench.records(of: Self.outcomes) { $0.count >= count }
-        await lane.drain()
-        try await working
-        return records
+        try await bench.whileWorking(change) { _ in
+            try await bench.records(of: WorkerBench.outcomeTopics) { $0.count >= count }
+        }
     }
 
     @Test func eachRequestHasExactlyOneOutcome() async throws {
@@ -37,9 +26,9 @@ struct WorkerTests {
         let ids = (0..<500).map { "r\($0)" }
         try await bench.send(ids.map { ($0, Self.request($0)) })
         let records = try await run(bench, expecting: ids.count)
-        #expect(try records.map { try outcome($0).requestID }.sorted() == ids.sorted())
+        #expect(try records.map { try $0.outcome().requestID }.sorted() == ids.sorted())
         for record in records {
-            #expect(record.key.map { String(decoding: $0, as: UTF8.self) } == (try outcome(record).requestID))
+            #expect(record.keyText == (try record.outcome().requestID))
         }
         // What the first worker finished is committed: a second one has nothing to do.
         let calls = bench.provider.targets.count
@@ -59,7 +48,7 @@ struct WorkerTests {
             hostile.enumerated().map { ("h\($0.offset)", $0.element) } + [("good", Self.request("good"))])
         let records = try await run(bench, expecting: hostile.count + 1)
         for record in records {
-            let outcome = try outcome(record)
+            let outcome = try record.outcome()
             guard case .failed(let failure) = outcome.body else {
                 #expect(outcome.requestID == "good")
                 continue
@@ -88,7 +77,7 @@ struct WorkerTests {
         try await bench.send(cases.map { ($0.0, Self.request($0.0, #","keyword":"\#($0.0)","timeoutMs":700"#)) })
         let records = try await run(bench, expecting: cases.count)
         for (id, code) in cases {
-            let found = try records.map(outcome).first { $0.requestID == id }
+            let found = try records.map({ try $0.outcome() }).first { $0.requestID == id }
             guard case .failed(let failure)? = found?.body else {
                 Issue.record("no error for \(id)")
                 continue
@@ -96,7 +85,7 @@ struct WorkerTests {
             #expect(failure.code == code, "\(id)")
         }
         for record in records {
-            #expect(!String(decoding: record.value ?? [], as: UTF8.self).contains("secret-key"))
+            #expect(!String(decoding: record.value ?? [], as: UTF8.self).contains(WorkerBench.key))
         }
         await bench.stop()
     }
@@ -115,7 +104,7 @@ struct WorkerTests {
         let records = try await run(bench, expecting: requests.count) { $0.ordering = .key }
         for key in ["key0", "key1", "key2"] {
             let ids = try records.filter { $0.key == Array(key.utf8) }.sorted { $0.offset < $1.offset }.map {
-                try outcome($0).requestID
+                try $0.outcome().requestID
             }
             #expect(ids == requests.indices.filter { requests[$0].0 == key }.map { "o\($0)" })
         }
@@ -127,7 +116,7 @@ struct WorkerTests {
         try await bench.send((0..<5).map { ("same", Self.request("s\($0)", #","sessionId":"one""#)) })
         let records = try await run(bench, expecting: 5)
         var superseded: [String] = []
-        for event in try records.map(outcome) {
+        for event in try records.map({ try $0.outcome() }) {
             if case .failed(let failure) = event.body, failure.code == "superseded" {
                 superseded.append(event.requestID)
             }
@@ -146,14 +135,14 @@ struct WorkerTests {
         let ids = (0..<300).map { "t\($0)" }
         try await bench.send(ids.map { ($0, Self.request($0, #","keyword":"\#($0)""#)) } + [("bad", "no JSON")])
         let records = try await run(bench, expecting: ids.count + 1) { $0.delivery = .exactlyOnce }
-        let found = try records.map { try outcome($0).requestID }
+        let found = try records.map { try $0.outcome().requestID }
         #expect(found.count == ids.count + 1)
         #expect(Set(found).isSuperset(of: ids))
         #expect(bench.provider.targets.count == ids.count)
         // Outcomes leave in the order of their requests: only unbroken runs are released.
         for (partition, events) in Dictionary(grouping: records, by: \.partition.id)
         where partition.topic.hasSuffix("results") {
-            let sources = try events.sorted { $0.offset < $1.offset }.map { try #require(try outcome($0).source) }
+            let sources = try events.sorted { $0.offset < $1.offset }.map { try #require(try $0.outcome().source) }
             for (_, run) in Dictionary(grouping: sources, by: \.partition) {
                 #expect(run.map(\.offset) == run.map(\.offset).sorted())
             }
@@ -169,7 +158,7 @@ struct WorkerTests {
         try await bench.send(ids.map { ($0, Self.request($0, #","keyword":"\#($0)""#)) })
         let records = try await run(bench, expecting: ids.count) { $0.delivery = .exactlyOnce }
         // The embedded broker shows aborted records too, so more may be seen; each request was asked once.
-        #expect(Set(try records.map { try outcome($0).requestID }) == Set(ids))
+        #expect(Set(try records.map { try $0.outcome().requestID }) == Set(ids))
         #expect(bench.provider.targets.count == ids.count)
         await bench.stop()
     }
