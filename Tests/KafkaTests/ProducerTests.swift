@@ -36,7 +36,7 @@ struct ProducerTests {
         let bench = try KafkaBench()
         let producer = try bench.producer()
         let error = await #expect(throws: KafkaError.self) {
-            try await producer.send(ProducerRecord(topic: "t", value: [UInt8](repeating: 0, count: 3_000_000)))
+            try await producer.send(ProducerRecord(topic: "t", value: [UInt8](repeating: 0, count: 20_000_000)))
         }
         #expect(error?.kind == .recordTooLarge)
         try await producer.send(ProducerRecord(topic: "t", value: [1]))
