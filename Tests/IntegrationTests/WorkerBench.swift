@@ -46,12 +46,13 @@ struct WorkerBench: Sendable {
     /// Runs a worker beside `body`, then drains it, whatever became of `body`. Only then its loop stops: jobs of a loop
     /// that has stopped never run, and who waits for them waits for good.
     func whileWorking<Value>(
-        at baseURL: String? = nil, _ change: (inout WorkerConfiguration) -> Void = { _ in },
+        at baseURL: String? = nil, policy: ProviderPolicy? = nil,
+        _ change: (inout WorkerConfiguration) -> Void = { _ in },
         _ body: (WorkerLane) async throws -> Value
     ) async throws -> Value {
         let loop = try EventLoop()
         defer { loop.stop() }
-        let lane = try lane(on: loop, at: baseURL ?? provider.baseURL, change)
+        let lane = try lane(on: loop, at: baseURL ?? provider.baseURL, policy, change)
         let working = Task { try await lane.run() }
         let result = await Result.of { try await body(lane) }
         await lane.drain()
@@ -63,7 +64,8 @@ struct WorkerBench: Sendable {
 
     /// A lane of a worker on a loop of its own, with all three providers at `baseURL`.
     private func lane(
-        on loop: EventLoop, at baseURL: String, _ change: (inout WorkerConfiguration) -> Void
+        on loop: EventLoop, at baseURL: String, _ policy: ProviderPolicy?,
+        _ change: (inout WorkerConfiguration) -> Void
     ) throws -> WorkerLane {
         var configuration = WorkerConfiguration()
         configuration.commitInterval = .milliseconds(100)
@@ -84,7 +86,12 @@ struct WorkerBench: Sendable {
             consumer: try KafkaConsumer(loop: loop, configuration: consumer, log: log),
             producer: try KafkaProducer(loop: loop, configuration: producer, log: log),
             interactor: SearchInteractor(
-                selection: ProviderSelection(services: services), worker: SearchWorker(executor: loop)),
+                selection: ProviderSelection(services: services),
+                worker: SearchWorker(
+                    executor: loop,
+                    policies: policy.map { policy in
+                        Dictionary(uniqueKeysWithValues: ProviderID.allCases.map { ($0, policy) })
+                    } ?? [:])),
             meters: WorkerMeters(), log: log)
     }
 
