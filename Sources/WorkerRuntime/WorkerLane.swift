@@ -65,15 +65,17 @@ public actor WorkerLane {
 
     // MARK: - Taking records
 
-    /// Joins the group and works until `drain` or a fatal failure. Returns when everything taken is finished or given
-    /// up, committed, and the group is left.
+    /// Joins the group and works until `drain`, cancellation, which means the same, or a fatal failure. Returns when
+    /// everything taken is finished or given up, committed, and the group is left.
     /// - Throws: `KafkaError` after which nothing further may be committed.
     public func run() async throws {
-        try await startTransactions()
-        try await consumer.subscribe(to: [configuration.topics.requests], listener: self)
-        if configuration.delivery == .atLeastOnce { scheduleCommit() }
         do {
+            try await startTransactions()
+            try await consumer.subscribe(to: [configuration.topics.requests], listener: self)
+            if configuration.delivery == .atLeastOnce { scheduleCommit() }
             while !isDraining, failure == nil {
+                // Reading gives a cancelled task nothing any more, at once.
+                if Task.isCancelled { await drain() }
                 let room = await waitForRoom()
                 let records = try await consumer.records(max: min(room, 64))
                 for record in records { take(record) }
@@ -318,6 +320,8 @@ public actor WorkerLane {
         log.error("worker stops: Kafka failed for good", metadata: ["reason": "\(error)"])
         for partition in owned.values { for flight in partition.flights.values { flight.end(as: .abandoned) } }
         wakeForRoom()
+        // Nobody waits for what has failed: not for transactions either, whose outcomes have no task any more.
+        wakeIdleWaiters()
         Task { await consumer.stopReading() }
     }
 

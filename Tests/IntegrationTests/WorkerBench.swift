@@ -63,9 +63,9 @@ struct WorkerBench: Sendable {
     }
 
     /// A lane of a worker on a loop of its own, with all three providers at `baseURL`.
-    private func lane(
-        on loop: EventLoop, at baseURL: String, _ policy: ProviderPolicy?,
-        _ change: (inout WorkerConfiguration) -> Void
+    func lane(
+        on loop: EventLoop, at baseURL: String, _ policy: ProviderPolicy? = nil,
+        _ change: (inout WorkerConfiguration) -> Void = { _ in }
     ) throws -> WorkerLane {
         var configuration = WorkerConfiguration()
         configuration.commitInterval = .milliseconds(100)

@@ -162,4 +162,31 @@ struct WorkerTests {
         #expect(bench.provider.targets.count == ids.count)
         await bench.stop()
     }
+
+    /// Cancellation is how task groups end what they run: it drains as well.
+    @Test func aCancelledWorkerDrains() async throws {
+        let bench = try WorkerBench { _ in .init(body: WorkerBench.shop, delay: .milliseconds(500)) }
+        let loop = try EventLoop()
+        let lane = try bench.lane(on: loop, at: bench.provider.baseURL)
+        let working = Task { try await lane.run() }
+        try await bench.send([("last", Self.request("last"))])
+        try await eventually("a request is in flight") { !bench.provider.targets.isEmpty }
+        working.cancel()
+        try await working.value
+        loop.stop()
+        let outcomes = try await bench.contents(of: WorkerBench.outcomeTopics)
+        #expect(outcomes.map(\.keyText) == ["last"])
+        await bench.stop()
+    }
+
+    /// What cannot begin ends, clients and all, and says why.
+    @Test(.timeLimit(.minutes(1))) func aWorkerThatCannotBeginEndsWithTheReason() async throws {
+        let bench = try WorkerBench()
+        let loop = try EventLoop()
+        bench.broker.fail(.initProducerID, with: 53, count: 100)  // TRANSACTIONAL_ID_AUTHORIZATION_FAILED
+        let lane = try bench.lane(on: loop, at: bench.provider.baseURL) { $0.delivery = .exactlyOnce }
+        await #expect(throws: KafkaError.self) { try await lane.run() }
+        loop.stop()
+        await bench.stop()
+    }
 }
