@@ -84,7 +84,10 @@ extension DeadLettersCommand {
                 }
                 return true
             }
-            if empty > 0 { Terminal.note("\(empty) were too large for \(settings.topics.deadLetters) and stay") }
+            if empty > 0 {
+                Terminal.note(
+                    "\(empty) cannot go back: too large for \(settings.topics.deadLetters), which has no content")
+            }
             total = min(total, limit ?? .max)
             if dryRun {
                 Terminal.line("\(total) dead letters would go back to \(settings.topics.requests)")
