@@ -13,12 +13,16 @@ public struct DeadLetter: Sendable, Hashable {
     public let source: SourcePosition?
     /// When it was put aside.
     public let time: EventTime?
-    public let key: [UInt8]?
-    public let value: [UInt8]?
+    public private(set) var key: [UInt8]?
+    public private(set) var value: [UInt8]?
     /// The record's own, in their order.
-    public let originalHeaders: [EventHeader]
+    public private(set) var originalHeaders: [EventHeader]
+    /// Whether key, value and headers are missing, as the dead-letter topic does not take records of that size: they are
+    /// at `source`, for as long as the requests topic keeps them.
+    public private(set) var isWithoutContent = false
 
     private static let marker = "dead-letter-reason"
+    private static let contentMarker = "dead-letter-content"
 
     public init(_ record: IncomingRecord, error: SearchError, at time: EventTime) {
         reason = error.code.rawValue
@@ -31,16 +35,25 @@ public struct DeadLetter: Sendable, Hashable {
         originalHeaders = record.headers
     }
 
+    /// The same without the record's own key, value and headers, for a topic that does not take them.
+    public var withoutContent: DeadLetter {
+        var letter = self
+        (letter.key, letter.value, letter.originalHeaders) = (nil, nil, [])
+        letter.isWithoutContent = true
+        return letter
+    }
+
     /// Headers for the record in the dead-letter topic: the original ones, then ours, of which `dead-letter-reason` is
     /// the first.
     public var headers: [EventHeader] {
         var headers = originalHeaders
-        headers.reserveCapacity(headers.count + 7)
+        headers.reserveCapacity(headers.count + 8)
         headers.append(EventHeader(Self.marker, text: reason))
         headers.append(EventHeader("dead-letter-message", text: message))
         if let member { headers.append(EventHeader("dead-letter-member", text: member)) }
         if let source { PositionText(source).append(to: &headers) }
         if let time { headers.append(EventHeader("dead-letter-time", time.bytes)) }
+        if isWithoutContent { headers.append(EventHeader(Self.contentMarker, text: "too-large")) }
         return headers
     }
 
@@ -62,5 +75,6 @@ public struct DeadLetter: Sendable, Hashable {
         self.key = key
         self.value = value
         originalHeaders = Array(headers[..<start])
+        isWithoutContent = own.contains { $0.name == Self.contentMarker }
     }
 }

@@ -93,6 +93,13 @@ public actor KafkaConsumer: ReadinessHandler {
         mainQueue = rd_kafka_queue_get_consumer(client)
     }
 
+    deinit {
+        // Not closed, as where a worker could not be put together: the client lives on, and so must what it calls back.
+        guard !isClosed else { return }
+        _ = Unmanaged.passRetained(signal)
+        _ = Unmanaged.passRetained(clientLog)
+    }
+
     // MARK: - Joining and leaving
 
     /// Joins the group. Call once.
@@ -128,9 +135,6 @@ public actor KafkaConsumer: ReadinessHandler {
                 serveMainQueue()
             }
         }
-        // It uses the client: however late, it comes first.
-        await rebalance?.value
-        while isProbing { await pause(.milliseconds(5)) }
         await destroy()
     }
 
@@ -141,6 +145,14 @@ public actor KafkaConsumer: ReadinessHandler {
     }
 
     private func destroy() async {
+        // They use the client: however late, they come first. A rebalance may bring another, as its events are served
+        // meanwhile; behind the last look nothing is waited for.
+        var ended: Task<Void, Never>?
+        while rebalance != ended || isProbing {
+            ended = rebalance
+            await ended?.value
+            if isProbing { await pause(.milliseconds(5)) }
+        }
         if let tick { loop.cancel(tick) }
         for source in readOrder { drop(source) }
         readOrder.removeAll()
@@ -341,7 +353,7 @@ public actor KafkaConsumer: ReadinessHandler {
     }
 
     /// What a transaction needs to know of this member. The caller's to free with `rd_kafka_consumer_group_metadata_destroy`.
-    func groupMetadata() -> Shared? { rd_kafka_consumer_group_metadata(client).map(Shared.init) }
+    func groupMetadata() -> Shared? { isClosed ? nil : rd_kafka_consumer_group_metadata(client).map(Shared.init) }
 
     // MARK: - The loop's calls
 
@@ -383,6 +395,7 @@ public actor KafkaConsumer: ReadinessHandler {
     /// How many partitions a topic has, as a broker says now.
     /// - Returns: `nil` when none answers within 2 seconds, or the topic is not there.
     public func partitionCount(of topic: String) async -> Int? {
+        guard !isClosed else { return nil }
         let shared = Shared(pointer: client)
         return await blocking.run {
             guard let handle = rd_kafka_topic_new(shared.pointer, topic, nil) else { return nil }

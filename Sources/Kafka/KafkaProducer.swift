@@ -56,6 +56,13 @@ public actor KafkaProducer: ReadinessHandler {
         mainQueue = rd_kafka_queue_get_main(client)
     }
 
+    deinit {
+        // Not closed, as where a worker could not be put together: the client lives on, and so must what it calls back.
+        guard !isClosed else { return }
+        _ = Unmanaged.passRetained(signal)
+        _ = Unmanaged.passRetained(clientLog)
+    }
+
     // MARK: - Sending
 
     /// Hands a record over and returns once the brokers have confirmed it.
@@ -194,7 +201,7 @@ public actor KafkaProducer: ReadinessHandler {
     // MARK: - Reports
 
     private func start() {
-        guard !isStarted else { return }
+        guard !isStarted, !isClosed else { return }
         isStarted = true
         signal.connect(mainQueue, as: 0)
         loop.watch(signal.readEnd, for: .read, self)
@@ -296,6 +303,7 @@ public actor KafkaProducer: ReadinessHandler {
         if let failure { throw failure }
         let shared = Shared(pointer: client)
         for attempt in 1... {
+            guard !isClosed else { throw .closed }
             let error = await blocking.run { call(shared.pointer).map { KafkaError(consuming: $0, doing: what) } }
             guard let error else { return }
             // A call that timed out goes on where it was when it is made again.

@@ -1,5 +1,11 @@
 import LocationSearch
 
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Darwin)
+    import Darwin
+#endif
+
 /// Where a provider's API is and how we name ourselves to it. From settings only.
 public struct ProviderConfiguration: Sendable {
     /// `https://host`, without a slash at its end; the paths of the API are appended.
@@ -24,5 +30,35 @@ extension ProviderConfiguration {
     func checkKey(of provider: ProviderID) throws(SearchError) {
         guard apiKey.isEmpty else { return }
         throw SearchError(.unauthorized, "\(provider.rawValue) has no API key in this worker's settings")
+    }
+
+    /// Refuses an answer that repeats our key, as a front end's page or a link might: its texts go into events.
+    func checkSilence(of body: [UInt8], from provider: ProviderID) throws(SearchError) {
+        var forms = [apiKey]
+        if case let encoded = QueryURL.encoded(apiKey), encoded != apiKey { forms.append(encoded) }
+        for form in forms where Self.contains(body, Array(form.utf8)) {
+            throw .badResponse("repeats our API key", from: provider)
+        }
+    }
+
+    private static func contains(_ body: [UInt8], _ text: [UInt8]) -> Bool {
+        unsafe body.withUnsafeBytes { body in
+            unsafe text.withUnsafeBytes { text in
+                guard let sought = text.baseAddress, let first = unsafe text.first,
+                    let start = body.baseAddress
+                else {
+                    return false
+                }
+                // From one occurrence of its first byte to the next: memchr looks at 32 bytes at a time.
+                var offset = 0
+                while offset + text.count <= body.count,
+                    let found = unsafe memchr(start + offset, Int32(first), body.count - offset - text.count + 1)
+                {
+                    if unsafe memcmp(found, sought, text.count) == 0 { return true }
+                    offset = unsafe UnsafeRawPointer(found) - start + 1
+                }
+                return false
+            }
+        }
     }
 }

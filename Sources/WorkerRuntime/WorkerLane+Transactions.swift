@@ -102,23 +102,26 @@ extension WorkerLane {
         while failure == nil {
             let batch = ready()
             if batch.isEmpty { return }
-            var receipts: [KafkaProducer.Receipt] = []
+            var underway: [Underway] = []
             do throws(KafkaError) {
                 try await producer.beginTransaction()
                 for flight in batch {
-                    guard let outgoing = flight.outgoing else { continue }
-                    receipts += try await handOver(outgoing)
+                    guard var outgoing = flight.outgoing else { continue }
+                    let receipts = try await handOver(&outgoing, of: flight)
+                    underway.append(Underway(flight: flight, outgoing: outgoing, receipts: receipts))
                 }
                 try await producer.sendOffsets(Self.offsets(behind: batch), of: consumer)
                 try await producer.commitTransaction()
-                for receipt in receipts { _ = try await producer.confirm(receipt) }
+                for sent in underway {
+                    for receipt in sent.receipts { _ = try await producer.confirm(receipt) }
+                }
                 for flight in batch where flight.outgoing != nil {
                     flight.outgoing = nil
                     finish(flight, delivered: true)
                 }
                 return
             } catch {
-                guard await abort(after: error, receipts) else { return }
+                guard await abort(after: error, underway) else { return }
             }
             try? await Task.sleep(for: pause)
             pause = min(pause * 2, .seconds(2))
@@ -131,8 +134,30 @@ extension WorkerLane {
         return next.map { (partition: $0.key, next: $0.value) }
     }
 
+    /// A flight's records within the transaction.
+    private struct Underway {
+        let flight: Flight
+        var outgoing: Outgoing
+        let receipts: [KafkaProducer.Receipt]
+    }
+
+    /// After the transaction was aborted. What was too large for it is for the next one as well: it goes in brief.
+    private func takeBack(_ sent: Underway) async {
+        var outgoing = sent.outgoing
+        for (index, receipt) in sent.receipts.enumerated() {
+            do throws(KafkaError) {
+                _ = try await producer.confirm(receipt)
+            } catch {
+                // Other reasons are over with the transaction.
+                try? shorten(&outgoing, index, of: sent.flight, after: error)
+            }
+        }
+        // `nil` by now if its partition went to another member meanwhile.
+        if sent.flight.outgoing != nil { sent.flight.outgoing = outgoing }
+    }
+
     /// - Returns: whether it may be tried again.
-    private func abort(after error: KafkaError, _ receipts: [KafkaProducer.Receipt]) async -> Bool {
+    private func abort(after error: KafkaError, _ underway: [Underway]) async -> Bool {
         switch error.kind {
         case .fatal, .fenced, .closed:
             fail(error)
@@ -147,7 +172,7 @@ extension WorkerLane {
             return false
         }
         // Aborted with the transaction, whatever each says.
-        for receipt in receipts { _ = try? await producer.confirm(receipt) }
+        for sent in underway { await takeBack(sent) }
         return true
     }
 }

@@ -18,8 +18,8 @@ public actor WorkerLane {
     let log: Logger
     let meters: WorkerMeters
     private let interactor: SearchInteractor
-    private let decoder: RequestDecoder
-    private var encoder = OutcomeEncoder()
+    let decoder: RequestDecoder
+    var encoder = OutcomeEncoder()
     /// This lane's part of `worker.concurrency`.
     private let concurrency: Int
 
@@ -65,15 +65,17 @@ public actor WorkerLane {
 
     // MARK: - Taking records
 
-    /// Joins the group and works until `drain` or a fatal failure. Returns when everything taken is finished or given
-    /// up, committed, and the group is left.
+    /// Joins the group and works until `drain`, cancellation, which means the same, or a fatal failure. Returns when
+    /// everything taken is finished or given up, committed, and the group is left.
     /// - Throws: `KafkaError` after which nothing further may be committed.
     public func run() async throws {
-        try await startTransactions()
-        try await consumer.subscribe(to: [configuration.topics.requests], listener: self)
-        if configuration.delivery == .atLeastOnce { scheduleCommit() }
         do {
+            try await startTransactions()
+            try await consumer.subscribe(to: [configuration.topics.requests], listener: self)
+            if configuration.delivery == .atLeastOnce { scheduleCommit() }
             while !isDraining, failure == nil {
+                // Reading gives a cancelled task nothing any more, at once.
+                if Task.isCancelled { await drain() }
                 let room = await waitForRoom()
                 let records = try await consumer.records(max: min(room, 64))
                 for record in records { take(record) }
@@ -154,7 +156,7 @@ public actor WorkerLane {
 
     /// Record in, outcome out, offset done: the way of one request.
     private func process(_ flight: Flight, _ turn: OutcomeSequencer<OrderKey>.Turn?) async {
-        let outgoing = await outcome(of: flight)
+        var outgoing = await outcome(of: flight)
         if let turn { await sequencer.wait(for: turn) }
         inFlight -= 1
         wakeForRoom()
@@ -170,10 +172,12 @@ public actor WorkerLane {
             return release(flight, outgoing)
         }
         do throws(KafkaError) {
-            let receipts = try await handOver(outgoing)
+            let receipts = try await handOver(&outgoing, of: flight)
             // The next in line may go: its outcome is behind this one in the producer's queue.
             if let turn { sequencer.leave(turn) }
-            for receipt in receipts { _ = try await producer.confirm(receipt) }
+            for (index, receipt) in receipts.enumerated() {
+                try await confirm(receipt, of: &outgoing, index, of: flight)
+            }
             finish(flight, delivered: true)
         } catch {
             fail(error)
@@ -182,18 +186,14 @@ public actor WorkerLane {
         }
     }
 
-    func handOver(_ outgoing: Outgoing) async throws(KafkaError) -> [KafkaProducer.Receipt] {
-        let outcome = try await producer.handOver(outgoing.outcome)
-        guard let letter = outgoing.deadLetter else { return [outcome] }
-        return [outcome, try await producer.handOver(letter)]
-    }
-
-    /// Its outcome event, and the dead letter of a record that is no request.
+    /// What leaves for a request.
     struct Outgoing: Sendable {
-        var outcome: ProducerRecord
-        var deadLetter: ProducerRecord?
+        /// Its outcome event, and the dead letter of a record that is no request.
+        var records: [ProducerRecord]
         /// Made for it, each of which may have cost money.
         var calls = 0
+        /// Those of the records that stand in for one that Kafka refused as too large.
+        var brief: Set<Int> = []
     }
 
     private func outcome(of flight: Flight) async -> Outgoing {
@@ -212,11 +212,12 @@ public actor WorkerLane {
             meters.rejected()
             encoded = encoder.encode(error, receivedAt: receivedAt, completedAt: EventTime.now())
             let letter = DeadLetter(record, error: error.error, at: receivedAt)
-            return Outgoing(
-                outcome: ProducerRecord(encoded, topics: configuration.topics),
-                deadLetter: ProducerRecord(letter, topics: configuration.topics))
+            return Outgoing(records: [
+                ProducerRecord(encoded, topics: configuration.topics),
+                ProducerRecord(letter, topics: configuration.topics),
+            ])
         }
-        return Outgoing(outcome: ProducerRecord(encoded, topics: configuration.topics), calls: calls)
+        return Outgoing(records: [ProducerRecord(encoded, topics: configuration.topics)], calls: calls)
     }
 
     private func run(_ decoded: DecodedRequest, _ flight: Flight, _ receivedAt: EventTime) async -> SearchOutcome {
@@ -319,6 +320,8 @@ public actor WorkerLane {
         log.error("worker stops: Kafka failed for good", metadata: ["reason": "\(error)"])
         for partition in owned.values { for flight in partition.flights.values { flight.end(as: .abandoned) } }
         wakeForRoom()
+        // Nobody waits for what has failed: not for transactions either, whose outcomes have no task any more.
+        wakeIdleWaiters()
         Task { await consumer.stopReading() }
     }
 

@@ -55,4 +55,18 @@ struct DeadLetterTests {
     func otherRecordsAreNone(headers: [EventHeader]) {
         #expect(DeadLetter(key: nil, value: [1], headers: headers) == nil)
     }
+
+    /// For a topic that does not take records of that size: it still says what was wrong and where the record is.
+    @Test func withoutContentItStillSaysWhereTheRecordIs() throws {
+        let headers = [EventHeader("dead-letter-content", text: "mine")]
+        let whole = DeadLetter(Records.record([1], key: [2], headers: headers), error: Self.error, at: Self.time)
+        let read = try #require(DeadLetter(key: whole.key, value: whole.value, headers: whole.headers))
+        #expect(!read.isWithoutContent && read.originalHeaders == headers)
+        let letter = whole.withoutContent
+        #expect(letter.headers.last?.line == "dead-letter-content=too-large")
+        let brief = try #require(DeadLetter(key: letter.key, value: letter.value, headers: letter.headers))
+        #expect(brief == letter && brief.isWithoutContent)
+        #expect(brief.key == nil && brief.value == nil && brief.originalHeaders.isEmpty)
+        #expect(brief.source == Records.source && brief.member == "location.latitude")
+    }
 }

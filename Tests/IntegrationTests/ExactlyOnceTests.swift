@@ -76,7 +76,7 @@ struct ExactlyOnceTests {
 
         // Its outcome was not published, nor its offset committed: the next worker does it.
         let records = try await bench.run(expecting: 2) { $0.delivery = .exactlyOnce }
-        let ids = try records.map { try bench.outcome($0).requestID }
+        let ids = try records.map { try $0.outcome().requestID }
         #expect(Set(ids) == ["before", "after"])
         if !TestBroker.isEmbedded {
             let transactions = try bench.broker.transactions(of: bench.transactionalID)
@@ -127,14 +127,14 @@ struct ExactlyOnceTests {
         let ids = (0..<300).map { "t\($0)" }
         try await bench.send(ids.map { ($0, WorkerBench.request($0, #","keyword":"\#($0)""#)) } + [("bad", "no JSON")])
         let records = try await bench.run(expecting: ids.count + 1) { $0.delivery = .exactlyOnce }
-        let found = try records.map { try bench.outcome($0).requestID }
+        let found = try records.map { try $0.outcome().requestID }
         #expect(found.count == ids.count + 1)
         #expect(Set(found).isSuperset(of: ids))
         #expect(bench.provider.targets.count == ids.count)
         // Outcomes leave in the order of their requests: only unbroken runs are released.
         for (partition, events) in Dictionary(grouping: records, by: \.partition.id)
         where partition.topic == bench.topics.results {
-            let sources = try events.sorted { $0.offset < $1.offset }.map { try #require(try bench.outcome($0).source) }
+            let sources = try events.sorted { $0.offset < $1.offset }.map { try #require(try $0.outcome().source) }
             for (_, run) in Dictionary(grouping: sources, by: \.partition) {
                 #expect(run.map(\.offset) == run.map(\.offset).sorted())
             }
@@ -151,7 +151,7 @@ struct ExactlyOnceTests {
         try await bench.send(ids.map { ($0, WorkerBench.request($0, #","keyword":"\#($0)""#)) })
         let records = try await bench.run(expecting: ids.count) { $0.delivery = .exactlyOnce }
         // The embedded broker shows aborted records too, so more may be seen; each request was asked once.
-        #expect(Set(try records.map { try bench.outcome($0).requestID }) == Set(ids))
+        #expect(Set(try records.map { try $0.outcome().requestID }) == Set(ids))
         #expect(bench.provider.targets.count == ids.count)
         await bench.stop()
     }

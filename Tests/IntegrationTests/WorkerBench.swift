@@ -16,20 +16,26 @@ struct WorkerBench: Sendable {
     let provider: LoopbackHTTPServer
     let tools: EventLoop
     let sender: KafkaProducer
+    static let key = "secret-key"
+    var outcomeTopics: [String] { [topics.results, topics.errors] }
     let log = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
 
     /// The embedded coordinator's joins hang below a session of about 3 s, others take 6 s or more; some form their groups
     /// with the members' heartbeats.
     static let properties = ["session.timeout.ms": "6000", "heartbeat.interval.ms": "500", "fetch.wait.max.ms": "10"]
 
-    init(answer: @escaping @Sendable (String) -> LoopbackHTTPServer.Answer) throws {
+    /// - Parameter answer: of the provider, from the request's target.
+    init(
+        answer: @escaping @Sendable (String) -> LoopbackHTTPServer.Answer = { _ in .init(body: WorkerBench.shop) }
+    ) throws {
         let broker = try TestBroker(topics: ["requests": 4, "results": 4, "errors": 4, "dead-letters": 1])
         self.broker = broker
         topics = WorkerConfiguration.Topics(on: broker)
         provider = try LoopbackHTTPServer(answer: answer)
         tools = try EventLoop()
-        sender = try KafkaProducer(
-            loop: tools, configuration: ProducerConfiguration(bootstrapServers: broker.bootstrapServers), log: log)
+        var producer = ProducerConfiguration(bootstrapServers: broker.bootstrapServers)
+        producer.properties = ["message.max.bytes": "20000000"]
+        sender = try KafkaProducer(loop: tools, configuration: producer, log: log)
     }
 
     func stop() async {
@@ -41,9 +47,29 @@ struct WorkerBench: Sendable {
     /// That of every lane: one that starts fences the one before it.
     var transactionalID: String { broker.name("lane") }
 
-    /// A lane of a worker on a loop of its own, with Hot Pepper at our provider.
+    /// Runs a worker beside `body`, then drains it, whatever became of `body`. Only then its loop stops: jobs of a loop
+    /// that has stopped never run, and who waits for them waits for good.
+    func whileWorking<Value>(
+        at baseURL: String? = nil, policy: ProviderPolicy? = nil,
+        _ change: (inout WorkerConfiguration) -> Void = { _ in },
+        _ body: (WorkerLane) async throws -> Value
+    ) async throws -> Value {
+        let loop = try EventLoop()
+        defer { loop.stop() }
+        let lane = try lane(on: loop, at: baseURL, policy, change)
+        let working = Task { try await lane.run() }
+        let result = await Result.of { try await body(lane) }
+        await lane.drain()
+        let end = await working.result
+        // What went wrong first: a test whose worker has failed waits in vain.
+        if case .failure(let error) = end { throw error }
+        return try result.get()
+    }
+
+    /// A lane of a worker on a loop of its own, with all three providers at `baseURL`, ours if not given.
     func lane(
-        on loop: EventLoop, key: String = "secret-key", _ change: (inout WorkerConfiguration) -> Void = { _ in }
+        on loop: EventLoop, at baseURL: String? = nil, _ policy: ProviderPolicy? = nil,
+        _ change: (inout WorkerConfiguration) -> Void = { _ in }
     ) throws -> WorkerLane {
         var configuration = WorkerConfiguration()
         configuration.topics = topics
@@ -52,10 +78,12 @@ struct WorkerBench: Sendable {
         var consumer = ConsumerConfiguration(bootstrapServers: broker.bootstrapServers)
         consumer.groupID = broker.name("workers")
         consumer.properties = Self.properties
+        let http = HTTPTransport(loop: loop)
+        let provider = ProviderConfiguration(baseURL: baseURL ?? self.provider.baseURL, apiKey: Self.key)
         let services: [any PlaceService] = [
-            HotpepperService(
-                http: HTTPTransport(loop: loop),
-                configuration: ProviderConfiguration(baseURL: provider.baseURL, apiKey: key))
+            HotpepperService(http: http, configuration: provider),
+            GooglePlacesService(http: http, configuration: provider),
+            GooglePlacesLegacyService(http: http, configuration: provider),
         ]
         var producer = ProducerConfiguration(bootstrapServers: broker.bootstrapServers)
         if configuration.delivery == .exactlyOnce {
@@ -66,7 +94,12 @@ struct WorkerBench: Sendable {
             consumer: try KafkaConsumer(loop: loop, configuration: consumer, log: log),
             producer: try KafkaProducer(loop: loop, configuration: producer, log: log),
             interactor: SearchInteractor(
-                selection: ProviderSelection(services: services), worker: SearchWorker(executor: loop)),
+                selection: ProviderSelection(services: services),
+                worker: SearchWorker(
+                    executor: loop,
+                    policies: policy.map { policy in
+                        Dictionary(uniqueKeysWithValues: ProviderID.allCases.map { ($0, policy) })
+                    } ?? [:])),
             meters: WorkerMeters(), log: log)
     }
 
@@ -74,23 +107,12 @@ struct WorkerBench: Sendable {
     func run(
         expecting count: Int, _ change: (inout WorkerConfiguration) -> Void = { _ in }
     ) async throws -> [ConsumerRecord] {
-        let loop = try EventLoop()
-        defer { loop.stop() }
-        let lane = try lane(on: loop, change)
-        async let working: Void = lane.run()
-        let records = try await outcomes { $0.count >= count }
-        await lane.drain()
-        try await working
-        return records
+        try await whileWorking(change) { _ in try await outcomes { $0.count >= count } }
     }
 
     /// Results and errors from the first one on; ends when `isEnough`.
     func outcomes(until isEnough: ([ConsumerRecord]) -> Bool) async throws -> [ConsumerRecord] {
-        try await records(of: [topics.results, topics.errors], until: isEnough)
-    }
-
-    func outcome(_ record: ConsumerRecord) throws -> OutcomeEvent {
-        try OutcomeReader().read(value: record.value, headers: record.headers.map { EventHeader($0.name, $0.value) })
+        try await records(of: outcomeTopics, until: isEnough)
     }
 
     /// - Parameter more: further members, each after a comma.
@@ -100,10 +122,50 @@ struct WorkerBench: Sendable {
 
     /// Sends request values, each under its own key.
     func send(_ values: [(key: String, value: String)]) async throws {
-        for (key, value) in values {
-            try await sender.send(
-                ProducerRecord(topic: topics.requests, key: Array(key.utf8), value: Array(value.utf8)))
+        for (key, value) in values { try await send(key, Array(value.utf8)) }
+    }
+
+    func send(_ key: String, _ value: [UInt8]?, headers: [KafkaHeader] = []) async throws {
+        try await sender.send(
+            ProducerRecord(
+                topic: topics.requests, key: Array(key.utf8), value: value, headers: headers))
+    }
+
+    /// Waits until a worker has committed the offset behind the last request: all have their outcomes then, and none
+    /// is done again by whoever comes next.
+    func allIsCommitted(by lane: WorkerLane) async throws {
+        let requests = try await TopicReader(readerConfiguration, log: log).bounds(
+            of: topics.requests, within: .seconds(20))
+        let ends = requests.filter { !$0.value.isEmpty }.mapValues { $0.upperBound }
+        try await eventually("all offsets are committed", within: .seconds(60)) {
+            let positions = await lane.status.positions
+            let committed = Dictionary(uniqueKeysWithValues: positions.map { ($0.id, $0.committed) })
+            return ends.allSatisfy { committed[$0.key] == $0.value }
         }
+    }
+
+    /// Everything that stands in some topics now. Without a group, so at once.
+    func contents(of topics: [String]) async throws -> [ConsumerRecord] {
+        let reader = try TopicReader(readerConfiguration, log: log)
+        var count: Int64 = 0
+        for topic in topics {
+            count += try await reader.bounds(of: topic, within: .seconds(20)).values.reduce(0) {
+                $0 + $1.upperBound - $1.lowerBound
+            }
+        }
+        try await reader.open(topics, at: .beginning, within: .seconds(20))
+        var all: [ConsumerRecord] = []
+        try await eventually("\(count) records of \(topics) are read", within: .seconds(40)) {
+            all += try await reader.records(max: 500, within: .milliseconds(200))
+            return all.count >= count
+        }
+        return all
+    }
+
+    private var readerConfiguration: ConsumerConfiguration {
+        var configuration = ConsumerConfiguration(bootstrapServers: broker.bootstrapServers)
+        configuration.properties = Self.properties
+        return configuration
     }
 
     /// A consumer beside the workers.
@@ -127,22 +189,13 @@ struct WorkerBench: Sendable {
     func records(
         of topics: [String], within bound: Duration = .seconds(40), until isEnough: ([ConsumerRecord]) -> Bool
     ) async throws -> [ConsumerRecord] {
-        let reader = try member(of: "reader-\(UInt64.random(in: .min ... .max))")
-        let listener = Silent()
-        try await reader.subscribe(to: topics, listener: listener)
-        let timeout = Task {
-            try await Task.sleep(for: bound)
-            await reader.stopReading()
-        }
+        let reader = try TopicReader(readerConfiguration, log: log)
+        try await reader.open(topics, at: .beginning, within: .seconds(20))
+        let end = ContinuousClock.now + bound
         var all: [ConsumerRecord] = []
-        while !isEnough(all) {
-            let more = try await reader.records(max: 500)
-            if more.isEmpty { break }
-            all += more
+        while !isEnough(all), ContinuousClock.now < end {
+            all += try await reader.records(max: 500, within: .milliseconds(100))
         }
-        timeout.cancel()
-        await reader.close()
-        withExtendedLifetime(listener) {}
         return all
     }
 
@@ -168,4 +221,20 @@ extension WorkerConfiguration.Topics {
         errors = broker.name("errors")
         deadLetters = broker.name("dead-letters")
     }
+}
+
+extension Result where Failure == any Error {
+    /// What became of `body`, to be looked at once everything is put away.
+    static func of(_ body: () async throws -> Success) async -> Self {
+        do { return .success(try await body()) } catch { return .failure(error) }
+    }
+}
+
+extension ConsumerRecord {
+    /// As an outcome event.
+    func outcome() throws -> OutcomeEvent {
+        try OutcomeReader().read(value: value, headers: headers.map { EventHeader($0.name, $0.value) })
+    }
+
+    var keyText: String { String(decoding: key ?? [], as: UTF8.self) }
 }

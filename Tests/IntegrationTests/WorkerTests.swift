@@ -13,9 +13,9 @@ struct WorkerTests {
         let ids = (0..<500).map { "r\($0)" }
         try await bench.send(ids.map { ($0, WorkerBench.request($0)) })
         let records = try await bench.run(expecting: ids.count)
-        #expect(try records.map { try bench.outcome($0).requestID }.sorted() == ids.sorted())
+        #expect(try records.map { try $0.outcome().requestID }.sorted() == ids.sorted())
         for record in records {
-            #expect(record.key.map { String(decoding: $0, as: UTF8.self) } == (try bench.outcome(record).requestID))
+            #expect(record.key.map { String(decoding: $0, as: UTF8.self) } == (try record.outcome().requestID))
         }
         // What the first worker finished is committed: a second one has nothing to do.
         let calls = bench.provider.targets.count
@@ -36,7 +36,7 @@ struct WorkerTests {
             hostile.enumerated().map { ("h\($0.offset)", $0.element) } + [("good", WorkerBench.request("good"))])
         let records = try await bench.run(expecting: hostile.count + 1)
         for record in records {
-            let outcome = try bench.outcome(record)
+            let outcome = try record.outcome()
             guard case .failed(let failure) = outcome.body else {
                 #expect(outcome.requestID == "good")
                 continue
@@ -65,7 +65,7 @@ struct WorkerTests {
         try await bench.send(cases.map { ($0.0, WorkerBench.request($0.0, #","keyword":"\#($0.0)","timeoutMs":700"#)) })
         let records = try await bench.run(expecting: cases.count)
         for (id, code) in cases {
-            let found = try records.map(bench.outcome).first { $0.requestID == id }
+            let found = try records.map({ try $0.outcome() }).first { $0.requestID == id }
             guard case .failed(let failure)? = found?.body else {
                 Issue.record("no error for \(id)")
                 continue
@@ -73,7 +73,7 @@ struct WorkerTests {
             #expect(failure.code == code, "\(id)")
         }
         for record in records {
-            #expect(!String(decoding: record.value ?? [], as: UTF8.self).contains("secret-key"))
+            #expect(!String(decoding: record.value ?? [], as: UTF8.self).contains(WorkerBench.key))
         }
         await bench.stop()
     }
@@ -92,7 +92,7 @@ struct WorkerTests {
         let records = try await bench.run(expecting: requests.count) { $0.ordering = .key }
         for key in ["key0", "key1", "key2"] {
             let ids = try records.filter { $0.key == Array(key.utf8) }.sorted { $0.offset < $1.offset }.map {
-                try bench.outcome($0).requestID
+                try $0.outcome().requestID
             }
             #expect(ids == requests.indices.filter { requests[$0].0 == key }.map { "o\($0)" })
         }
@@ -104,12 +104,42 @@ struct WorkerTests {
         try await bench.send((0..<5).map { ("same", WorkerBench.request("s\($0)", #","sessionId":"one""#)) })
         let records = try await bench.run(expecting: 5)
         var superseded: [String] = []
-        for event in try records.map(bench.outcome) {
+        for event in try records.map({ try $0.outcome() }) {
             if case .failed(let failure) = event.body, failure.code == "superseded" {
                 superseded.append(event.requestID)
             }
         }
         #expect(superseded.sorted() == ["s0", "s1", "s2", "s3"])
+        await bench.stop()
+    }
+
+    /// Cancellation is how task groups end what they run: it drains as well.
+    @Test(.enabled(if: TestBroker.isEmbedded, "another broker's end offsets are not exact"))
+    func aCancelledWorkerDrains() async throws {
+        let bench = try WorkerBench { _ in .init(body: WorkerBench.shop, delay: .milliseconds(500)) }
+        let loop = try EventLoop()
+        let lane = try bench.lane(on: loop)
+        let working = Task { try await lane.run() }
+        try await bench.send([("last", WorkerBench.request("last"))])
+        try await eventually("a request is in flight") { !bench.provider.targets.isEmpty }
+        working.cancel()
+        try await working.value
+        loop.stop()
+        let outcomes = try await bench.contents(of: bench.outcomeTopics)
+        #expect(outcomes.map(\.keyText) == ["last"])
+        await bench.stop()
+    }
+
+    /// What cannot begin ends, clients and all, and says why.
+    @Test(
+        .timeLimit(.minutes(1)), .enabled(if: TestBroker.isEmbedded, "only the embedded broker can be told to fail"))
+    func aWorkerThatCannotBeginEndsWithTheReason() async throws {
+        let bench = try WorkerBench()
+        let loop = try EventLoop()
+        bench.broker.embedded?.fail(.initProducerID, with: 53, count: 100)  // TRANSACTIONAL_ID_AUTHORIZATION_FAILED
+        let lane = try bench.lane(on: loop) { $0.delivery = .exactlyOnce }
+        await #expect(throws: KafkaError.self) { try await lane.run() }
+        loop.stop()
         await bench.stop()
     }
 }

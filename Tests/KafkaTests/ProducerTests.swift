@@ -37,7 +37,7 @@ struct ProducerTests {
         let bench = try KafkaBench()
         let producer = try bench.producer()
         let error = await #expect(throws: KafkaError.self) {
-            try await producer.send(ProducerRecord(topic: bench.topic, value: [UInt8](repeating: 0, count: 3_000_000)))
+            try await producer.send(ProducerRecord(topic: bench.topic, value: [UInt8](repeating: 0, count: 20_000_000)))
         }
         #expect(error?.kind == .recordTooLarge)
         try await producer.send(ProducerRecord(topic: bench.topic, value: [1]))
@@ -90,6 +90,36 @@ struct ProducerTests {
         #expect(await producer.undelivered == 1)
         #expect(await producer.flush(within: .seconds(20)))
         #expect(try await producer.confirm(receipt).offset == 0)
+        await producer.close()
+        bench.loop.stop()
+    }
+
+    /// Its client is gone: nothing may touch it.
+    @Test func aProducerThatIsClosedBeforeItsFirstRecordRefusesAll() async throws {
+        let bench = try KafkaBench()
+        let producer = try bench.producer { $0.transactionalID = "t" }
+        await producer.close()
+        for _ in 0..<2 {
+            let error = await #expect(throws: KafkaError.self) {
+                try await producer.send(ProducerRecord(topic: "t", value: [1]))
+            }
+            #expect(error?.kind == .closed)
+        }
+        let error = await #expect(throws: KafkaError.self) { try await producer.initTransactions() }
+        #expect(error?.kind == .closed)
+        bench.loop.stop()
+    }
+
+    /// As where a worker's next part cannot be made: librdkafka's threads go on, and tell of brokers that are away.
+    @Test(.enabled(if: TestBroker.isEmbedded, "only the embedded broker can be told to fail"))
+    func aClientThatIsDroppedCanStillLog() async throws {
+        let bench = try KafkaBench()
+        for _ in 0..<10 { _ = (try bench.producer(), try bench.consumer()) }
+        bench.broker.embedded?.set(broker: 1, isUp: false)
+        let producer = try bench.producer { $0.properties["message.timeout.ms"] = "1000" }
+        await #expect(throws: KafkaError.self) {
+            try await producer.send(ProducerRecord(topic: bench.topic, value: [1]))
+        }
         await producer.close()
         bench.loop.stop()
     }

@@ -43,6 +43,11 @@ struct CommandLineTests {
             (["worker", "--kafka-properties", "no.such.property=1"], [:], 78, "no.such.property"),
             (["worker", "--kafka-properties", "enable.auto.commit=true"], [:], 78, "enable.auto.commit"),
             (["worker", "--worker-delivery", "at-most-once"], [:], 78, "worker.delivery"),
+            (["worker", "--worker-concurrency", "0"], [:], 78, "worker.concurrency is \"0\""),
+            (["worker", "--worker-deadline", "61s"], [:], 78, "worker.deadline is \"61s\""),
+            (["worker", "--worker-loops", "8", "--worker-concurrency", "4"], [:], 78, "worker.loops is 8"),
+            (["worker", "--worker-concurency=5"], [:], 78, "did you mean --worker-concurrency?"),
+            (["worker"], ["ADMIN_PORT": "http"], 78, "admin.port is \"http\""),
             (["worker", "--config", "/nowhere.yaml"], [:], 78, "/nowhere.yaml"),
             (
                 ["search", "--lat", "1", "--lng", "1", "--timeout", "1s", "--kafka-bootstrap-servers", "127.0.0.1:1"],

@@ -131,6 +131,22 @@ struct SettingsTests {
     }
 
     @Test(arguments: [
+        ("hotpepper.apiKey", "geheim", "(hidden)", ["geheim"]),
+        ("http.proxy", "http://user:ge:heim@proxy:3128", "http://user:(hidden)@proxy:3128", ["ge:heim"]),
+        ("http.proxy", "socks5://geheim@proxy", "socks5://(hidden)@proxy", ["geheim"]),
+        ("http.proxy", "proxy:3128", "proxy:3128", []), ("http.proxy", "http://proxy:3128/", "http://proxy:3128/", []),
+        (
+            "kafka.properties", "sasl.password=ge,heim,debug=a,b", "debug=a,b,sasl.password=(hidden)", ["ge,heim"]
+        ),
+        ("kafka.properties", "debug=a, b,x=y", "debug=a, b,x=y", []),
+    ])
+    func secretsAreHiddenWithinOtherSettingsToo(name: String, value: String, shown: String, secrets: [String]) throws {
+        let setting = try #require(Setting.byName[name])
+        #expect(setting.shown(value) == shown)
+        #expect(setting.secrets(in: value) == secrets)
+    }
+
+    @Test(arguments: [
         ("WORKER_CONCURENCY", "WORKER_CONCURRENCY"), ("KAFKA_BOOTSTRAP_SERVER", "KAFKA_BOOTSTRAP_SERVERS"),
         ("KAFKA_BOOSTRAP_SERVERS", "KAFKA_BOOTSTRAP_SERVERS"), ("HOTPEPPER_APIKEY", "HOTPEPPER_API_KEY"),
         ("TOPICS_RESULT", "TOPICS_RESULTS"),

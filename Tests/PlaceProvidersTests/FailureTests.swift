@@ -167,6 +167,28 @@ struct FailureTests {
         }
     }
 
+    /// A front end may repeat what it was asked, in a link or a name: that goes into no event.
+    @Test func anAnswerThatRepeatsTheKeyIsRefused() async {
+        let places = [
+            #"{"id":"a","name":"x","url":"https://a/?key=KEY"}"#, #"{"id":"a","name":"KEY","place_id":"a"}"#,
+        ]
+        for place in places.map({ $0.replacing("KEY", with: Providers.key) }) {
+            let http = FakeHTTP(
+                #"{"results":{"results_available":1,"shop":[\#(place)]},"places":[\#(place)],"status":"OK"}"#)
+            #expect(await Providers.hotpepper(http).failure(Providers.search())?.code == .badResponse)
+            #expect(await Providers.google(http).failure(Providers.search())?.code == .badResponse)
+            let legacy = FakeHTTP(#"{"results":[\#(place)],"status":"OK"}"#)
+            let error = await Providers.legacy(legacy).failure(Providers.search())
+            #expect(error?.code == .badResponse)
+            error.map(Self.checkPrivacy)
+        }
+        // Behind the last byte that could begin it, and but for its last byte.
+        for end in ["S", String(Providers.key.dropLast())] {
+            let http = FakeHTTP(#"{"places":[{"id":"\#(end)"}]}"# + String(repeating: " ", count: 100))
+            #expect(await Providers.google(http).failure(Providers.search()) == nil)
+        }
+    }
+
     /// Nor does any text made of what holds it.
     @Test func noDescriptionTellsTheKey() {
         let http = FakeHTTP("")

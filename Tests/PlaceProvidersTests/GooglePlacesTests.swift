@@ -29,7 +29,7 @@ struct GooglePlacesTests {
         #expect(answer.attributions == ["Google Maps", "Listings Ltd", "Ann O."])
     }
 
-    @Test(arguments: ["{}", " { } ", #"{"places":[]}"#])
+    @Test(arguments: ["{}", " { } ", #"{"places":[]}"#, #"{"places":null}"#])
     func nothingFoundIsAnAnswer(body: String) async throws {
         #expect(try await Providers.google(FakeHTTP(body)).ask(Providers.search()).places.isEmpty)
     }
@@ -105,6 +105,7 @@ struct GooglePlacesTests {
             (503, "<html>", .upstreamUnavailable), (418, error(418, "NEW_STATUS"), .upstreamRejected),
             (404, "<html>", .upstreamRejected), (200, "<html>", .badResponse), (200, "", .badResponse),
             (200, #"{"places":[{"id":"#, .badResponse), (200, #"{"places":[{}]}"#, .badResponse),
+            (200, #"{"places":7}"#, .badResponse), (200, #"{"places":{}}"#, .badResponse),
             (302, "", .upstreamRejected),
         ] as [(Int, String, SearchError.Code)])
     func eachFailureHasItsCode(status: Int, body: String, code: SearchError.Code) async {

@@ -14,7 +14,7 @@ enum ClientSettings {
     private static func isReserved(_ name: String) -> Bool { reserved.contains(name) || name.hasSuffix("_cb") }
 
     /// Whether the value of a property is nobody's business.
-    private static func isSecret(_ name: String) -> Bool {
+    static func isSecret(_ name: String) -> Bool {
         ["password", "secret", "key.pem", "oauthbearer.config", "sasl.jaas"].contains { name.contains($0) }
     }
 

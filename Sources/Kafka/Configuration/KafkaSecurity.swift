@@ -32,6 +32,9 @@ public struct KafkaSecurity: Sendable, Hashable, CustomStringConvertible, Custom
     public var description: String { securityProtocol ?? "plaintext" }
     public var customMirror: Mirror { Mirror(self, children: ["protocol": description]) }
 
+    /// Whether the value of one of librdkafka's properties is nobody's business.
+    public static func isSecret(property name: String) -> Bool { ClientSettings.isSecret(name) }
+
     /// What must not show in a log line.
     var secrets: [String] { [keyPassword, saslPassword].compactMap { $0 } }
 }

@@ -28,6 +28,9 @@ public struct ProducerConfiguration: Sendable, Hashable, CustomStringConvertible
         all["partitioner"] = "murmur2_random"
         all["queue.buffering.max.messages"] = "20000"
         all["queue.buffering.max.kbytes"] = "65536"
+        // What is too large is the topic's to say: its dead letters must be able to hold whatever the requests topic does.
+        // Batches of several records stay within batch.size, 1 MB.
+        all["message.max.bytes"] = "16777216"
         all["socket.nagle.disable"] = "true"
         all["log.connection.close"] = "false"
         all.merge(security.properties) { _, ours in ours }

@@ -80,7 +80,9 @@ struct GooglePlacesResponse {
     }
 
     private mutating func readPlaces(_ reader: inout JSONReader) throws(JSONError) {
-        guard try reader.enterArray() else { return }
+        // proto3's JSON may say nothing by null; any other kind is no list, and so no word of having found nothing.
+        if try reader.skipNull() { return }
+        guard try reader.enterArray() else { return list.add(nil) }
         while try reader.nextElement() { list.add(try place(&reader)) }
     }
 

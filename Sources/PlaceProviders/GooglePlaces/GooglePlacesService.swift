@@ -68,6 +68,11 @@ public struct GooglePlacesService: PlaceService {
         } catch {
             throw SearchError(error, from: id)
         }
-        return try GooglePlacesResponse.read(response, as: kind)
+        let page = try GooglePlacesResponse.read(response, as: kind)
+        try requests.configuration.checkSilence(of: response.body, from: id)
+        if let location = page.photoURL {
+            try requests.configuration.checkSilence(of: Array(location.utf8), from: id)
+        }
+        return page
     }
 }

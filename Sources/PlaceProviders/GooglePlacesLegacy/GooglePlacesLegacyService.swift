@@ -83,8 +83,10 @@ public struct GooglePlacesLegacyService: PlaceService {
             if response.status == 403 { throw .photoQuota(of: id) }
             throw SearchError(httpStatus: response.status, retryAfter: response.retryAfter, from: id)
         }
-        guard let location = response.location, location.hasPrefix("https://"), !location.contains(configuration.apiKey)
-        else { throw .badResponse("redirects to nowhere", from: id) }
+        guard let location = response.location, location.hasPrefix("https://") else {
+            throw .badResponse("redirects to nowhere", from: id)
+        }
+        try configuration.checkSilence(of: Array(location.utf8), from: id)
         return ProviderAnswer(photoURL: location, attributions: page.credits.texts)
     }
 
@@ -119,7 +121,10 @@ public struct GooglePlacesLegacyService: PlaceService {
     private func page(
         _ url: String, asked: String?, before deadline: Deadline
     ) async throws(SearchError) -> LegacyResponse {
-        try LegacyResponse.read(await send(url, before: deadline), asked: asked)
+        let response = try await send(url, before: deadline)
+        let page = try LegacyResponse.read(response, asked: asked)
+        try configuration.checkSilence(of: response.body, from: id)
+        return page
     }
 
     private func send(_ url: String, before deadline: Deadline) async throws(SearchError) -> HTTPResponse {

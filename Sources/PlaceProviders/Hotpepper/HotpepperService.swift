@@ -39,6 +39,7 @@ public struct HotpepperService: PlaceService {
             throw SearchError(error, from: id)
         }
         let page = try HotpepperResponse.read(response)
+        try configuration.checkSilence(of: response.body, from: id)
         switch request.operation {
         case .search: return answer(page, to: request, call)
         case .details, .photo:

@@ -24,7 +24,7 @@ struct ConfigCommand: AsyncParsableCommand {
         for setting in Setting.all {
             guard let value = settings.values[setting.name] else { continue }
             text.add([
-                setting.name, value.text.map { setting.isSecret ? "(hidden)" : $0 } ?? "-", value.origin.description,
+                setting.name, value.text.map(setting.shown) ?? "-", value.origin.description,
             ])
         }
         for line in text.lines { print(line) }

@@ -73,10 +73,20 @@ extension DeadLettersCommand {
         func run() async throws {
             let (settings, log) = try await ToolSettings.load(options)
             let topic = try DeadLetterTopic(settings, within: timeout.duration, log: log)
-            var (total, before) = (0, 0)
+            var (total, before, empty) = (0, 0, 0)
             try await topic.forEach(filter) { entry in
-                if entry.isRedriven { before += 1 } else { total += 1 }
+                if entry.isRedriven {
+                    before += 1
+                } else if entry.letter.isWithoutContent {
+                    empty += 1
+                } else {
+                    total += 1
+                }
                 return true
+            }
+            if empty > 0 {
+                Terminal.note(
+                    "\(empty) cannot go back: too large for \(settings.topics.deadLetters), which has no content")
             }
             total = min(total, limit ?? .max)
             if dryRun {
@@ -89,7 +99,7 @@ extension DeadLettersCommand {
             do {
                 try await topic.forEach(filter) { entry in
                     guard sent < total else { return false }
-                    if entry.isRedriven { return true }
+                    if entry.isRedriven || entry.letter.isWithoutContent { return true }
                     if let rate { try await Task.sleep(until: start + .seconds(Double(sent) / rate)) }
                     try await redriver.send(entry)
                     sent += 1

@@ -12,7 +12,7 @@ enum DeadLetterText {
         let time = letter.time?.description ?? "-"
         let source = letter.source.map { "\($0.topic)-\($0.partition)@\($0.offset)" } ?? "-"
         let state = entry.isRedriven ? "  went back" : ""
-        let head = TerminalText.cut(TerminalText.safe(head(of: letter.value)), to: 100)
+        let head = TerminalText.cut(TerminalText.safe(head(of: letter)), to: 100)
         return "\(time)  \(letter.reason)  \(source)\(state)\n    \(TerminalText.safe(letter.message))\n    \(head)"
     }
 
@@ -28,14 +28,18 @@ enum DeadLetterText {
         json.member("offset", letter.source.map { Int($0.offset) })
         json.member("time", letter.time?.description)
         json.member("bytes", letter.value?.count ?? 0)
-        json.member("head", head(of: letter.value))
+        json.member("head", head(of: letter))
+        json.member("withoutContent", letter.isWithoutContent)
         json.member("redriven", entry.isRedriven)
         json.endObject()
         return String(decoding: json.finish(), as: UTF8.self)
     }
 
-    private static func head(of value: [UInt8]?) -> String {
-        guard let value else { return "(no value)" }
+    private static func head(of letter: DeadLetter) -> String {
+        if letter.isWithoutContent {
+            return "(too large for this topic: it is where it stood, as long as that keeps it)"
+        }
+        guard let value = letter.value else { return "(no value)" }
         if value.isEmpty { return "(empty)" }
         return String(decoding: value.prefix(headBytes), as: UTF8.self) + (value.count > headBytes ? "…" : "")
     }

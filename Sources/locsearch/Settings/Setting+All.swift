@@ -113,7 +113,7 @@ extension Setting {
     }
 
     private static let around: [Setting] = [
-        Setting("http.proxy", .text, nil, "proxy for provider calls"),
+        Setting("http.proxy", .proxy, nil, "proxy for provider calls"),
         Setting("http.caFile", .text, nil, "PEM file with the authorities to trust; unset: the system's"),
         Setting("http.maxResponseBytes", .integer(1024...1_073_741_824), "2000000", "larger answers are refused"),
         Setting(

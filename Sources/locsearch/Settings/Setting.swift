@@ -19,6 +19,8 @@ struct Setting: Sendable {
         case properties
         /// http or https; what stands behind the host is kept, a slash at the end is not.
         case url
+        /// A proxy's URL, which may hold a name and a password.
+        case proxy
     }
 
     let name: String
@@ -75,14 +77,15 @@ struct Setting: Sendable {
         case .list(let values): "some of " + values.joined(separator: ", ") + ", separated by commas"
         case .properties: "name=value pairs separated by commas"
         case .url: "an http or https URL without ? and #"
+        case .proxy: "an http, https or socks5 URL"
         }
     }
 
     /// The value in the form in which the program uses it.
-    /// - Throws: when it does not fit; a secret's value is not shown.
+    /// - Throws: when it does not fit; a value that is or may hold a secret is not shown.
     func checked(_ value: String) throws(SettingsError) -> String {
         guard let accepted = accepted(value) else {
-            throw SettingsError("\(name) is \(isSecret ? "not valid" : "\"\(value)\""): expected \(expectation)")
+            throw SettingsError("\(name) is \(mayHide(value) ? "not valid" : "\"\(value)\""): expected \(expectation)")
         }
         return accepted
     }
@@ -95,6 +98,7 @@ struct Setting: Sendable {
         let fits: Bool
         switch kind {
         case .text: fits = true
+        case .proxy: fits = !value.contains(where: \.isWhitespace)
         case .addresses: fits = Self.areAddresses(value)
         case .topic:
             fits =

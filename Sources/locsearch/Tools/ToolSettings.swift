@@ -9,6 +9,7 @@ enum ToolSettings {
             settings = try await options.load(defaults: ["kafka.bootstrapServers": demo.bootstrapServers])
             Terminal.note("using the demo's broker at \(demo.bootstrapServers)")
         }
+        try ProcessSetup.hideSecrets(of: settings)
         // A tool's own output is its result: Kafka's notices only matter when somebody asks for them.
         let asked = !settings.isDefault("log.level")
         let level: Logger.Level = asked ? Logger.Level(rawValue: settings.text("log.level")) ?? .error : .error

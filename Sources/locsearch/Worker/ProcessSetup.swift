@@ -1,3 +1,4 @@
+import Kafka
 import Logging
 import Metrics
 import Observability
@@ -6,15 +7,21 @@ import UnixSignals
 /// What every command that runs for long sets up once: logs, metrics, secrets to hide.
 enum ProcessSetup {
     static func logger(_ settings: Settings) throws -> Logger {
-        for setting in Setting.all where setting.isSecret {
-            if let secret = settings[setting.name] { SecretRegistry.shared.add(secret) }
-        }
-        for secret in [try settings.googleKey(), try settings.hotpepperKey()] {
-            if let secret { SecretRegistry.shared.add(secret) }
-        }
+        try hideSecrets(of: settings)
         let level = Logger.Level(rawValue: settings.text("log.level")) ?? .info
         let format = LineLogHandler.Format(rawValue: settings.text("log.format")) ?? .json
         return Logger(label: "locsearch") { LineLogHandler(label: $0, format: format, level: level) }
+    }
+
+    /// Has log lines show none of them, whoever lets one slip.
+    static func hideSecrets(of settings: Settings) throws {
+        for setting in Setting.all {
+            guard let value = settings[setting.name] else { continue }
+            for secret in setting.secrets(in: value) { SecretRegistry.shared.add(secret) }
+        }
+        for secret in [try settings.googleKey(), try settings.hotpepperKey(), try settings.security().saslPassword] {
+            if let secret { SecretRegistry.shared.add(secret) }
+        }
     }
 
     static func metrics() -> MetricsRegistry {

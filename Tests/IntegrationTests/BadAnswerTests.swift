@@ -1,0 +1,163 @@
+import EventContract
+import Kafka
+import LocationSearch
+import Resilience
+import Synchronization
+import TestSupport
+import Testing
+
+/// Whatever a provider's body is, its request ends as an error of the contract, and the worker goes on.
+@Suite(
+    .serialized,
+    .enabled(if: TestBroker.isEmbedded, "another broker's end offsets are not exact, so nothing can be read to its end")
+)
+struct BadAnswerTests {
+    /// What a provider sends behind the head of its answer.
+    struct Bad: Sendable {
+        let name: String
+        var head = "HTTP/1.1 200 OK\r\n"
+        let body: [UInt8]
+        /// Where the body does not say it itself: less is sent than announced.
+        var announced: Int?
+        /// By provider where they differ, as Hot Pepper's pages of maintenance do.
+        var codes: [ProviderID: String] = [:]
+
+        init(_ name: String, _ body: [UInt8], announced: Int? = nil, codes: [ProviderID: String] = [:]) {
+            (self.name, self.body, self.announced, self.codes) = (name, body, announced, codes)
+        }
+
+        init(_ name: String, _ text: String, announced: Int? = nil, codes: [ProviderID: String] = [:]) {
+            self.init(name, Array(text.utf8), announced: announced, codes: codes)
+        }
+
+        func code(of provider: ProviderID) -> String { codes[provider] ?? "bad-response" }
+
+        var bytes: [UInt8] { Array((head + "Content-Length: \(announced ?? body.count)\r\n\r\n").utf8) + body }
+    }
+
+    private static let page = "<!DOCTYPE html><html><body>We are busy</body></html>"
+
+    private static let all: [Bad] = [
+        Bad("empty", ""), Bad("blank", " \n"), Bad("text", "no JSON"), Bad("null", "null"), Bad("number", "7"),
+        Bad("array", "[]"), Bad("string", "\"text\""), Bad("two", "{}{}"),
+        Bad("page", page, codes: [.hotpepper: "upstream-unavailable"]),
+        Bad("cut", #"{"results":{"results_available":1,"shop":[{"id":"J1"#),
+        Bad("cut-new", #"{"places":[{"id":"P1","displayName":{"text":"A"#),
+        Bad("broken-off", WorkerBench.shop, announced: 100_000),
+        Bad("random", (0..<2000).map { UInt8(truncatingIfNeeded: $0 &* $0 &* 31 >> 3) }),
+        Bad("zeros", [UInt8](repeating: 0, count: 1000)),
+        Bad("deep", String(repeating: "[", count: 100_000)),
+        Bad("deep-results", #"{"results":"# + String(repeating: "[", count: 100_000)),
+        Bad("deep-places", #"{"places":"# + String(repeating: #"{"a":"#, count: 100_000)),
+        Bad("no-utf8", Array(#"{"results":{"shop":[{"id":""#.utf8) + [0xC3, 0x28, 0xFF]),
+        Bad("numbers", #"{"results":7,"places":7,"status":7}"#),
+        Bad(
+            "wrong-types",
+            #"{"results":{"shop":[7,"x",[]],"results_available":{}},"places":[7,"x",[]],"status":"OK"}"#),
+        Bad("gzip", "no gzip"),
+    ]
+
+    private static func request(_ name: String, _ provider: ProviderID, _ more: String = "") -> String {
+        """
+        {"provider":"\(provider.rawValue)","location":{"latitude":35.69,"longitude":139.7},
+        "keyword":"case-\(name)-end","timeoutMs":20000\(more)}
+        """
+    }
+
+    /// One call for each request, however many fail: what is tested is what each becomes.
+    private static var policy: ProviderPolicy {
+        var policy = ProviderPolicy(concurrency: 256)
+        policy.retry.maxAttempts = 1
+        policy.breaker.isEnabled = false
+        return policy
+    }
+
+    /// The name between `case-` and `-end` in a URL or a body.
+    private static func name(in request: [UInt8]) -> String {
+        let text = String(decoding: request, as: UTF8.self)
+        guard let start = text.firstRange(of: "case-"), let end = text.firstRange(of: "-end") else { return "" }
+        return String(text[start.upperBound..<end.lowerBound])
+    }
+
+    @Test func eachBecomesAnErrorAndNoneEndsTheWorker() async throws {
+        let provider = try RawServer { connection in
+            guard let request = connection.readRequest() else { return }
+            guard let bad = Self.all.first(where: { $0.name == Self.name(in: request) }) else {
+                connection.answer(WorkerBench.shop, headers: "Connection: close\r\n")
+                return
+            }
+            var bytes = bad.bytes
+            if bad.name == "gzip" {
+                bytes = Array("HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\n".utf8) + bytes.dropFirst(17)
+            }
+            connection.send(bytes)
+        }
+        defer { provider.stop() }
+        let bench = try WorkerBench()
+        let expected = Self.all.flatMap { bad in
+            ProviderID.allCases.map { (key: "\($0.rawValue) \(bad.name)", provider: $0, bad: bad) }
+        }
+        try await bench.send(expected.map { ($0.key, Self.request($0.bad.name, $0.provider)) })
+        try await bench.send([("good", Self.request("good", .hotpepper))])
+        try await bench.whileWorking(at: provider.url, policy: Self.policy) { lane in
+            try await bench.allIsCommitted(by: lane)
+        }
+        let outcomes = try await bench.contents(of: bench.outcomeTopics)
+        #expect(outcomes.map(\.keyText).sorted() == (expected.map(\.key) + ["good"]).sorted())
+        for (key, provider, bad) in expected {
+            let record = try #require(outcomes.first { $0.keyText == key })
+            guard case .failed(let failure) = try record.outcome().body else {
+                Issue.record("\(key) has a result")
+                continue
+            }
+            #expect(failure.code == bad.code(of: provider), "\(key): \(failure.message)")
+            #expect(failure.isRetryable, "\(key)")
+            // Nothing of the body gets into the event.
+            #expect(record.value.map { $0.count < 1000 } == true, "\(key)")
+        }
+        guard case .completed = try #require(outcomes.first { $0.keyText == "good" }).outcome().body else {
+            Issue.record("what came behind them is not answered")
+            return
+        }
+        await bench.stop()
+    }
+
+    /// The limit ends it early: what is not received takes no memory.
+    @Test func aHundredMegabytesAreNotReceived() async throws {
+        let counts = Counts()
+        let provider = try RawServer { connection in
+            guard connection.readRequest() != nil else { return }
+            connection.send("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n")
+            connection.send("10\r\n{\"results\":{\"x\":\r\n")
+            let piece = Array("10000\r\n".utf8) + [UInt8](repeating: 0x20, count: 65_536) + Array("\r\n".utf8)
+            var sent = 0
+            while sent < 100_000_000, connection.send(piece) { sent += piece.count }
+            counts.add(sent)
+        }
+        defer { provider.stop() }
+        let bench = try WorkerBench()
+        let keys = ProviderID.allCases.map(\.rawValue)
+        try await bench.send(ProviderID.allCases.map { ($0.rawValue, Self.request("flood", $0)) })
+        let outcomes = try await bench.whileWorking(at: provider.url, policy: Self.policy) { _ in
+            try await bench.records(of: bench.outcomeTopics) { $0.count == keys.count }
+        }
+        #expect(outcomes.map(\.keyText).sorted() == keys.sorted())
+        for record in outcomes {
+            guard case .failed(let failure) = try record.outcome().body else {
+                Issue.record("\(record.keyText) has a result")
+                continue
+            }
+            #expect(failure.code == "bad-response", "\(record.keyText): \(failure.message)")
+        }
+        try await eventually("the provider is stopped") { counts.all.count == keys.count }
+        // The limit of 2 MB, and what sockets' buffers hold.
+        #expect(counts.all.allSatisfy { $0 < 20_000_000 }, "\(counts.all)")
+        await bench.stop()
+    }
+
+    private final class Counts: Sendable {
+        private let counts = Mutex<[Int]>([])
+        var all: [Int] { counts.withLock { $0 } }
+        func add(_ count: Int) { counts.withLock { $0.append(count) } }
+    }
+}

@@ -1,0 +1,216 @@
+import EventContract
+import Kafka
+import TestSupport
+import Testing
+import WorkerRuntime
+
+/// Whatever stands in the requests topic, each record ends as one outcome that names what is wrong and as a dead letter
+/// with its very bytes, and the worker goes on.
+@Suite(
+    .serialized,
+    .enabled(if: TestBroker.isEmbedded, "another broker's end offsets are not exact, so nothing can be read to its end")
+)
+struct BadRecordTests {
+    /// A record, and what its error event says is at fault.
+    struct Bad: Sendable {
+        let name: String
+        let value: [UInt8]?
+        var headers: [KafkaHeader] = []
+        let member: String
+
+        init(_ name: String, _ value: [UInt8]?, headers: [KafkaHeader] = [], member: String = "value") {
+            (self.name, self.value, self.headers, self.member) = (name, value, headers, member)
+        }
+
+        init(_ name: String, _ text: String, headers: [KafkaHeader] = [], member: String = "value") {
+            self.init(name, Array(text.utf8), headers: headers, member: member)
+        }
+    }
+
+    /// A search with another member, or with a second one of that name.
+    private static func search(_ member: String = #""x":0"#) -> String {
+        #"{"provider":"hotpepper","location":{"latitude":35.69,"longitude":139.7},\#(member)}"#
+    }
+
+    private static func at(_ latitude: String, _ longitude: String = "139.7") -> String {
+        #"{"provider":"hotpepper","location":{"latitude":\#(latitude),"longitude":\#(longitude)}}"#
+    }
+
+    private static let noRequests = [
+        Bad("no value", nil), Bad("empty", ""), Bad("blank", " "), Bad("no JSON", "no JSON"), Bad("null", "null"),
+        Bad("array", "[]"), Bad("cut", #"{"location":{"latitude":35"#), Bad("two", search() + search()),
+        Bad("HTML", "<html></html>"), Bad("UTF-16", [0xFF, 0xFE, 0x7B, 0x00, 0x7D, 0x00]),
+        Bad("zeros", [UInt8](repeating: 0, count: 1000)),
+        Bad("Avro", [0, 0, 0, 0, 7] + Array(search().utf8)),
+        Bad("deep", String(repeating: "[", count: 100_000)),
+        Bad("deep in a member", #"{"x":"# + String(repeating: #"{"x":"#, count: 10_000)),
+        Bad("deep and small", #"{"x":"# + String(repeating: "[", count: 70) + String(repeating: "]", count: 70) + "}"),
+        Bad("NaN", at("NaN")), Bad("Infinity", at("Infinity")), Bad("-Infinity", at("35", "-Infinity")),
+        Bad("UTF-8 in what is ignored", Array(#"{"x":""#.utf8) + [0xC3, 0x28] + Array(#""}"#.utf8)),
+        Bad("64 KB and more", search(#""x":"\#(String(repeating: "x", count: 65_536))""#)),
+    ]
+
+    private static let members = [
+        Bad("nothing", "{}", member: "location"), Bad("latitude 91", at("91"), member: "location.latitude"),
+        Bad("1e999", at("1e999"), member: "location.latitude"),
+        Bad("-1e999", at("0", "-1e999"), member: "location.longitude"),
+        Bad("longitude 181", at("0", "181"), member: "location.longitude"),
+        Bad("text for a number", at("\"35\""), member: "location.latitude"),
+        Bad("radius -1", search(#""radiusMeters":-1"#), member: "radiusMeters"),
+        Bad("radius 0", search(#""radiusMeters":0"#), member: "radiusMeters"),
+        Bad("radius 1e999", search(#""radiusMeters":1e999"#), member: "radiusMeters"),
+        Bad(
+            "requestId of 10 KB", search(#""requestId":"\#(String(repeating: "r", count: 10_240))""#),
+            member: "requestId"),
+        Bad(
+            "UTF-8 in a member", Array(#"{"requestId":""#.utf8) + [0xC3, 0x28] + Array("\"}".utf8), member: "requestId"
+        ),
+        Bad("a member twice", search(#""limit":7,"limit":"many""#), member: "limit"),
+        Bad("a location twice", search(#""location":{"latitude":91,"longitude":0}"#), member: "location.latitude"),
+        Bad("no such provider", search(#""provider":"yelp""#), member: "provider"),
+    ]
+
+    /// Each member of the contract with a value of a type that is not its own.
+    private static let types = [
+        ("requestId", "7"), ("operation", "[]"), ("provider", "{}"), ("category", "true"), ("location", "\"here\""),
+        ("radiusMeters", "\"1500\""), ("keyword", "12"), ("language", "[\"ja\"]"), ("openNow", "\"yes\""),
+        ("limit", "\"20\""), ("pageToken", "{}"), ("placeId", "5"), ("sessionId", "false"), ("timeoutMs", "\"5s\""),
+    ].map { member, value in
+        Bad("type of \(member)", search(#""\#(member)":\#(value)"#), member: member)
+    }
+
+    private static let event = [
+        "ce_specversion": "1.0", "ce_id": "event-1", "ce_source": "/tests", "ce_type": "location-search.requested.v1",
+        "content-type": "application/json",
+    ]
+    /// Binary mode, with one header that is wrong or missing.
+    private static let envelopes: [Bad] = {
+        let wrong: [(String, [UInt8]?)] = [
+            ("ce_specversion", Array("0.3".utf8)), ("ce_specversion", nil), ("ce_id", []), ("ce_id", [0xC3, 0x28]),
+            ("ce_source", nil), ("ce_source", [0xFF]), ("ce_type", Array("location-search.completed.v1".utf8)),
+            ("ce_type", nil), ("content-type", Array("text/plain".utf8)),
+        ]
+        return wrong.enumerated().map { number, header in
+            var headers = event.filter { $0.key != header.0 }.sorted { $0.key < $1.key }.map {
+                KafkaHeader($0.key, Array($0.value.utf8))
+            }
+            headers.insert(KafkaHeader(header.0, header.1), at: number % headers.count)
+            // Names may repeat, values be null or no text at all.
+            headers += [KafkaHeader("x", nil), KafkaHeader("x", []), KafkaHeader("x", [0xFF, 0])]
+            return Bad("event \(number)", search(), headers: headers, member: header.0)
+        } + [
+            Bad(
+                "structured", #"{"specversion":"1.0","id":"e","source":"/tests","type":"other","data":{}}"#,
+                headers: [KafkaHeader("content-type", Array("application/cloudevents+json".utf8))], member: "type"),
+            Bad(
+                "headers of 70 KB", search(), headers: [KafkaHeader("x", [UInt8](repeating: 65, count: 70_000))],
+                member: "headers"),
+        ]
+    }()
+
+    @Test(arguments: [WorkerConfiguration.Delivery.atLeastOnce, .exactlyOnce])
+    func eachEndsAsOneOutcomeAndItsDeadLetter(delivery: WorkerConfiguration.Delivery) async throws {
+        let bench = try WorkerBench()
+        let all = Self.noRequests + Self.members + Self.types + Self.envelopes
+        for bad in all { try await bench.send(bad.name, bad.value, headers: bad.headers) }
+        try await bench.send([("good", Self.search(#""requestId":"good""#))])
+        try await bench.whileWorking {
+            $0.delivery = delivery
+        } _: { lane in
+            try await check(all, on: bench, lane, commits: delivery == .atLeastOnce)
+        }
+        await bench.stop()
+    }
+
+    /// Larger than what Kafka takes without being told: a topic of requests may be set up for such.
+    @Test(arguments: [1_040_000, 10_000_000]) func aRecordOfMegabytesIsOneOfThem(count: Int) async throws {
+        let bench = try WorkerBench()
+        let large = Bad("large", Array(Self.search().utf8) + [UInt8](repeating: 0x20, count: count))
+        try await bench.whileWorking { lane in
+            try await bench.send(large.name, large.value)
+            try await bench.send([("good", Self.search(#""requestId":"good""#))])
+            try await check([large], on: bench, lane)
+        }
+        await bench.stop()
+    }
+
+    /// Topics have limits of their own: a refusal may not end the worker, or it ends each one that comes.
+    @Test(arguments: [
+        (WorkerConfiguration.Delivery.atLeastOnce, search()), (.atLeastOnce, "no JSON"), (.exactlyOnce, search()),
+    ])
+    func whatATopicRefusesAsTooLargeIsWrittenInBrief(
+        delivery: WorkerConfiguration.Delivery, value: String
+    ) async throws {
+        let bench = try WorkerBench()
+        let isRequest = value != "no JSON"
+        try await bench.send([("large", value)])
+        // MSG_SIZE_TOO_LARGE, for each of its records.
+        bench.broker.embedded?.fail(.produce, with: 10, count: isRequest ? 1 : 2)
+        let outcomes = try await bench.whileWorking {
+            $0.delivery = delivery
+        } _: { _ in
+            _ = try await bench.records(of: bench.outcomeTopics) { $0.count == 1 }
+            try await bench.send([("good", Self.search())])
+            return try await bench.records(of: bench.outcomeTopics) { $0.count == 2 }
+        }
+        #expect(outcomes.map(\.keyText).sorted() == ["good", "large"])
+        let event = try #require(outcomes.first { $0.keyText == "large" }).outcome()
+        guard case .failed(let failure) = event.body else {
+            Issue.record("a result is there")
+            return
+        }
+        #expect(failure.code == (isRequest ? "bad-response" : "invalid-request"))
+        #expect(event.attempts == (isRequest ? 1 : 0))
+        let letters = try await bench.contents(of: [bench.topics.deadLetters])
+        #expect(letters.count == (isRequest ? 0 : 1))
+        for letter in letters {
+            let headers = letter.headers.map { EventHeader($0.name, $0.value) }
+            let read = try #require(DeadLetter(key: letter.key, value: letter.value, headers: headers))
+            #expect(read.isWithoutContent && read.value == nil && read.source == event.source)
+        }
+        await bench.stop()
+    }
+
+    /// - Parameter commits: whether the offsets can be seen; the embedded broker forgets those of transactions.
+    private func check(
+        _ all: [Bad], on bench: WorkerBench, _ lane: WorkerLane, commits: Bool = true
+    ) async throws {
+        if commits {
+            try await bench.allIsCommitted(by: lane)
+        } else {
+            _ = try await bench.records(of: bench.outcomeTopics) { $0.count > all.count }
+        }
+        let outcomes = try await bench.contents(of: bench.outcomeTopics)
+        #expect(outcomes.map(\.keyText).sorted() == (all.map(\.name) + ["good"]).sorted())
+        let letters = Dictionary(
+            grouping: try await bench.contents(of: [bench.topics.deadLetters]), by: \.keyText)
+        for bad in all {
+            let record = try #require(outcomes.first { $0.keyText == bad.name })
+            let outcome = try record.outcome()
+            guard case .failed(let failure) = outcome.body else {
+                Issue.record("\(bad.name) has a result")
+                continue
+            }
+            #expect(failure.code == "invalid-request", "\(bad.name)")
+            #expect(failure.member == bad.member, "\(bad.name): \(failure.message)")
+            #expect(!failure.isRetryable && failure.message.contains("expected"), "\(bad.name): \(failure.message)")
+            #expect(outcome.source != nil && (1...128).contains(outcome.requestID.count), "\(bad.name)")
+            #expect(record.value.map { $0.count < 1000 } == true, "\(bad.name)")
+            let letter = try #require(letters[bad.name]?.first, "\(bad.name)")
+            #expect(letters[bad.name]?.count == 1 && letter.value == bad.value, "\(bad.name)")
+            #expect(Array(letter.headers.prefix(bad.headers.count)) == bad.headers, "\(bad.name)")
+            let read = try #require(
+                DeadLetter(
+                    key: letter.key, value: letter.value, headers: letter.headers.map { EventHeader($0.name, $0.value) }
+                ))
+            #expect(read.member == bad.member && read.source == outcome.source, "\(bad.name)")
+        }
+        #expect(letters.count == all.count)
+        let good = try #require(outcomes.first { $0.keyText == "good" })
+        guard case .completed = try good.outcome().body else {
+            Issue.record("what came behind them is not answered")
+            return
+        }
+        #expect(bench.provider.targets.count == 1)
+    }
+}
