@@ -1,6 +1,7 @@
 /// A condition did not come true in time.
 package struct NotInTime: Error, CustomStringConvertible {
     package let description: String
+    package init(description: String) { self.description = description }
 }
 
 /// Waits until `condition` holds, looking every few milliseconds. The bound is generous: it only ends a failing test.

@@ -1,26 +1,26 @@
-import Foundation
+package import Foundation
 import Synchronization
 
 /// The program as a process that goes on: its lines as they come, signals, its end.
-final class RunningProgram: Sendable {
+package final class RunningProgram: Sendable {
     private let process = Process()
     private let collected = Mutex("")
     private let failed = Mutex("")
 
     /// The executable lies beside the tests.
-    static var location: URL {
+    package static var location: URL {
         URL(fileURLWithPath: CommandLine.arguments[0]).resolvingSymlinksInPath().deletingLastPathComponent()
             .appending(path: "locsearch")
     }
 
     /// Nothing of this machine's settings, but the libraries and the sanitizers' options that the tests run with.
-    static var surroundings: [String: String] {
+    package static var surroundings: [String: String] {
         let inherited = ["LD_LIBRARY_PATH", "ASAN_OPTIONS", "TSAN_OPTIONS"]
         return ProcessInfo.processInfo.environment.filter { inherited.contains($0.key) }
             .merging(["HOME": "/nonexistent", "PATH": "/usr/bin"]) { _, own in own }
     }
 
-    init(_ arguments: [String], environment: [String: String] = [:]) throws {
+    package init(_ arguments: [String], environment: [String: String] = [:]) throws {
         process.executableURL = Self.location
         process.arguments = arguments
         process.environment = Self.surroundings.merging(environment) { _, own in own }
@@ -41,20 +41,20 @@ final class RunningProgram: Sendable {
         try process.run()
     }
 
-    var output: String { collected.withLock { $0 } }
-    var error: String { failed.withLock { $0 } }
-    var pid: Int32 { process.processIdentifier }
-    var isRunning: Bool { process.isRunning }
+    package var output: String { collected.withLock { $0 } }
+    package var error: String { failed.withLock { $0 } }
+    package var pid: Int32 { process.processIdentifier }
+    package var isRunning: Bool { process.isRunning }
     /// Once it has ended.
-    var code: Int32 { process.terminationStatus }
+    package var code: Int32 { process.terminationStatus }
 
-    func signal(_ number: Int32) { kill(pid, number) }
+    package func signal(_ number: Int32) { kill(pid, number) }
 
     /// For `defer`: whatever became of the test, nothing stays.
-    func end() { if isRunning { kill(pid, SIGKILL) } }
+    package func end() { if isRunning { kill(pid, SIGKILL) } }
 
     /// The first line of standard output.
-    var firstLine: String? {
+    package var firstLine: String? {
         let text = output
         return text.contains("\n") ? text.split(separator: "\n").first.map(String.init) : nil
     }

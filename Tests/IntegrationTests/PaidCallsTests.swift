@@ -1,0 +1,253 @@
+import EventContract
+import Foundation
+import TestSupport
+import Testing
+
+/// What is asked of providers that cost money, and what is not: by their own counts.
+@Suite(.serialized, .timeLimit(.minutes(3)))
+struct PaidCallsTests {
+    private static let providers = ["hotpepper", "google-places", "google-places-legacy"]
+
+    /// So many requests that no other shares a call with.
+    private func requests(_ prefix: String, _ count: Int, _ provider: String, _ more: String = "") -> [String] {
+        (0..<count).map { WorkerHouse.request("\(prefix)\($0)", provider, #","keyword":"\#(prefix)\#($0)"\#(more)"#) }
+    }
+
+    // MARK: - Fallback
+
+    @Test func autoMovesOnAndSaysSoAndANamedProviderIsNeverLeft() async throws {
+        try await WorkerHouse.run([
+            "PROVIDERS_HOTPEPPER_BREAKER_ENABLED": "false", "PROVIDERS_HOTPEPPER_MAX_ATTEMPTS": "1",
+            "PROVIDERS_ORDER": "hotpepper,google-places",
+        ]) { house in
+            try await house.configureProviders(#"{"apis":["hotpepper"],"faults":{"503":1}}"#)
+            try await house.send(requests("auto", 5, "auto") + requests("named", 5, "hotpepper"))
+            let outcomes = try await house.outcomes(10)
+            for number in 0..<5 {
+                let moved = try #require(outcomes["auto\(number)"])
+                #expect(moved.places != nil)
+                #expect(moved.provider == "google-places")
+                #expect(moved.triedProviders == ["hotpepper", "google-places"])
+                #expect(moved.attempts == 2)
+                let stayed = try #require(outcomes["named\(number)"])
+                #expect(stayed.code == "upstream-unavailable")
+                #expect(stayed.provider == "hotpepper")
+                #expect(stayed.triedProviders.isEmpty)
+            }
+            #expect(try await house.calls(to: "hotpepper") == 10)
+            #expect(try await house.calls(to: "google-places") == 5)
+        }
+    }
+
+    // MARK: - Breaker
+
+    @Test func whileABreakerIsOpenRequestsEndAtOnceAndKnowWhenToComeBack() async throws {
+        try await WorkerHouse.run([
+            "PROVIDERS_HOTPEPPER_MAX_ATTEMPTS": "1", "PROVIDERS_HOTPEPPER_BREAKER_MINIMUM_CALLS": "5",
+            "PROVIDERS_HOTPEPPER_BREAKER_WINDOW": "1m", "PROVIDERS_HOTPEPPER_BREAKER_OPEN_DURATION": "2m",
+        ]) { house in
+            try await house.configureProviders(#"{"apis":["hotpepper"],"faults":{"500":1}}"#)
+            try await house.send(requests("failing", 5, "hotpepper"))
+            for outcome in try await house.outcomes(5).values { #expect(outcome.code == "upstream-unavailable") }
+            try await house.send(requests("refused", 10, "hotpepper") + requests("other", 1, "google-places"))
+            for (id, outcome) in try await house.outcomes(11) {
+                guard id.hasPrefix("refused") else {
+                    #expect(outcome.places != nil, "another provider's breaker is closed")
+                    continue
+                }
+                #expect(outcome.code == "circuit-open")
+                #expect(outcome.attempts == 0)
+                let wait = try #require(outcome.retryAfter)
+                #expect(wait > .zero && wait <= .seconds(120), "\(wait)")
+            }
+            #expect(try await house.calls(to: "hotpepper") == 5)
+            let status = try await house.status(of: "hotpepper")
+            #expect(status["breaker"] as? String == "open")
+            #expect(status["openForSeconds"] as? Double ?? 0 > 0)
+            let state = "locsearch_provider_breaker_state{provider=\"hotpepper\",state=\"open\"}"
+            #expect(try await house.metric(state) == 1)
+            #expect(try await house.metric("locsearch_provider_breaker_rejections_total{provider=\"hotpepper\"}") == 10)
+            #expect(house.logLines(with: "provider is failing", "hotpepper") == 1)
+        }
+    }
+
+    @Test func heldRequestsStayInKafkaUntilTheBreakerCloses() async throws {
+        try await WorkerHouse.run([
+            "WORKER_CONCURRENCY": "4", "PROVIDERS_HOTPEPPER_WHEN_OPEN": "hold",
+            "PROVIDERS_HOTPEPPER_MAX_ATTEMPTS": "1", "PROVIDERS_HOTPEPPER_BREAKER_MINIMUM_CALLS": "4",
+            "PROVIDERS_HOTPEPPER_BREAKER_WINDOW": "1m", "PROVIDERS_HOTPEPPER_BREAKER_OPEN_DURATION": "8s",
+        ]) { house in
+            try await house.configureProviders(#"{"apis":["hotpepper"],"faults":{"500":1}}"#)
+            try await house.send(requests("failing", 4, "hotpepper"))
+            for outcome in try await house.outcomes(4).values { #expect(outcome.code == "upstream-unavailable") }
+            try await house.configureProviders(#"{"apis":["hotpepper"],"faults":{}}"#)
+            // Their own time is far shorter than the breaker's.
+            try await house.send(requests("held", 20, "hotpepper", #","timeoutMs":2000"#))
+            try await eventually("as many wait as may be in flight") {
+                try await house.status(of: "hotpepper")["heldRequests"] as? Int == 4
+            }
+            #expect(try await house.metric("locsearch_requests_taken_total") == 8)
+            #expect(try await house.calls(to: "hotpepper") == 4)
+            for outcome in try await house.outcomes(20).values { #expect(outcome.places != nil) }
+            #expect(try await house.calls(to: "hotpepper") == 24)
+            #expect(house.logLines(with: "provider answers again", "hotpepper") == 1)
+            #expect(try await house.status(of: "hotpepper")["heldRequests"] as? Int == 0)
+        }
+    }
+
+    /// 401, 403 and Hot Pepper's error 2000.
+    @Test func aRefusedKeyIsUsedOnceAndLoggedOnce() async throws {
+        try await WorkerHouse.run(["HOTPEPPER_API_KEY": "wrong-hotpepper"]) { house in
+            try await house.configureProviders(#"{"apis":["google-places"],"faults":{"UNAUTHENTICATED":1}}"#)
+            try await house.configureProviders(#"{"apis":["google-places-legacy"],"faults":{"403":1}}"#)
+            try await house.send(Self.providers.map { WorkerHouse.request($0, $0) })
+            let first = try await house.outcomes(3)
+            for provider in Self.providers { #expect(first[provider]?.code == "unauthorized") }
+            #expect(first["google-places"]?.failure?.httpStatus == 401)
+            #expect(first["google-places-legacy"]?.failure?.httpStatus == 403)
+            for provider in Self.providers { try await house.send(requests(provider, 10, provider)) }
+            for outcome in try await house.outcomes(30).values {
+                #expect(outcome.code == "circuit-open")
+                let wait = try #require(outcome.retryAfter)
+                #expect(wait > .seconds(200) && wait <= .seconds(300), "\(wait)")
+            }
+            for provider in Self.providers {
+                #expect(try await house.calls(to: provider) == 1)
+                #expect(house.logLines(with: "provider refuses our key", "\"\(provider)\"") == 1)
+            }
+            #expect(!house.worker.error.contains("wrong-hotpepper") && !house.worker.error.contains("secret-google"))
+        }
+    }
+
+    // MARK: - Single flight
+
+    @Test func identicalSearchesInFlightShareOneCallAndEachHasItsOutcome() async throws {
+        try await WorkerHouse.run { house in
+            try await house.configureProviders(#"{"latency":"4s"}"#)
+            let same = (0..<10).map { WorkerHouse.request("same\($0)", "hotpepper", #","timeoutMs":20000"#) }
+            try await house.send(same + [WorkerHouse.request("other", "hotpepper", #","limit":3,"timeoutMs":20000"#)])
+            let outcomes = try await house.outcomes(11)
+            let places = try #require(outcomes["same0"]?.places)
+            for number in 0..<10 { #expect(outcomes["same\(number)"]?.places == places) }
+            #expect(outcomes["other"]?.places?.count == 3)
+            #expect(outcomes.values.reduce(0) { $0 + ($1.attempts ?? 0) } == 2)
+            #expect(try await house.calls() == 2)
+            #expect(try await house.metric("locsearch_provider_calls_shared_total{provider=\"hotpepper\"}") == 9)
+            // Nothing is kept: the same again is a call again.
+            try await house.configureProviders(#"{"latency":"0ms"}"#)
+            try await house.send([WorkerHouse.request("later", "hotpepper")])
+            #expect(try await house.outcomes(1)["later"]?.attempts == 1)
+            #expect(try await house.calls() == 3)
+        }
+    }
+
+    // MARK: - Rate
+
+    /// `Retry-After` of Hot Pepper and of Google's legacy API, RetryInfo of the new one.
+    @Test func whatOneRequestIsToldToWaitAllWait() async throws {
+        try await WorkerHouse.run([
+            "PROVIDERS_HOTPEPPER_MAX_ATTEMPTS": "1", "PROVIDERS_GOOGLE_PLACES_MAX_ATTEMPTS": "1",
+            "PROVIDERS_GOOGLE_PLACES_LEGACY_MAX_ATTEMPTS": "1",
+        ]) { house in
+            try await house.configureProviders(#"{"quota":{"requestsPerSecond":0.001,"burst":1,"retryAfter":90}}"#)
+            try await house.send(Self.providers.flatMap { requests("first-\($0)", 1, $0) })
+            for outcome in try await house.outcomes(3).values { #expect(outcome.places != nil) }
+            try await house.send(Self.providers.flatMap { requests("told-\($0)", 1, $0) })
+            for outcome in try await house.outcomes(3).values {
+                #expect(outcome.code == "rate-limited")
+                #expect(outcome.attempts == 1)
+                #expect(outcome.retryAfter == .seconds(90))
+            }
+            try await house.send(Self.providers.flatMap { requests("all-\($0)", 10, $0) })
+            for outcome in try await house.outcomes(30).values {
+                #expect(outcome.code == "rate-limited")
+                #expect(outcome.attempts == 0)
+                let wait = try #require(outcome.retryAfter)
+                #expect(wait > .zero && wait <= .seconds(90), "\(wait)")
+            }
+            for provider in Self.providers {
+                #expect(try await house.calls(to: provider) == 2)
+                #expect(try await house.status(of: provider)["closedForSeconds"] as? Double ?? 0 > 0)
+            }
+        }
+    }
+
+    // MARK: - Time
+
+    @Test func whatIsOverWhenItIsReadIsNotAsked() async throws {
+        try await WorkerHouse.run(["WORKER_MAX_AGE": "10m"]) { house in
+            try await house.send(requests("old", 5, "hotpepper"), age: .seconds(3600))
+            try await house.send(requests("own", 5, "hotpepper", #","timeoutMs":3000"#), age: .seconds(60))
+            try await house.send(requests("fresh", 5, "hotpepper"))
+            for (id, outcome) in try await house.outcomes(15) {
+                if id.hasPrefix("fresh") {
+                    #expect(outcome.places != nil)
+                } else {
+                    #expect(outcome.code == "expired", "\(id)")
+                    #expect(outcome.attempts == 0)
+                }
+            }
+            #expect(try await house.calls() == 5)
+        }
+    }
+
+    // MARK: - Waste
+
+    @Test func aCallThatWasPaidAndNotDeliveredIsCounted() async throws {
+        try await WorkerHouse.run { house in
+            try await house.configureProviders(#"{"latency":"30s"}"#)
+            let session = #","sessionId":"one","timeoutMs":20000"#
+            try await house.send(requests("older", 1, "hotpepper", session), key: "one")
+            try await eventually("the older is asked for") { try await house.calls() == 1 }
+            #expect(try await house.metric("locsearch_provider_calls_wasted_total") == 0)
+            try await house.configureProviders(#"{"latency":"0ms"}"#)
+            try await house.send(requests("newer", 1, "hotpepper", session), key: "one")
+            let outcomes = try await house.outcomes(2)
+            #expect(outcomes["older0"]?.code == "superseded")
+            #expect(outcomes["newer0"]?.places != nil)
+            try await eventually("the call for nothing is counted") {
+                try await house.metric("locsearch_provider_calls_wasted_total") == 1
+            }
+            #expect(try await house.metric("locsearch_provider_calls_total{provider=\"hotpepper\"}") == 2)
+            try await eventually("the provider saw its client leave") { try await house.count("aborted") == 1 }
+        }
+    }
+
+    // MARK: - Terms
+
+    @Test func everyResultCarriesTheCreditsThatTheTermsAskFor() async throws {
+        let credits = [
+            "hotpepper": "Powered by ホットペッパーグルメ Webサービス", "google-places": "Google Maps",
+            "google-places-legacy": "Google Maps",
+        ]
+        try await WorkerHouse.run { house in
+            for provider in Self.providers {
+                try await house.send([
+                    WorkerHouse.request("\(provider)-some", provider, #","limit":5"#),
+                    WorkerHouse.request("\(provider)-none", provider, #","keyword":"fault:none""#),
+                ])
+                let found = try await house.outcomes(2)
+                let places = try #require(found["\(provider)-some"]?.places)
+                #expect(!places.isEmpty)
+                #expect(found["\(provider)-none"]?.places == [])
+                let more = places.enumerated().flatMap { number, place in
+                    ["details", "photo"].map { operation in
+                        WorkerHouse.request(
+                            "\(provider)-\(operation)\(number)", provider,
+                            #","operation":"\#(operation)","placeId":"\#(place)""#)
+                    }
+                }
+                try await house.send(more)
+                let rest = try await house.outcomes(more.count)
+                // A place may have no photo.
+                let succeeded = rest.filter { $0.value.code != "not-found" }
+                #expect(succeeded.keys.contains { $0.contains("-photo") }, "no place has a photo")
+                #expect(succeeded.keys.count { $0.contains("-details") } == places.count)
+                for (id, outcome) in found.merging(succeeded, uniquingKeysWith: { a, _ in a }) {
+                    #expect(outcome.failure == nil, "\(id)")
+                    #expect(outcome.attributions.first == credits[provider], "\(id)")
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,187 @@
+import EventContract
+import EventLoop
+import Foundation
+import Kafka
+import LocationSearch
+import Logging
+import ProviderSimulator
+import TestSupport
+import Testing
+import WorkerRuntime
+
+#if canImport(FoundationNetworking)
+    import FoundationNetworking
+#endif
+
+/// `locsearch worker` as a process between a broker and all three providers, which live in this one. It is judged by
+/// what it publishes, by the providers' own counts, and by its status, metrics and log.
+struct WorkerHouse: Sendable {
+    let worker: RunningProgram
+    private let broker: EmbeddedBroker
+    private let simulator: SimulatorServer
+    private let tools: EventLoop
+    private let sender: KafkaProducer
+    private let reader: TopicReader
+    private let simulatorURL: String
+    private let adminURL: String
+
+    /// Runs `body` in a house of its own and takes it down, whatever comes of it.
+    /// - Parameter settings: as environment variables, over those that every house has.
+    static func run(_ settings: [String: String] = [:], _ body: (WorkerHouse) async throws -> Void) async throws {
+        let simulator = try SimulatorServer(SimulatorConfiguration())
+        let url = try await simulator.start()
+        do {
+            let topics = WorkerConfiguration.Topics()
+            let broker = try EmbeddedBroker(topics: [
+                topics.requests: 4, topics.results: 2, topics.errors: 2, topics.deadLetters: 1,
+            ])
+            broker.setGroupDelay(.milliseconds(200))
+            let base = [
+                "KAFKA_BOOTSTRAP_SERVERS": broker.bootstrapServers,
+                "KAFKA_PROPERTIES": "session.timeout.ms=6000,fetch.wait.max.ms=10", "WORKER_COMMIT_INTERVAL": "100ms",
+                "HOTPEPPER_BASE_URL": url, "GOOGLE_PLACES_BASE_URL": url, "GOOGLE_PLACES_LEGACY_BASE_URL": url,
+                "HOTPEPPER_API_KEY": "secret-hotpepper", "GOOGLE_PLACES_API_KEY": "secret-google", "ADMIN_PORT": "0",
+            ]
+            let worker = try RunningProgram(["worker"], environment: base.merging(settings) { _, own in own })
+            defer { worker.end() }
+            try await eventually("the worker tells its admin port") { worker.firstLine != nil }
+            let house = try await WorkerHouse(
+                worker: worker, broker: broker, simulator: simulator, simulatorURL: url,
+                adminURL: String(try #require(worker.firstLine).dropFirst("admin ".count)))
+            defer { house.tools.stop() }
+            try await eventually("the worker is ready", within: .seconds(40)) {
+                try await house.get("/readyz").status == 200
+            }
+            try await body(house)
+            await house.sender.close()
+        } catch {
+            await simulator.shutdown()
+            throw error
+        }
+        await simulator.shutdown()
+    }
+
+    private init(
+        worker: RunningProgram, broker: EmbeddedBroker, simulator: SimulatorServer, simulatorURL: String,
+        adminURL: String
+    ) async throws {
+        let log = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+        (self.worker, self.broker, self.simulator) = (worker, broker, simulator)
+        (self.simulatorURL, self.adminURL) = (simulatorURL, adminURL)
+        tools = try EventLoop()
+        sender = try KafkaProducer(
+            loop: tools, configuration: ProducerConfiguration(bootstrapServers: broker.bootstrapServers), log: log)
+        reader = try TopicReader(ConsumerConfiguration(bootstrapServers: broker.bootstrapServers), log: log)
+        let topics = WorkerConfiguration.Topics()
+        try await reader.open([topics.results, topics.errors], at: .beginning, within: .seconds(20))
+    }
+
+    // MARK: - Requests and outcomes
+
+    /// A request in Shinjuku.
+    /// - Parameter more: members of its JSON, each with a comma before it.
+    static func request(_ id: String, _ provider: String, _ more: String = "") -> String {
+        #"{"requestId":"\#(id)","provider":"\#(provider)","location":{"latitude":35.69,"longitude":139.7}\#(more)}"#
+    }
+
+    /// - Parameter key: the same for all; `nil`: a key of its own for each.
+    /// - Parameter age: of the records, by their timestamps.
+    func send(_ values: [String], key: String? = nil, age: Duration = .zero) async throws {
+        let now = Date().timeIntervalSince1970 - age / .seconds(1)
+        for (number, value) in values.enumerated() {
+            try await sender.send(
+                ProducerRecord(
+                    topic: WorkerConfiguration.Topics().requests, key: Array((key ?? "key\(number)").utf8),
+                    value: Array(value.utf8), timestamp: Int64(now * 1000)))
+        }
+    }
+
+    /// The next outcomes, by request. One that comes twice is an issue.
+    func outcomes(_ count: Int, within bound: Duration = .seconds(40)) async throws -> [String: OutcomeEvent] {
+        var found: [String: OutcomeEvent] = [:]
+        let end = ContinuousClock.now + bound
+        while found.count < count {
+            guard ContinuousClock.now < end else {
+                throw NotInTime(description: "\(found.count) of \(count) outcomes; log:\n\(worker.error)")
+            }
+            for record in try await reader.records(max: count - found.count, within: .milliseconds(200)) {
+                let event = try OutcomeReader().read(
+                    value: record.value, headers: record.headers.map { EventHeader($0.name, $0.value) })
+                #expect(found.updateValue(event, forKey: event.requestID) == nil, "\(event.requestID) came twice")
+            }
+        }
+        return found
+    }
+
+    // MARK: - The providers
+
+    /// As `POST /_sim/config`.
+    func configureProviders(_ json: String) async throws {
+        #expect(try await call(simulatorURL + "/_sim/config", body: json).status == 200)
+    }
+
+    /// What a provider counted: `requests`, `aborted`, `inFlight` and so on.
+    /// - Parameter provider: as in requests; `nil`: all of them.
+    func count(_ name: String, of provider: String? = nil) async throws -> Int? {
+        let stats = try json(try await call(simulatorURL + "/_sim/stats").body)
+        guard let provider else { return stats[name] as? Int }
+        return ((stats["apis"] as? [String: Any])?[provider] as? [String: Any])?[name] as? Int
+    }
+
+    func calls(to provider: String? = nil) async throws -> Int? { try await count("requests", of: provider) }
+
+    // MARK: - What the worker says of itself
+
+    /// A provider's entry in `/status`.
+    func status(of provider: String) async throws -> [String: Any] {
+        let providers = try json(try await get("/status").body)["providers"] as? [[String: Any]]
+        return providers?.first { $0["provider"] as? String == provider } ?? [:]
+    }
+
+    /// One line of `/metrics`, its labels among the name; 0 while there is none.
+    func metric(_ name: String) async throws -> Double {
+        let line = try await get("/metrics").body.split(separator: "\n").first { $0.hasPrefix(name + " ") }
+        return line.flatMap { Double($0.dropFirst(name.count + 1)) } ?? 0
+    }
+
+    /// How many lines of the log hold all these texts.
+    func logLines(with texts: String...) -> Int {
+        worker.error.split(separator: "\n").count { line in texts.allSatisfy { line.contains($0) } }
+    }
+
+    func get(_ path: String) async throws -> (status: Int, body: String) { try await call(adminURL + path) }
+
+    private func call(_ url: String, body: String? = nil) async throws -> (status: Int, body: String) {
+        var request = URLRequest(url: try #require(URL(string: url)))
+        if let body {
+            request.httpMethod = "POST"
+            request.httpBody = Data(body.utf8)
+        }
+        let (data, response) = try await URLSession.shared.data(for: request)
+        return ((response as? HTTPURLResponse)?.statusCode ?? 0, String(decoding: data, as: UTF8.self))
+    }
+
+    private func json(_ text: String) throws -> [String: Any] {
+        try #require(try JSONSerialization.jsonObject(with: Data(text.utf8)) as? [String: Any])
+    }
+}
+
+extension OutcomeEvent {
+    /// `nil` for one that failed.
+    var places: [String]? {
+        guard case .completed(let result) = body else { return nil }
+        return result.places.map(\.id)
+    }
+
+    var failure: Failure? {
+        guard case .failed(let failure) = body else { return nil }
+        return failure
+    }
+
+    var code: String? { failure?.code }
+    var retryAfter: Duration? { failure?.retryAfter }
+    var attributions: [String] {
+        guard case .completed(let result) = body else { return [] }
+        return result.attributions
+    }
+}
