@@ -8,7 +8,7 @@ internal import Logging
 extension WorkerLane {
     /// Puts the records into the producer's queue, in brief where they are beyond its limit.
     func handOver(
-        _ outgoing: inout Outgoing, of flight: Flight
+        _ outgoing: inout Outgoing, of flight: Flight, to producer: KafkaProducer
     ) async throws(KafkaError) -> [KafkaProducer.Receipt] {
         var receipts: [KafkaProducer.Receipt] = []
         for index in outgoing.records.indices {
@@ -25,11 +25,14 @@ extension WorkerLane {
     /// Returns once the record is written, or the one in its place. With `worker.ordering`, the latter may stand behind
     /// outcomes of later requests.
     func confirm(
-        _ receipt: KafkaProducer.Receipt, of outgoing: inout Outgoing, _ index: Int, of flight: Flight
+        _ receipt: KafkaProducer.Receipt, of outgoing: inout Outgoing, _ index: Int, of flight: Flight,
+        by producer: KafkaProducer
     ) async throws(KafkaError) {
         do throws(KafkaError) {
             _ = try await producer.confirm(receipt)
         } catch {
+            // It failed for good after it had written this one.
+            if error.status == .persisted { return }
             try shorten(&outgoing, index, of: flight, after: error)
             _ = try await producer.send(outgoing.records[index])
         }

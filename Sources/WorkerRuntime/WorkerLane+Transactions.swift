@@ -107,7 +107,7 @@ extension WorkerLane {
                 try await producer.beginTransaction()
                 for flight in batch {
                     guard var outgoing = flight.outgoing else { continue }
-                    let receipts = try await handOver(&outgoing, of: flight)
+                    let receipts = try await handOver(&outgoing, of: flight, to: producer)
                     underway.append(Underway(flight: flight, outgoing: outgoing, receipts: receipts))
                 }
                 try await producer.sendOffsets(Self.offsets(behind: batch), of: consumer)

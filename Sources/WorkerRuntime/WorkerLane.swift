@@ -14,7 +14,12 @@ public actor WorkerLane {
 
     let configuration: WorkerConfiguration
     let consumer: KafkaConsumer
-    let producer: KafkaProducer
+    var producer: KafkaProducer
+    /// Makes another one when that has failed for good; `nil`: then the worker ends.
+    let makeProducer: (@Sendable () throws(KafkaError) -> KafkaProducer)?
+    /// When one was replaced, in the last minute.
+    var replacements: [ContinuousClock.Instant] = []
+    var closings: [Task<Void, Never>] = []
     let log: Logger
     let meters: WorkerMeters
     private let interactor: SearchInteractor
@@ -46,11 +51,14 @@ public actor WorkerLane {
     }
 
     /// - Parameter interactor: its worker and services live on the same loop.
+    /// - Parameter makeProducer: one like `producer`, for when that has failed for good; `nil`: then the worker ends.
     /// - Parameter fleet: told at each rebalance how many of the topic's partitions are this lane's.
     public init(
         loop: EventLoop, configuration: WorkerConfiguration, consumer: KafkaConsumer, producer: KafkaProducer,
-        interactor: SearchInteractor, fleet: (any FleetMember)? = nil, meters: WorkerMeters, log: Logger
+        makeProducer: (@Sendable () throws(KafkaError) -> KafkaProducer)? = nil, interactor: SearchInteractor,
+        fleet: (any FleetMember)? = nil, meters: WorkerMeters, log: Logger
     ) {
+        self.makeProducer = makeProducer
         self.fleet = fleet
         self.loop = loop
         self.configuration = configuration
@@ -172,12 +180,8 @@ public actor WorkerLane {
             return release(flight, outgoing)
         }
         do throws(KafkaError) {
-            let receipts = try await handOver(&outgoing, of: flight)
             // The next in line may go: its outcome is behind this one in the producer's queue.
-            if let turn { sequencer.leave(turn) }
-            for (index, receipt) in receipts.enumerated() {
-                try await confirm(receipt, of: &outgoing, index, of: flight)
-            }
+            try await deliver(&outgoing, of: flight) { if let turn { sequencer.leave(turn) } }
             finish(flight, delivered: true)
         } catch {
             fail(error)
@@ -333,6 +337,7 @@ public actor WorkerLane {
         await consumer.close(within: .seconds(failure == nil ? 10 : 2))
         if failure == nil { _ = await producer.flush(within: .seconds(5)) }
         await producer.close()
+        for closing in closings { await closing.value }
     }
 
     /// Waits for what is in flight on `partitions`; what is not done in time is given up.

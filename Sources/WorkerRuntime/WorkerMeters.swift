@@ -8,6 +8,7 @@ public final class WorkerMeters: Sendable {
     private let inFlightGauge = Meter(label: "locsearch_requests_in_flight")
     private let assignedGauge = Gauge(label: "locsearch_partitions_assigned")
     private let wastedCalls = Counter(label: "locsearch_provider_calls_wasted_total")
+    private let replacedProducers = Counter(label: "locsearch_producers_replaced_total")
     private let completed: [ProviderID: Counter]
     private let failed: [SearchError.Code: Counter]
     private let upstream: [ProviderID: Timer]
@@ -38,6 +39,9 @@ public final class WorkerMeters: Sendable {
 
     /// Calls whose answer nobody gets: the request was superseded, or its partition went to another member.
     public func wasted(_ calls: Int) { if calls > 0 { wastedCalls.increment(by: calls) } }
+
+    /// A producer failed for good and another delivers what it left.
+    func replacedProducer() { replacedProducers.increment() }
 
     func rejected() { rejectedCounter.increment() }
 

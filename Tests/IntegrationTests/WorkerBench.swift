@@ -89,10 +89,14 @@ struct WorkerBench: Sendable {
         if configuration.delivery == .exactlyOnce {
             producer.transactionalID = transactionalID
         }
+        let makeProducer = { @Sendable [producer, log] () throws(KafkaError) in
+            try KafkaProducer(loop: loop, configuration: producer, log: log)
+        }
         return WorkerLane(
             loop: loop, configuration: configuration,
             consumer: try KafkaConsumer(loop: loop, configuration: consumer, log: log),
-            producer: try KafkaProducer(loop: loop, configuration: producer, log: log),
+            producer: try makeProducer(),
+            makeProducer: configuration.delivery == .atLeastOnce ? makeProducer : nil,
             interactor: SearchInteractor(
                 selection: ProviderSelection(services: services),
                 worker: SearchWorker(

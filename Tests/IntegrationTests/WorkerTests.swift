@@ -142,4 +142,33 @@ struct WorkerTests {
         loop.stop()
         await bench.stop()
     }
+
+    /// What was paid for is kept until it is delivered: by a new producer where the old one can do no more.
+    @Test(.enabled(if: TestBroker.isEmbedded, "only the embedded broker can be told to fail"))
+    func aProducerThatFailedForGoodIsReplacedWithoutAskingAgain() async throws {
+        let bench = try WorkerBench { _ in .init(body: WorkerBench.shop) }
+        let ids = (0..<40).map { "p\($0)" }
+        try await bench.send(
+            ids.map { ($0, WorkerBench.request($0, #","keyword":"\#($0)""#)) } + [("bad", "no JSON")])
+        bench.broker.embedded?.fail(.produce, with: 45, count: 1)  // OUT_OF_ORDER_SEQUENCE_NUMBER: fatal
+        let records = try await bench.run(expecting: ids.count + 1)
+        // What the failed producer could not tell about may be there twice.
+        #expect(Set(try records.map { try $0.outcome().requestID }).isSuperset(of: ids))
+        #expect(bench.provider.targets.count == ids.count)
+        await bench.stop()
+    }
+
+    @Test(.enabled(if: TestBroker.isEmbedded, "only the embedded broker can be told to fail"))
+    func aProducerThatKeepsFailingEndsTheWorker() async throws {
+        let bench = try WorkerBench { _ in .init(body: WorkerBench.shop) }
+        try await bench.send([("k", WorkerBench.request("r"))])
+        bench.broker.embedded?.fail(.produce, with: 45, count: 20)
+        let loop = try EventLoop()
+        defer { loop.stop() }
+        let lane = try bench.lane(on: loop)
+        let error = await #expect(throws: KafkaError.self) { try await lane.run() }
+        #expect(error?.kind == .fatal)
+        #expect(bench.provider.targets.count == 1)
+        await bench.stop()
+    }
 }

@@ -47,10 +47,14 @@ struct WorkerProcess: Sendable {
             if configuration.loops > 1 { own.groupInstanceID = consumer.groupInstanceID.map { "\($0)-\(number)" } }
             var sender = producer
             if configuration.delivery == .exactlyOnce { sender.transactionalID = "\(instance)-\(number)" }
+            let makeProducer = { @Sendable [sender] () throws(KafkaError) in
+                try KafkaProducer(loop: loop, configuration: sender, log: log)
+            }
             let lane = WorkerLane(
                 loop: loop, configuration: configuration,
                 consumer: try KafkaConsumer(loop: loop, configuration: own, log: log),
-                producer: try KafkaProducer(loop: loop, configuration: sender, log: log), interactor: interactor,
+                producer: try makeProducer(),
+                makeProducer: configuration.delivery == .atLeastOnce ? makeProducer : nil, interactor: interactor,
                 fleet: searches, meters: meters, log: log)
             parts.append(Part(loop: loop, lane: lane, http: http, searches: searches))
         }
