@@ -45,6 +45,14 @@ struct ConfigurationTests {
         #expect(all["acks"] == "all")
     }
 
+    @Test func rebalancesAreHeardOfWithinASecondUnlessTheBrokerDecides() throws {
+        #expect(try consumer([:])["heartbeat.interval.ms"] == "1000")
+        #expect(try consumer(["heartbeat.interval.ms": "200"])["heartbeat.interval.ms"] == "200")
+        let decidedByBroker = try consumer(["group.protocol": "consumer"])
+        #expect(decidedByBroker["heartbeat.interval.ms"] == nil)
+        #expect(decidedByBroker["partition.assignment.strategy"] == nil)
+    }
+
     @Test(arguments: [("no.such.property", "1"), ("session.timeout.ms", "soon"), ("isolation.level", "read_some")])
     func aBadPropertyIsAnErrorThatNamesIt(name: String, value: String) throws {
         let loop = try EventLoop()

@@ -31,8 +31,16 @@ public struct ConsumerConfiguration: Sendable, Hashable, CustomStringConvertible
         all["queued.max.messages.kbytes"] = "4096"
         // Fetches are for small requests, not for bulk: less buffer behind each prefetched record.
         all["fetch.wait.max.ms"] = "100"
+        // Members hear of a rebalance by their heartbeats, and it ends when the last has heard: until then what moves is
+        // nobody's, a part of the fleet's rate limit too. librdkafka's 3 s would be idle time at every change.
+        all["heartbeat.interval.ms"] = "1000"
         all["socket.nagle.disable"] = "true"
         all["log.connection.close"] = "false"
+        if properties["group.protocol"] == "consumer" {
+            // There the broker decides both, and the library refuses who sets them.
+            all["heartbeat.interval.ms"] = nil
+            all["partition.assignment.strategy"] = nil
+        }
         if let assignor { all["partition.assignment.strategy"] = assignor }
         if let groupInstanceID { all["group.instance.id"] = groupInstanceID }
         all.merge(security.properties) { _, ours in ours }
