@@ -181,7 +181,7 @@ final class ProviderGuard {
     private func attempt(
         _ service: any PlaceService, _ request: SearchRequest, before deadline: Deadline, _ cost: inout Asked.Cost
     ) async -> Result<ProviderAnswer, SearchError> {
-        guard !deadline.hasPassed(at: clock.now) else { return .failure(.timedOut) }
+        guard !Task.isCancelled, !deadline.hasPassed(at: clock.now) else { return .failure(.timedOut) }
         let permit: CircuitBreaker.Permit
         do throws(CircuitBreaker.Rejection) {
             permit = try breaker.permit(at: clock.now)
@@ -195,6 +195,7 @@ final class ProviderGuard {
             return .failure(.refused(error, by: id))
         }
         calls += 1
+        CallNote.current?.noteCall()
         if cost.attempts == 0 { budget.noteRequest(at: clock.now) }
         cost.attempts += 1
         let start = clock.now

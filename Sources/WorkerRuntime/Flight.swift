@@ -1,4 +1,5 @@
 internal import Kafka
+internal import LocationSearch
 
 /// One request from its record to its delivered outcome. Confined to its lane; not `Sendable`.
 final class Flight {
@@ -19,6 +20,7 @@ final class Flight {
     /// Whether its outcome is handed to the producer: from then on nothing can stop it.
     var isPublishing = false
     var task: Task<Void, Never>?
+    let note = CallNote()
     /// Ready for a transaction, with `worker.delivery=exactly-once`.
     var outgoing: WorkerLane.Outgoing?
 
@@ -27,6 +29,9 @@ final class Flight {
         self.partition = partition
         self.slot = slot
     }
+
+    /// Whether something would be paid for or published again if another worker ran it anew.
+    var hasCost: Bool { isPublishing || outgoing != nil || note.hasCalled }
 
     /// Ends the work on it: its transfer is aborted. Does nothing once its outcome is on its way.
     func end(as fate: Fate) {
@@ -52,6 +57,14 @@ final class OwnedPartition {
     init(_ id: AssignedPartition) { self.id = id }
 
     var isIdle: Bool { flights.isEmpty }
+
+    /// Ends those at its end that have cost nothing yet: whoever has it next runs them as if they had not been taken.
+    /// Those before the last that has cost something go on, or that one would be run again with them.
+    func giveUpUnpaid() {
+        var last = tracker.lastFinished
+        for flight in flights.values where flight.hasCost { last = max(last ?? flight.slot, flight.slot) }
+        for flight in flights.values where last.map({ flight.slot > $0 }) ?? true { flight.end(as: .abandoned) }
+    }
 
     /// The frontier, if it moved since the last call.
     func newFrontier() -> Int64? {

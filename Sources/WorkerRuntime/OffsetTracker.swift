@@ -7,8 +7,11 @@ internal import DequeModule
 /// truncated or made anew starts over at lower offsets.
 struct OffsetTracker {
     /// Names one delivered record of this tracker.
-    struct Slot: Hashable, Sendable {
+    struct Slot: Hashable, Comparable, Sendable {
         fileprivate let serial: UInt64
+
+        /// In the order of delivery.
+        static func < (a: Slot, b: Slot) -> Bool { a.serial < b.serial }
     }
 
     private struct Entry {
@@ -25,6 +28,11 @@ struct OffsetTracker {
 
     /// Records delivered and not yet behind the frontier, finished ones among them.
     var span: Int { entries.count }
+
+    /// The last record delivered that is finished and does not count yet; `nil`: all that is finished is behind the frontier.
+    var lastFinished: Slot? {
+        entries.lastIndex { $0.isFinished }.map { Slot(serial: firstSerial + UInt64($0)) }
+    }
 
     /// Records delivered and not finished.
     private(set) var unfinishedCount = 0

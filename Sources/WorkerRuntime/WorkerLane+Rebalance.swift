@@ -14,6 +14,8 @@ extension WorkerLane: RebalanceListener {
 
     public func revoked(_ partitions: [AssignedPartition]) async {
         let gone = partitions.compactMap { owned[$0.id] }
+        // Others wait for us: what waits for its turn, or for a breaker, does not hold them up.
+        if !isDraining { for partition in gone { partition.giveUpUnpaid() } }
         await waitUntilIdle(gone, within: configuration.revokeGrace)
         await storeFrontiers()
         release(partitions)

@@ -38,7 +38,7 @@ public actor WorkerLane {
     /// Requests taken whose outcome is not yet handed to the producer.
     private var inFlight = 0
     private var roomWaiter: CheckedContinuation<Void, Never>?
-    private var isDraining = false
+    private(set) var isDraining = false
     private(set) var failure: (any Error)?
     var transactions = Transactions()
     private var commitTimer: TimerID?
@@ -208,7 +208,7 @@ public actor WorkerLane {
         do throws(RejectedRecord) {
             let decoded = try decoder.decode(record)
             let outcome = await run(decoded, flight, receivedAt)
-            meters.finished(outcome)
+            if flight.fate != .abandoned { meters.finished(outcome) }
             calls = outcome.attempts
             encoded = encoder.encode(
                 outcome, for: decoded.envelope, receivedAt: receivedAt, completedAt: EventTime.now())
@@ -241,7 +241,9 @@ public actor WorkerLane {
             return SearchOutcome(request, .expired, "the request's own time was over when it was read; send it again")
         }
         supersede(olderThan: flight, request)
-        let outcome = await interactor.run(request, before: Deadline(.now + time))
+        let outcome = await CallNote.$current.withValue(flight.note) {
+            await interactor.run(request, before: Deadline(.now + time))
+        }
         leaveSession(flight, request)
         guard flight.fate == .superseded else { return outcome }
         meters.wasted(outcome.attempts)

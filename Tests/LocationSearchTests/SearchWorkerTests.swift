@@ -307,6 +307,28 @@ struct SearchWorkerTests {
         #expect(service.cancelled == 0)
     }
 
+    // MARK: - What it cost
+
+    /// The call runs in a task of its own, or not.
+    @Test(arguments: [true, false])
+    func aCallIsNotedForTheRequestThatItIsMadeFor(isShared: Bool) async throws {
+        let service = ScriptedService { _ in .success(Self.found) }
+        let worker = worker {
+            $0.sharesIdenticalCalls = isShared
+            $0.rateLimit = RateLimit(perSecond: 1, burst: 1)
+            $0.share = .perProcess(loops: 1)
+        }
+        let (paid, refused) = (CallNote(), CallNote())
+        let first = await CallNote.$current.withValue(paid) { await ask(worker, [service]) }
+        #expect(code(first) == nil)
+        #expect(paid.hasCalled)
+        let second = await CallNote.$current.withValue(refused) {
+            await ask(worker, [service], request("other"), within: .milliseconds(10))
+        }
+        #expect(code(second) == .rateLimited)
+        #expect(!refused.hasCalled)
+    }
+
     @Test func withoutSingleFlightEachMakesItsOwnCall() async throws {
         let service = ScriptedService { _ in .success(Self.found) }
         let worker = worker { $0.sharesIdenticalCalls = false }
