@@ -489,6 +489,7 @@ public actor KafkaConsumer: ReadinessHandler {
         case RD_KAFKA_RESP_ERR__ASSIGN_PARTITIONS:
             await assign(ids, isCooperative: isCooperative)
             isRebalancing = false
+            if isCooperative { await wakeFetchers() }
         case RD_KAFKA_RESP_ERR__REVOKE_PARTITIONS:
             isRebalancing = true
             // Asked before any assign call, which clears it.
@@ -520,6 +521,20 @@ public actor KafkaConsumer: ReadinessHandler {
         let list = PartitionList(ids)
         check("assign", isCooperative, rd_kafka_incremental_assign, rd_kafka_assign, list)
         wakeReader()
+    }
+
+    /// librdkafka pauses every partition while it takes an assignment, those that stay too, and does not tell its broker
+    /// threads when that is over: they look again within a second, and until then nothing is read. A question about the
+    /// partitions' ends goes through the same threads, and wakes them.
+    private func wakeFetchers() async {
+        let partitions = readOrder.map { ($0.partition.id, offset: Int64(RD_KAFKA_OFFSET_END)) }
+        guard !partitions.isEmpty, !isClosed else { return }
+        let shared = Shared(pointer: client)
+        await blocking.run {
+            let list = PartitionList(partitions)
+            // The answer does not matter, only that it was asked for.
+            _ = rd_kafka_offsets_for_times(shared.pointer, list.pointer, 200)
+        }
     }
 
     private func revoke(_ ids: [TopicPartition], isLost: Bool, isCooperative: Bool) async {
