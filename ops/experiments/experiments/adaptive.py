@@ -31,11 +31,11 @@ def one(lab: Lab, adaptive: bool) -> tuple[float, float]:
     done = False
     name = "adaptive" if adaptive else "fixed"
     load = lab.sender.start(1_000_000, 350, until=lambda: done, prefix=name, ahead=20_000)
-    time.sleep(lab.size(4, 10))
+    time.sleep(10)  # as long in both forms: what it has learnt decides how fast it lets go
     lab.provider.capacity(CAPACITY // 4)
-    time.sleep(lab.size(3, 5))  # it may look for its new measure
+    time.sleep(5)  # it may look for its new measure
     began = lab.recorder.now
-    time.sleep(lab.size(6, 30))
+    time.sleep(lab.size(20, 30))
     ended = lab.recorder.now
     seen = sorted(s for t, s in list(took) if began <= t < ended)
     done = True
