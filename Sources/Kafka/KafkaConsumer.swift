@@ -352,8 +352,9 @@ public actor KafkaConsumer: ReadinessHandler {
         }
     }
 
-    /// What a transaction needs to know of this member. The caller's to free with `rd_kafka_consumer_group_metadata_destroy`.
-    func groupMetadata() -> Shared? { isClosed ? nil : rd_kafka_consumer_group_metadata(client).map(Shared.init) }
+    /// Under which the partitions are assigned; `nil` where they are none, or lost. Kept from the assignment on: asked later,
+    /// the client could name a place that it took after partitions had gone to others, or none, which no broker checks.
+    public private(set) var membership: GroupMembership?
 
     // MARK: - The loop's calls
 
@@ -487,6 +488,7 @@ public actor KafkaConsumer: ReadinessHandler {
         let isCooperative = rd_kafka_rebalance_protocol(client).map { String(cString: $0) } == "COOPERATIVE"
         switch rd_kafka_event_error(event) {
         case RD_KAFKA_RESP_ERR__ASSIGN_PARTITIONS:
+            membership = GroupMembership(of: client)
             await assign(ids, isCooperative: isCooperative)
             isRebalancing = false
             if isCooperative { await wakeFetchers() }
@@ -542,6 +544,7 @@ public actor KafkaConsumer: ReadinessHandler {
         for source in gone { source.isRevoked = true }
         let partitions = gone.map(\.partition)
         if isLost {
+            membership = nil
             await listener?.lost(partitions)
         } else {
             await listener?.revoked(partitions)

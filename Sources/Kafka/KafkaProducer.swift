@@ -277,14 +277,12 @@ public actor KafkaProducer: ReadinessHandler {
 
     /// Adds the group's offsets to the transaction: they count only if it commits.
     public func sendOffsets(
-        _ offsets: [(partition: TopicPartition, next: Int64)], of consumer: KafkaConsumer
+        _ offsets: [(partition: TopicPartition, next: Int64)], as member: GroupMembership
     ) async throws(KafkaError) {
-        guard let metadata = await consumer.groupMetadata() else { throw .closed }
-        defer { rd_kafka_consumer_group_metadata_destroy(metadata.pointer) }
         let entries = offsets.map { ($0.partition, offset: $0.next) }
         try await transactional("add offsets to transaction") { client in
             let list = PartitionList(entries)
-            return rd_kafka_send_offsets_to_transaction(client, list.pointer, metadata.pointer, 30_000)
+            return rd_kafka_send_offsets_to_transaction(client, list.pointer, member.metadata.pointer, 30_000)
         }
     }
 

@@ -100,8 +100,10 @@ extension WorkerLane {
     private func commitReady() async {
         var pause = Duration.milliseconds(100)
         while failure == nil {
+            // Taken before the batch is chosen: should its partitions go to others meanwhile, the broker refuses this place.
+            let member = await consumer.membership
             let batch = ready()
-            if batch.isEmpty { return }
+            guard let member, !batch.isEmpty else { return }
             var underway: [Underway] = []
             do throws(KafkaError) {
                 try await producer.beginTransaction()
@@ -110,7 +112,7 @@ extension WorkerLane {
                     let receipts = try await handOver(&outgoing, of: flight, to: producer)
                     underway.append(Underway(flight: flight, outgoing: outgoing, receipts: receipts))
                 }
-                try await producer.sendOffsets(Self.offsets(behind: batch), of: consumer)
+                try await producer.sendOffsets(Self.offsets(behind: batch), as: member)
                 try await producer.commitTransaction()
                 for sent in underway {
                     for receipt in sent.receipts { _ = try await producer.confirm(receipt) }

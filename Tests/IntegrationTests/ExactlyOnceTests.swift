@@ -102,7 +102,8 @@ struct ExactlyOnceTests {
         for (next, commits) in [(Int64(1), true), (3, false)] {
             try await producer.beginTransaction()
             let receipt = try await producer.handOver(ProducerRecord(topic: bench.topics.results, value: [1]))
-            try await producer.sendOffsets([(partition: partition, next: next)], of: first)
+            let member = try #require(await first.membership)
+            try await producer.sendOffsets([(partition: partition, next: next)], as: member)
             _ = try await producer.confirm(receipt)
             if commits { try await producer.commitTransaction() } else { try await producer.abortTransaction() }
         }
