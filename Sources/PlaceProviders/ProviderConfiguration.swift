@@ -12,10 +12,13 @@ public struct ProviderConfiguration: Sendable {
     public let baseURL: String
     /// Goes into requests and nowhere else.
     let apiKey: String
+    /// The key's bytes, as it is and as it stands in a URL.
+    private let keyForms: [[UInt8]]
 
     public init(baseURL: String, apiKey: String) {
         self.baseURL = baseURL.hasSuffix("/") ? String(baseURL.dropLast()) : baseURL
         self.apiKey = apiKey
+        keyForms = Set([apiKey, QueryURL.encoded(apiKey)]).map { Array($0.utf8) }
     }
 }
 
@@ -34,9 +37,7 @@ extension ProviderConfiguration {
 
     /// Refuses an answer that repeats our key, as a front end's page or a link might: its texts go into events.
     func checkSilence(of body: [UInt8], from provider: ProviderID) throws(SearchError) {
-        var forms = [apiKey]
-        if case let encoded = QueryURL.encoded(apiKey), encoded != apiKey { forms.append(encoded) }
-        for form in forms where Self.contains(body, Array(form.utf8)) {
+        guard !keyForms.contains(where: { Self.contains(body, $0) }) else {
             throw .badResponse("repeats our API key", from: provider)
         }
     }

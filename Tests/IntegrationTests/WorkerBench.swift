@@ -148,22 +148,9 @@ struct WorkerBench: Sendable {
         }
     }
 
-    /// Everything that stands in some topics now. Without a group, so at once.
+    /// Everything that stands in some topics now.
     func contents(of topics: [String]) async throws -> [ConsumerRecord] {
-        let reader = try TopicReader(readerConfiguration, log: log)
-        var count: Int64 = 0
-        for topic in topics {
-            count += try await reader.bounds(of: topic, within: .seconds(20)).values.reduce(0) {
-                $0 + $1.upperBound - $1.lowerBound
-            }
-        }
-        try await reader.open(topics, at: .beginning, within: .seconds(20))
-        var all: [ConsumerRecord] = []
-        try await eventually("\(count) records of \(topics) are read", within: .seconds(40)) {
-            all += try await reader.records(max: 500, within: .milliseconds(200))
-            return all.count >= count
-        }
-        return all
+        try await TopicReader(readerConfiguration, log: log).contents(of: topics)
     }
 
     private var readerConfiguration: ConsumerConfiguration {

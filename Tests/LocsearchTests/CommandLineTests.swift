@@ -11,11 +11,7 @@ struct CommandLineTests {
     }
 
     private func run(_ arguments: [String], environment: [String: String] = [:]) async throws -> Result {
-        let process = Process()
-        process.executableURL = RunningProgram.location
-        process.arguments = arguments
-        process.environment = RunningProgram.surroundings.merging(environment) { _, own in own }
-        process.standardInput = FileHandle.nullDevice
+        let process = RunningProgram.process(arguments, environment: environment)
         let (output, error) = (Pipe(), Pipe())
         process.standardOutput = output
         process.standardError = error

@@ -193,18 +193,7 @@ struct SecretsTests {
 
     private func contents(of topics: [String], on servers: String) async throws -> [ConsumerRecord] {
         let log = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
-        let reader = try TopicReader(ConsumerConfiguration(bootstrapServers: servers), log: log)
-        var count = 0
-        for topic in topics {
-            count += try await reader.bounds(of: topic, within: .seconds(20)).values.reduce(0) { $0 + $1.count }
-        }
-        try await reader.open(topics, at: .beginning, within: .seconds(20))
-        var all: [ConsumerRecord] = []
-        try await eventually("\(count) records are read", within: .seconds(40)) {
-            all += try await reader.records(max: 500, within: .milliseconds(200))
-            return all.count >= count
-        }
-        return all
+        return try await TopicReader(ConsumerConfiguration(bootstrapServers: servers), log: log).contents(of: topics)
     }
 
     // MARK: - A broker that wants a password, and wrong settings

@@ -3,7 +3,7 @@ import Synchronization
 
 /// The program as a process that goes on: its lines as they come, signals, its end.
 package final class RunningProgram: Sendable {
-    private let process = Process()
+    private let process: Process
     private let collected = Mutex("")
     private let failed = Mutex("")
 
@@ -20,11 +20,18 @@ package final class RunningProgram: Sendable {
             .merging(["HOME": "/nonexistent", "PATH": "/usr/bin"]) { _, own in own }
     }
 
-    package init(_ arguments: [String], environment: [String: String] = [:]) throws {
-        process.executableURL = Self.location
+    /// The program, about to be run.
+    package static func process(_ arguments: [String], environment: [String: String] = [:]) -> Process {
+        let process = Process()
+        process.executableURL = location
         process.arguments = arguments
-        process.environment = Self.surroundings.merging(environment) { _, own in own }
+        process.environment = surroundings.merging(environment) { _, own in own }
         process.standardInput = FileHandle.nullDevice
+        return process
+    }
+
+    package init(_ arguments: [String], environment: [String: String] = [:]) throws {
+        process = Self.process(arguments, environment: environment)
         let (output, error) = (Pipe(), Pipe())
         process.standardOutput = output
         process.standardError = error
