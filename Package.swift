@@ -57,7 +57,8 @@ let package = Package(
             name: "Resilience", dependencies: [product("DequeModule", "swift-collections")], swiftSettings: safe),
         .target(name: "LocationSearch", dependencies: ["Resilience"], swiftSettings: safe),
         .target(
-            name: "PlaceProviders", dependencies: ["LocationSearch", "HTTPTransport", "JSON"], swiftSettings: spans),
+            name: "PlaceProviders", dependencies: ["LocationSearch", "HTTPTransport", "JSON", "CScan"],
+            swiftSettings: spans),
         .target(name: "EventContract", dependencies: ["LocationSearch", "JSON"], swiftSettings: spans),
         .target(
             name: "Observability", dependencies: [logging, product("CoreMetrics", "swift-metrics")], swiftSettings: safe
@@ -80,8 +81,8 @@ let package = Package(
             name: "locsearch",
             dependencies: [
                 "AdminServer", "EventContract", "EventLoop", "HTTPTransport", "Kafka", "LocationSearch",
-                "JSON", "Observability", "PlaceProviders", "ProviderSimulator", "Resilience", "WorkerRuntime", logging,
-                metrics,
+                "JSON", "Observability", "PlaceProviders", "ProviderSimulator", "Resilience", "WorkerRuntime", "CLinux",
+                logging, metrics,
                 product("ArgumentParser", "swift-argument-parser"), product("Configuration", "swift-configuration"),
                 product("ServiceLifecycle", "swift-service-lifecycle"),
                 product("UnixSignals", "swift-service-lifecycle"),

@@ -1,7 +1,38 @@
 // Linux calls that Swift's Glibc overlay leaves out. Empty elsewhere.
 #pragma once
 #ifdef __linux__
+#include <elf.h>
+#include <stddef.h>
+#include <stdint.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
+#include <sys/mman.h>
 #include <unistd.h>
+
+// Declared here: glibc's <link.h> hides it unless GNU's extensions are asked for. The beginning of what it hands out is
+// part of the ABI.
+struct locsearch_object {
+    uintptr_t base;
+    const char *name;
+    const Elf64_Phdr *headers;
+    Elf64_Half count;
+};
+extern int dl_iterate_phdr(int (*)(struct locsearch_object *, size_t, void *), void *);
+
+static int locsearch_give_back_segments(struct locsearch_object *object, size_t size, void *context) {
+    const uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
+    for (Elf64_Half index = 0; index < object->count; index++) {
+        const Elf64_Phdr *header = &object->headers[index];
+        // What was written, relocations for one, exists in memory alone.
+        if (header->p_type != PT_LOAD || (header->p_flags & PF_W) != 0) continue;
+        const uintptr_t start = object->base + header->p_vaddr;
+        const uintptr_t first = start & ~(page - 1);
+        madvise((void *)first, start + header->p_filesz - first, MADV_DONTNEED);
+    }
+    return 0;
+}
+
+// Unmaps the code and constants of the program and its libraries from memory; what is needed again is mapped again by
+// the first access, from the kernel's cache of the files.
+static inline void locsearch_give_back_code(void) { dl_iterate_phdr(locsearch_give_back_segments, NULL); }
 #endif

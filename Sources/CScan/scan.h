@@ -1,6 +1,7 @@
 // Looking at 16 bytes at a time. In C because Swift's SIMD types lack the one instruction that makes it worth while:
 // comparisons gathered into a number whose lowest set bit tells where the first hit is.
 #pragma once
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #if defined(__SSE2__)
@@ -38,4 +39,11 @@ static inline __attribute__((always_inline)) ptrdiff_t locsearch_first_special(
         if (byte < 0x20 || byte == '"' || byte == '\\') return index;
     }
     return count;
+}
+
+// Whether `text` stands anywhere in `bytes`. By the C library, which skips most of what it looks through.
+// Declared here: all of the libraries have it, but glibc's header hides it unless GNU's extensions are asked for.
+extern void *memmem(const void *bytes, size_t count, const void *text, size_t length);
+static inline bool locsearch_contains(const void *bytes, size_t count, const void *text, size_t length) {
+    return memmem(bytes, count, text, length) != NULL;
 }

@@ -54,8 +54,8 @@ final class Transfer {
         locsearch_set_long(easy, CURLOPT_TCP_KEEPALIVE, 1)
         // The URL is sent as the caller wrote it.
         locsearch_set_long(easy, CURLOPT_PATH_AS_IS, 1)
-        // A usual body in one read. Each call in flight holds one: 16 MB for 256.
-        locsearch_set_long(easy, CURLOPT_BUFFERSIZE, 65_536)
+        // Each call in flight holds one: 8 MB for 256. Half of it costs a tenth more CPU, twice as much saves none.
+        locsearch_set_long(easy, CURLOPT_BUFFERSIZE, 32_768)
         // Announced as too large: refused before the body comes.
         locsearch_set_large(easy, CURLOPT_MAXFILESIZE_LARGE, curl_off_t(limit))
         locsearch_set_text(easy, CURLOPT_ACCEPT_ENCODING, RequestHeaders.encodings)

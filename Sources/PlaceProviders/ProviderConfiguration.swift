@@ -1,10 +1,5 @@
+internal import CScan
 import LocationSearch
-
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Darwin)
-    import Darwin
-#endif
 
 /// Where a provider's API is and how we name ourselves to it. From settings only.
 public struct ProviderConfiguration: Sendable {
@@ -12,13 +7,17 @@ public struct ProviderConfiguration: Sendable {
     public let baseURL: String
     /// Goes into requests and nowhere else.
     let apiKey: String
-    /// The key's bytes, as it is and as it stands in a URL.
+    /// The key's bytes, as it is and as it stands in a URL; none of a short one, such as a simulator's `test`.
     private let keyForms: [[UInt8]]
+
+    /// Bytes of a key that no answer holds by chance. Real ones have 16 (Hot Pepper) and 39 (Google).
+    private static let shortestTellingKey = 8
 
     public init(baseURL: String, apiKey: String) {
         self.baseURL = baseURL.hasSuffix("/") ? String(baseURL.dropLast()) : baseURL
         self.apiKey = apiKey
-        keyForms = Set([apiKey, QueryURL.encoded(apiKey)]).map { Array($0.utf8) }
+        let isTelling = apiKey.utf8.count >= Self.shortestTellingKey
+        keyForms = isTelling ? Set([apiKey, QueryURL.encoded(apiKey)]).map { Array($0.utf8) } : []
     }
 }
 
@@ -45,20 +44,8 @@ extension ProviderConfiguration {
     private static func contains(_ body: [UInt8], _ text: [UInt8]) -> Bool {
         unsafe body.withUnsafeBytes { body in
             unsafe text.withUnsafeBytes { text in
-                guard let sought = text.baseAddress, let first = unsafe text.first,
-                    let start = body.baseAddress
-                else {
-                    return false
-                }
-                // From one occurrence of its first byte to the next: memchr looks at 32 bytes at a time.
-                var offset = 0
-                while offset + text.count <= body.count,
-                    let found = unsafe memchr(start + offset, Int32(first), body.count - offset - text.count + 1)
-                {
-                    if unsafe memcmp(found, sought, text.count) == 0 { return true }
-                    offset = unsafe UnsafeRawPointer(found) - start + 1
-                }
-                return false
+                guard let start = body.baseAddress, let sought = text.baseAddress else { return false }
+                return unsafe locsearch_contains(start, body.count, sought, text.count)
             }
         }
     }

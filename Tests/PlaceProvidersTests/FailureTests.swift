@@ -189,6 +189,14 @@ struct FailureTests {
         }
     }
 
+    /// `test`, as simulators take it: found in any answer, and no secret.
+    @Test func aShortKeyMayStandInAnswers() async {
+        let http = FakeHTTP(#"{"places":[{"id":"test","displayName":{"text":"A test"}}]}"#)
+        let service = GooglePlacesService(
+            http: http, configuration: ProviderConfiguration(baseURL: "https://new.test", apiKey: "test"))
+        #expect(await service.failure(Providers.search()) == nil)
+    }
+
     /// Nor does any text made of what holds it.
     @Test func noDescriptionTellsTheKey() {
         let http = FakeHTTP("")

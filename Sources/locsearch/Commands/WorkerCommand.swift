@@ -53,6 +53,8 @@ struct WorkerCommand: AsyncParsableCommand {
                     try await admin.run { port in
                         log.info("admin endpoints", metadata: ["url": "http://\(host):\(port)"])
                         if settings.integer("admin.port") == 0 { Terminal.line("admin http://\(host):\(port)") }
+                        // The last part to come up.
+                        ProcessSetup.giveBackStartUp()
                     }
                 } catch is CancellationError {
                 } catch {
