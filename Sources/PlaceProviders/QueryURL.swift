@@ -1,36 +1,43 @@
 /// Puts a URL together, percent-encoding as it goes (RFC 3986: all but unreserved characters).
 struct QueryURL {
-    private(set) var text: String
+    private var bytes: [UInt8]
     private var hasQuery = false
 
     init(_ base: String, path: String) {
-        text = base + path
-        text.reserveCapacity(text.utf8.count + 160)
+        bytes = []
+        bytes.reserveCapacity(base.utf8.count + path.utf8.count + 160)
+        append(base)
+        append(path)
     }
+
+    var text: String { String(decoding: bytes, as: UTF8.self) }
 
     mutating func add(_ name: String, _ value: String?) {
         guard let value else { return }
-        text += hasQuery ? "&" : "?"
-        hasQuery = true
-        text += name
-        text += "="
-        text += Self.encoded(value)
+        addFlag(name)
+        bytes.append(UInt8(ascii: "="))
+        Self.append(value, to: &bytes)
     }
 
     mutating func add(_ name: String, _ number: Int) { add(name, "\(number)") }
 
     /// A name without a value: some parameters count by being there.
     mutating func addFlag(_ name: String) {
-        text += hasQuery ? "&" : "?"
+        bytes.append(UInt8(ascii: hasQuery ? "&" : "?"))
         hasQuery = true
-        text += name
+        append(name)
     }
+
+    private mutating func append(_ text: String) { bytes.append(contentsOf: text.utf8) }
 
     /// For one path segment or one query value.
     static func encoded(_ value: String) -> String {
-        if value.utf8.allSatisfy(isUnreserved) { return value }
         var bytes: [UInt8] = []
-        bytes.reserveCapacity(value.utf8.count * 3)
+        append(value, to: &bytes)
+        return String(decoding: bytes, as: UTF8.self)
+    }
+
+    private static func append(_ value: String, to bytes: inout [UInt8]) {
         for byte in value.utf8 {
             if isUnreserved(byte) {
                 bytes.append(byte)
@@ -40,7 +47,6 @@ struct QueryURL {
                 bytes.append(hexadecimal(byte & 15))
             }
         }
-        return String(decoding: bytes, as: UTF8.self)
     }
 
     private static func hexadecimal(_ digit: UInt8) -> UInt8 {
@@ -67,9 +73,10 @@ extension Double {
         let (quotient, remainder) = abs(whole).quotientAndRemainder(dividingBy: 10_000_000)
         let sign = whole < 0 ? "-" : ""
         guard remainder != 0 else { return "\(sign)\(quotient)" }
-        var digits = "\(remainder)"
-        digits = String(repeating: "0", count: 7 - digits.count) + digits
-        while digits.last == "0" { digits.removeLast() }
-        return "\(sign)\(quotient).\(digits)"
+        var (digits, places) = (remainder, 7)
+        while digits % 10 == 0 { (digits, places) = (digits / 10, places - 1) }
+        let fraction = digits.description
+        let zeros = String(repeating: "0", count: places - fraction.utf8.count)
+        return "\(sign)\(quotient).\(zeros)\(fraction)"
     }
 }

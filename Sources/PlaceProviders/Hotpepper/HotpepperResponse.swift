@@ -152,20 +152,24 @@ extension Place {
 
     /// The largest picture, `photo.pc.l`; the stand-in for "no image" is none.
     private static func hotpepperPhoto(_ reader: inout JSONReader) throws(JSONError) -> String? {
-        var (large, medium, mobile): (String?, String?, String?) = (nil, nil, nil)
+        // Only the best of them becomes a string.
+        var (best, rank): (JSONText?, Int) = (nil, 0)
         guard try reader.enterObject() else { return nil }
         while let device = try reader.nextMember(of: photoMembers) {
             guard try reader.enterObject() else { continue }
             while let size = try reader.nextMember(of: photoSizes) {
-                switch (device, size) {
-                case (.pc, .large): large = try reader.wanted()
-                case (.pc, .medium) where large == nil: medium = try reader.wanted()
-                case (.mobile, .large) where large == nil: mobile = try reader.wanted()
-                default: try reader.skip()
-                }
+                let worth =
+                    switch (device, size) {
+                    case (.pc, .large): 3
+                    case (.pc, .medium): 2
+                    case (.mobile, .large): 1
+                    case (.mobile, .medium): 0
+                    }
+                let text = try reader.text()
+                if let text, !text.isEmpty, worth > rank || worth == 3 { (best, rank) = (text, worth) }
             }
         }
-        let url = large ?? medium ?? mobile
-        return url.flatMap { $0.hasSuffix("noimage.gif") ? nil : $0 }
+        guard let best, let url = try? best.string() else { return nil }
+        return url.hasSuffix("noimage.gif") ? nil : url
     }
 }
