@@ -62,11 +62,12 @@ public actor KafkaConsumer: ReadinessHandler {
     private var failure: KafkaError?
     private var isReading = true
     private var isClosed = false
-    private var isRebalancing = false
+    /// From the answer to a revocation to the next assignment.
+    private var isRejoining = false
     /// The answer to the last rebalance; the client may not be destroyed before it has ended.
     private var rebalance: Task<Void, Never>?
     /// Commits asked for, and commits answered: at most one apart.
-    private var (commitsBegun, commitsEnded) = (0, 0)
+    private(set) var (commitsBegun, commitsEnded) = (0, 0)
     /// How the one answered last ended.
     private var lastCommitError: KafkaError?
     private var commitWaiters: [Int: CheckedContinuation<KafkaError?, Never>] = [:]
@@ -262,13 +263,13 @@ public actor KafkaConsumer: ReadinessHandler {
         for (source, next) in current { source.stored = next }
     }
 
-    /// Commits what is stored and not yet committed, and waits for the broker's word. Between a revocation and the
-    /// next assignment nothing is committed but by the rebalance itself: a commit then can cost the whole assignment.
+    /// Commits what is stored and not yet committed, and waits for the broker's word. After a revocation, until the next
+    /// assignment, nothing is committed: a commit then can cost the whole assignment.
     /// - Returns: the partitions whose offset the broker has confirmed, each with the offset to continue from.
-    /// - Throws: why at least one offset is not committed; the next call tries again.
+    /// - Throws: why something that was stored is not committed; the next call tries again.
     @discardableResult
-    public func commit() async throws(KafkaError) -> [AssignedPartition: Int64] {
-        try await commitStored(within: .seconds(30), forRebalance: false)
+    public func commit(within bound: Duration = .seconds(30)) async throws(KafkaError) -> [AssignedPartition: Int64] {
+        try await commitStored(before: .now + bound)
         return confirmed
     }
 
@@ -281,17 +282,21 @@ public actor KafkaConsumer: ReadinessHandler {
     private var hasUncommitted: Bool { sources.values.contains { $0.stored != nil && $0.stored != $0.committed } }
 
     /// One commit at a time: who finds one under way waits for it, and for the next if something is left for that.
-    private func commitStored(within bound: Duration, forRebalance: Bool) async throws(KafkaError) {
+    private func commitStored(before end: ContinuousClock.Instant, whileClosing: Bool = false) async throws(KafkaError)
+    {
         let wanted = commitsBegun + 1
-        let end = ContinuousClock.now + bound
-        while commitsEnded < wanted, hasUncommitted, forRebalance || !(isRebalancing || isClosed) {
+        while commitsEnded < wanted, hasUncommitted {
+            guard whileClosing || !isClosed else { throw .closed }
+            guard !isRejoining else { throw KafkaError(.retriable, "commit offsets: the group is rebalancing") }
             if commitsBegun == commitsEnded {
                 let code = rd_kafka_commit_queue(client, nil, mainQueue, nil, nil)
                 if code == RD_KAFKA_RESP_ERR__NO_OFFSET { return }
                 guard code == RD_KAFKA_RESP_ERR_NO_ERROR else { throw KafkaError(code, doing: "commit offsets") }
                 commitsBegun += 1
             }
-            if let error = await result(ofCommit: commitsBegun, before: end) { throw error }
+            let commit = commitsBegun
+            // How the one before ended says nothing of ours.
+            if let error = await result(ofCommit: commit, before: end), commit >= wanted || end <= .now { throw error }
         }
     }
 
@@ -490,10 +495,11 @@ public actor KafkaConsumer: ReadinessHandler {
         case RD_KAFKA_RESP_ERR__ASSIGN_PARTITIONS:
             membership = GroupMembership(of: client)
             await assign(ids, isCooperative: isCooperative)
-            isRebalancing = false
+            isRejoining = false
             if isCooperative { await wakeFetchers() }
         case RD_KAFKA_RESP_ERR__REVOKE_PARTITIONS:
-            isRebalancing = true
+            // Another may have come without an assignment in between.
+            isRejoining = false
             // Asked before any assign call, which clears it.
             await revoke(ids, isLost: rd_kafka_assignment_lost(client) != 0, isCooperative: isCooperative)
         case let code:
@@ -548,15 +554,9 @@ public actor KafkaConsumer: ReadinessHandler {
             await listener?.lost(partitions)
         } else {
             await listener?.revoked(partitions)
-            do throws(KafkaError) {
-                // Well below the time the group gives its members to answer (max.poll.interval.ms).
-                try await commitStored(within: .seconds(10), forRebalance: true)
-            } catch {
-                log.warning(
-                    "offsets of revoked partitions are not committed: what finished last will be done again",
-                    metadata: ["reason": "\(error)"])
-            }
+            await commitBeforeHandover()
         }
+        isRejoining = true
         for source in gone { drop(source) }
         readOrder = sources.values.sorted { $0.number < $1.number }
         let list = PartitionList(ids)
@@ -564,6 +564,26 @@ public actor KafkaConsumer: ReadinessHandler {
             check("unassign", true, rd_kafka_incremental_unassign, rd_kafka_assign, list)
         } else {
             rd_kafka_assign(client, nil)
+        }
+    }
+
+    /// Tries again where the coordinator is away or moves. Not where the group has gone on without us, or forms already:
+    /// it waits for our answer.
+    private func commitBeforeHandover() async {
+        // Well below the time the group gives its members to answer (max.poll.interval.ms).
+        let end = ContinuousClock.now + .seconds(5)
+        while true {
+            do throws(KafkaError) {
+                return try await commitStored(before: end, whileClosing: true)
+            } catch {
+                guard error.isOfCoordinator, ContinuousClock.now + .milliseconds(200) < end else {
+                    log.warning(
+                        "offsets of revoked partitions are not committed: what finished last will be done again",
+                        metadata: ["reason": "\(error)"])
+                    return
+                }
+            }
+            await pause(.milliseconds(200))
         }
     }
 

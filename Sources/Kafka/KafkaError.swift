@@ -87,6 +87,15 @@ public struct KafkaError: Error, Hashable, Sendable, CustomStringConvertible {
 
     static let closed = KafkaError(.closed, "the Kafka client is closed")
 
+    /// Whether a group's coordinator cannot be reached, or is about to be another broker: over in a moment.
+    var isOfCoordinator: Bool {
+        kind == .unreachable
+            || [
+                RD_KAFKA_RESP_ERR_COORDINATOR_LOAD_IN_PROGRESS, RD_KAFKA_RESP_ERR_COORDINATOR_NOT_AVAILABLE,
+                RD_KAFKA_RESP_ERR_NOT_COORDINATOR, RD_KAFKA_RESP_ERR__WAIT_COORD, RD_KAFKA_RESP_ERR_REQUEST_TIMED_OUT,
+            ].contains(rd_kafka_resp_err_t(code))
+    }
+
     private static func kind(of code: rd_kafka_resp_err_t) -> Kind {
         switch code {
         case RD_KAFKA_RESP_ERR__FATAL: .fatal

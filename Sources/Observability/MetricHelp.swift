@@ -10,6 +10,8 @@ package enum MetricHelp {
         "locsearch_requests_failed_total": "Requests that ended with an error, by code.",
         "locsearch_requests_in_flight": "Requests taken whose outcome is not yet confirmed.",
         "locsearch_partitions_assigned": "Partitions of the requests topic that this worker owns.",
+        "locsearch_producers_replaced_total": "Producers that failed for good and were replaced.",
+        "locsearch_commits_failed_total": "Commits of offsets that the broker refused or did not answer in time.",
         // messaging_process_duration_seconds is this plus what the worker adds
         "locsearch_upstream_duration_seconds": "Time spent waiting for a provider, per request, by provider.",
         "locsearch_provider_calls_wasted_total":

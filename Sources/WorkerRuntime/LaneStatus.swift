@@ -22,4 +22,6 @@ public struct LaneStatus: Sendable, Hashable {
     public let undelivered: Int
     public let brokersAreDown: Bool
     public let isDraining: Bool
+    /// For how long nothing new begins, because what is finished cannot be committed; `nil`: it can.
+    public let commitOverdue: Duration?
 }

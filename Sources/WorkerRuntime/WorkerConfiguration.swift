@@ -49,7 +49,8 @@ public struct WorkerConfiguration: Sendable, Hashable {
     public var delivery = Delivery.atLeastOnce
     /// `worker.shutdownGrace`: what is in flight when a drain begins has this long to finish.
     public var shutdownGrace: Duration = .seconds(25)
-    /// `worker.commitInterval`: how often finished offsets are committed; bounds what a crash repeats.
+    /// `worker.commitInterval`: finished work of so much time may be uncommitted, and is repeated after a crash; nothing new
+    /// begins where it would be more.
     public var commitInterval: Duration = .seconds(1)
 
     /// What is in flight on a revoked partition has this long to finish: well below the group's rebalance timeout

@@ -16,7 +16,10 @@ extension WorkerLane: RebalanceListener {
         let gone = partitions.compactMap { owned[$0.id] }
         // Others wait for us: what waits for its turn, or for a breaker, does not hold them up.
         if !isDraining { for partition in gone { partition.giveUpUnpaid() } }
-        await waitUntilIdle(gone, within: configuration.revokeGrace)
+        // At once, for what is finished is safe then, whatever comes of the rest: the sooner, the likelier is the group
+        // still the one that we are a member of.
+        await commitFinished()
+        await waitUntilIdle(gone, before: .now + configuration.revokeGrace)
         await storeFrontiers()
         release(partitions)
         // Before the loss is acknowledged, when its next owner takes over this part of the rate.

@@ -41,7 +41,9 @@ public actor WorkerLane {
     private(set) var isDraining = false
     private(set) var failure: (any Error)?
     var transactions = Transactions()
-    private var commitTimer: TimerID?
+    var commitPace: CommitPace
+    /// Of the next commit, or of the one under way; `nil` before the first and at the end.
+    var commitTimer: TimerID?
     private var idleWaiters: [CheckedContinuation<Void, Never>] = []
 
     /// Whose outcomes leave in order.
@@ -69,6 +71,7 @@ public actor WorkerLane {
         self.log = log
         decoder = RequestDecoder(maximumBytes: configuration.maxRequestBytes)
         concurrency = max(1, configuration.concurrency / configuration.loops)
+        commitPace = CommitPace(interval: configuration.commitInterval, now: .now)
     }
 
     // MARK: - Taking records
@@ -77,22 +80,35 @@ public actor WorkerLane {
     /// everything taken is finished or given up, committed, and the group is left.
     /// - Throws: `KafkaError` after which nothing further may be committed.
     public func run() async throws {
-        do {
-            try await startTransactions()
-            try await consumer.subscribe(to: [configuration.topics.requests], listener: self)
-            if configuration.delivery == .atLeastOnce { scheduleCommit() }
-            while !isDraining, failure == nil {
-                // Reading gives a cancelled task nothing any more, at once.
-                if Task.isCancelled { await drain() }
-                let room = await waitForRoom()
-                let records = try await consumer.records(max: min(room, 64))
-                for record in records { take(record) }
+        await withTaskCancellationHandler {
+            do {
+                try await startTransactions()
+                try await consumer.subscribe(to: [configuration.topics.requests], listener: self)
+                startCommits()
+                try await takeRecords()
+            } catch {
+                fail(error)
             }
-        } catch {
-            fail(error)
+            await finishUp()
+        } onCancel: {
+            Task { await drain() }
         }
-        await finishUp()
         if let failure { throw failure }
+    }
+
+    private func takeRecords() async throws(KafkaError) {
+        while !isDraining, failure == nil {
+            // Reading gives a cancelled task nothing any more, at once.
+            if Task.isCancelled { await drain() }
+            let room = await waitForRoom()
+            let records = try await consumer.records(max: min(room, 64))
+            // They may have been long in coming, and the process stopped meanwhile: then what is read waits.
+            if commitsAreOverdue {
+                _ = await waitForRoom()
+                if isDraining || failure != nil { return }
+            }
+            for record in records { take(record) }
+        }
     }
 
     /// Begins the end: nothing more is taken, what is in flight finishes.
@@ -116,13 +132,14 @@ public actor WorkerLane {
     /// How many more records may be taken. 1 at the end, for nobody waits then.
     private var room: Int {
         guard !isDraining, failure == nil else { return 1 }
+        guard !commitsAreOverdue else { return 0 }
         return unfinishedCount < configuration.maxUndelivered + concurrency ? max(0, concurrency - inFlight) : 0
     }
 
     /// Requests taken and not yet confirmed delivered.
     private var unfinishedCount = 0
 
-    private func wakeForRoom() {
+    func wakeForRoom() {
         guard let waiter = roomWaiter else { return }
         roomWaiter = nil
         waiter.resume()
@@ -287,36 +304,6 @@ public actor WorkerLane {
         if unfinishedCount == 0 || partition.isIdle { wakeIdleWaiters() }
     }
 
-    // MARK: - Offsets
-
-    private func scheduleCommit() {
-        commitTimer = loop.schedule(at: .now + configuration.commitInterval) { [weak self] in
-            self?.assumeIsolated { lane in
-                Task { await lane.commitFinished() }
-                lane.scheduleCommit()
-            }
-        }
-    }
-
-    /// Hands the frontiers that moved to the consumer.
-    func storeFrontiers() async {
-        guard configuration.delivery == .atLeastOnce else { return }
-        let moved = owned.values.compactMap { partition in
-            partition.newFrontier().map { (partition: partition.id, next: $0) }
-        }
-        if !moved.isEmpty { await consumer.store(moved) }
-    }
-
-    private func commitFinished() async {
-        guard failure == nil else { return }
-        await storeFrontiers()
-        do {
-            try await consumer.commit()
-        } catch {
-            log.warning("offsets not committed; trying again at the next interval", metadata: ["reason": "\(error)"])
-        }
-    }
-
     // MARK: - The end
 
     /// A fatal failure: nothing more is taken, published or committed.
@@ -332,10 +319,10 @@ public actor WorkerLane {
     }
 
     private func finishUp() async {
-        if failure == nil { await waitUntilIdle(owned.values.map { $0 }, within: configuration.shutdownGrace) }
+        let end = ContinuousClock.now + configuration.shutdownGrace
+        if failure == nil { await waitUntilIdle(owned.values.map { $0 }, before: end) }
         await endTransactions()
-        if let commitTimer { loop.cancel(commitTimer) }
-        if failure == nil { await storeFrontiers() }
+        if failure == nil { await endCommits(before: end) }
         await consumer.close(within: .seconds(failure == nil ? 10 : 2))
         if failure == nil { _ = await producer.flush(within: .seconds(5)) }
         await producer.close()
@@ -343,8 +330,7 @@ public actor WorkerLane {
     }
 
     /// Waits for what is in flight on `partitions`; what is not done in time is given up.
-    func waitUntilIdle(_ partitions: [OwnedPartition], within grace: Duration) async {
-        let end = ContinuousClock.now + grace
+    func waitUntilIdle(_ partitions: [OwnedPartition], before end: ContinuousClock.Instant) async {
         let timer = loop.schedule(at: end) { [weak self] in self?.assumeIsolated { $0.wakeIdleWaiters() } }
         func mustWait() -> Bool {
             failure == nil && partitions.contains { !$0.isIdle } && ContinuousClock.now < end
@@ -383,7 +369,8 @@ public actor WorkerLane {
                         committed: position.committed, end: position.end)
                 },
                 inFlight: inFlight, undelivered: unfinishedCount - inFlight,
-                brokersAreDown: await consumer.brokersAreDown, isDraining: isDraining)
+                brokersAreDown: await consumer.brokersAreDown, isDraining: isDraining,
+                commitOverdue: configuration.delivery == .atLeastOnce ? commitPace.overdue(at: .now) : nil)
         }
     }
 }

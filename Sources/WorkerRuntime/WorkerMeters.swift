@@ -9,6 +9,7 @@ public final class WorkerMeters: Sendable {
     private let assignedGauge = Gauge(label: "locsearch_partitions_assigned")
     private let wastedCalls = Counter(label: "locsearch_provider_calls_wasted_total")
     private let replacedProducers = Counter(label: "locsearch_producers_replaced_total")
+    private let failedCommits = Counter(label: "locsearch_commits_failed_total")
     private let completed: [ProviderID: Counter]
     private let failed: [SearchError.Code: Counter]
     private let upstream: [ProviderID: Timer]
@@ -42,6 +43,9 @@ public final class WorkerMeters: Sendable {
 
     /// A producer failed for good and another delivers what it left.
     func replacedProducer() { replacedProducers.increment() }
+
+    /// Finished offsets were not taken, or not in time.
+    func failedCommit() { failedCommits.increment() }
 
     func rejected() { rejectedCounter.increment() }
 

@@ -64,6 +64,26 @@ struct RoundTripTests {
         bench.loop.stop()
     }
 
+    /// What was stored after a commit had begun is another commit's, however that one ends.
+    @Test(.enabled(if: TestBroker.isEmbedded, "only the embedded broker can be told to fail"))
+    func aRefusalIsThatOfOneCommitOnly() async throws {
+        let bench = try KafkaBench(partitions: 1)
+        let (producer, consumer, notes) = (try bench.producer(), try bench.consumer(), Notes())
+        try await bench.fill(10, partition: 0, with: producer)
+        try await consumer.subscribe(to: [bench.topic], listener: notes)
+        let partition = try #require(try await consumer.read(10).first).partition
+        await consumer.store([(partition: partition, next: 4)])
+        try bench.broker.embedded?.fail(.offsetCommit, with: [27], broker: 1, delay: .milliseconds(500))
+        let refused = Task { try await consumer.commit() }
+        try await eventually("the first commit has begun") { await consumer.commitsBegun == 1 }
+        await consumer.store([(partition: partition, next: 7)])
+        #expect(try await consumer.commit() == [partition: 7])
+        await #expect(throws: KafkaError.self) { try await refused.value }
+        await consumer.close()
+        await producer.close()
+        bench.loop.stop()
+    }
+
     @Test func aHeldPartitionWaitsAndStarvesNoOther() async throws {
         let bench = try KafkaBench(partitions: 2)
         let (producer, consumer, notes) = (try bench.producer(), try bench.consumer(), Notes())

@@ -15,12 +15,14 @@ struct WorkerStatus: AdminSource {
         let lanes = await worker.statuses()
         if lanes.contains(where: \.isDraining) { return "draining" }
         if lanes.contains(where: \.brokersAreDown) { return "no broker answers" }
+        if lanes.contains(where: { $0.commitOverdue != nil }) { return "offsets are not committed" }
         if lanes.allSatisfy(\.positions.isEmpty) { return "no partitions assigned yet" }
         return nil
     }
 
     func metrics() async -> String {
-        let partitions = await worker.statuses().flatMap(\.positions).sorted { $0.id < $1.id }
+        let lanes = await worker.statuses()
+        let partitions = lanes.flatMap(\.positions).sorted { $0.id < $1.id }
         let lags = partitions.compactMap { partition in
             partition.lag.map { lag in
                 (
@@ -32,6 +34,10 @@ struct WorkerStatus: AdminSource {
         return registry.prometheusText
             + PrometheusText.family(
                 "locsearch_partition_lag", .gauge, help: "Records of a partition that are not committed yet.", lags)
+            + PrometheusText.family(
+                "locsearch_commit_overdue_seconds", .gauge,
+                help: "For how long no request begins because what is finished cannot be committed; 0: it can.",
+                [(labels: [], value: (lanes.compactMap(\.commitOverdue).max() ?? .zero) / .seconds(1))])
             + PrometheusText.family(
                 "locsearch_build_info", .gauge, help: "Versions of what runs; always 1.",
                 [(labels: [("librdkafka", "\(LibraryVersion.running)")], value: 1)])
@@ -46,6 +52,7 @@ struct WorkerStatus: AdminSource {
         json.member("inFlight", lanes.reduce(0) { $0 + $1.inFlight })
         json.member("undelivered", lanes.reduce(0) { $0 + $1.undelivered })
         json.member("draining", lanes.contains(where: \.isDraining))
+        json.member("commitOverdueSeconds", lanes.compactMap(\.commitOverdue).max().map { $0 / .seconds(1) })
         json.key("assignment")
         json.beginArray()
         for partition in lanes.flatMap(\.positions).sorted(by: { $0.id < $1.id }) {

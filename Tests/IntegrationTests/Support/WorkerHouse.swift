@@ -17,7 +17,7 @@ import WorkerRuntime
 /// what it publishes, by the providers' own counts, and by its status, metrics and log.
 struct WorkerHouse: Sendable {
     let worker: RunningProgram
-    private let broker: EmbeddedBroker
+    let broker: EmbeddedBroker
     private let simulator: SimulatorServer
     private let tools: EventLoop
     private let sender: KafkaProducer

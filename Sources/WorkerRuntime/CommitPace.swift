@@ -1,0 +1,49 @@
+/// When offsets are committed, and whether finished work has waited for that too long.
+///
+/// A crash repeats what is not committed, paid calls and all. That is to be no more than one `worker.commitInterval` of
+/// work, however long the brokers refuse commits or do not answer: beyond it commits are overdue, and nothing new
+/// begins. Commits begin twice in an interval, so that one that is slow, or refused once, makes no difference.
+struct CommitPace {
+    typealias Instant = ContinuousClock.Instant
+
+    /// How long commits are overdue before that is worth a line in the log: a rebalance often takes as long.
+    static let patience = Duration.seconds(1)
+
+    let interval: Duration
+    /// Everything that was finished by then is committed.
+    private(set) var committedUpTo: Instant
+    private var isAnnounced = false
+
+    init(interval: Duration, now: Instant) {
+        self.interval = interval
+        committedUpTo = now
+    }
+
+    /// From one commit to the next.
+    var pause: Duration { interval / 2 }
+
+    /// From one that was refused to the next.
+    var retryPause: Duration { min(pause, .milliseconds(200)) }
+
+    func isOverdue(at now: Instant) -> Bool { now - committedUpTo >= interval }
+
+    /// For how long commits are overdue; `nil`: they are not.
+    func overdue(at now: Instant) -> Duration? { isOverdue(at: now) ? now - committedUpTo - interval : nil }
+
+    /// A commit left nothing over, or found nothing to do.
+    /// - Parameter begin: when it began: what finished later waits for the next.
+    /// - Returns: whether that ends what was announced.
+    mutating func committed(since begin: Instant) -> Bool {
+        committedUpTo = max(committedUpTo, begin)
+        defer { isAnnounced = false }
+        return isAnnounced
+    }
+
+    /// A commit failed.
+    /// - Returns: whether that is to be announced: once, when commits have been overdue for a while.
+    mutating func failed(at now: Instant) -> Bool {
+        guard !isAnnounced, let overdue = overdue(at: now), overdue >= Self.patience else { return false }
+        isAnnounced = true
+        return true
+    }
+}
