@@ -169,11 +169,12 @@ public actor KafkaConsumer: ReadinessHandler {
 
     // MARK: - Reading
 
-    /// Returns what is there as soon as at least one record is, up to `max`, fairly over partitions.
+    /// Returns what is there as soon as at least one record is, up to `max`, at least 1, fairly over partitions.
     /// One caller at a time.
     /// - Returns: empty once `stopReading` or `close` was called, or the task was cancelled.
     /// - Throws: when the client can do no more (`fatal`, `fenced`).
     public func records(max: Int) async throws(KafkaError) -> [ConsumerRecord] {
+        precondition(max > 0, "who asks for no record waits for good")
         while isReading, !Task.isCancelled {
             if let failure { throw failure }
             hasNews = false

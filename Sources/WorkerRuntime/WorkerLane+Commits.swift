@@ -18,7 +18,7 @@ extension WorkerLane {
         guard let timer = commitTimer else { return }
         loop.cancel(timer)
         commitTimer = nil
-        while let error = await commitFinished(), error.kind != .authentication, failure == nil {
+        while let error = await commitFinished(), error.kind != .authentication {
             let next = ContinuousClock.now + commitPace.retryPause
             guard next < end else { return }
             await wait(until: next)
@@ -32,18 +32,17 @@ extension WorkerLane {
     }
 
     private func commitOnTime() async {
-        guard failure == nil else { return }
         let error = await commitFinished()
         // `nil` by now at the end, which commits by itself.
-        guard commitTimer != nil else { return }
+        guard commitTimer != nil, failure == nil else { return }
         scheduleCommit(after: error == nil ? commitPace.pause : commitPace.retryPause)
     }
 
-    /// Commits all that is finished.
+    /// Commits all that is finished. Nothing after a fatal failure.
     /// - Returns: why something of it is not committed.
     @discardableResult
     func commitFinished() async -> KafkaError? {
-        guard configuration.delivery == .atLeastOnce else { return nil }
+        guard configuration.delivery == .atLeastOnce, failure == nil else { return nil }
         let begin = ContinuousClock.now
         await storeFrontiers()
         do throws(KafkaError) {
@@ -52,7 +51,7 @@ extension WorkerLane {
             noteFailedCommit(error)
             return error
         }
-        if commitPace.committed(since: begin) { log.info("offsets are committed again: requests begin again") }
+        if commitPace.committed(since: begin) { log.info("commits are in time again: requests begin again") }
         wakeForRoom()
         return nil
     }

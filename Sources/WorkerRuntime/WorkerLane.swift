@@ -120,16 +120,19 @@ public actor WorkerLane {
     }
 
     private func waitForRoom() async -> Int {
-        while room == 0 {
+        while true {
+            // Looked at once, for time alone can take it away.
+            let room = room
+            if room > 0 { return room }
             await withCheckedContinuation { waiter in
                 // Looked at again: others may run between an `await` and its body.
-                if room == 0 { roomWaiter = waiter } else { waiter.resume() }
+                if self.room == 0 { roomWaiter = waiter } else { waiter.resume() }
             }
         }
-        return room
     }
 
-    /// How many more records may be taken. 1 at the end, for nobody waits then.
+    /// How many more records may be taken. 1 at the end, for nobody waits then. Time alone never adds to it: who makes room
+    /// wakes whom waits for it.
     private var room: Int {
         guard !isDraining, failure == nil else { return 1 }
         guard !commitsAreOverdue else { return 0 }

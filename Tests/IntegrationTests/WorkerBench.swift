@@ -24,12 +24,18 @@ struct WorkerBench: Sendable {
     /// with the members' heartbeats.
     static let properties = ["session.timeout.ms": "6000", "heartbeat.interval.ms": "500", "fetch.wait.max.ms": "10"]
 
+    /// What this bench's consumers run with.
+    private let properties: [String: String]
+
     /// - Parameter answer: of the provider, from the request's target.
+    /// - Parameter session: in ms; the embedded coordinator's rebalances take as long, less a second.
     init(
+        session: Int = 6000,
         answer: @escaping @Sendable (String) -> LoopbackHTTPServer.Answer = { _ in .init(body: WorkerBench.shop) }
     ) throws {
         let broker = try TestBroker(topics: ["requests": 4, "results": 4, "errors": 4, "dead-letters": 1])
         self.broker = broker
+        properties = Self.properties.merging(["session.timeout.ms": "\(session)"]) { _, own in own }
         topics = WorkerConfiguration.Topics(on: broker)
         provider = try LoopbackHTTPServer(answer: answer)
         tools = try EventLoop()
@@ -77,7 +83,7 @@ struct WorkerBench: Sendable {
         change(&configuration)
         var consumer = ConsumerConfiguration(bootstrapServers: broker.bootstrapServers)
         consumer.groupID = broker.name("workers")
-        consumer.properties = Self.properties
+        consumer.properties = properties
         let http = HTTPTransport(loop: loop)
         let provider = ProviderConfiguration(baseURL: baseURL ?? self.provider.baseURL, apiKey: Self.key)
         let services: [any PlaceService] = [
@@ -155,7 +161,7 @@ struct WorkerBench: Sendable {
 
     private var readerConfiguration: ConsumerConfiguration {
         var configuration = ConsumerConfiguration(bootstrapServers: broker.bootstrapServers)
-        configuration.properties = Self.properties
+        configuration.properties = properties
         return configuration
     }
 
@@ -163,7 +169,7 @@ struct WorkerBench: Sendable {
     func member(of group: String) throws -> KafkaConsumer {
         var configuration = ConsumerConfiguration(bootstrapServers: broker.bootstrapServers)
         configuration.groupID = group
-        configuration.properties = Self.properties
+        configuration.properties = properties
         return try KafkaConsumer(loop: tools, configuration: configuration, log: log)
     }
 

@@ -59,10 +59,10 @@ extension Setting {
             "whether a crash may double outcomes, or transactions prevent it"),
         Setting(
             "worker.shutdownGrace", .duration(.zero ... .seconds(3600), canBeOff: false), "25s",
-            "time to finish what is in flight at SIGTERM"),
+            "time to finish what is in flight at SIGTERM, and to commit it"),
         Setting(
             "worker.commitInterval", .duration(.milliseconds(10) ... .seconds(60), canBeOff: false), "1s",
-            "how often finished offsets are committed"),
+            "finished work of so much time may be uncommitted; nothing begins beyond it"),
     ]
 
     private static let keys: [Setting] = [

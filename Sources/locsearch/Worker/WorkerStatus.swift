@@ -15,7 +15,9 @@ struct WorkerStatus: AdminSource {
         let lanes = await worker.statuses()
         if lanes.contains(where: \.isDraining) { return "draining" }
         if lanes.contains(where: \.brokersAreDown) { return "no broker answers" }
-        if lanes.contains(where: { $0.commitOverdue != nil }) { return "offsets are not committed" }
+        // Not at once: a rebalance may take as long.
+        let overdue = lanes.compactMap(\.commitOverdue).max() ?? .zero
+        if overdue >= .seconds(1) { return "offsets are not committed" }
         if lanes.allSatisfy(\.positions.isEmpty) { return "no partitions assigned yet" }
         return nil
     }
