@@ -26,16 +26,19 @@ struct WorkerBench: Sendable {
 
     /// What this bench's consumers run with.
     private let properties: [String: String]
+    private let assignor: String?
 
     /// - Parameter answer: of the provider, from the request's target.
     /// - Parameter session: in ms; the embedded coordinator's rebalances take as long, less a second.
+    /// - Parameter assignor: `nil`: what suits the library.
     init(
-        session: Int = 6000,
+        session: Int = 6000, assignor: String? = nil,
         answer: @escaping @Sendable (String) -> LoopbackHTTPServer.Answer = { _ in .init(body: WorkerBench.shop) }
     ) throws {
         let broker = try TestBroker(topics: ["requests": 4, "results": 4, "errors": 4, "dead-letters": 1])
         self.broker = broker
         properties = Self.properties.merging(["session.timeout.ms": "\(session)"]) { _, own in own }
+        self.assignor = assignor
         topics = WorkerConfiguration.Topics(on: broker)
         provider = try LoopbackHTTPServer(answer: answer)
         tools = try EventLoop()
@@ -84,6 +87,7 @@ struct WorkerBench: Sendable {
         var consumer = ConsumerConfiguration(bootstrapServers: broker.bootstrapServers)
         consumer.groupID = broker.name("workers")
         consumer.properties = properties
+        consumer.assignor = assignor
         let http = HTTPTransport(loop: loop)
         let provider = ProviderConfiguration(baseURL: baseURL ?? self.provider.baseURL, apiKey: Self.key)
         let services: [any PlaceService] = [
@@ -170,6 +174,7 @@ struct WorkerBench: Sendable {
         var configuration = ConsumerConfiguration(bootstrapServers: broker.bootstrapServers)
         configuration.groupID = group
         configuration.properties = properties
+        configuration.assignor = assignor
         return try KafkaConsumer(loop: tools, configuration: configuration, log: log)
     }
 
