@@ -44,7 +44,7 @@ class Sender:
         self.refused = 0  # not acknowledged: the requests topic may hold them or not
         self.produced = 0
         self.ended = False  # makes `many` return
-        self._producer = Producer({"bootstrap.servers": broker.bootstrap, "acks": "all", "linger.ms": 5, "max.in.flight": 5, "queue.buffering.max.messages": 200_000, **properties})
+        self._producer = Producer({"bootstrap.servers": broker.bootstrap, "acks": "all", "linger.ms": 5, "max.in.flight": 5, "queue.buffering.max.messages": 200_000, "log_level": 2, **properties})
 
     def send(self, id: str | None, value: bytes | None, key: str | bytes | None = None, partition: int | None = None, session: str | None = None, bad: bool = False,
              headers: list | None = None, timestamp_ms: int = 0, acknowledged=None) -> None:
@@ -188,7 +188,8 @@ class OffsetSampler(threading.Thread):
         self.committed: dict[int, int] = {}
         self._stopped = threading.Event()
         self._lock = threading.Lock()
-        self._client = Consumer({"bootstrap.servers": broker.bootstrap, "group.id": topics.group, "enable.auto.commit": False, "log_level": 2})
+        # Uncommitted: what transactions have pending is not waited for.
+        self._client = Consumer({"bootstrap.servers": broker.bootstrap, "group.id": topics.group, "enable.auto.commit": False, "isolation.level": "read_uncommitted", "log_level": 2})
 
     def run(self) -> None:
         while not self._stopped.wait(self.every):

@@ -2,20 +2,25 @@
 
 No broker that can be had here hides aborted records, so the outcome topics do not say what a `read_committed` consumer
 would see. The relay does: it notes each transaction's records and offsets, and the broker's answer to its end.
-Only requests of producers with a transactional id are looked at; all bytes pass unchanged.
+Only requests of producers with a transactional id are noted. What Kafka's coordinators would refuse is refused
+(`coordinator.py`); all else passes unchanged.
 """
+import contextlib
 import json
 import socket
+import struct
 import threading
 from collections import defaultdict
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from .coordinator import ADD_OFFSETS, ADD_PARTITIONS, END_TXN, INIT_PRODUCER, OFFSET_FETCH, TXN_OFFSET_COMMIT, Coordinator
 from .recorder import Recorder
 from .traffic import Topics
 
-PRODUCE, TXN_OFFSET_COMMIT, END_TXN = 0, 28, 26
-FLEXIBLE_FROM = {PRODUCE: 9, TXN_OFFSET_COMMIT: 3, END_TXN: 3}  # Kafka's protocol guide: compact lengths and tagged fields
+PRODUCE = 0
+# Kafka's protocol guide: compact lengths and tagged fields
+FLEXIBLE_FROM = {PRODUCE: 9, OFFSET_FETCH: 6, INIT_PRODUCER: 2, ADD_PARTITIONS: 3, ADD_OFFSETS: 3, END_TXN: 3, TXN_OFFSET_COMMIT: 3}
 
 
 class Fields:
@@ -58,6 +63,20 @@ class Fields:
     def count(self) -> int:
         return max(0, self.unsigned() - 1 if self.flexible else self.number(4))
 
+    def each(self, first):
+        """An array of structures: their first member, one after another; the others are to be read in between."""
+        for _ in range(self.count()):
+            yield first()
+            self.tags()
+
+    def many(self, entry, tagged: bool = True) -> list:
+        found = []
+        for _ in range(self.count()):
+            found.append(entry())
+            if tagged:
+                self.tags()
+        return found
+
     def tags(self) -> None:
         if self.flexible:
             for _ in range(self.unsigned()):
@@ -98,9 +117,9 @@ class Ledger:
 
     def request(self, api: int, version: int, body: bytes) -> tuple | None:
         """Notes it; for an end, what `answer` wants to be told with."""
-        f = Fields(body, version >= FLEXIBLE_FROM[api])
+        kinds = {PRODUCE: self._produce, TXN_OFFSET_COMMIT: self._offsets, END_TXN: self._end}
         with self._lock:
-            return {PRODUCE: self._produce, TXN_OFFSET_COMMIT: self._offsets, END_TXN: self._end}[api](f, version)
+            return kinds[api](Fields(body, version >= FLEXIBLE_FROM[api]), version) if api in kinds else None
 
     def answer(self, of: tuple, error: int) -> None:
         producer, commit = of
@@ -202,11 +221,13 @@ class Relay:
 
     def __init__(self, ledger: Ledger):
         self.ledger = ledger
+        self.coordinator = Coordinator(aborted=lambda producer: ledger.answer((producer, False), 0))
         self._listener = socket.create_server(("127.0.0.1", 0), backlog=64)
         self.port = self._listener.getsockname()[1]
 
     def forward_to(self, port: int) -> None:
         threading.Thread(target=self._accept, args=(port,), daemon=True).start()
+        self.coordinator.watch(port)
 
     def _accept(self, port: int) -> None:
         while True:
@@ -217,46 +238,89 @@ class Relay:
                 return
             for s in (client, broker):
                 s.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-            asked: dict[int, tuple] = {}  # ends of transactions by correlation id
-            for of, to, look in ((client, broker, self._request), (broker, client, self._answer)):
-                threading.Thread(target=self._pump, args=(of, to, look, asked), daemon=True).start()
-
-    @staticmethod
-    def _pump(of: socket.socket, to: socket.socket, look, asked: dict) -> None:
-        frames = of.makefile("rb")
-        try:
-            while len(head := frames.read(4)) == 4:
-                frame = frames.read(int.from_bytes(head, "big"))
-                look(frame, asked)
-                to.sendall(head + frame)
-        except OSError:
-            pass
-        finally:
-            for s in (of, to):
-                try:
-                    s.shutdown(socket.SHUT_RDWR)
-                except OSError:
-                    pass
-
-    def _request(self, frame: bytes, asked: dict) -> None:
-        f = Fields(frame)
-        api, version, correlation = f.number(2), f.number(2), f.number(4)
-        if api not in FLEXIBLE_FROM:
-            return
-        f.text()  # the client's id: of the old form in every header
-        f.flexible = version >= FLEXIBLE_FROM[api]
-        f.tags()
-        if (end := self.ledger.request(api, version, frame[f.at:])) and api == END_TXN:
-            asked[correlation] = (end, f.flexible)
-
-    def _answer(self, frame: bytes, asked: dict) -> None:
-        f = Fields(frame)
-        if (known := asked.pop(f.number(4), None)) is None:
-            return
-        end, f.flexible = known
-        f.tags()
-        f.number(4)
-        self.ledger.answer(end, f.number(2))
+            connection = Connection(self, client, broker)
+            for pump in (connection.requests, connection.answers):
+                threading.Thread(target=pump, daemon=True).start()
 
     def stop(self) -> None:
         self._listener.close()
+        self.coordinator.stop()
+
+
+class Connection:
+    """One client's, and ours to the broker in its place."""
+
+    def __init__(self, relay: Relay, client: socket.socket, broker: socket.socket):
+        self.ledger, self.coordinator, self.client, self.broker = relay.ledger, relay.coordinator, client, broker
+        self._asked: dict[int, tuple] = {}  # by correlation id: what an answer means
+        self._answering = threading.Lock()
+
+    def requests(self) -> None:
+        with contextlib.suppress(OSError):
+            for frame in self._frames(self.client):
+                own, frame = self._request(frame)
+                if own is None:
+                    self.broker.sendall(frame)
+                else:
+                    self._to_client(struct.pack(">i", len(own)) + own)
+
+    def answers(self) -> None:
+        with contextlib.suppress(OSError):
+            for frame in self._frames(self.broker):
+                self._to_client(self._answer(frame))
+
+    def _to_client(self, frame: bytes) -> None:
+        with self._answering:
+            self.client.sendall(frame)
+
+    def _frames(self, of: socket.socket):
+        """Each with its length before it, until either side is gone."""
+        stream = of.makefile("rb")
+        try:
+            while len(head := stream.read(4)) == 4:
+                yield head + stream.read(int.from_bytes(head, "big"))
+        finally:
+            for s in (self.client, self.broker):
+                with contextlib.suppress(OSError):
+                    s.shutdown(socket.SHUT_RDWR)
+
+    def _request(self, frame: bytes) -> tuple[bytes | None, bytes]:
+        """An answer to be given in the broker's place, and what the broker is to be asked."""
+        f = Fields(frame[4:])
+        api, version, correlation = f.number(2), f.number(2), f.number(4)
+        if api not in FLEXIBLE_FROM:
+            return None, frame
+        f.text()  # the client's id: of the old form in every header
+        f.flexible = version >= FLEXIBLE_FROM[api]
+        f.tags()
+        body = frame[4 + f.at:]
+        of = self.coordinator.request(api, version, f)
+        if isinstance(of, bytes):
+            return struct.pack(">i", correlation) + (b"\0" + of + b"\0" if f.flexible else of), frame
+        end = self.ledger.request(api, version, body)
+        if of:
+            self._asked[correlation] = (of, end, f.flexible)
+            if of[0] == INIT_PRODUCER and of[2]:
+                frame = changed(frame, [of[2]])
+        return None, frame
+
+    def _answer(self, frame: bytes) -> bytes:
+        f = Fields(frame[4:])
+        if (known := self._asked.pop(f.number(4), None)) is None:
+            return frame
+        of, end, f.flexible = known
+        f.tags()
+        at = f.at
+        changes = self.coordinator.answer(of, f)
+        if end:
+            f.at = at
+            f.number(4)
+            self.ledger.answer(end, f.number(2))
+        return changed(frame, changes)
+
+
+def changed(frame: bytes, changes: list[tuple[int, bytes]]) -> bytes:
+    """A frame with other bytes at these positions, counted from behind its length."""
+    for at, other in changes:
+        frame = frame[:4 + at] + other + frame[4 + at + len(other):]
+    return frame

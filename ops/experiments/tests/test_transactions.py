@@ -8,7 +8,7 @@ from confluent_kafka import Consumer, KafkaException, Producer
 ROOT = Path(__file__).parent.parent
 sys.path.insert(0, str(ROOT))
 from harness.brokers import TansuBroker  # noqa: E402
-from harness.processes import Processes  # noqa: E402
+from harness.processes import Processes, wait_until  # noqa: E402
 from harness.recorder import Recorder  # noqa: E402
 from harness.traffic import Topics  # noqa: E402
 from harness.transactions import Ledger, Relay  # noqa: E402
@@ -95,3 +95,67 @@ def test_a_fenced_producer_commits_nothing(seen):
     heir.commit_transaction(20)
     assert [t.ended for t in ledger.ended if t.ended == "committed"] == ["committed"]
     assert all(t.producer[1] == 1 or t.ended != "committed" for t in ledger.ended)
+
+
+def committed(bootstrap):
+    reader = Consumer({"bootstrap.servers": bootstrap, "group.id": TOPICS.group, "isolation.level": "read_committed"})
+    try:
+        return reader.committed([TopicPartition(TOPICS.requests, 0)], 2)[0].offset
+    finally:
+        reader.close()
+
+
+def joined(bootstrap):
+    member = Consumer({"bootstrap.servers": bootstrap, "group.id": TOPICS.group, "session.timeout.ms": 6000, "heartbeat.interval.ms": 500})
+    member.subscribe([TOPICS.requests])
+    wait_until(lambda: member.poll(0.1) or member.assignment(), 30, "an assignment")
+    return member
+
+
+def test_offsets_are_given_out_once_their_transaction_has_ended(seen):
+    ledger, bootstrap = seen
+    consumer = Consumer({"bootstrap.servers": bootstrap, "group.id": TOPICS.group})
+    earlier, p = producer(bootstrap, "earlier"), producer(bootstrap)
+    earlier.begin_transaction()  # Tansu holds back what ends while it is open
+    outcome(earlier, 7)
+    earlier.flush(10)
+    transact(p, consumer, [0, 1], 2)
+    assert committed(bootstrap) == 2
+    p.begin_transaction()
+    p.send_offsets_to_transaction([TopicPartition(TOPICS.requests, 0, 3)], consumer.consumer_group_metadata(), 20)
+    with pytest.raises(KafkaException):
+        committed(bootstrap)
+    p.commit_transaction(20)
+    assert committed(bootstrap) == 3
+    consumer.close()
+
+
+def test_who_has_left_the_group_commits_nothing(seen):
+    ledger, bootstrap = seen
+    member, p = joined(bootstrap), producer(bootstrap)
+    place = member.consumer_group_metadata()
+    member.close()
+    p.begin_transaction()
+    outcome(p, 0)
+    p.flush(10)
+    with pytest.raises(KafkaException):
+        p.send_offsets_to_transaction([TopicPartition(TOPICS.requests, 0, 1)], place, 10)
+    p.abort_transaction(20)  # with an epoch of its own for what comes next
+    consumer = Consumer({"bootstrap.servers": bootstrap, "group.id": TOPICS.group})
+    transact(p, consumer, [0], 1)
+    consumer.close()
+    assert [t.offsets for t in ledger.ended if t.ended == "committed"] == [{0: 1}]
+    assert ledger.faults() == []
+
+
+def test_a_transaction_that_takes_too_long_is_aborted(seen):
+    ledger, bootstrap = seen
+    p = Producer({"bootstrap.servers": bootstrap, "transactional.id": "slow", "transaction.timeout.ms": 1000})
+    p.init_transactions(20)
+    p.begin_transaction()
+    outcome(p, 0)
+    p.flush(10)
+    wait_until(lambda: ledger.ended, 30, "the end of the transaction")
+    with pytest.raises(KafkaException):
+        p.commit_transaction(10)
+    assert [t.ended for t in ledger.ended] == ["aborted"]
