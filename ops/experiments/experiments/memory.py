@@ -59,7 +59,7 @@ def refused(lab: Lab) -> None:
 
 def backlog(lab: Lab) -> None:
     """All requests are there before the worker starts."""
-    total, partitions = lab.size((60_000, 8), (1_000_000, 64))
+    total, partitions = lab.size((150_000, 8), (1_000_000, 64))  # enough to be warm before the first half is over
     lab.begin(partitions=partitions, results=16)
     lab.provider.latency(1)
     lab.recorder.add("params", allowed=0)
@@ -67,7 +67,7 @@ def backlog(lab: Lab) -> None:
     lab.say(f"{total} requests wait")
     lab.workers(1, worker__concurrency=256)
     began = lab.recorder.now
-    lab.settle(lab.size(60, 900), idle=30)
+    lab.settle(lab.size(150, 900), idle=30)
     took = lab.recorder.now - began
     judge(lab, began, f"with {total} requests waiting in {partitions} partitions")
     lab.figure("requests per second", round(total / took))
@@ -77,5 +77,5 @@ def backlog(lab: Lab) -> None:
 EXPERIMENTS = [
     Experiment("memory-hanging", "the provider never answers: memory stays flat, nothing lost", hanging, seconds=(90, 400)),
     Experiment("memory-refused", "the broker refuses every outcome: memory stays flat, nothing lost", refused, seconds=(90, 400)),
-    Experiment("memory-backlog", "1,000,000 requests wait: memory stays flat, nothing lost", backlog, seconds=(120, 1500)),
+    Experiment("memory-backlog", "1,000,000 requests wait: memory stays flat, nothing lost", backlog, seconds=(240, 1500)),
 ]

@@ -253,7 +253,11 @@ class Lab:
         else:
             raise TimeoutError(f"the group did not settle within {within:.0f} s: partitions per worker {self.fleet.shares()}")
         before = dict(self.sampler.committed)
-        self.until(lambda: self._moved(before), within, "offsets of every partition to be committed")
+        try:
+            self.until(lambda: self._moved(before), within, "offsets of every partition to be committed")
+        except TimeoutError as e:
+            still = {p: now for p, now in self.sampler.committed.items() if now <= before.get(p, 0)}
+            raise TimeoutError(f"{e}; still at {still}, {self.sampler.failed} samples failed") from None
 
     def _moved(self, before: dict[int, int]) -> bool:
         now = self.sampler.committed
