@@ -159,8 +159,8 @@ struct WorkerBench: Sendable {
     }
 
     /// Everything that stands in some topics now.
-    func contents(of topics: [String]) async throws -> [ConsumerRecord] {
-        try await TopicReader(readerConfiguration, log: log).contents(of: topics)
+    func contents(of topics: [String], atLeast known: Int? = nil) async throws -> [ConsumerRecord] {
+        try await TopicReader(readerConfiguration, log: log).contents(of: topics, atLeast: known)
     }
 
     private var readerConfiguration: ConsumerConfiguration {
