@@ -9,6 +9,9 @@ struct CommitPace {
     /// How long commits are overdue before that is worth a line in the log: a rebalance often takes as long.
     static let patience = Duration.seconds(1)
 
+    /// A commit takes a while even where all is well; an interval of less must not keep work waiting for that.
+    static let shortestLimit = Duration.milliseconds(500)
+
     let interval: Duration
     /// Everything that was finished by then is committed.
     private(set) var committedUpTo: Instant
@@ -25,10 +28,13 @@ struct CommitPace {
     /// From one that was refused to the next.
     var retryPause: Duration { min(pause, .milliseconds(200)) }
 
-    func isOverdue(at now: Instant) -> Bool { now - committedUpTo >= interval }
+    /// How long finished work may be uncommitted.
+    var limit: Duration { max(interval, Self.shortestLimit) }
+
+    func isOverdue(at now: Instant) -> Bool { now - committedUpTo >= limit }
 
     /// For how long commits are overdue; `nil`: they are not.
-    func overdue(at now: Instant) -> Duration? { isOverdue(at: now) ? now - committedUpTo - interval : nil }
+    func overdue(at now: Instant) -> Duration? { isOverdue(at: now) ? now - committedUpTo - limit : nil }
 
     /// A commit left nothing over, or found nothing to do.
     /// - Parameter begin: when it began: what finished later waits for the next.

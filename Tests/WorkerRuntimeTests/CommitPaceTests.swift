@@ -16,6 +16,14 @@ struct CommitPaceTests {
         #expect(pace.pause == .milliseconds(500))
     }
 
+    /// The broker's answer takes longer than the shortest intervals that may be set.
+    @Test(arguments: [(499, false), (500, true)])
+    func aShortIntervalLeavesTimeForTheAnswer(milliseconds: Int, isOverdue: Bool) {
+        let pace = pace(.milliseconds(10))
+        #expect(pace.isOverdue(at: start + .milliseconds(milliseconds)) == isOverdue)
+        #expect(pace.pause == .milliseconds(5))
+    }
+
     /// What finished while it was under way is not in it.
     @Test func aCommitCountsFromWhenItBegan() {
         var pace = pace()
