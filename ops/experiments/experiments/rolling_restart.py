@@ -7,7 +7,7 @@ def run(lab: Lab) -> None:
     lab.recorder.add("params", allowed=0)
     lab.begin(partitions=12)
     lab.provider.latency(30)
-    fleet = lab.workers(workers)
+    fleet = lab.workers(workers, client=lab.patience)
     done = False
     load = lab.sender.start(lab.size(60_000, 400_000), rate, until=lambda: done)
     for round in range(lab.size(1, 3)):
@@ -22,4 +22,4 @@ def run(lab: Lab) -> None:
     lab.end()
 
 
-EXPERIMENTS = [Experiment("rolling-restart", "each worker stopped and replaced under load: no duplicate at all", run, library="new", seconds=(120, 900))]
+EXPERIMENTS = [Experiment("rolling-restart", "each worker stopped and replaced under load: no duplicate at all", run, library="new", seconds=(240, 900))]

@@ -7,7 +7,7 @@ def run(lab: Lab) -> None:
     lab.recorder.add("params", allowed=0)
     lab.begin(partitions=12)
     lab.provider.latency(30)
-    fleet = lab.workers(1)
+    fleet = lab.workers(1, client=lab.patience)
     done = False
     load = lab.sender.start(lab.size(60_000, 400_000), rate, until=lambda: done)
     for i in range(1, 4):
@@ -26,4 +26,4 @@ def run(lab: Lab) -> None:
     lab.end()
 
 
-EXPERIMENTS = [Experiment("scale", "1 -> 4 -> 1 workers under load: no duplicate at all", run, library="new", seconds=(120, 900))]
+EXPERIMENTS = [Experiment("scale", "1 -> 4 -> 1 workers under load: no duplicate at all", run, library="new", seconds=(240, 900))]

@@ -108,6 +108,11 @@ class Lab:
         self.reader = self._observe(Reader(self.broker, self.topics, self.outcome_topics, self.recorder, isolation, observe))
         self.sampler = self._observe(OffsetSampler(self.broker, self.topics, partitions, self.outcome_topics, self.recorder, record=observe))
 
+    @property
+    def patience(self) -> dict:
+        """A member that gets no CPU for a while is no crash, and what it then repeats no fault of a planned change."""
+        return {"session.timeout.ms": 2 * self.broker.session_ms}
+
     def another_provider(self) -> Provider:
         return Provider.start(self.processes, self.options.locsearch)
 
