@@ -51,6 +51,8 @@ final class OwnedPartition {
     var flights: [ObjectIdentifier: Flight] = [:]
     /// Reading stopped because too many records wait behind an unfinished one.
     var isHeld = false
+    /// It goes to another member: what was read of it and not taken yet is left to that one.
+    var isLeaving = false
     /// The newest search of each session that is in flight.
     var sessions: [String: Flight] = [:]
 

@@ -14,6 +14,9 @@ extension WorkerLane: RebalanceListener {
 
     public func revoked(_ partitions: [AssignedPartition]) async {
         let gone = partitions.compactMap { owned[$0.id] }
+        // Records may be on their way from the consumer: taken once the last of the others has ended, their outcomes
+        // would leave behind the commit.
+        for partition in gone { partition.isLeaving = true }
         // Others wait for us: what waits for its turn, or for a breaker, does not hold them up.
         if !isDraining { for partition in gone { partition.giveUpUnpaid() } }
         // At once, for what is finished is safe then, whatever comes of the rest: the sooner, the likelier is the group

@@ -149,7 +149,7 @@ public actor WorkerLane {
     }
 
     private func take(_ record: ConsumerRecord) {
-        guard let partition = owned[record.partition.id], partition.id == record.partition,
+        guard let partition = owned[record.partition.id], partition.id == record.partition, !partition.isLeaving,
             let slot = partition.tracker.begin(record.offset)
         else { return }
         let flight = Flight(record: record, partition: partition, slot: slot)
