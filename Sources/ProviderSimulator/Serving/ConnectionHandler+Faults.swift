@@ -49,9 +49,9 @@ extension ConnectionHandler {
         case .html: return Reply(Reply.html, Reply.page(200, "Maintenance").body)
         case .empty: return Reply(Reply.json, ByteBuffer())
         case .garbage:
-            return Reply(
-                Reply.json,
-                ByteBuffer(bytes: (0..<4096).map { _ in UInt8(truncatingIfNeeded: workshop.numbers.next()) }))
+            // The first is no character: one in 256 would else begin like a page, which some take for a notice.
+            let bytes = [0x80] + (1..<4096).map { _ in UInt8(truncatingIfNeeded: workshop.numbers.next()) }
+            return Reply(Reply.json, ByteBuffer(bytes: bytes))
         case .xml: return Reply(Reply.xml, ByteBuffer(string: "<?xml version=\"1.0\"?>\n<results><shop/></results>\n"))
         case .cut:
             var reply = Answers.reply(to: request, in: workshop)
