@@ -13,8 +13,9 @@ def run(lab: Lab) -> None:
     for i in range(1, 4):
         lab.say(f"worker {i} joins")
         fleet.start(i)
-        # One change at a time: the mock refuses commits of a handover as soon as another member joins, Kafka does not.
-        lab.steady()
+        if lab.long:
+            lab.steady()
+    lab.steady()
     for i in range(1, 4):
         lab.say(f"worker {i} leaves")
         status = fleet.stop(i)
