@@ -16,6 +16,7 @@ import time
 OFFSET_FETCH, HEARTBEAT, INIT_PRODUCER, ADD_PARTITIONS, ADD_OFFSETS, END_TXN, TXN_OFFSET_COMMIT = 9, 12, 22, 24, 25, 26, 28
 ILLEGAL_GENERATION, UNKNOWN_MEMBER, UNSTABLE_OFFSET_COMMIT, PRODUCER_FENCED = 22, 25, 88, 90
 DEFAULT_TIMEOUT = 60.0
+ANSWER_TIMEOUT = 10.0
 
 Producer = tuple[int, int]  # id and epoch
 
@@ -105,11 +106,11 @@ class Coordinator:
         return struct.pack(">ih", 0, PRODUCER_FENCED) if self._begins(f) in self.fenced else None
 
     def _end(self, f) -> bytes | tuple:
-        f.text()
-        producer, commits = (f.number(8), f.number(2)), bool(f.number(1))
+        id, producer, commits = f.text(), (f.number(8), f.number(2)), bool(f.number(1))
         if producer in self.fenced:
             return struct.pack(">ih", 0, PRODUCER_FENCED)
-        self.begun.pop(producer, None)  # in time
+        # In time, if it is answered at all: else nobody else would ever end it.
+        self.begun[producer] = (id, time.monotonic() + ANSWER_TIMEOUT)
         return (END_TXN, producer, commits)
 
     def _commit_offsets(self, f) -> bytes | None:

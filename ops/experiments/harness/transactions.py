@@ -217,7 +217,7 @@ class Ledger:
 
 
 class Relay:
-    """Listens on a port of its own; one pair of threads per connection, gone with either side."""
+    """Listens on a port of its own; one pair of threads per connection, gone with the broker's side of it."""
 
     def __init__(self, ledger: Ledger):
         self.ledger = ledger
@@ -263,26 +263,33 @@ class Connection:
                     self.broker.sendall(frame)
                 else:
                     self._to_client(struct.pack(">i", len(own)) + own)
+        # What was asked is answered yet, though nobody hears it: a transaction may have ended by it.
+        self._shut(self.broker, socket.SHUT_WR)
 
     def answers(self) -> None:
         with contextlib.suppress(OSError):
             for frame in self._frames(self.broker):
-                self._to_client(self._answer(frame))
+                answer = self._answer(frame)
+                with contextlib.suppress(OSError):
+                    self._to_client(answer)
+        for s in (self.client, self.broker):
+            self._shut(s, socket.SHUT_RDWR)
 
     def _to_client(self, frame: bytes) -> None:
         with self._answering:
             self.client.sendall(frame)
 
-    def _frames(self, of: socket.socket):
-        """Each with its length before it, until either side is gone."""
+    @staticmethod
+    def _shut(s: socket.socket, how: int) -> None:
+        with contextlib.suppress(OSError):
+            s.shutdown(how)
+
+    @staticmethod
+    def _frames(of: socket.socket):
+        """Each with its length before it, until that side is gone."""
         stream = of.makefile("rb")
-        try:
-            while len(head := stream.read(4)) == 4:
-                yield head + stream.read(int.from_bytes(head, "big"))
-        finally:
-            for s in (self.client, self.broker):
-                with contextlib.suppress(OSError):
-                    s.shutdown(socket.SHUT_RDWR)
+        while len(head := stream.read(4)) == 4:
+            yield head + stream.read(int.from_bytes(head, "big"))
 
     def _request(self, frame: bytes) -> tuple[bytes | None, bytes]:
         """An answer to be given in the broker's place, and what the broker is to be asked."""
