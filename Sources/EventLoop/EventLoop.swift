@@ -117,6 +117,13 @@ public final class EventLoop: SerialExecutor, TaskExecutor {
         unsafe timers.cancel(timer)
     }
 
+    /// Suspends the caller, which runs on the loop, for so long. Cancellation does not end it.
+    public func pause(_ time: Duration) async {
+        await withCheckedContinuation { continuation in
+            _ = schedule(at: .now + time) { continuation.resume() }
+        }
+    }
+
     // MARK: - The thread
 
     private func start() throws(EventLoopError) {

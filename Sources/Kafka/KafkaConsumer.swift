@@ -132,17 +132,11 @@ public actor KafkaConsumer: ReadinessHandler {
                 "leaving the group failed", metadata: ["reason": "\(KafkaError(consuming: error, doing: "close"))"])
         } else {
             while rd_kafka_consumer_closed(client) == 0, ContinuousClock.now < end {
-                await pause(.milliseconds(5))
+                await loop.pause(.milliseconds(5))
                 serveMainQueue()
             }
         }
         await destroy()
-    }
-
-    private func pause(_ time: Duration) async {
-        await withCheckedContinuation { continuation in
-            loop.schedule(at: .now + time) { continuation.resume() }
-        }
     }
 
     private func destroy() async {
@@ -152,7 +146,7 @@ public actor KafkaConsumer: ReadinessHandler {
         while rebalance != ended || isProbing {
             ended = rebalance
             await ended?.value
-            if isProbing { await pause(.milliseconds(5)) }
+            if isProbing { await loop.pause(.milliseconds(5)) }
         }
         if let tick { loop.cancel(tick) }
         for source in readOrder { drop(source) }
@@ -584,7 +578,7 @@ public actor KafkaConsumer: ReadinessHandler {
                     return
                 }
             }
-            await pause(.milliseconds(200))
+            await loop.pause(.milliseconds(200))
         }
     }
 

@@ -306,9 +306,7 @@ public actor KafkaProducer: ReadinessHandler {
             guard let error else { return }
             // A call that timed out goes on where it was when it is made again.
             if error.kind == .retriable, attempt < 5 {
-                await withCheckedContinuation { continuation in
-                    loop.schedule(at: .now + .milliseconds(100 * attempt)) { continuation.resume() }
-                }
+                await loop.pause(.milliseconds(100 * attempt))
                 continue
             }
             if error.kind == .fatal || error.kind == .fenced { failure = error }

@@ -19,9 +19,8 @@ extension WorkerLane {
         loop.cancel(timer)
         commitTimer = nil
         while let error = await commitFinished(), error.kind != .authentication {
-            let next = ContinuousClock.now + commitPace.retryPause
-            guard next < end else { return }
-            await wait(until: next)
+            guard ContinuousClock.now + commitPace.retryPause < end else { return }
+            await loop.pause(commitPace.retryPause)
         }
     }
 
@@ -74,11 +73,5 @@ extension WorkerLane {
             partition.newFrontier().map { (partition: partition.id, next: $0) }
         }
         if !moved.isEmpty { await consumer.store(moved) }
-    }
-
-    private func wait(until due: ContinuousClock.Instant) async {
-        await withCheckedContinuation { waiter in
-            _ = loop.schedule(at: due) { waiter.resume() }
-        }
     }
 }

@@ -16,11 +16,13 @@ struct WorkerStatus: AdminSource {
         if lanes.contains(where: \.isDraining) { return "draining" }
         if lanes.contains(where: \.brokersAreDown) { return "no broker answers" }
         // Not at once: a rebalance may take as long.
-        let overdue = lanes.compactMap(\.commitOverdue).max() ?? .zero
-        if overdue >= .seconds(1) { return "offsets are not committed" }
+        if let overdue = Self.commitOverdue(lanes), overdue >= .seconds(1) { return "offsets are not committed" }
         if lanes.allSatisfy(\.positions.isEmpty) { return "no partitions assigned yet" }
         return nil
     }
+
+    /// Of the lane that has waited longest; `nil`: none does.
+    private static func commitOverdue(_ lanes: [LaneStatus]) -> Duration? { lanes.compactMap(\.commitOverdue).max() }
 
     func metrics() async -> String {
         let lanes = await worker.statuses()
@@ -39,7 +41,7 @@ struct WorkerStatus: AdminSource {
             + PrometheusText.family(
                 "locsearch_commit_overdue_seconds", .gauge,
                 help: "For how long no request begins because what is finished cannot be committed; 0: it can.",
-                [(labels: [], value: (lanes.compactMap(\.commitOverdue).max() ?? .zero) / .seconds(1))])
+                [(labels: [], value: (Self.commitOverdue(lanes) ?? .zero) / .seconds(1))])
             + PrometheusText.family(
                 "locsearch_build_info", .gauge, help: "Versions of what runs; always 1.",
                 [(labels: [("librdkafka", "\(LibraryVersion.running)")], value: 1)])
@@ -54,7 +56,7 @@ struct WorkerStatus: AdminSource {
         json.member("inFlight", lanes.reduce(0) { $0 + $1.inFlight })
         json.member("undelivered", lanes.reduce(0) { $0 + $1.undelivered })
         json.member("draining", lanes.contains(where: \.isDraining))
-        json.member("commitOverdueSeconds", lanes.compactMap(\.commitOverdue).max().map { $0 / .seconds(1) })
+        json.member("commitOverdueSeconds", Self.commitOverdue(lanes).map { $0 / .seconds(1) })
         json.key("assignment")
         json.beginArray()
         for partition in lanes.flatMap(\.positions).sorted(by: { $0.id < $1.id }) {
