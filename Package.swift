@@ -55,7 +55,7 @@ let package = Package(
         .target(name: "HTTPTransport", dependencies: ["CCurl", "EventLoop"], swiftSettings: common),
         .target(
             name: "Resilience", dependencies: [product("DequeModule", "swift-collections")], swiftSettings: safe),
-        .target(name: "LocationSearch", dependencies: ["Resilience"], swiftSettings: safe),
+        .target(name: "LocationSearch", dependencies: ["Resilience"], swiftSettings: spans),
         .target(
             name: "PlaceProviders", dependencies: ["LocationSearch", "HTTPTransport", "JSON", "CScan"],
             swiftSettings: spans),

@@ -12,8 +12,7 @@ extension JSONWriter {
         } else {
             key("places")
             beginArray()
-            let places = result.places.span
-            for index in places.indices { value(places, at: index) }
+            for place in result.places.rows { value(place, of: result.places) }
             endArray()
         }
         member("totalAvailable", result.totalAvailable)
@@ -22,24 +21,29 @@ extension JSONWriter {
         if let search = result.search { member("search", search) }
     }
 
-    /// Reads each member where it lies: a copy of a place would retain and release all of them.
-    private mutating func value(_ places: Span<Place>, at index: Int) {
+    private mutating func value(_ place: Places.Row, of places: borrowing Places) {
         beginObject()
-        member("id", places[index].id)
-        member("provider", places[index].provider.rawValue)
-        member("name", places[index].name)
-        member("category", places[index].category)
-        member("types", places[index].types)
-        if let location = places[index].location { member("location", location) }
+        member("id", utf8: places.utf8(place.id))
+        member("provider", place.provider.rawValue)
+        member("name", utf8: places.utf8(place.name))
+        if let category = place.category { member("category", utf8: places.utf8(category)) }
+        let types = places.types(of: place)
+        if !types.isEmpty {
+            key("types")
+            beginArray()
+            for type in types { value(utf8: places.utf8(type)) }
+            endArray()
+        }
+        if let location = place.location { member("location", location) }
         // Whole metres: a street address is not known to less.
-        member("distanceMeters", places[index].distanceMeters.flatMap(\.wholeMeters))
-        member("address", places[index].address)
-        member("imageURL", places[index].imageURL)
-        member("url", places[index].url)
-        member("rating", places[index].rating)
-        member("ratingCount", places[index].ratingCount)
-        member("priceLevel", places[index].priceLevel)
-        member("openNow", places[index].openNow)
+        member("distanceMeters", place.distanceMeters.flatMap(\.wholeMeters))
+        if let address = place.address { member("address", utf8: places.utf8(address)) }
+        if let imageURL = place.imageURL { member("imageURL", utf8: places.utf8(imageURL)) }
+        if let url = place.url { member("url", utf8: places.utf8(url)) }
+        member("rating", place.rating)
+        member("ratingCount", place.ratingCount)
+        member("priceLevel", place.priceLevel)
+        member("openNow", place.openNow)
         endObject()
     }
 

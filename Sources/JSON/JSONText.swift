@@ -73,6 +73,15 @@ public struct JSONText: ~Escapable {
         return hasEscapes ? try unescaped() : String(copying: text)
     }
 
+    /// Appends what `string` would hold: valid UTF-8.
+    /// - Throws: `invalidUTF8`, `loneSurrogate`; nothing is appended then.
+    public func append(to target: inout [UInt8]) throws(JSONError) {
+        guard !hasEscapes else { return target.append(contentsOf: try string().utf8) }
+        guard (try? UTF8Span(validating: bytes)) != nil else { throw JSONError(.invalidUTF8, at: offset) }
+        // Safe: the buffer is used within the call only.
+        unsafe bytes.withUnsafeBufferPointer { unsafe target.append(contentsOf: $0) }
+    }
+
     /// The reader has checked each escape's shape; what is left to refuse is a surrogate without its other half.
     private func unescaped() throws(JSONError) -> String {
         var units: [UInt8] = []

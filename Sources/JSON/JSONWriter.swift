@@ -58,6 +58,13 @@ public struct JSONWriter: ~Copyable {
         appendString(text)
     }
 
+    /// - Parameter text: valid UTF-8.
+    public mutating func value(utf8 text: Span<UInt8>) {
+        separate()
+        // Safe: the buffer is used within the call only.
+        unsafe text.withUnsafeBufferPointer { unsafe appendString($0) }
+    }
+
     public mutating func value(_ number: Int) {
         separate()
         if number < 0 { buffer.append(UInt8(ascii: "-")) }
@@ -93,6 +100,12 @@ public struct JSONWriter: ~Copyable {
         guard let text else { return }
         key(name)
         value(text)
+    }
+
+    /// - Parameter text: valid UTF-8.
+    public mutating func member(_ name: StaticString, utf8 text: Span<UInt8>) {
+        key(name)
+        value(utf8: text)
     }
 
     public mutating func member(_ name: StaticString, _ number: Int?) {

@@ -1,6 +1,6 @@
 /// What a provider gave for one request, in the domain's terms. A search or details fills `places`, a photo `photoURL`.
 public struct ProviderAnswer: Sendable, Hashable {
-    public var places: [Place]
+    public var places: Places
     /// An https URL that needs no key. Short-lived.
     public var photoURL: String?
     /// How many the provider has in all, where it says so.
@@ -15,7 +15,7 @@ public struct ProviderAnswer: Sendable, Hashable {
     public var unreadablePlaces: Int
 
     public init(
-        places: [Place] = [], photoURL: String? = nil, totalAvailable: Int? = nil, nextPageToken: String? = nil,
+        places: Places = [], photoURL: String? = nil, totalAvailable: Int? = nil, nextPageToken: String? = nil,
         attributions: [String] = [], radiusMeters: Double? = nil, unreadablePlaces: Int = 0
     ) {
         self.places = places

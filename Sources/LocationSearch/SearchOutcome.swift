@@ -2,7 +2,7 @@
 public struct SearchOutcome: Sendable, Hashable {
     /// What a success shows.
     public struct Result: Sendable, Hashable {
-        public var places: [Place]
+        public var places: Places
         public var photoURL: String?
         public var totalAvailable: Int?
         public var nextPageToken: String?
@@ -11,7 +11,7 @@ public struct SearchOutcome: Sendable, Hashable {
         public var search: Search?
 
         public init(
-            places: [Place] = [], photoURL: String? = nil, totalAvailable: Int? = nil, nextPageToken: String? = nil,
+            places: Places = [], photoURL: String? = nil, totalAvailable: Int? = nil, nextPageToken: String? = nil,
             attributions: [String] = [], search: Search? = nil
         ) {
             self.places = places

@@ -18,15 +18,12 @@ public struct SearchPresenter: Sendable {
     }
 
     private func result(of answer: consuming ProviderAnswer, for request: SearchRequest) -> SearchOutcome.Result {
-        var places: [Place] = []
+        var places = Places()
         swap(&places, &answer.places)
-        if places.count > request.limit { places.removeLast(places.count - request.limit) }
+        places.keepFirst(request.limit)
         var search: SearchOutcome.Search?
         if request.operation == .search, let centre = request.location {
-            for index in places.indices {
-                guard let location = places[index].location else { continue }
-                places[index].distanceMeters = centre.distance(to: location)
-            }
+            places.measureDistances(from: centre)
             search = SearchOutcome.Search(
                 category: request.category, location: centre,
                 radiusMeters: answer.radiusMeters ?? request.radiusMeters)

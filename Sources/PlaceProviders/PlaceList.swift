@@ -3,14 +3,16 @@ import LocationSearch
 
 /// Gathers places of an answer: what cannot be read is left out and counted, an id that comes twice counts once.
 struct PlaceList {
-    private(set) var places: [Place] = []
+    var places = Places()
     private(set) var unreadable = 0
     /// Of all places, once there are many.
     private var ids: Set<String> = []
 
-    init() { places.reserveCapacity(20) }
+    /// - Parameter body: that it will be read from; about an eighth is wanted.
+    init(of body: [UInt8] = []) { places.reserve(places: 20, textBytes: body.count / 8) }
 
-    mutating func add(_ place: Place?) {
+    /// - Parameter place: its texts are in `places`.
+    mutating func add(_ place: Places.Row?) {
         guard let place else {
             unreadable += 1
             return
@@ -19,10 +21,10 @@ struct PlaceList {
     }
 
     /// Lists are short (100 at most), where a scan beats a set; a body may still hold tens of thousands of entries.
-    private mutating func isNew(_ id: String) -> Bool {
-        if places.count < 128 { return !places.contains { $0.id == id } }
-        if ids.isEmpty { ids = Set(places.map(\.id)) }
-        return ids.insert(id).inserted
+    private mutating func isNew(_ id: Places.Text) -> Bool {
+        if places.count < 128 { return !places.rows.contains { places.areEqual($0.id, id) } }
+        if ids.isEmpty { ids = Set(places.rows.map { places.string($0.id) }) }
+        return ids.insert(places.string(id)).inserted
     }
 
     /// Whether there were entries and not one could be read.
@@ -38,6 +40,21 @@ extension JSONReader {
         } catch {
             if error.isInText { return nil }
             throw error
+        }
+    }
+
+    /// The same, kept among the texts of `places`.
+    mutating func wanted(in places: inout Places) throws(JSONError) -> Places.Text? {
+        guard let text = try text(), !text.isEmpty else { return nil }
+        return places.add(text)
+    }
+
+    /// An array's texts as the types of `place`; none when the value is no array.
+    mutating func wantedTypes(of place: inout Places.Row, in places: inout Places) throws(JSONError) {
+        place.types = Places.Types()
+        guard try enterArray() else { return }
+        while try nextElement() {
+            if let type = try wanted(in: &places) { places.add(type, to: &place) }
         }
     }
 
@@ -61,11 +78,23 @@ extension JSONReader {
         return value
     }
 
-    /// The only one of an object's members that counts, as text.
-    mutating func wanted<Member>(_ members: borrowing JSONMembers<Member>) throws(JSONError) -> String? {
-        var value: String?
+    /// The same, kept among the texts of `places`.
+    mutating func wantedMember(_ name: StaticString, in places: inout Places) throws(JSONError) -> Places.Text? {
+        var value: Places.Text?
         guard try enterObject() else { return nil }
-        while try nextMember(of: members) != nil { value = try wanted() }
+        while let key = try nextKey() {
+            if name ~= key { value = try wanted(in: &places) } else { try skip() }
+        }
+        return value
+    }
+
+    /// The only one of an object's members that counts, as text.
+    mutating func wanted<Member>(
+        _ members: borrowing JSONMembers<Member>, in places: inout Places
+    ) throws(JSONError) -> Places.Text? {
+        var value: Places.Text?
+        guard try enterObject() else { return nil }
+        while try nextMember(of: members) != nil { value = try wanted(in: &places) }
         return value
     }
 
@@ -85,6 +114,13 @@ extension JSONReader {
             }
         }
         return Coordinate(latitude, longitude)
+    }
+}
+
+extension Places {
+    /// - Returns: `nil` for what is no valid text.
+    mutating func add(_ text: borrowing JSONText) -> Text? {
+        try? add { target throws(JSONError) in try text.append(to: &target) }
     }
 }
 

@@ -35,17 +35,22 @@ extension ProviderConfiguration {
     }
 
     /// Refuses an answer that repeats our key, as a front end's page or a link might: its texts go into events.
-    func checkSilence(of body: [UInt8], from provider: ProviderID) throws(SearchError) {
-        guard !keyForms.contains(where: { Self.contains(body, $0) }) else {
-            throw .badResponse("repeats our API key", from: provider)
+    func checkSilence(of answer: borrowing ProviderAnswer, from provider: ProviderID) throws(SearchError) {
+        for key in keyForms {
+            var isSilent = !Self.contains(answer.places.allTexts, key)
+            for text in answer.attributions { isSilent = isSilent && !Self.contains(text.utf8.span, key) }
+            if let text = answer.photoURL { isSilent = isSilent && !Self.contains(text.utf8.span, key) }
+            if let text = answer.nextPageToken { isSilent = isSilent && !Self.contains(text.utf8.span, key) }
+            guard isSilent else { throw .badResponse("repeats our API key", from: provider) }
         }
     }
 
-    private static func contains(_ body: [UInt8], _ text: [UInt8]) -> Bool {
-        unsafe body.withUnsafeBytes { body in
-            unsafe text.withUnsafeBytes { text in
-                guard let start = body.baseAddress, let sought = text.baseAddress else { return false }
-                return unsafe locsearch_contains(start, body.count, sought, text.count)
+    private static func contains(_ text: Span<UInt8>, _ key: [UInt8]) -> Bool {
+        // Safe: the buffers are used within the call only.
+        unsafe text.withUnsafeBytes { text in
+            unsafe key.withUnsafeBytes { key in
+                guard let start = text.baseAddress, let sought = key.baseAddress else { return false }
+                return unsafe locsearch_contains(start, text.count, sought, key.count)
             }
         }
     }

@@ -125,7 +125,7 @@ struct OutcomeEncoderTests {
 
     @Test func oneEventLeavesNothingInTheNext() {
         var encoder = OutcomeEncoder(seed: 1)
-        let large = Outcomes.outcome(.success(.init(places: Array(repeating: Outcomes.full, count: 1000))))
+        let large = Outcomes.outcome(.success(.init(places: Places(repeatElement(Outcomes.full, count: 1000)))))
         let small = Outcomes.outcome(.failure(.timedOut))
         let alone = Outcomes.encode(small)
         for _ in 0..<3 {

@@ -12,7 +12,9 @@ struct OutcomeReaderTests {
         let outcome = Outcomes.outcome(.success(Outcomes.searched), tried: [.googlePlaces, .hotpepper])
         let event = try read(Outcomes.encode(outcome, for: Outcomes.envelope(traced: true)))
         var expected = Outcomes.searched
-        expected.places[0].distanceMeters = 120
+        var full = Outcomes.full
+        full.distanceMeters = 120
+        expected.places = [full, Outcomes.bare]
         #expect(event.body == .completed(expected))
         #expect(event.requestID == "r-1" && event.operation == "search" && event.provider == "hotpepper")
         #expect(event.triedProviders == ["google-places", "hotpepper"] && event.sessionID == "s-1")

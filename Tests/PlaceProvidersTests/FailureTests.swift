@@ -169,19 +169,37 @@ struct FailureTests {
 
     /// A front end may repeat what it was asked, in a link or a name: that goes into no event.
     @Test func anAnswerThatRepeatsTheKeyIsRefused() async {
-        let places = [
-            #"{"id":"a","name":"x","url":"https://a/?key=KEY"}"#, #"{"id":"a","name":"KEY","place_id":"a"}"#,
+        let hotpepper = [
+            #"{"id":"a","name":"x","urls":{"pc":"https://a/?key=KEY"}}"#, #"{"id":"a","name":"KEY"}"#,
+            #"{"id":"a","name":"x","genre":{"name":"\u004BEY"}}"#,
+        ].map { #"{"results":{"results_available":1,"shop":[\#($0)]}}"# }
+        let google = [
+            #"{"places":[{"id":"a","googleMapsUri":"https://a/?key=KEY"}]}"#, #"{"places":[{"id":"KEY"}]}"#,
+            #"{"places":[{"id":"a"}],"nextPageToken":"KEY"}"#, #"{"places":[{"id":"a","types":["b","KEY"]}]}"#,
+            #"{"places":[{"id":"a","attributions":[{"provider":"KEY"}]}]}"#,
         ]
-        for place in places.map({ $0.replacing("KEY", with: Providers.key) }) {
-            let http = FakeHTTP(
-                #"{"results":{"results_available":1,"shop":[\#(place)]},"places":[\#(place)],"status":"OK"}"#)
-            #expect(await Providers.hotpepper(http).failure(Providers.search())?.code == .badResponse)
-            #expect(await Providers.google(http).failure(Providers.search())?.code == .badResponse)
-            let legacy = FakeHTTP(#"{"results":[\#(place)],"status":"OK"}"#)
-            let error = await Providers.legacy(legacy).failure(Providers.search())
-            #expect(error?.code == .badResponse)
-            error.map(Self.checkPrivacy)
+        let legacy = [
+            #"{"results":[{"place_id":"a","vicinity":"KEY"}],"status":"OK"}"#,
+            #"{"results":[{"place_id":"a"}],"next_page_token":"KEY","status":"OK"}"#,
+            #"{"results":[{"place_id":"a"}],"html_attributions":["KEY"],"status":"OK"}"#,
+        ]
+        let key = Providers.key
+        for (bodies, service) in [
+            (hotpepper, { Providers.hotpepper($0) }), (google, { Providers.google($0) }),
+            (legacy, { Providers.legacy($0) }),
+        ] as [([String], (FakeHTTP) -> any PlaceService)] {
+            for body in bodies {
+                let escaped = body.replacing(
+                    "\\u004BEY", with: "\\u00\(String(key.utf8.first ?? 0, radix: 16))\(key.dropFirst())")
+                let http = FakeHTTP(escaped.replacing("KEY", with: key))
+                let error = await service(http).failure(Providers.search())
+                #expect(error?.code == .badResponse && error?.message.contains("key") == true, "\(body)")
+                error.map(Self.checkPrivacy)
+            }
         }
+        // What is not read goes nowhere.
+        let unread = FakeHTTP(#"{"places":[{"id":"a","url":"\#(key)"}]}"#)
+        #expect(await Providers.google(unread).failure(Providers.search()) == nil)
         // Behind the last byte that could begin it, and but for its last byte.
         for end in ["S", String(Providers.key.dropLast())] {
             let http = FakeHTTP(#"{"places":[{"id":"\#(end)"}]}"# + String(repeating: " ", count: 100))

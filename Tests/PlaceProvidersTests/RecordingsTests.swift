@@ -23,7 +23,7 @@ struct RecordingsTests {
         }
     }
 
-    private func check(_ places: [Place], _ name: String) {
+    private func check(_ places: Places, _ name: String) {
         for place in places {
             #expect(!place.id.isEmpty && !place.name.isEmpty, "\(name)")
             #expect(place.rating.map { (1...5).contains($0) } ?? true, "\(name)")

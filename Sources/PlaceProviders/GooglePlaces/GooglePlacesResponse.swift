@@ -32,7 +32,7 @@ struct GooglePlacesResponse {
             throw GooglePlacesFailure.error(from: response, isForPlace: kind.isForPlace)
         }
         do throws(JSONError) {
-            try page.read(response.body.span, as: kind)
+            try page.read(response.body, as: kind)
         } catch {
             throw .badResponse("is no JSON (\(error.kind.rawValue))", from: .googlePlaces)
         }
@@ -54,8 +54,9 @@ struct GooglePlacesResponse {
         throw .photoQuota(of: .googlePlaces)
     }
 
-    private mutating func read(_ body: Span<UInt8>, as kind: Kind) throws(JSONError) {
-        var reader = JSONReader(body)
+    private mutating func read(_ body: [UInt8], as kind: Kind) throws(JSONError) {
+        list = PlaceList(of: body)
+        var reader = JSONReader(body.span)
         guard try reader.kind() == .object else { throw JSONError(.unexpectedByte, at: reader.offset) }
         if case .place(let id) = kind {
             list.add(try place(&reader, asked: id))
@@ -88,24 +89,24 @@ struct GooglePlacesResponse {
 
     /// `nil` when it has no id.
     /// - Parameter asked: the id that a place without one has, if it says anything else.
-    private mutating func place(_ reader: inout JSONReader, asked: String? = nil) throws(JSONError) -> Place? {
+    private mutating func place(_ reader: inout JSONReader, asked: String? = nil) throws(JSONError) -> Places.Row? {
         guard try reader.enterObject() else { return nil }
-        var place = Place(id: "", provider: .googlePlaces, name: "")
-        var (resource, shortAddress, website): (String?, String?, String?) = (nil, nil, nil)
-        var (primaryName, primaryType): (String?, String?) = (nil, nil)
+        var place = Places.Row(provider: .googlePlaces)
+        var (resource, shortAddress, website): (Places.Text?, Places.Text?, Places.Text?) = (nil, nil, nil)
+        var (primaryName, primaryType): (Places.Text?, Places.Text?) = (nil, nil)
         while let key = try reader.nextKey() {
             switch key {
-            case "id": place.id = try reader.wanted() ?? ""
-            case "name": resource = try reader.wanted()
-            case "displayName": place.name = try reader.wantedMember("text") ?? ""
-            case "formattedAddress": place.address = try reader.wanted()
-            case "shortFormattedAddress": shortAddress = try reader.wanted()
+            case "id": place.id = try reader.wanted(in: &list.places) ?? Places.Text()
+            case "name": resource = try reader.wanted(in: &list.places)
+            case "displayName": place.name = try reader.wantedMember("text", in: &list.places) ?? Places.Text()
+            case "formattedAddress": place.address = try reader.wanted(in: &list.places)
+            case "shortFormattedAddress": shortAddress = try reader.wanted(in: &list.places)
             case "location": place.location = try Self.location(&reader)
-            case "types": place.types = try reader.wantedStrings()
-            case "primaryType": primaryType = try reader.wanted()
-            case "primaryTypeDisplayName": primaryName = try reader.wantedMember("text")
-            case "googleMapsUri": place.url = try reader.wanted()
-            case "websiteUri": website = try reader.wanted()
+            case "types": try reader.wantedTypes(of: &place, in: &list.places)
+            case "primaryType": primaryType = try reader.wanted(in: &list.places)
+            case "primaryTypeDisplayName": primaryName = try reader.wantedMember("text", in: &list.places)
+            case "googleMapsUri": place.url = try reader.wanted(in: &list.places)
+            case "websiteUri": website = try reader.wanted(in: &list.places)
             case "rating": place.rating = try reader.lenientDouble().flatMap { $0 >= 1 && $0 <= 5 ? $0 : nil }
             case "userRatingCount": place.ratingCount = try reader.lenientInt().flatMap { $0 >= 0 ? $0 : nil }
             case "priceLevel": place.priceLevel = try Self.priceLevel(&reader)
@@ -119,11 +120,13 @@ struct GooglePlacesResponse {
             default: try reader.skip()
             }
         }
-        if place.id.isEmpty, let resource, resource.hasPrefix("places/") { place.id = String(resource.dropFirst(7)) }
-        if place.id.isEmpty, !place.name.isEmpty || place.address != nil { place.id = asked ?? "" }
+        if place.id.isEmpty, let resource, list.places.hasPrefix(resource, "places/") {
+            place.id = resource.dropFirst(7)
+        }
+        if place.id.isEmpty, !place.name.isEmpty || place.address != nil { place.id = list.places.add(asked ?? "") }
         guard !place.id.isEmpty else { return nil }
         if place.name.isEmpty { place.name = place.address ?? shortAddress ?? place.id }
-        place.category = primaryName ?? primaryType ?? place.types.first
+        place.category = primaryName ?? primaryType ?? list.places.types(of: place).first
         place.address = place.address ?? shortAddress
         place.url = place.url ?? website
         return place

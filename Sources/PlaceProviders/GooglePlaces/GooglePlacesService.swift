@@ -19,15 +19,14 @@ public struct GooglePlacesService: PlaceService {
         _ request: SearchRequest, before deadline: Deadline
     ) async throws(SearchError) -> ProviderAnswer {
         try requests.configuration.checkKey(of: id)
-        switch request.operation {
-        case .search: return try await search(request, before: deadline)
-        case .details:
-            let page = try await page(
-                requests.details(request), kind: .place(id: request.placeID ?? ""), before: deadline)
-            guard !page.list.places.isEmpty else { throw .badResponse("has no readable place", from: id) }
-            return ProviderAnswer(places: page.list.places, attributions: page.credits.texts)
-        case .photo: return try await photo(request, before: deadline)
-        }
+        let answer =
+            switch request.operation {
+            case .search: try await search(request, before: deadline)
+            case .details: try await details(request, before: deadline)
+            case .photo: try await photo(request, before: deadline)
+            }
+        try requests.configuration.checkSilence(of: answer, from: id)
+        return answer
     }
 
     private func search(_ request: SearchRequest, before deadline: Deadline) async throws(SearchError) -> ProviderAnswer
@@ -44,6 +43,14 @@ public struct GooglePlacesService: PlaceService {
         return ProviderAnswer(
             places: places, nextPageToken: page.nextPageToken, attributions: page.credits.texts,
             unreadablePlaces: page.list.unreadable)
+    }
+
+    private func details(
+        _ request: SearchRequest, before deadline: Deadline
+    ) async throws(SearchError) -> ProviderAnswer {
+        let page = try await page(requests.details(request), kind: .place(id: request.placeID ?? ""), before: deadline)
+        guard !page.list.places.isEmpty else { throw .badResponse("has no readable place", from: id) }
+        return ProviderAnswer(places: page.list.places, attributions: page.credits.texts)
     }
 
     /// Two calls: a photo's name expires, so it is got afresh.
@@ -68,11 +75,6 @@ public struct GooglePlacesService: PlaceService {
         } catch {
             throw SearchError(error, from: id)
         }
-        let page = try GooglePlacesResponse.read(response, as: kind)
-        try requests.configuration.checkSilence(of: response.body, from: id)
-        if let location = page.photoURL {
-            try requests.configuration.checkSilence(of: Array(location.utf8), from: id)
-        }
-        return page
+        return try GooglePlacesResponse.read(response, as: kind)
     }
 }

@@ -27,16 +27,14 @@ public struct GooglePlacesLegacyService: PlaceService {
         _ request: SearchRequest, before deadline: Deadline
     ) async throws(SearchError) -> ProviderAnswer {
         try configuration.checkKey(of: id)
-        switch request.operation {
-        case .search: return try await search(request, before: deadline)
-        case .details:
-            let page = try await page(detailsURL(request, fields: nil), asked: request.placeID ?? "", before: deadline)
-            guard !page.list.isHopeless, !page.list.places.isEmpty else {
-                throw .badResponse("has no readable place", from: id)
+        let answer =
+            switch request.operation {
+            case .search: try await search(request, before: deadline)
+            case .details: try await details(request, before: deadline)
+            case .photo: try await photo(request, before: deadline)
             }
-            return ProviderAnswer(places: page.list.places, attributions: page.credits.texts)
-        case .photo: return try await photo(request, before: deadline)
-        }
+        try configuration.checkSilence(of: answer, from: id)
+        return answer
     }
 
     private func search(_ request: SearchRequest, before deadline: Deadline) async throws(SearchError) -> ProviderAnswer
@@ -59,6 +57,16 @@ public struct GooglePlacesLegacyService: PlaceService {
                 guard (try? await clock.sleep(until: now + Self.tokenDelay, tolerance: nil)) != nil else { throw error }
             }
         }
+    }
+
+    private func details(
+        _ request: SearchRequest, before deadline: Deadline
+    ) async throws(SearchError) -> ProviderAnswer {
+        let page = try await page(detailsURL(request, fields: nil), asked: request.placeID ?? "", before: deadline)
+        guard !page.list.isHopeless, !page.list.places.isEmpty else {
+            throw .badResponse("has no readable place", from: id)
+        }
+        return ProviderAnswer(places: page.list.places, attributions: page.credits.texts)
     }
 
     /// Two calls: the place's photo reference, then where the picture is. The redirect is read, not followed.
@@ -86,7 +94,6 @@ public struct GooglePlacesLegacyService: PlaceService {
         guard let location = response.location, location.hasPrefix("https://") else {
             throw .badResponse("redirects to nowhere", from: id)
         }
-        try configuration.checkSilence(of: Array(location.utf8), from: id)
         return ProviderAnswer(photoURL: location, attributions: page.credits.texts)
     }
 
@@ -122,9 +129,7 @@ public struct GooglePlacesLegacyService: PlaceService {
         _ url: String, asked: String?, before deadline: Deadline
     ) async throws(SearchError) -> LegacyResponse {
         let response = try await send(url, before: deadline)
-        let page = try LegacyResponse.read(response, asked: asked)
-        try configuration.checkSilence(of: response.body, from: id)
-        return page
+        return try LegacyResponse.read(response, asked: asked)
     }
 
     private func send(_ url: String, before deadline: Deadline) async throws(SearchError) -> HTTPResponse {

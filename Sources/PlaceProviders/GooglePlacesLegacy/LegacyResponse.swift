@@ -27,7 +27,7 @@ struct LegacyResponse {
     static func read(_ response: HTTPResponse, asked: String?) throws(SearchError) -> LegacyResponse {
         var page = LegacyResponse(asked: asked)
         do throws(JSONError) {
-            try page.read(response.body.span)
+            try page.read(response.body)
         } catch {
             guard response.status == 200 else {
                 throw SearchError(
@@ -89,8 +89,9 @@ struct LegacyResponse {
 
     // MARK: - Reading
 
-    private mutating func read(_ body: Span<UInt8>) throws(JSONError) {
-        var reader = JSONReader(body)
+    private mutating func read(_ body: [UInt8]) throws(JSONError) {
+        list = PlaceList(of: body)
+        var reader = JSONReader(body.span)
         if try reader.enterObject() {
             while let key = try reader.nextKey() {
                 switch key {
@@ -113,19 +114,19 @@ struct LegacyResponse {
     }
 
     /// `nil` when it has no id.
-    private mutating func place(_ reader: inout JSONReader) throws(JSONError) -> Place? {
+    private mutating func place(_ reader: inout JSONReader) throws(JSONError) -> Places.Row? {
         guard try reader.enterObject() else { return nil }
-        var place = Place(id: "", provider: .googlePlacesLegacy, name: "")
-        var (vicinity, website): (String?, String?) = (nil, nil)
+        var place = Places.Row(provider: .googlePlacesLegacy)
+        var (vicinity, website): (Places.Text?, Places.Text?) = (nil, nil)
         var currentlyOpen: Bool?
         while let key = try reader.nextKey() {
             switch key {
-            case "place_id": place.id = try reader.wanted() ?? ""
-            case "name": place.name = try reader.wanted() ?? ""
-            case "vicinity": vicinity = try reader.wanted()
-            case "formatted_address": place.address = try reader.wanted()
+            case "place_id": place.id = try reader.wanted(in: &list.places) ?? Places.Text()
+            case "name": place.name = try reader.wanted(in: &list.places) ?? Places.Text()
+            case "vicinity": vicinity = try reader.wanted(in: &list.places)
+            case "formatted_address": place.address = try reader.wanted(in: &list.places)
             case "geometry": place.location = try Self.location(&reader)
-            case "types": place.types = try reader.wantedStrings()
+            case "types": try reader.wantedTypes(of: &place, in: &list.places)
             // 0 stands for "unrated" in some answers.
             case "rating": place.rating = try reader.lenientDouble().flatMap { $0 >= 1 && $0 <= 5 ? $0 : nil }
             case "user_ratings_total": place.ratingCount = try reader.lenientInt().flatMap { $0 >= 0 ? $0 : nil }
@@ -133,19 +134,19 @@ struct LegacyResponse {
             case "opening_hours": place.openNow = try Self.openNow(&reader) ?? place.openNow
             // With today's exceptions, so it is the better one.
             case "current_opening_hours": currentlyOpen = try Self.openNow(&reader)
-            case "url": place.url = try reader.wanted()
-            case "website": website = try reader.wanted()
+            case "url": place.url = try reader.wanted(in: &list.places)
+            case "website": website = try reader.wanted(in: &list.places)
             case "photos": try readPhotos(&reader)
             default: try reader.skip()
             }
         }
-        if place.id.isEmpty, !place.name.isEmpty { place.id = asked ?? "" }
+        if place.id.isEmpty, !place.name.isEmpty { place.id = list.places.add(asked ?? "") }
         guard !place.id.isEmpty else { return nil }
         place.openNow = currentlyOpen ?? place.openNow
         place.address = place.address ?? vicinity
         place.url = place.url ?? website
         if place.name.isEmpty { place.name = place.address ?? place.id }
-        place.category = place.types.first
+        place.category = list.places.types(of: place).first
         return place
     }
 

@@ -17,7 +17,7 @@ struct HotpepperResponse {
         guard response.status == 200 else {
             // Should an error come with another status than 200, its body says more.
             var page = HotpepperResponse()
-            if (try? page.read(response.body.span)) != nil, page.error.isThere {
+            if (try? page.read(response.body)) != nil, page.error.isThere {
                 throw failure(page.error.code, response)
             }
             throw SearchError(httpStatus: response.status, retryAfter: response.retryAfter, from: .hotpepper)
@@ -32,7 +32,7 @@ struct HotpepperResponse {
         }
         var page = HotpepperResponse()
         do throws(JSONError) {
-            try page.read(response.body.span)
+            try page.read(response.body)
         } catch {
             throw .badResponse("is no JSON (\(error.kind.rawValue))", from: .hotpepper)
         }
@@ -56,8 +56,9 @@ struct HotpepperResponse {
         }
     }
 
-    private mutating func read(_ body: Span<UInt8>) throws(JSONError) {
-        var reader = JSONReader(body)
+    private mutating func read(_ body: [UInt8]) throws(JSONError) {
+        list = PlaceList(of: body)
+        var reader = JSONReader(body.span)
         if try reader.enterObject() {
             while let key = try reader.nextKey() {
                 if "results" ~= key { try readResults(&reader) } else { try reader.skip() }
@@ -84,7 +85,7 @@ struct HotpepperResponse {
         hasShops = true
         while try reader.nextElement() {
             entries += 1
-            list.add(try Place(hotpepper: &reader))
+            list.add(try shop(&reader))
         }
     }
 
@@ -109,40 +110,42 @@ struct HotpepperResponse {
     }
 }
 
-extension Place {
-    private enum HotpepperMember: String, CaseIterable {
+// MARK: - One shop
+
+extension HotpepperResponse {
+    private enum ShopMember: String, CaseIterable {
         case id, name, address, lat, lng, genre, subGenre = "sub_genre", urls, photo
     }
-    private static let hotpepperMembers = JSONMembers<HotpepperMember>()
+    private static let shopMembers = JSONMembers<ShopMember>()
     private enum NameMember: String, CaseIterable { case name }
     private static let nameMembers = JSONMembers<NameMember>()
     private enum URLMember: String, CaseIterable { case pc }
     private static let urlMembers = JSONMembers<URLMember>()
 
-    /// One shop; `nil` when it lacks id or name. Everything else may be missing or empty.
-    init?(hotpepper reader: inout JSONReader) throws(JSONError) {
+    /// `nil` when it lacks id or name. Everything else may be missing or empty.
+    private mutating func shop(_ reader: inout JSONReader) throws(JSONError) -> Places.Row? {
         guard try reader.enterObject() else { return nil }
-        // Filled in where it lies: a copy at the end would retain and release every text.
-        self.init(id: "", provider: .hotpepper, name: "")
+        var shop = Places.Row(provider: .hotpepper)
         var (latitude, longitude): (Double?, Double?) = (nil, nil)
-        var (genre, subGenre): (String?, String?) = (nil, nil)
-        while let member = try reader.nextMember(of: Self.hotpepperMembers) {
+        var subGenre: Places.Text?
+        while let member = try reader.nextMember(of: Self.shopMembers) {
             switch member {
-            case .id: id = try reader.wanted() ?? ""
-            case .name: name = try reader.wanted() ?? ""
-            case .address: address = try reader.wanted()
+            case .id: shop.id = try reader.wanted(in: &list.places) ?? Places.Text()
+            case .name: shop.name = try reader.wanted(in: &list.places) ?? Places.Text()
+            case .address: shop.address = try reader.wanted(in: &list.places)
             case .lat: latitude = try reader.lenientDouble()
             case .lng: longitude = try reader.lenientDouble()
-            case .genre: genre = try reader.wanted(Self.nameMembers)
-            case .subGenre: subGenre = try reader.wanted(Self.nameMembers)
-            case .urls: url = try reader.wanted(Self.urlMembers)
-            case .photo: imageURL = try Self.hotpepperPhoto(&reader)
+            case .genre: shop.category = try reader.wanted(Self.nameMembers, in: &list.places)
+            case .subGenre: subGenre = try reader.wanted(Self.nameMembers, in: &list.places)
+            case .urls: shop.url = try reader.wanted(Self.urlMembers, in: &list.places)
+            case .photo: shop.imageURL = try photo(&reader)
             }
         }
-        guard !id.isEmpty, !name.isEmpty else { return nil }
-        location = Coordinate(latitude, longitude)
-        category = genre
-        types = genre.map { genre in subGenre.map { [genre, $0] } ?? [genre] } ?? subGenre.map { [$0] } ?? []
+        guard !shop.id.isEmpty, !shop.name.isEmpty else { return nil }
+        shop.location = Coordinate(latitude, longitude)
+        if let genre = shop.category { list.places.add(genre, to: &shop) }
+        if let subGenre { list.places.add(subGenre, to: &shop) }
+        return shop
     }
 
     private enum PhotoMember: String, CaseIterable { case pc, mobile }
@@ -151,13 +154,13 @@ extension Place {
     private static let photoSizes = JSONMembers<PhotoSize>()
 
     /// The largest picture, `photo.pc.l`; the stand-in for "no image" is none.
-    private static func hotpepperPhoto(_ reader: inout JSONReader) throws(JSONError) -> String? {
-        // Only the best of them becomes a string.
+    private mutating func photo(_ reader: inout JSONReader) throws(JSONError) -> Places.Text? {
+        // Only the best of them is kept.
         var (best, rank): (JSONText?, Int) = (nil, 0)
         guard try reader.enterObject() else { return nil }
-        while let device = try reader.nextMember(of: photoMembers) {
+        while let device = try reader.nextMember(of: Self.photoMembers) {
             guard try reader.enterObject() else { continue }
-            while let size = try reader.nextMember(of: photoSizes) {
+            while let size = try reader.nextMember(of: Self.photoSizes) {
                 let worth =
                     switch (device, size) {
                     case (.pc, .large): 3
@@ -169,7 +172,7 @@ extension Place {
                 if let text, !text.isEmpty, worth > rank || worth == 3 { (best, rank) = (text, worth) }
             }
         }
-        guard let best, let url = try? best.string() else { return nil }
-        return url.hasSuffix("noimage.gif") ? nil : url
+        guard let best, let url = list.places.add(best) else { return nil }
+        return list.places.hasSuffix(url, "noimage.gif") ? nil : url
     }
 }

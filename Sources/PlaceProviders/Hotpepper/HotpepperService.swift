@@ -39,38 +39,40 @@ public struct HotpepperService: PlaceService {
             throw SearchError(error, from: id)
         }
         let page = try HotpepperResponse.read(response)
-        try configuration.checkSilence(of: response.body, from: id)
-        switch request.operation {
-        case .search: return answer(page, to: request, call)
-        case .details, .photo:
-            guard let place = page.list.places.first else {
-                throw SearchError(.notFound, "hotpepper has no place with this placeId")
-            }
-            if request.operation == .details {
-                return ProviderAnswer(places: [place], attributions: Self.credits(for: [place]))
-            }
-            guard let photo = place.imageURL else {
-                throw SearchError(.notFound, "hotpepper has no photo of this place")
-            }
-            return ProviderAnswer(photoURL: photo, attributions: Self.credits(for: [place]))
-        }
+        let answer = try answer(page, to: request, call)
+        try configuration.checkSilence(of: answer, from: id)
+        return answer
     }
 
     private func answer(
         _ page: HotpepperResponse, to request: SearchRequest, _ call: HotpepperRequest
-    ) -> ProviderAnswer {
-        // Entries counted, not `results_returned`, which is only a label.
-        let next = call.start + page.entries
-        let hasNext = page.entries > 0 && next <= page.available ?? 0
-        return ProviderAnswer(
-            places: page.list.places, totalAvailable: page.available, nextPageToken: hasNext ? "\(next)" : nil,
-            attributions: Self.credits(for: page.list.places), radiusMeters: call.radiusMeters,
-            unreadablePlaces: page.list.unreadable)
+    ) throws(SearchError) -> ProviderAnswer {
+        var places = page.list.places
+        guard request.operation != .search else {
+            // Entries counted, not `results_returned`, which is only a label.
+            let next = call.start + page.entries
+            let hasNext = page.entries > 0 && next <= page.available ?? 0
+            return ProviderAnswer(
+                places: places, totalAvailable: page.available, nextPageToken: hasNext ? "\(next)" : nil,
+                attributions: Self.credits(for: places), radiusMeters: call.radiusMeters,
+                unreadablePlaces: page.list.unreadable)
+        }
+        places.keepFirst(1)
+        guard let place = places.first else {
+            throw SearchError(.notFound, "hotpepper has no place with this placeId")
+        }
+        if request.operation == .details {
+            return ProviderAnswer(places: places, attributions: Self.credits(for: places))
+        }
+        guard let photo = place.imageURL else {
+            throw SearchError(.notFound, "hotpepper has no photo of this place")
+        }
+        return ProviderAnswer(photoURL: photo, attributions: Self.credits(for: places))
     }
 
     /// The terms ask for the first always, for the second where pictures are shown.
-    private static func credits(for places: [Place]) -> [String] {
+    private static func credits(for places: Places) -> [String] {
         let credit = "Powered by ホットペッパーグルメ Webサービス"
-        return places.contains { $0.imageURL != nil } ? [credit, "【画像提供：ホットペッパー グルメ】"] : [credit]
+        return places.rows.contains { $0.imageURL != nil } ? [credit, "【画像提供：ホットペッパー グルメ】"] : [credit]
     }
 }

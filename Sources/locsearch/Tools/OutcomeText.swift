@@ -82,7 +82,7 @@ enum OutcomeText {
         return hints.isEmpty ? "" : " [\(hints.joined(separator: ", "))]"
     }
 
-    private static func places(_ places: [Place]) -> [String] {
+    private static func places(_ places: Places) -> [String] {
         var table = TextTable([
             .init(title: "name", maxWidth: 40), .init(title: "category", maxWidth: 24),
             .init(title: "metres", alignment: .right), .init(title: "rating", alignment: .right), .init(title: "open"),

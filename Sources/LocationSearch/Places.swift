@@ -1,0 +1,201 @@
+/// The places of one answer, in the order they came.
+///
+/// Kept in three pieces of memory, however many there are: rows of one size, their texts end to end, their types. A
+/// place of its own has up to a dozen strings, and making and freeing those took longer than reading an answer. Who
+/// wants a `Place` gets it made when asking for one; who writes many takes rows and bytes (`utf8`).
+public struct Places: Sendable {
+    /// Where a text stands among those of its list. Of no meaning to another list.
+    public struct Text: Sendable {
+        fileprivate var start: UInt32 = 0
+        /// Bytes.
+        fileprivate var count: UInt32 = 0
+
+        /// The empty text.
+        public init() {}
+
+        /// A list stays far below 4 GB: answers have a size limit of some megabytes.
+        @usableFromInline
+        init(_ range: Range<Int>) { (start, count) = (UInt32(range.lowerBound), UInt32(range.count)) }
+
+        public var isEmpty: Bool { count == 0 }
+
+        fileprivate var range: Range<Int> { Int(start)..<Int(start) + Int(count) }
+
+        /// What is left behind the first so many bytes, which end a character.
+        public func dropFirst(_ bytes: Int) -> Text {
+            let dropped = Swift.min(UInt32(bytes), count)
+            var rest = self
+            rest.start += dropped
+            rest.count -= dropped
+            return rest
+        }
+    }
+
+    /// A place's types: neighbours in their list.
+    public struct Types: Sendable {
+        fileprivate var start: UInt32 = 0
+        fileprivate var count: UInt32 = 0
+
+        public init() {}
+
+        fileprivate var range: Range<Int> { Int(start)..<Int(start) + Int(count) }
+    }
+
+    /// A place, its texts where they stand in the list. The members are `Place`'s.
+    public struct Row: Sendable {
+        public var id = Text()
+        public var provider: ProviderID
+        public var name = Text()
+        public var category: Text?
+        public var types = Types()
+        public var location: Coordinate?
+        public var distanceMeters: Double?
+        public var address: Text?
+        public var imageURL: Text?
+        public var url: Text?
+        public var rating: Double?
+        public var ratingCount: Int?
+        public var priceLevel: Int?
+        public var openNow: Bool?
+
+        public init(provider: ProviderID) { self.provider = provider }
+    }
+
+    public private(set) var rows: [Row] = []
+    @usableFromInline private(set) var texts: [UInt8] = []
+    private var types: [Text] = []
+
+    public init() {}
+
+    public init(_ places: some Sequence<Place>) {
+        for place in places { append(place) }
+    }
+
+    // MARK: Filling
+
+    /// Makes room at once for what is likely to come.
+    public mutating func reserve(places: Int, textBytes: Int) {
+        rows.reserveCapacity(places)
+        texts.reserveCapacity(textBytes)
+    }
+
+    /// - Parameter write: appends valid UTF-8, and takes nothing away. What it appended before an error is dropped.
+    @inlinable
+    public mutating func add<E: Error>(_ write: (inout [UInt8]) throws(E) -> Void) throws(E) -> Text {
+        let start = texts.count
+        do throws(E) {
+            try write(&texts)
+        } catch {
+            texts.removeSubrange(start...)
+            throw error
+        }
+        return Text(start..<texts.count)
+    }
+
+    public mutating func add(_ text: String) -> Text { add { $0.append(contentsOf: text.utf8) } }
+
+    /// - Parameter place: whose row is the next to be appended; all its types come in one go.
+    public mutating func add(_ type: Text, to place: inout Row) {
+        if place.types.count == 0 { place.types.start = UInt32(types.count) }
+        types.append(type)
+        place.types.count += 1
+        assert(place.types.range.upperBound == types.count)
+    }
+
+    /// - Parameter place: whose texts and types were added to this list.
+    public mutating func append(_ place: Row) { rows.append(place) }
+
+    public mutating func append(_ place: Place) {
+        var row = Row(provider: place.provider)
+        row.id = add(place.id)
+        row.name = add(place.name)
+        row.category = place.category.map { add($0) }
+        for type in place.types { add(add(type), to: &row) }
+        row.location = place.location
+        row.distanceMeters = place.distanceMeters
+        row.address = place.address.map { add($0) }
+        row.imageURL = place.imageURL.map { add($0) }
+        row.url = place.url.map { add($0) }
+        row.rating = place.rating
+        row.ratingCount = place.ratingCount
+        row.priceLevel = place.priceLevel
+        row.openNow = place.openNow
+        append(row)
+    }
+
+    // MARK: Changing
+
+    /// Leaves out all behind the first so many.
+    public mutating func keepFirst(_ limit: Int) {
+        if rows.count > limit { rows.removeLast(rows.count - Swift.max(limit, 0)) }
+    }
+
+    public mutating func removeAll(where isOut: (Row) -> Bool) { rows.removeAll(where: isOut) }
+
+    /// Fills in how far from `centre` each place is that has a location.
+    public mutating func measureDistances(from centre: Coordinate) {
+        for index in rows.indices {
+            if let location = rows[index].location { rows[index].distanceMeters = centre.distance(to: location) }
+        }
+    }
+
+    // MARK: Reading
+
+    /// A text's bytes, valid UTF-8.
+    @_lifetime(borrow self)
+    public func utf8(_ text: Text) -> Span<UInt8> { texts.span.extracting(text.range) }
+
+    /// The bytes of all texts, those too that belong to no place any more.
+    public var allTexts: Span<UInt8> {
+        @_lifetime(borrow self)
+        get { texts.span }
+    }
+
+    public func areEqual(_ first: Text, _ second: Text) -> Bool {
+        first.count == second.count && texts[first.range] == texts[second.range]
+    }
+
+    /// - Parameter prefix: ASCII.
+    public func hasPrefix(_ text: Text, _ prefix: String) -> Bool { texts[text.range].starts(with: prefix.utf8) }
+
+    /// - Parameter suffix: ASCII.
+    public func hasSuffix(_ text: Text, _ suffix: String) -> Bool {
+        texts[text.range].reversed().starts(with: suffix.utf8.reversed())
+    }
+
+    public func types(of place: Row) -> ArraySlice<Text> { types[place.types.range] }
+
+    public func string(_ text: Text) -> String { String(decoding: texts[text.range], as: UTF8.self) }
+}
+
+extension Places: RandomAccessCollection {
+    public var startIndex: Int { 0 }
+    public var endIndex: Int { rows.count }
+
+    public subscript(index: Int) -> Place {
+        let row = rows[index]
+        return Place(
+            id: string(row.id), provider: row.provider, name: string(row.name), category: row.category.map(string),
+            types: types(of: row).map(string), location: row.location, distanceMeters: row.distanceMeters,
+            address: row.address.map(string), imageURL: row.imageURL.map(string), url: row.url.map(string),
+            rating: row.rating, ratingCount: row.ratingCount, priceLevel: row.priceLevel, openNow: row.openNow)
+    }
+}
+
+/// By what the places say, however they are kept.
+extension Places: Hashable {
+    public static func == (left: Places, right: Places) -> Bool { left.elementsEqual(right) }
+
+    public func hash(into hasher: inout Hasher) {
+        hasher.combine(count)
+        for place in self { hasher.combine(place) }
+    }
+}
+
+extension Places: ExpressibleByArrayLiteral {
+    public init(arrayLiteral places: Place...) { self.init(places) }
+}
+
+extension Places: CustomStringConvertible {
+    public var description: String { "\(Array(self))" }
+}

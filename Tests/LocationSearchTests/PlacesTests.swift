@@ -1,0 +1,66 @@
+import LocationSearch
+import Testing
+
+struct PlacesTests {
+    private static let bare = Place(id: "x", provider: .googlePlaces, name: "y")
+    private static let full = Place(
+        id: "J1", provider: .hotpepper, name: "炭火 一", category: "居酒屋", types: ["居酒屋", "", "和食"],
+        location: Coordinate(latitude: 35.6, longitude: 139.7), distanceMeters: 12, address: "",
+        imageURL: "https://i/1",
+        url: "https://u/1", rating: 4.5, ratingCount: 0, priceLevel: 2, openNow: false)
+
+    @Test func placesComeBackAsTheyWent() {
+        let places: Places = [Self.full, Self.bare]
+        #expect(Array(places) == [Self.full, Self.bare])
+        #expect(places.count == 2 && places[1] == Self.bare)
+        #expect(Places().isEmpty)
+    }
+
+    /// Their texts stand elsewhere: what counts is what they say.
+    @Test func listsAreEqualByTheirPlaces() {
+        var other: Places = [Self.bare, Self.full, Self.bare]
+        #expect(other != [Self.full, Self.bare])
+        other.removeAll { $0.provider == .googlePlaces }
+        #expect(other == [Self.full])
+        #expect(Set([other, [Self.full]]).count == 1)
+        var changed = Self.full
+        changed.types = ["居酒屋", "和食"]
+        #expect(other != [changed])
+    }
+
+    @Test(arguments: [(-1, 0), (0, 0), (1, 1), (2, 2), (9, 2)])
+    func theFirstAreKept(limit: Int, left: Int) {
+        var places: Places = [Self.full, Self.bare]
+        places.keepFirst(limit)
+        #expect(Array(places) == Array([Self.full, Self.bare].prefix(left)))
+    }
+
+    @Test func distancesAreThoseOfPlacesWithALocation() {
+        var places: Places = [Self.full, Self.bare]
+        places.measureDistances(from: Coordinate(latitude: 35.6, longitude: 139.7))
+        #expect(places.map(\.distanceMeters) == [0, nil])
+    }
+
+    private struct Broken: Error {}
+
+    @Test func aTextThatCannotBeWrittenLeavesNothing() {
+        var places = Places()
+        let kept = places.add("kept")
+        #expect(throws: Broken.self) {
+            try places.add { text throws(Broken) in
+                text.append(contentsOf: "half".utf8)
+                throw Broken()
+            }
+        }
+        #expect(places.string(kept) == "kept" && places.allTexts.count == 4)
+    }
+
+    @Test func textsAreComparedByTheirBytes() {
+        var places = Places()
+        let (first, same, longer) = (places.add("a/b"), places.add("a/b"), places.add("a/bc"))
+        #expect(places.areEqual(first, same) && !places.areEqual(first, longer))
+        #expect(places.hasPrefix(longer, "a/") && !places.hasPrefix(longer, "b") && places.hasPrefix(longer, ""))
+        #expect(places.hasSuffix(longer, "bc") && !places.hasSuffix(first, "aa/b"))
+        #expect(places.string(longer.dropFirst(2)) == "bc" && longer.dropFirst(9).isEmpty)
+    }
+}
