@@ -1,3 +1,5 @@
+internal import CScan
+
 /// Bytes written one after another; grows by doubling and keeps its memory from one text to the next.
 ///
 /// Safe to use: every write first makes sure of its room with `reserve`, and nothing else touches the memory.
@@ -94,51 +96,27 @@
     /// Copies text up to the first byte that RFC 8259, section 7, wants escaped: a control character, a quote, a
     /// backslash.
     /// - Returns: the index of that byte, `text.count` when there is none.
-    ///
-    /// Looks at what it copies anyway, in words: texts of ours are short, and looking first as the reader does
-    /// (`CScan`), then copying, takes more instructions.
-    @inline(__always)
     mutating func appendClean(_ text: UnsafeBufferPointer<UInt8>, from first: Int) -> Int {
-        let length = text.count
-        guard let from = text.baseAddress, first >= 0, first < length else { return length }
-        reserve(length - first)
-        let target = unsafe start + (count &- first)
-        // `&+` below: no index passes `length`, so none overflows.
-        var index = first
-        let lastWord = length &- 8
-        // Eight bytes at a time, loaded and stored in bounds as `index <= length - 8`. The store of a word that holds
-        // an escape is overwritten or left behind `count`.
-        while index <= lastWord {
-            let word = unsafe UnsafeRawPointer(from + index).loadUnaligned(as: UInt64.self)
-            unsafe UnsafeMutableRawPointer(target + index).storeBytes(of: word, as: UInt64.self)
-            let marks = Self.escapeMarks(in: word.littleEndian)
-            if marks != 0 {
-                index &+= marks.trailingZeroBitCount >> 3
-                count &+= index &- first
-                return index
-            }
-            index &+= 8
-        }
-        while index < length {
-            let byte = unsafe from[index]
-            if byte < 0x20 || byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\") { break }
-            unsafe target[index] = byte
-            index &+= 1
-        }
-        count &+= index &- first
-        return index
+        guard let from = text.baseAddress, first >= 0, first < text.count else { return text.count }
+        let length = text.count - first
+        reserve(length)
+        // Safe: reads the text from `first` on, writes no more than was reserved.
+        let copied = unsafe locsearch_copy_clean(start + count, from + first, length)
+        count += copied
+        return first + copied
     }
 
-    /// The high bit of each byte that needs escaping. Exact up to and including the lowest marked byte: a borrow can
-    /// only mark bytes above it falsely.
+    /// The same from the text's beginning, behind a quote. One check of room, for the closing quote too.
     @inline(__always)
-    private static func escapeMarks(in word: UInt64) -> UInt64 {
-        let ones: UInt64 = 0x0101_0101_0101_0101
-        let high: UInt64 = 0x8080_8080_8080_8080
-        // byte ^ 2 < 0x21 for a control character and for the quote, which is 0x22; byte ^ 0x5C < 1 for a backslash.
-        let controlOrQuote = (word ^ ones &* 2) &- ones &* 0x21
-        let backslash = (word ^ ones &* 0x5C) &- ones
-        return (controlOrQuote | backslash) & ~word & high
+    mutating func appendQuoted(_ text: UnsafeBufferPointer<UInt8>) -> Int {
+        reserve(text.count + 2)
+        unsafe start[count] = UInt8(ascii: "\"")
+        count += 1
+        guard let from = text.baseAddress else { return 0 }
+        // Safe: as above.
+        let copied = unsafe locsearch_copy_clean(start + count, from, text.count)
+        count += copied
+        return copied
     }
 
     /// Decimal digits, at least `width` (at most 20) of them with zeros in front.

@@ -48,6 +48,15 @@ struct JSONBytes: ~Escapable {
         return unsafe bytes[unchecked: index]
     }
 
+    /// Whether these two bytes stand there, neighbours.
+    @inline(__always)
+    func holds(_ first: UInt8, _ second: UInt8, at index: Int) -> Bool {
+        guard index &+ 2 <= count else { return false }
+        // Safe: in bounds by the check above; the load may be unaligned.
+        let pair = unsafe bytes.bytes.unsafeLoadUnaligned(fromUncheckedByteOffset: index, as: UInt16.self)
+        return UInt16(littleEndian: pair) == UInt16(first) | UInt16(second) << 8
+    }
+
     /// Eight bytes, the first in the lowest place.
     /// - Parameter index: at most `count - 8`; the caller has checked.
     @inline(__always)
@@ -71,9 +80,13 @@ struct JSONBytes: ~Escapable {
     func keyRange(at index: inout Int) throws(JSONError) -> TextRange {
         guard byte(index) == UInt8(ascii: "\"") else { throw JSONError(.unexpectedByte, at: index) }
         let key = try textRange(from: index)
-        index = try token(from: key.end &+ 1)
-        guard byte(index) == UInt8(ascii: ":") else { throw JSONError(.unexpectedByte, at: index) }
-        index &+= 1
+        if holds(UInt8(ascii: "\""), UInt8(ascii: ":"), at: key.end) {
+            index = key.end &+ 2
+        } else {
+            index = try token(from: key.end &+ 1)
+            guard byte(index) == UInt8(ascii: ":") else { throw JSONError(.unexpectedByte, at: index) }
+            index &+= 1
+        }
         return key
     }
 
@@ -103,16 +116,18 @@ struct JSONBytes: ~Escapable {
     @inline(__always)
     func textRange(from quote: Int) throws(JSONError) -> TextRange {
         let start = quote &+ 1
-        let index = firstSpecial(from: start)
-        if index < count, byte(index) == UInt8(ascii: "\"") {
-            return TextRange(start: start, end: index, hasEscapes: false)
+        // Safe: the span's own bytes and count, and the call reads nothing else.
+        let end = unsafe bytes.withUnsafeBufferPointer { bytes in
+            // Without an address there are no bytes.
+            guard let first = bytes.baseAddress else { return -1 }
+            return unsafe locsearch_text_end(first, start, bytes.count)
         }
-        return TextRange(start: start, end: try textEnd(behindSpecials: index), hasEscapes: true)
+        if end >= 0 { return TextRange(start: start, end: end, hasEscapes: false) }
+        return TextRange(start: start, end: try textEnd(from: start), hasEscapes: true)
     }
 
     /// Where the first quote, backslash or control character from `start` on stands; the end if there is none.
-    @inline(__always)
-    func firstSpecial(from start: Int) -> Int {
+    private func firstSpecial(from start: Int) -> Int {
         // Safe: the span's own bytes and count, and the call reads nothing else.
         unsafe bytes.withUnsafeBufferPointer { bytes in
             // Without an address there are no bytes.
@@ -123,8 +138,8 @@ struct JSONBytes: ~Escapable {
 
     /// Where the closing quote of a string stands that holds escapes or is at fault.
     @inline(never)
-    private func textEnd(behindSpecials first: Int) throws(JSONError) -> Int {
-        var index = first
+    private func textEnd(from start: Int) throws(JSONError) -> Int {
+        var index = firstSpecial(from: start)
         while index < count {
             switch bytes[index] {
             case UInt8(ascii: "\""): return index

@@ -139,18 +139,12 @@ extension JSONReader {
     mutating func nextMember(in table: borrowing JSONNameTable) throws(JSONError) -> Int? {
         let input = JSONBytes(input.bytes)
         var index = offset
+        if !isAtStart, input.holds(UInt8(ascii: ","), UInt8(ascii: "\""), at: index) {
+            index &+= 1
+        } else {
+            guard try seekKey(input, &index) else { return nil }
+        }
         while true {
-            index = try input.token(from: index)
-            if input.byte(index) == UInt8(ascii: "}") {
-                leave(behind: index)
-                return nil
-            }
-            if isAtStart {
-                isAtStart = false
-            } else {
-                guard input.byte(index) == UInt8(ascii: ",") else { throw JSONError(.unexpectedByte, at: index) }
-                index = try input.token(from: index &+ 1)
-            }
             let key = try input.keyRange(at: &index)
             if table.mayHold(key, in: input), let member = table.index(of: key, in: input) {
                 offset = index
@@ -164,6 +158,30 @@ extension JSONReader {
                 try skipOther()
                 index = offset
             }
+            // Compact input: the next key follows at once.
+            if input.holds(UInt8(ascii: ","), UInt8(ascii: "\""), at: index) {
+                index &+= 1
+            } else {
+                guard try seekKey(input, &index) else { return nil }
+            }
         }
+    }
+
+    /// Moves `index` from behind an opening brace or a member to the next member's key.
+    /// - Returns: `false` once the object has ended; it was left.
+    @inline(never)
+    private mutating func seekKey(_ input: borrowing JSONBytes, _ index: inout Int) throws(JSONError) -> Bool {
+        index = try input.token(from: index)
+        if input.byte(index) == UInt8(ascii: "}") {
+            leave(behind: index)
+            return false
+        }
+        if isAtStart {
+            isAtStart = false
+        } else {
+            guard input.byte(index) == UInt8(ascii: ",") else { throw JSONError(.unexpectedByte, at: index) }
+            index = try input.token(from: index &+ 1)
+        }
+        return true
     }
 }

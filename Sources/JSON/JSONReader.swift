@@ -140,6 +140,14 @@ public struct JSONReader: ~Escapable {
         return try text.string()
     }
 
+    /// Appends a string's text to others, as valid UTF-8; nothing when the value is no string, or no valid text.
+    public mutating func appendText(to target: inout [UInt8]) throws(JSONError) {
+        guard try token() == UInt8(ascii: "\"") else { return try skip() }
+        let range = try input.textRange(from: offset)
+        offset = range.end &+ 1
+        input.text(range).append(to: &target)
+    }
+
     /// `true` or `false`; `nil` when the value is neither.
     public mutating func bool() throws(JSONError) -> Bool? {
         let first = try token()

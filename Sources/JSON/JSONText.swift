@@ -1,3 +1,5 @@
+internal import CScan
+
 /// A key or a string value where it stands in the input, escapes and all: compared without making a `String`.
 /// Lives no longer than the bytes it was read from.
 public struct JSONText: ~Escapable {
@@ -73,13 +75,20 @@ public struct JSONText: ~Escapable {
         return hasEscapes ? try unescaped() : String(copying: text)
     }
 
-    /// Appends what `string` would hold: valid UTF-8.
-    /// - Throws: `invalidUTF8`, `loneSurrogate`; nothing is appended then.
-    public func append(to target: inout [UInt8]) throws(JSONError) {
-        guard !hasEscapes else { return target.append(contentsOf: try string().utf8) }
-        guard (try? UTF8Span(validating: bytes)) != nil else { throw JSONError(.invalidUTF8, at: offset) }
+    /// Appends what `string` would hold, as valid UTF-8; nothing when `string` would throw.
+    @inline(__always)
+    public func append(to target: inout [UInt8]) {
+        guard !hasEscapes else { return appendUnescaped(to: &target) }
         // Safe: the buffer is used within the call only.
-        unsafe bytes.withUnsafeBufferPointer { unsafe target.append(contentsOf: $0) }
+        unsafe bytes.withUnsafeBufferPointer { bytes in
+            guard let start = bytes.baseAddress, unsafe locsearch_is_utf8(start, bytes.count) else { return }
+            unsafe target.append(contentsOf: bytes)
+        }
+    }
+
+    @inline(never)
+    private func appendUnescaped(to target: inout [UInt8]) {
+        if let text = try? string() { target.append(contentsOf: text.utf8) }
     }
 
     /// The reader has checked each escape's shape; what is left to refuse is a surrogate without its other half.

@@ -163,13 +163,19 @@ public struct JSONWriter: ~Copyable {
 
     @inline(__always)
     private mutating func appendString(_ text: UnsafeBufferPointer<UInt8>) {
+        let clean = unsafe buffer.appendQuoted(text)
+        if clean < text.count { unsafe appendEscaped(text, from: clean) }
         buffer.append(UInt8(ascii: "\""))
-        var index = unsafe buffer.appendClean(text, from: 0)
+    }
+
+    /// Seldom needed, and long: out of the way of the rest.
+    @inline(never)
+    private mutating func appendEscaped(_ text: UnsafeBufferPointer<UInt8>, from first: Int) {
+        var index = first
         while index < text.count {
             appendEscape(unsafe text[index])
             index = unsafe buffer.appendClean(text, from: index + 1)
         }
-        buffer.append(UInt8(ascii: "\""))
     }
 
     private mutating func appendEscape(_ byte: UInt8) {

@@ -152,7 +152,14 @@ public struct Places: Sendable {
     }
 
     public func areEqual(_ first: Text, _ second: Text) -> Bool {
-        first.count == second.count && texts[first.range] == texts[second.range]
+        guard first.count == second.count else { return false }
+        // From the end: where ids differ, they nearly always differ there.
+        var (index, other) = (first.range.upperBound, second.range.upperBound)
+        while index > first.range.lowerBound {
+            (index, other) = (index - 1, other - 1)
+            guard texts[index] == texts[other] else { return false }
+        }
+        return true
     }
 
     /// - Parameter prefix: ASCII.

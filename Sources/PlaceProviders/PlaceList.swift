@@ -45,8 +45,8 @@ extension JSONReader {
 
     /// The same, kept among the texts of `places`.
     mutating func wanted(in places: inout Places) throws(JSONError) -> Places.Text? {
-        guard let text = try text(), !text.isEmpty else { return nil }
-        return places.add(text)
+        let text = try places.add { texts throws(JSONError) in try appendText(to: &texts) }
+        return text.isEmpty ? nil : text
     }
 
     /// An array's texts as the types of `place`; none when the value is no array.
@@ -114,13 +114,6 @@ extension JSONReader {
             }
         }
         return Coordinate(latitude, longitude)
-    }
-}
-
-extension Places {
-    /// - Returns: `nil` for what is no valid text.
-    mutating func add(_ text: borrowing JSONText) -> Text? {
-        try? add { target throws(JSONError) in try text.append(to: &target) }
     }
 }
 

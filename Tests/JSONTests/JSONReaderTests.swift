@@ -106,6 +106,39 @@ struct JSONReaderTests {
         #expect { try string(Array(text.utf8)) } throws: { ($0 as? JSONError)?.kind == .loneSurrogate }
     }
 
+    /// Which bytes are text is decided twice, by us where texts are appended: both must say the same of all sequences
+    /// of two bytes and of what can follow them, however much ASCII stands before.
+    @Test(arguments: [0, 17])
+    func appendedTextsAreThoseThatAreStrings(before: Int) throws {
+        let ends: [[UInt8]] = [
+            [], [0x41], [0x80], [0x80, 0x80], [0xBF, 0xBF], [0x80, 0xC0], [0xE3, 0x81, 0x82, 0xE3],
+        ]
+        let ascii = Array(repeating: UInt8(ascii: "a"), count: before)
+        var (valid, differing) = (0, [[UInt8]]())
+        for first in UInt8(0x7E)...0xFF {
+            for second in UInt8(0x7E)...0xFF {
+                for end in ends {
+                    let text = ascii + [first, second] + end
+                    let (string, appended) = (try? self.string(quoted(text)), try appending(quoted(text)))
+                    if string.map({ Array($0.utf8) }) != appended { differing.append(text) }
+                    if appended != nil { valid += 1 }
+                }
+            }
+        }
+        #expect(differing.isEmpty)
+        #expect(valid > 3_000)
+    }
+
+    private func quoted(_ text: [UInt8]) -> [UInt8] { [UInt8(ascii: "\"")] + text + [UInt8(ascii: "\"")] }
+
+    /// What a text is when it is appended to another; `nil` when it is refused, and then nothing is.
+    private func appending(_ body: [UInt8]) throws -> [UInt8]? {
+        var reader = JSONReader(body.span)
+        var target = [UInt8(ascii: ">")]
+        try reader.appendText(to: &target)
+        return target.count > 1 ? Array(target.dropFirst()) : nil
+    }
+
     @Test func invalidUTF8IsTheTextsFaultAndReadingGoesOn() throws {
         let text: [UInt8] = Array(#"["a"#.utf8) + [0xFF, 0xC3] + Array(#"",7]"#.utf8)
         var reader = JSONReader(text.span)

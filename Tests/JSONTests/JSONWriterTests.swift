@@ -32,6 +32,25 @@ struct JSONWriterTests {
         #expect(json == #"{"a":1,"b":[[],{},"x",null,false],"dynamic \"key\"":[1, 2],"c":true,"d":["p","q"]}"#)
     }
 
+    /// Wherever it stands in whatever is copied at once.
+    @Test func whatNeedsAnEscapeHasOneAtEachPlace() throws {
+        for length in 1...40 {
+            for place in 0..<length {
+                for byte in Array(0..<0x24) + [0x5B, 0x5C, 0x5D, 0x7F] as [UInt8] {
+                    var bytes = Array(repeating: UInt8(ascii: "x"), count: length)
+                    bytes[place] = byte
+                    let json = text { $0.value(utf8: bytes.span) }
+                    let isClean = byte >= 0x20 && byte != UInt8(ascii: "\"") && byte != UInt8(ascii: "\\")
+                    #expect(isClean == (json.utf8.count == length + 2))
+                    let written = Array(json.utf8)
+                    var reader = JSONReader(written.span)
+                    let back = try reader.string()
+                    #expect(back.map { Array($0.utf8) } == bytes, "\(length) \(place) \(byte)")
+                }
+            }
+        }
+    }
+
     @Test func whatIsNilIsLeftOut() {
         let json = text { writer in
             writer.beginObject()

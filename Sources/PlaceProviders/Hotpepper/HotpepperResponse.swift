@@ -172,7 +172,8 @@ extension HotpepperResponse {
                 if let text, !text.isEmpty, worth > rank || worth == 3 { (best, rank) = (text, worth) }
             }
         }
-        guard let best, let url = list.places.add(best) else { return nil }
-        return list.places.hasSuffix(url, "noimage.gif") ? nil : url
+        guard let best else { return nil }
+        let url = list.places.add { best.append(to: &$0) }
+        return url.isEmpty || list.places.hasSuffix(url, "noimage.gif") ? nil : url
     }
 }
