@@ -21,6 +21,13 @@ struct QueryURL {
 
     mutating func add(_ name: String, _ number: Int) { add(name, "\(number)") }
 
+    /// As `plainDecimal`.
+    mutating func add(_ name: String, decimal number: Double) {
+        addFlag(name)
+        bytes.append(UInt8(ascii: "="))
+        number.appendPlainDecimal(to: &bytes)
+    }
+
     /// A name without a value: some parameters count by being there.
     mutating func addFlag(_ name: String) {
         bytes.append(UInt8(ascii: hasQuery ? "&" : "?"))
@@ -67,16 +74,26 @@ struct QueryURL {
 extension Double {
     /// For URLs and bodies: a decimal point, no exponent, at most 7 decimals (about 1 cm).
     var plainDecimal: String {
+        var bytes: [UInt8] = []
+        appendPlainDecimal(to: &bytes)
+        return String(decoding: bytes, as: UTF8.self)
+    }
+
+    fileprivate func appendPlainDecimal(to bytes: inout [UInt8]) {
         let scaled = (self * 1e7).rounded()
-        guard scaled.isFinite, abs(scaled) < 9e18 else { return "0" }
-        let whole = Int64(scaled)
-        let (quotient, remainder) = abs(whole).quotientAndRemainder(dividingBy: 10_000_000)
-        let sign = whole < 0 ? "-" : ""
-        guard remainder != 0 else { return "\(sign)\(quotient)" }
-        var (digits, places) = (remainder, 7)
-        while digits % 10 == 0 { (digits, places) = (digits / 10, places - 1) }
-        let fraction = digits.description
-        let zeros = String(repeating: "0", count: places - fraction.utf8.count)
-        return "\(sign)\(quotient).\(zeros)\(fraction)"
+        guard scaled.isFinite, abs(scaled) < 9e18 else { return bytes.append(UInt8(ascii: "0")) }
+        if scaled < 0 { bytes.append(UInt8(ascii: "-")) }
+        var rest = UInt64(abs(scaled))
+        var places = 7
+        while places > 0, rest % 10 == 0 { (rest, places) = (rest / 10, places - 1) }
+        // From the last digit to the first, then turned round.
+        let first = bytes.count
+        for place in 0... {
+            if place == places, place > 0 { bytes.append(UInt8(ascii: ".")) }
+            if place > places, rest == 0 { break }
+            bytes.append(UInt8(ascii: "0") + UInt8(rest % 10))
+            rest /= 10
+        }
+        bytes[first...].reverse()
     }
 }

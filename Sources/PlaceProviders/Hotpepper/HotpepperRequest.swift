@@ -19,8 +19,8 @@ struct HotpepperRequest {
             let range = Self.ranges.firstIndex { $0 >= request.radiusMeters } ?? Self.ranges.count - 1
             start = request.pageToken.flatMap(Self.start) ?? 1
             radiusMeters = Self.ranges[range]
-            url.add("lat", location.latitude.plainDecimal)
-            url.add("lng", location.longitude.plainDecimal)
+            url.add("lat", decimal: location.latitude)
+            url.add("lng", decimal: location.longitude)
             url.add("range", range + 1)
             // A comma would separate keywords, even an encoded one; a blank asks for both.
             url.add("keyword", request.keyword.map { String($0.map { $0 == "," ? " " : $0 }) })
@@ -38,7 +38,7 @@ struct HotpepperRequest {
 
     /// - Returns: the genre code to filter by, empty for no filter, `nil` for what is no restaurant.
     static func genre(for category: String) -> String? {
-        if let known = genres[category.lowercased()] { return known }
+        if let known = genres[category] ?? genres[category.lowercased()] { return known }
         let bytes = Array(category.utf8)
         let isCode =
             bytes.count == 4 && (bytes[0] | 0x20) == UInt8(ascii: "g")
