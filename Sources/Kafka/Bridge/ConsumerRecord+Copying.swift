@@ -27,6 +27,7 @@ extension ConsumerRecord {
 
     private static func bytes(_ start: UnsafeRawPointer?, _ count: Int) -> [UInt8]? {
         guard let start else { return nil }
-        return [UInt8](UnsafeRawBufferPointer(start: start, count: count))
+        // Typed, or the bytes are copied one by one.
+        return [UInt8](UnsafeBufferPointer(start: start.assumingMemoryBound(to: UInt8.self), count: count))
     }
 }

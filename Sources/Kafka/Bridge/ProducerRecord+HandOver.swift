@@ -7,8 +7,13 @@ extension ProducerRecord {
     ) -> rd_kafka_resp_err_t {
         let list = rd_kafka_headers_new(headers.count)
         for header in headers {
-            _ = Self.withBytes(header.value) { bytes in
-                rd_kafka_header_add(list, header.name, -1, bytes.baseAddress, bytes.count)
+            var name = header.name
+            name.withUTF8 { name in
+                name.withMemoryRebound(to: CChar.self) { name in
+                    _ = Self.withBytes(header.value) { bytes in
+                        rd_kafka_header_add(list, name.baseAddress, name.count, bytes.baseAddress, bytes.count)
+                    }
+                }
             }
         }
         let code = Self.withBytes(key) { key in
