@@ -30,15 +30,12 @@ public final class SingleFlight<Key: Hashable & Sendable, Value: Sendable, Failu
         public var underWay = 0
     }
 
-    private enum Verdict: Sendable {
-        case landed(Result<Value, Failure>)
-        case timedOut, cancelled
-    }
-
     private final class Flight {
         let deadline: Deadline
         var task: Task<Void, Never>?
-        var waiters: [Waiter<Verdict>] = []
+        /// What it brought, once it has landed.
+        var result: Result<Value, Failure>?
+        var waiters: [Waiter<FlightVerdict>] = []
         var waiting = 0
 
         init(deadline: Deadline) { self.deadline = deadline }
@@ -93,12 +90,16 @@ public final class SingleFlight<Key: Hashable & Sendable, Value: Sendable, Failu
                 counters.joined += 1
             }
             switch await waiter.verdict(ifCancelled: .cancelled) {
-            case .landed(.success(let value)): return (value, found != nil)
-            case .landed(.failure(let error)):
-                guard deadline > flight.deadline, lacksTime(error), !deadline.hasPassed(at: timekeeper.now) else {
-                    throw .failed(error)
+            case .landed:
+                switch flight.result {
+                case .success(let value): return (value, found != nil)
+                case .failure(let error):
+                    guard deadline > flight.deadline, lacksTime(error), !deadline.hasPassed(at: timekeeper.now) else {
+                        throw .failed(error)
+                    }
+                    counters.again += 1
+                case nil: preconditionFailure("a flight that landed without a result")
                 }
-                counters.again += 1
             case .timedOut:
                 leave(flight, key)
                 throw .timedOut
@@ -109,8 +110,8 @@ public final class SingleFlight<Key: Hashable & Sendable, Value: Sendable, Failu
         }
     }
 
-    private func board(_ flight: Flight, before deadline: Deadline) -> Waiter<Verdict> {
-        let waiter = Waiter<Verdict>()
+    private func board(_ flight: Flight, before deadline: Deadline) -> Waiter<FlightVerdict> {
+        let waiter = Waiter<FlightVerdict>()
         flight.waiters.append(waiter)
         flight.waiting += 1
         // The call ends by the flight's deadline; only who has less needs a timer.
@@ -128,19 +129,18 @@ public final class SingleFlight<Key: Hashable & Sendable, Value: Sendable, Failu
         counters.flights += 1
         flight.task = Task.immediate(executorPreference: taskExecutor) {
             _ = isolation
-            let result: Result<Value, Failure>
             do throws(Failure) {
-                result = .success(try await call(flight.deadline))
+                flight.result = .success(try await call(flight.deadline))
             } catch {
-                result = .failure(error)
+                flight.result = .failure(error)
             }
-            land(flight, key, result)
+            land(flight, key)
         }
     }
 
-    private func land(_ flight: Flight, _ key: Key, _ result: Result<Value, Failure>) {
+    private func land(_ flight: Flight, _ key: Key) {
         if flights[key] === flight { flights[key] = nil }
-        for waiter in flight.waiters { waiter.settle(.landed(result)) }
+        for waiter in flight.waiters { waiter.settle(.landed) }
     }
 
     private func leave(_ flight: Flight, _ key: Key) {
@@ -151,4 +151,9 @@ public final class SingleFlight<Key: Hashable & Sendable, Value: Sendable, Failu
         counters.abandoned += 1
         flight.task?.cancel()
     }
+}
+
+/// How a caller's wait ended.
+private enum FlightVerdict: Sendable {
+    case landed, timedOut, cancelled
 }
