@@ -1,11 +1,8 @@
 internal import Synchronization
 
 /// Tells whoever runs a request whether a call has been made for it: until then, giving it up costs nothing.
-///
-/// Comes along as a task-local value, for a shared call runs in a task of its own. Safe to use from any thread.
+/// Safe to use from any thread.
 public final class CallNote: Sendable {
-    @TaskLocal public static var current: CallNote?
-
     private let made = Atomic(false)
 
     public init() {}

@@ -13,7 +13,7 @@ final class ProviderGuard {
     let id: ProviderID
     private let policy: ProviderPolicy
     private let clock: any MonotonicClock
-    private let flights: SingleFlight<SearchRequest, Asked, Asked.Failure>
+    private let flights: SingleFlight<Inquiry, Asked, Asked.Failure>
     private let breaker: CircuitBreaker
     private let limiter: RateLimiter
     private let concurrency: AdaptiveLimit
@@ -25,15 +25,26 @@ final class ProviderGuard {
     private let onWasted: @Sendable (ProviderID, Int) -> Void
     private var random: any RandomNumberGenerator & Sendable
 
-    /// What came of asking.
-    struct Asked: Sendable {
-        var answer: ProviderAnswer
-        var cost: Cost
+    /// What came of asking. An object, as is a failure, for it goes from task to task by way of many frames.
+    final class Asked: Sendable {
+        let answer: ProviderAnswer
+        let cost: Cost
 
-        struct Failure: Error, Sendable {
-            var error: SearchError
-            var cost: Cost
+        init(answer: ProviderAnswer, cost: Cost) {
+            self.answer = answer
+            self.cost = cost
         }
+
+        final class Failure: Error, Sendable {
+            let error: SearchError
+            let cost: Cost
+
+            init(error: SearchError, cost: Cost) {
+                self.error = error
+                self.cost = cost
+            }
+        }
+
         struct Cost: Sendable {
             var attempts = 0
             var upstream: Duration = .zero
@@ -41,9 +52,8 @@ final class ProviderGuard {
             static func waiting(since start: ContinuousClock.Instant, until end: ContinuousClock.Instant) -> Cost {
                 Cost(upstream: start.duration(to: end))
             }
-            static func += (a: inout Cost, b: Cost) {
-                a.attempts += b.attempts
-                a.upstream += b.upstream
+            static func + (a: Cost, b: Cost) -> Cost {
+                Cost(attempts: a.attempts + b.attempts, upstream: a.upstream + b.upstream)
             }
         }
     }
@@ -77,22 +87,19 @@ final class ProviderGuard {
 
     /// Asks the provider, or takes part in an identical request's asking.
     /// - Parameter mayHold: nobody else can serve it, so `whenOpen` decides about waiting.
-    func ask(
-        _ service: any PlaceService, _ request: SearchRequest, before deadline: Deadline, mayHold: Bool
-    ) async -> Result<Asked, Asked.Failure> {
-        let mayHold = mayHold && policy.whenOpen == .hold
+    func ask(_ inquiry: Inquiry, before deadline: Deadline, mayHold: Bool) async throws(Asked.Failure) -> Asked {
+        guard mayHold, policy.whenOpen == .hold else { return try await sharing(inquiry, before: deadline) }
         var deadline = deadline
         var spent = Asked.Cost()
         while true {
             do throws(Asked.Failure) {
-                var asked = try await sharing(service, request, before: deadline)
-                asked.cost += spent
-                return .success(asked)
+                let asked = try await sharing(inquiry, before: deadline)
+                return Asked(answer: asked.answer, cost: asked.cost + spent)
             } catch {
-                spent += error.cost
-                guard mayHold, error.error.code == .circuitOpen, let pause = error.error.retryAfter,
+                spent = spent + error.cost
+                guard error.error.code == .circuitOpen, let pause = error.error.retryAfter,
                     let waited = await hold(for: pause)
-                else { return .failure(Asked.Failure(error: error.error, cost: spent)) }
+                else { throw Asked.Failure(error: error.error, cost: spent) }
                 deadline = Deadline(deadline.instant + waited)
             }
         }
@@ -112,15 +119,14 @@ final class ProviderGuard {
 
     /// One call for all that ask the same at the same time.
     private func sharing(
-        _ service: any PlaceService, _ request: SearchRequest, before deadline: Deadline,
-        isolation: isolated (any Actor)? = #isolation
+        _ inquiry: Inquiry, before deadline: Deadline, isolation: isolated (any Actor)? = #isolation
     ) async throws(Asked.Failure) -> Asked {
-        guard policy.sharesIdenticalCalls else { return try await retrying(service, request, before: deadline) }
+        guard policy.sharesIdenticalCalls else { return try await retrying(inquiry, before: deadline) }
         let start = clock.now
         do throws(FlightError<Asked.Failure>) {
-            let (asked, isShared) = try await flights.run(request.identity(at: id), before: deadline) {
+            let (asked, isShared) = try await flights.run(inquiry, before: deadline) {
                 [self] (deadline) async throws(Asked.Failure) in
-                try await flight(service, request, before: deadline)
+                try await flight(inquiry, before: deadline)
             }
             // The call belongs to whoever made it; who shared it paid with time only.
             return isShared ? Asked(answer: asked.answer, cost: .waiting(since: start, until: clock.now)) : asked
@@ -134,11 +140,9 @@ final class ProviderGuard {
     }
 
     /// Runs in a task of its own, which is cancelled when nobody waits for it any more: then its calls were for nothing.
-    private func flight(
-        _ service: any PlaceService, _ request: SearchRequest, before deadline: Deadline
-    ) async throws(Asked.Failure) -> Asked {
+    private func flight(_ inquiry: Inquiry, before deadline: Deadline) async throws(Asked.Failure) -> Asked {
         do throws(Asked.Failure) {
-            let asked = try await retrying(service, request, before: deadline)
+            let asked = try await retrying(inquiry, before: deadline)
             if Task.isCancelled { onWasted(id, asked.cost.attempts) }
             return asked
         } catch {
@@ -150,13 +154,11 @@ final class ProviderGuard {
     // MARK: - Attempts
 
     /// One attempt after another until one succeeds or another makes no sense.
-    private func retrying(
-        _ service: any PlaceService, _ request: SearchRequest, before deadline: Deadline
-    ) async throws(Asked.Failure) -> Asked {
+    private func retrying(_ inquiry: Inquiry, before deadline: Deadline) async throws(Asked.Failure) -> Asked {
         var cost = Asked.Cost()
         while true {
             let failure: SearchError
-            switch await attempt(service, request, before: deadline, &cost) {
+            switch await attempt(inquiry, before: deadline, &cost) {
             case .success(let answer): return Asked(answer: answer, cost: cost)
             case .failure(let error): failure = error
             }
@@ -179,29 +181,34 @@ final class ProviderGuard {
 
     /// One call, if all three let it through.
     private func attempt(
-        _ service: any PlaceService, _ request: SearchRequest, before deadline: Deadline, _ cost: inout Asked.Cost
+        _ inquiry: Inquiry, before deadline: Deadline, _ cost: inout Asked.Cost
     ) async -> Result<ProviderAnswer, SearchError> {
-        guard !Task.isCancelled, !deadline.hasPassed(at: clock.now) else { return .failure(.timedOut) }
+        let arrival = clock.now
+        guard !Task.isCancelled, !deadline.hasPassed(at: arrival) else { return .failure(.timedOut) }
         let permit: CircuitBreaker.Permit
         do throws(CircuitBreaker.Rejection) {
-            permit = try breaker.permit(at: clock.now)
+            permit = try breaker.permit(at: arrival)
         } catch {
             return .failure(.circuitOpen(id, for: error.retryAfter))
         }
         let slot: AdaptiveLimit.Slot
         do throws(Refusal) {
-            slot = try await admission(before: deadline)
+            if let free = try admission(before: deadline, at: arrival) {
+                slot = free
+            } else {
+                slot = try await turn(before: deadline)
+            }
         } catch {
             return .failure(.refused(error, by: id))
         }
         calls += 1
-        CallNote.current?.noteCall()
-        if cost.attempts == 0 { budget.noteRequest(at: clock.now) }
-        cost.attempts += 1
+        inquiry.note?.noteCall()
         let start = clock.now
+        if cost.attempts == 0 { budget.noteRequest(at: start) }
+        cost.attempts += 1
         let result: Result<ProviderAnswer, SearchError>
         do throws(SearchError) {
-            result = .success(try await service.answer(request, before: deadline))
+            result = .success(try await inquiry.service.answer(inquiry.request, before: deadline))
         } catch {
             result = .failure(error)
         }
@@ -219,14 +226,27 @@ final class ProviderGuard {
         return result
     }
 
-    /// A turn at the rate and a place among the calls under way. Whoever must wait for a place gives his turn back first:
-    /// turns saved up by a crowd, used all at once when places come free, would exceed the rate.
-    private func admission(before deadline: Deadline) async throws(Refusal) -> AdaptiveLimit.Slot {
+    /// A turn at the rate and a place among the calls under way, where neither takes a wait; `nil`: one does.
+    private func admission(
+        before deadline: Deadline, at now: ContinuousClock.Instant
+    ) throws(Refusal) -> AdaptiveLimit.Slot? {
+        guard concurrency.hasRoom, limiter.tryAcquire(at: now) else { return nil }
+        do throws(Refusal) {
+            return try concurrency.enter(before: deadline, at: now)
+        } catch {
+            limiter.giveBack(at: now)
+            throw error
+        }
+    }
+
+    /// The same for whoever waits. Whoever must wait for a place gives his turn back first: turns saved up by a crowd, used
+    /// all at once when places come free, would exceed the rate.
+    private func turn(before deadline: Deadline) async throws(Refusal) -> AdaptiveLimit.Slot {
         let latest = latestStart(before: deadline)
         try await limiter.acquire(before: latest, at: clock.now)
         if concurrency.hasRoom {
             do throws(Refusal) {
-                return try await concurrency.acquire(before: deadline, at: clock.now)
+                return try concurrency.enter(before: deadline, at: clock.now)
             } catch {
                 limiter.giveBack(at: clock.now)
                 throw error
@@ -290,18 +310,6 @@ final class ProviderGuard {
             closedFor: limiter.closedUntil(at: now).map { now.duration(to: $0) }, rateLimiter: limiter.statistics,
             concurrency: concurrency.statistics, retries: budget.statistics,
             calls: calls, shared: flights.statistics.joined, held: held)
-    }
-}
-
-extension SearchRequest {
-    /// What makes two requests one call: everything the provider is asked, nothing of who asks or how long.
-    fileprivate func identity(at provider: ProviderID) -> SearchRequest {
-        var request = self
-        request.requestID = ""
-        request.sessionID = nil
-        request.timeout = nil
-        request.provider = .named(provider)
-        return request
     }
 }
 

@@ -3,8 +3,9 @@ public import Resilience
 /// Asks providers for places; deadline, limits, retries and breaker are its business. Called concurrently.
 public protocol SearchWorking: Sendable {
     /// - Parameter candidates: at least one, best first. The next is asked when one fails for the moment.
+    /// - Parameter note: told of the first call.
     func report(
-        on request: SearchRequest, from candidates: [any PlaceService], before deadline: Deadline
+        on request: SearchRequest, from candidates: [any PlaceService], before deadline: Deadline, note: CallNote?
     ) async -> SearchReport
 }
 
@@ -21,11 +22,11 @@ public struct SearchInteractor: Sendable {
 
     /// Never throws: a failure is an outcome too, so that each request has exactly one.
     /// - Parameter request: validated.
-    public func run(_ request: SearchRequest, before deadline: Deadline) async -> SearchOutcome {
+    public func run(_ request: SearchRequest, before deadline: Deadline, note: CallNote? = nil) async -> SearchOutcome {
         do throws(SearchError) {
             let candidates = try selection.candidates(for: request)
             return presenter.present(
-                await worker.report(on: request, from: candidates, before: deadline), for: request)
+                await worker.report(on: request, from: candidates, before: deadline, note: note), for: request)
         } catch {
             return presenter.present(
                 SearchReport(result: .failure(error), provider: request.provider.named), for: request)

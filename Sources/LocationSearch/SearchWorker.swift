@@ -45,28 +45,26 @@ public actor SearchWorker: SearchWorking, FleetMember {
     }
 
     public func report(
-        on request: SearchRequest, from candidates: [any PlaceService], before deadline: Deadline
+        on request: SearchRequest, from candidates: [any PlaceService], before deadline: Deadline, note: CallNote?
     ) async -> SearchReport {
-        var report = SearchReport(result: .failure(.timedOut))
-        for (index, service) in candidates.enumerated() {
-            report.provider = service.id
-            report.triedProviders.append(service.id)
-            let asked = await guardian(of: service.id).ask(
-                service, request, before: deadline, mayHold: index == candidates.count - 1)
-            switch asked {
-            case .success(let asked):
-                report.note(asked.cost)
-                report.result = .success(asked.answer)
-                return report
-            case .failure(let failure):
-                report.note(failure.cost)
-                report.result = .failure(failure.error)
-                guard failure.error.allowsFallback, !Task.isCancelled, !deadline.hasPassed(at: clock.now) else {
-                    return report
+        var tried: [ProviderID] = []
+        var spent = ProviderGuard.Asked.Cost()
+        while true {
+            let service = candidates[tried.count]
+            let id = service.id
+            tried.append(id)
+            let isLast = tried.count == candidates.count
+            do throws(ProviderGuard.Asked.Failure) {
+                let asked = try await guardian(of: id).ask(
+                    Inquiry(service, request, note: note), before: deadline, mayHold: isLast)
+                return SearchReport(.success(asked.answer), from: id, tried, cost: spent + asked.cost)
+            } catch {
+                spent = spent + error.cost
+                if isLast || !error.error.allowsFallback || Task.isCancelled || deadline.hasPassed(at: clock.now) {
+                    return SearchReport(.failure(error.error), from: id, tried, cost: spent)
                 }
             }
         }
-        return report
     }
 
     private func guardian(of id: ProviderID) -> ProviderGuard {
@@ -99,9 +97,12 @@ public protocol FleetMember: Sendable {
 }
 
 extension SearchReport {
-    fileprivate mutating func note(_ cost: ProviderGuard.Asked.Cost) {
-        attempts += cost.attempts
-        upstream += cost.upstream
+    fileprivate init(
+        _ result: Result<ProviderAnswer, SearchError>, from provider: ProviderID, _ tried: [ProviderID],
+        cost: ProviderGuard.Asked.Cost
+    ) {
+        self.init(
+            result: result, provider: provider, triedProviders: tried, upstream: cost.upstream, attempts: cost.attempts)
     }
 }
 

@@ -88,14 +88,8 @@ public final class AdaptiveLimit {
     /// - Returns: the right to one call, ended by `finish`.
     /// - Throws: at once when its turn would come too late to be answered before `deadline`.
     public func acquire(before deadline: Deadline, at now: ContinuousClock.Instant) async throws(Refusal) -> Slot {
-        let budget = deadline.remaining(at: now).inSeconds
-        controller.noteBudget(budget)
-        let need = controller.timeNeeded
-        if hasRoom {
-            // Somebody always may try: what is known of the latency may be old.
-            guard budget >= need || inFlight == 0 else { throw refuse(retryAfter: need) }
-            return Slot(limit: self, start: admit(at: now))
-        }
+        if hasRoom { return try enter(before: deadline, at: now) }
+        let (budget, need) = budget(before: deadline, at: now)
         let wait = timeToTurn
         let patience = min(budget - need, budget * Self.patience)
         guard wait <= patience else { throw refuse(retryAfter: wait) }
@@ -112,6 +106,21 @@ public final class AdaptiveLimit {
             line.removeAll { $0.waiter === waiter }
             throw .cancelled
         }
+    }
+
+    /// As `acquire`, where there is room.
+    public func enter(before deadline: Deadline, at now: ContinuousClock.Instant) throws(Refusal) -> Slot {
+        let (budget, need) = budget(before: deadline, at: now)
+        // Somebody always may try: what is known of the latency may be old.
+        guard budget >= need || inFlight == 0 else { throw refuse(retryAfter: need) }
+        return Slot(limit: self, start: admit(at: now))
+    }
+
+    /// What a call has and what it needs, in seconds.
+    private func budget(before deadline: Deadline, at now: ContinuousClock.Instant) -> (Double, need: Double) {
+        let budget = deadline.remaining(at: now).inSeconds
+        controller.noteBudget(budget)
+        return (budget, controller.timeNeeded)
     }
 
     private func admit(at now: ContinuousClock.Instant) -> ContinuousClock.Instant {

@@ -261,9 +261,7 @@ public actor WorkerLane {
             return SearchOutcome(request, .expired, "the request's own time was over when it was read; send it again")
         }
         supersede(olderThan: flight, request)
-        let outcome = await CallNote.$current.withValue(flight.note) {
-            await interactor.run(request, before: Deadline(.now + time))
-        }
+        let outcome = await interactor.run(request, before: Deadline(.now + time), note: flight.note)
         leaveSession(flight, request)
         guard flight.fate == .superseded else { return outcome }
         meters.wasted(outcome.attempts)

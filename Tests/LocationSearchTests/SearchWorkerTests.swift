@@ -87,9 +87,10 @@ struct SearchWorkerTests {
 
     private func ask(
         _ worker: SearchWorker, _ services: [any PlaceService], _ request: SearchRequest? = nil,
-        within time: Duration = .seconds(5)
+        within time: Duration = .seconds(5), note: CallNote? = nil
     ) async -> SearchReport {
-        await worker.report(on: request ?? self.request(), from: services, before: Deadline(clock.now + time))
+        await worker.report(
+            on: request ?? self.request(), from: services, before: Deadline(clock.now + time), note: note)
     }
 
     private func code(_ report: SearchReport) -> SearchError.Code? {
@@ -319,12 +320,10 @@ struct SearchWorkerTests {
             $0.share = .perProcess(loops: 1)
         }
         let (paid, refused) = (CallNote(), CallNote())
-        let first = await CallNote.$current.withValue(paid) { await ask(worker, [service]) }
+        let first = await ask(worker, [service], note: paid)
         #expect(code(first) == nil)
         #expect(paid.hasCalled)
-        let second = await CallNote.$current.withValue(refused) {
-            await ask(worker, [service], request("other"), within: .milliseconds(10))
-        }
+        let second = await ask(worker, [service], request("other"), within: .milliseconds(10), note: refused)
         #expect(code(second) == .rateLimited)
         #expect(!refused.hasCalled)
     }
