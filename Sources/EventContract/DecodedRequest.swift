@@ -1,10 +1,16 @@
 public import LocationSearch
 
-/// A request with all that its outcome needs to know of its record.
-public struct DecodedRequest: Sendable, Hashable {
+/// A request with all that its outcome needs to know of its record. An object: it is kept from one end of the way to the
+/// other.
+public final class DecodedRequest: Sendable {
     /// Validated, defaults filled in.
     public let request: SearchRequest
     public let envelope: RequestEnvelope
+
+    init(request: SearchRequest, envelope: RequestEnvelope) {
+        self.request = request
+        self.envelope = envelope
+    }
 }
 
 /// What an outcome takes over from the record of its request.

@@ -1,3 +1,4 @@
+internal import EventContract
 internal import Kafka
 internal import LocationSearch
 
@@ -13,7 +14,7 @@ final class Flight {
         case abandoned
     }
 
-    let record: ConsumerRecord
+    let record: IncomingRecord
     let partition: OwnedPartition
     let slot: OffsetTracker.Slot
     private(set) var fate = Fate.running
@@ -24,11 +25,13 @@ final class Flight {
     /// Ready for a transaction, with `worker.delivery=exactly-once`.
     var outgoing: WorkerLane.Outgoing?
 
-    init(record: ConsumerRecord, partition: OwnedPartition, slot: OffsetTracker.Slot) {
+    init(record: IncomingRecord, partition: OwnedPartition, slot: OffsetTracker.Slot) {
         self.record = record
         self.partition = partition
         self.slot = slot
     }
+
+    var offset: Int64 { record.source.offset }
 
     /// Whether something would be paid for or published again if another worker ran it anew.
     var hasCost: Bool { isPublishing || outgoing != nil || note.hasCalled }

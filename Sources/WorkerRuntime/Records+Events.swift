@@ -28,9 +28,9 @@ extension ProducerRecord {
 
 extension SearchOutcome {
     /// A request that ended without anybody being asked, or whose answer no longer counts.
-    init(_ request: SearchRequest, _ code: SearchError.Code, _ message: String) {
+    init(_ request: SearchRequest, _ error: SearchError) {
         self.init(
             requestID: request.requestID, operation: request.operation, provider: request.provider.named,
-            sessionID: request.sessionID, result: .failure(SearchError(code, message)))
+            sessionID: request.sessionID, result: .failure(error))
     }
 }

@@ -49,21 +49,20 @@ extension WorkerLane {
             "Kafka refuses a record as too large; it is written in brief",
             metadata: [
                 "topic": "\(refused.topic)", "bytes": "\(refused.value?.count ?? 0)",
-                "request": "\(flight.record.partition.id)@\(flight.record.offset)", "reason": "\(error)",
+                "request": "\(flight.partition.id.id)@\(flight.offset)", "reason": "\(error)",
             ])
         outgoing.records[index] = brief(flight, calls: outgoing.calls)[index]
     }
 
     /// An error in place of a result, a dead letter without content in place of a whole one.
     private func brief(_ flight: Flight, calls: Int) -> [ProducerRecord] {
-        let (record, now) = (IncomingRecord(flight.record), EventTime.now())
+        let (record, now) = (flight.record, EventTime.now())
         let (requestID, outcome): (String, EncodedOutcome)
         var letter: DeadLetter?
         do throws(RejectedRecord) {
             let decoded = try decoder.decode(record)
-            var error = SearchOutcome(
-                decoded.request, .badResponse, "the result is larger than the results topic takes; ask for less (limit)"
-            )
+            let problem = "the result is larger than the results topic takes; ask for less (limit)"
+            var error = SearchOutcome(decoded.request, SearchError(.badResponse, problem))
             error.attempts = calls
             requestID = error.requestID
             outcome = encoder.encode(error, for: decoded.envelope, receivedAt: now, completedAt: now)

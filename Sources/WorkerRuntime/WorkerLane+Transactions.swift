@@ -85,8 +85,8 @@ extension WorkerLane {
         for partition in owned.values {
             guard let frontier = partition.tracker.frontier else { continue }
             batch += partition.flights.values
-                .filter { $0.outgoing != nil && $0.record.offset < frontier }
-                .sorted { $0.record.offset < $1.record.offset }
+                .filter { $0.outgoing != nil && $0.offset < frontier }
+                .sorted { $0.offset < $1.offset }
                 .prefix(Self.largestTransaction - batch.count)
             if batch.count >= Self.largestTransaction {
                 transactions.hasReady = true  // the rest
@@ -132,7 +132,7 @@ extension WorkerLane {
 
     private static func offsets(behind batch: [Flight]) -> [(partition: TopicPartition, next: Int64)] {
         var next: [TopicPartition: Int64] = [:]
-        for flight in batch { next[flight.record.partition.id] = flight.record.offset + 1 }
+        for flight in batch { next[flight.partition.id.id] = flight.offset + 1 }
         return next.map { (partition: $0.key, next: $0.value) }
     }
 

@@ -152,7 +152,7 @@ public actor WorkerLane {
         guard let partition = owned[record.partition.id], partition.id == record.partition, !partition.isLeaving,
             let slot = partition.tracker.begin(record.offset)
         else { return }
-        let flight = Flight(record: record, partition: partition, slot: slot)
+        let flight = Flight(record: IncomingRecord(record), partition: partition, slot: slot)
         partition.flights[ObjectIdentifier(flight)] = flight
         inFlight += 1
         unfinishedCount += 1
@@ -222,50 +222,63 @@ public actor WorkerLane {
 
     private func outcome(of flight: Flight) async -> Outgoing {
         let receivedAt = EventTime.now()
-        let record = IncomingRecord(flight.record)
-        let encoded: EncodedOutcome
-        var calls = 0
+        let decoded: DecodedRequest
         do throws(RejectedRecord) {
-            let decoded = try decoder.decode(record)
-            let outcome = await run(decoded, flight, receivedAt)
-            if flight.fate != .abandoned { meters.finished(outcome) }
-            calls = outcome.attempts
-            encoded = encoder.encode(
-                outcome, for: decoded.envelope, receivedAt: receivedAt, completedAt: EventTime.now())
+            decoded = try decoder.decode(flight.record)
         } catch {
-            meters.rejected()
-            encoded = encoder.encode(error, receivedAt: receivedAt, completedAt: EventTime.now())
-            let letter = DeadLetter(record, error: error.error, at: receivedAt)
-            return Outgoing(records: [
-                ProducerRecord(encoded, topics: configuration.topics),
-                ProducerRecord(letter, topics: configuration.topics),
-            ])
+            return rejection(of: flight.record, error, receivedAt)
         }
-        return Outgoing(records: [ProducerRecord(encoded, topics: configuration.topics)], calls: calls)
+        let outcome = await run(decoded, flight, receivedAt)
+        if flight.fate != .abandoned { meters.finished(outcome) }
+        let encoded = encoder.encode(
+            outcome, for: decoded.envelope, receivedAt: receivedAt, completedAt: EventTime.now())
+        return Outgoing(
+            records: [ProducerRecord(encoded, topics: configuration.topics)], calls: outcome.attempts)
+    }
+
+    private func rejection(of record: IncomingRecord, _ error: RejectedRecord, _ receivedAt: EventTime) -> Outgoing {
+        meters.rejected()
+        let encoded = encoder.encode(error, receivedAt: receivedAt, completedAt: EventTime.now())
+        let letter = DeadLetter(record, error: error.error, at: receivedAt)
+        return Outgoing(records: [
+            ProducerRecord(encoded, topics: configuration.topics),
+            ProducerRecord(letter, topics: configuration.topics),
+        ])
     }
 
     private func run(_ decoded: DecodedRequest, _ flight: Flight, _ receivedAt: EventTime) async -> SearchOutcome {
-        let request = decoded.request
-        var time = min(request.timeout ?? configuration.deadline, configuration.maxDeadline)
+        let time: Duration
+        do throws(SearchError) {
+            time = try self.time(of: decoded, receivedAt)
+        } catch {
+            return SearchOutcome(decoded.request, error)
+        }
+        supersede(olderThan: flight, decoded.request)
+        let outcome = await interactor.run(decoded.request, before: Deadline(.now + time), note: flight.note)
+        leaveSession(flight, decoded.request)
+        guard flight.fate == .superseded else { return outcome }
+        meters.wasted(outcome.attempts)
+        return SearchOutcome(
+            decoded.request, SearchError(.superseded, "a newer request of the same session arrived"))
+    }
+
+    /// How long a request may take.
+    private func time(of decoded: DecodedRequest, _ receivedAt: EventTime) throws(SearchError) -> Duration {
+        var time = min(decoded.request.timeout ?? configuration.deadline, configuration.maxDeadline)
         if let maxAge = configuration.maxAge, let made = decoded.envelope.time {
             let age = max(.zero, receivedAt.duration(since: made))
             guard age <= maxAge else {
-                return SearchOutcome(
-                    request, .expired, "the request was older than worker.maxAge when it was read; send it again")
+                throw SearchError(
+                    .expired, "the request was older than worker.maxAge when it was read; send it again")
             }
             // Where age counts, it counts against the time that the request itself asked for as well.
-            if request.timeout != nil { time -= age }
+            if decoded.request.timeout != nil { time -= age }
         }
         if let left = decoded.envelope.expiry?.duration(since: receivedAt) { time = min(time, left) }
         guard time > .zero else {
-            return SearchOutcome(request, .expired, "the request's own time was over when it was read; send it again")
+            throw SearchError(.expired, "the request's own time was over when it was read; send it again")
         }
-        supersede(olderThan: flight, request)
-        let outcome = await interactor.run(request, before: Deadline(.now + time), note: flight.note)
-        leaveSession(flight, request)
-        guard flight.fate == .superseded else { return outcome }
-        meters.wasted(outcome.attempts)
-        return SearchOutcome(request, .superseded, "a newer request of the same session arrived")
+        return time
     }
 
     /// Within a partition, a newer search of the same session ends the one in flight. Offsets decide, so that a record
@@ -276,7 +289,7 @@ public actor WorkerLane {
             flight.partition.sessions[session] = flight
             return
         }
-        if other.record.offset < flight.record.offset {
+        if other.offset < flight.offset {
             flight.partition.sessions[session] = flight
             other.end(as: .superseded)
         } else {

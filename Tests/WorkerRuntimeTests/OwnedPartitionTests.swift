@@ -1,3 +1,4 @@
+import EventContract
 import Kafka
 import Testing
 
@@ -12,7 +13,7 @@ struct OwnedPartitionTests {
         try (0..<count).map { offset in
             let slot = partition.tracker.begin(offset)
             let flight = Flight(
-                record: ConsumerRecord(partition: partition.id, offset: offset), partition: partition,
+                record: IncomingRecord(ConsumerRecord(partition: partition.id, offset: offset)), partition: partition,
                 slot: try #require(slot))
             partition.flights[ObjectIdentifier(flight)] = flight
             return flight
