@@ -14,6 +14,7 @@ final class Transfer {
 
     private var request = HTTPRequest(url: "")
     private(set) var deadline = ContinuousClock.now
+    private var address: RequestAddress
     private var headers: RequestHeaders
     private var isPost = false
     private var head = ResponseHead()
@@ -26,6 +27,7 @@ final class Transfer {
         guard let easy = curl_easy_init() else { return nil }
         self.easy = easy
         limit = configuration.maxResponseBytes
+        address = RequestAddress(isProxied: configuration.proxy != nil)
         headers = RequestHeaders(userAgent: configuration.userAgent)
         // Unretained is safe: this object owns the handle and ends it in `deinit`; the driver outlives every transfer
         // that is under way, and the connections are its own (its multi handle's).
@@ -75,9 +77,7 @@ final class Transfer {
         body = []
         isTooLarge = false
         head.reset()
-        // Not by the implicit conversion: that copies.
-        let code = request.url.withCString { locsearch_set_text(easy, CURLOPT_URL, $0) }
-        guard code == CURLE_OK else {
+        guard address.set(request.url, of: easy) == CURLE_OK else {
             throw HTTPError(.invalidRequest, "\(request.host): the URL is too long")
         }
         locsearch_set_long(easy, CURLOPT_TIMEOUT_MS, time.roundedUpMilliseconds)

@@ -27,6 +27,27 @@ struct RequestTests {
                 """)
     }
 
+    @Test(arguments: [
+        ("", "/"), ("/", "/"), ("?a=b", "/?a=b"), ("#c", "/"), ("/x#c", "/x"), ("/x?a=b/?#c", "/x?a=b/?"),
+        ("//x", "//x"),
+    ])
+    func theTargetIsPathAndQuery(end: String, target: String) async throws {
+        #expect(try await sent(HTTPRequest(url: end)).hasPrefix("GET \(target) HTTP/1.1\nHost: HOST\n"))
+    }
+
+    @Test func callsOneAfterTheOtherGoWhereTheyAreSent() async throws {
+        let servers = try [RawServer { $0.answerAll() }, RawServer { $0.answerAll() }]
+        try await withTransport { transport in
+            for (server, end) in [(0, "/a?b"), (1, "/c"), (1, ""), (1, "/d"), (0, "#e"), (1, "/f#g"), (0, "/h")] {
+                _ = try await transport.get(servers[server].url + end)
+            }
+        }
+        let targets = servers.map { server in
+            server.requests.map { String(decoding: $0, as: UTF8.self).split(separator: " ")[1] }
+        }
+        #expect(targets == [["/a?b", "/", "/h"], ["/c", "/", "/d", "/f"]])
+    }
+
     @Test func aPostIsSentWithItsHeadersAndBytes() async throws {
         let body = Array("{\"a\":\"\u{0}\u{1F35C}\"}".utf8)
         let request = HTTPRequest(

@@ -1,0 +1,42 @@
+internal import CCurl
+
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Darwin)
+    import Darwin
+#endif
+
+/// Where a transfer's calls go. curl formats what a URL holds three times over, letter by letter: 26,000 instructions a
+/// call. So it gets the origin as its URL, once, and what varies as the request's target, which it copies.
+struct RequestAddress {
+    /// A proxy may want the whole URL as the target.
+    let isProxied: Bool
+    /// What curl has as its URL, like `http://host:port`; empty: a whole one.
+    private var origin: [CChar] = []
+
+    init(isProxied: Bool) { self.isProxied = isProxied }
+
+    /// - Parameter url: one with a scheme and a host, as `validated()` makes sure of.
+    mutating func set(_ url: String, of easy: UnsafeMutableRawPointer) -> CURLcode {
+        // Not by the implicit conversion: that copies.
+        url.withCString { url in
+            let scheme = strcspn(url, ":") + 3
+            let target = url + scheme + strcspn(url + scheme, "/?#")
+            // Without a path, or with a fragment, the target is not simply the rest.
+            guard !isProxied, strspn(target, "/") > 0, strcspn(target, "#") == strlen(target) else {
+                origin = []
+                let code = locsearch_set_text(easy, CURLOPT_REQUEST_TARGET, nil)
+                return code == CURLE_OK ? locsearch_set_text(easy, CURLOPT_URL, url) : code
+            }
+            let code = setOrigin(UnsafeBufferPointer(start: url, count: target - url), of: easy)
+            return code == CURLE_OK ? locsearch_set_text(easy, CURLOPT_REQUEST_TARGET, target) : code
+        }
+    }
+
+    private mutating func setOrigin(_ new: UnsafeBufferPointer<CChar>, of easy: UnsafeMutableRawPointer) -> CURLcode {
+        guard !origin.elementsEqual(new) else { return CURLE_OK }
+        let code = (new + [0]).withUnsafeBufferPointer { locsearch_set_text(easy, CURLOPT_URL, $0.baseAddress) }
+        origin = code == CURLE_OK ? Array(new) : []
+        return code
+    }
+}
