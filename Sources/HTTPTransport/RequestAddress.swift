@@ -6,8 +6,8 @@ internal import CCurl
     import Darwin
 #endif
 
-/// Where a transfer's calls go. curl formats what a URL holds three times over, letter by letter: 26,000 instructions a
-/// call. So it gets the origin as its URL, once, and what varies as the request's target, which it copies.
+/// Where a transfer's calls go. curl formats what a URL holds three times over, letter by letter. So
+/// it gets the origin as its URL, once, and what varies as the request's target, which it copies.
 struct RequestAddress {
     /// A proxy may want the whole URL as the target.
     let isProxied: Bool

@@ -139,12 +139,13 @@ extension JSONReader {
     mutating func nextMember(in table: borrowing JSONNameTable) throws(JSONError) -> Int? {
         let input = JSONBytes(input.bytes)
         var index = offset
-        if !isAtStart, input.holds(UInt8(ascii: ","), UInt8(ascii: "\""), at: index) {
-            index &+= 1
-        } else {
-            guard try seekKey(input, &index) else { return nil }
-        }
         while true {
+            // Compact input: the next key follows at once.
+            if !isAtStart, input.holds(UInt8(ascii: ","), UInt8(ascii: "\""), at: index) {
+                index &+= 1
+            } else {
+                guard try seekKey(input, &index) else { return nil }
+            }
             let key = try input.keyRange(at: &index)
             if table.mayHold(key, in: input), let member = table.index(of: key, in: input) {
                 offset = index
@@ -157,12 +158,6 @@ extension JSONReader {
                 offset = index
                 try skipOther()
                 index = offset
-            }
-            // Compact input: the next key follows at once.
-            if input.holds(UInt8(ascii: ","), UInt8(ascii: "\""), at: index) {
-                index &+= 1
-            } else {
-                guard try seekKey(input, &index) else { return nil }
             }
         }
     }

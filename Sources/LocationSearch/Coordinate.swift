@@ -24,10 +24,6 @@ public struct Coordinate: Sendable, Hashable {
         let (a, b) = (latitude * .pi / 180, other.latitude * .pi / 180)
         let (sinA, sinB) = (sin((b - a) / 2), sin((other.longitude - longitude) * .pi / 360))
         let h = sinA * sinA + cos(a) * cos(b) * sinB * sinB
-        let x = h.squareRoot()
-        // Up to 127 km by the first terms of arcsine's series, the next of which is below 1e-13 of the whole: the
-        // library's arcsine takes longer than all the rest.
-        let arc = x < 0.01 ? x * (1 + h * (1 / 6 + h * (3 / 40))) : asin(min(1, x))
-        return 2 * 6_371_008.8 * arc
+        return 2 * 6_371_008.8 * asin(min(1, h.squareRoot()))
     }
 }

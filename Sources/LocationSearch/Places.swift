@@ -1,8 +1,8 @@
 /// The places of one answer, in the order they came.
 ///
 /// Kept in three pieces of memory, however many there are: rows of one size, their texts end to end, their types. A
-/// place of its own has up to a dozen strings, and making and freeing those took longer than reading an answer. Who
-/// wants a `Place` gets it made when asking for one; who writes many takes rows and bytes (`utf8`).
+/// place of its own has up to a dozen strings, each to be made and freed. Who wants a `Place` gets it made when asking
+/// for one; who writes many takes rows and bytes (`utf8`).
 public struct Places: Sendable {
     /// Where a text stands among those of its list. Of no meaning to another list.
     public struct Text: Sendable {

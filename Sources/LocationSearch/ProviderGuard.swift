@@ -231,6 +231,12 @@ final class ProviderGuard {
         before deadline: Deadline, at now: ContinuousClock.Instant
     ) throws(Refusal) -> AdaptiveLimit.Slot? {
         guard concurrency.hasRoom, limiter.tryAcquire(at: now) else { return nil }
+        return try enter(before: deadline, at: now)
+    }
+
+    /// A place for whoever has a turn, where there is room. A refusal gives the turn back.
+    private func enter(before deadline: Deadline, at now: ContinuousClock.Instant) throws(Refusal) -> AdaptiveLimit.Slot
+    {
         do throws(Refusal) {
             return try concurrency.enter(before: deadline, at: now)
         } catch {
@@ -244,14 +250,7 @@ final class ProviderGuard {
     private func turn(before deadline: Deadline) async throws(Refusal) -> AdaptiveLimit.Slot {
         let latest = latestStart(before: deadline)
         try await limiter.acquire(before: latest, at: clock.now)
-        if concurrency.hasRoom {
-            do throws(Refusal) {
-                return try concurrency.enter(before: deadline, at: clock.now)
-            } catch {
-                limiter.giveBack(at: clock.now)
-                throw error
-            }
-        }
+        if concurrency.hasRoom { return try enter(before: deadline, at: clock.now) }
         limiter.giveBack(at: clock.now)
         let slot = try await concurrency.acquire(before: deadline, at: clock.now)
         try await limiter.acquire(before: latest, at: clock.now)

@@ -8,8 +8,10 @@ struct PlaceList {
     /// Of all places, once there are many.
     private var ids: Set<String> = []
 
+    init() {}
+
     /// - Parameter body: that it will be read from; about an eighth is wanted.
-    init(of body: [UInt8] = []) { places.reserve(places: 20, textBytes: body.count / 8) }
+    init(of body: [UInt8]) { places.reserve(places: 20, textBytes: body.count / 8) }
 
     /// - Parameter place: its texts are in `places`.
     mutating func add(_ place: Places.Row?) {

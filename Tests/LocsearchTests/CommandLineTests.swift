@@ -99,6 +99,7 @@ struct CommandLineTests {
             #expect(result.output.contains(text), "\(text) in\n\(result.output)")
         }
         #expect(!result.output.contains("no outcome"))
+        #expect(!result.output.contains("circuit-open"), "one request's fault is no other's")
         let lines = try String(contentsOf: record, encoding: .utf8).split(separator: "\n")
         #expect(lines.count == 16)
         for line in lines {

@@ -31,6 +31,10 @@ struct DemoHouse: Sendable {
             "googlePlacesLegacy.baseURL": simulatorURL, "hotpepper.apiKey": "demo-key",
             "googlePlaces.apiKey": "demo-key",
             "admin.port": "0", "log.level": "error", "log.format": "text",
+            // One made-up refusal would close a provider, for minutes, to the requests beside it and to what is tried next.
+            "providers.googlePlaces.breaker.enabled": "false",
+            "providers.googlePlacesLegacy.breaker.enabled": "false",
+            "providers.hotpepper.breaker.enabled": "false",
         ])
         log = try ProcessSetup.logger(settings)
         var workers: [WorkerProcess] = []
