@@ -30,6 +30,7 @@ public actor WorkerLane {
 
     var owned: [TopicPartition: OwnedPartition] = [:]
     let fleet: (any FleetMember)?
+    private let departure: Departure
     /// Of the requests topic; 0: not known yet.
     var partitionCount = 0
     private let sequencer = OutcomeSequencer<OrderKey>()
@@ -55,13 +56,15 @@ public actor WorkerLane {
     /// - Parameter interactor: its worker and services live on the same loop.
     /// - Parameter makeProducer: one like `producer`, for when that has failed for good; `nil`: then the worker ends.
     /// - Parameter fleet: told at each rebalance how many of the topic's partitions are this lane's.
+    /// - Parameter departure: shared by the lanes of a process.
     public init(
         loop: EventLoop, configuration: WorkerConfiguration, consumer: KafkaConsumer, producer: KafkaProducer,
         makeProducer: (@Sendable () throws(KafkaError) -> KafkaProducer)? = nil, interactor: SearchInteractor,
-        fleet: (any FleetMember)? = nil, meters: WorkerMeters, log: Logger
+        fleet: (any FleetMember)? = nil, departure: Departure = Departure(lanes: 1), meters: WorkerMeters, log: Logger
     ) {
         self.makeProducer = makeProducer
         self.fleet = fleet
+        self.departure = departure
         self.loop = loop
         self.configuration = configuration
         self.consumer = consumer
@@ -337,6 +340,8 @@ public actor WorkerLane {
         if failure == nil { await waitUntilIdle(owned.values.map { $0 }, before: end) }
         await endTransactions()
         if failure == nil { await endCommits(before: end) }
+        await departure.committed()
+        if failure == nil { await departure.all() }
         await consumer.close(within: .seconds(failure == nil ? 10 : 2))
         if failure == nil { _ = await producer.flush(within: .seconds(5)) }
         await producer.close()

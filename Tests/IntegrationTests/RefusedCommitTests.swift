@@ -111,6 +111,43 @@ struct RefusedCommitTests {
         await bench.stop()
     }
 
+    /// The lanes of a process end at different times. The embedded coordinator refuses a commit while the group forms
+    /// anew, as it does as soon as one of them has left.
+    @Test func lanesOfOneProcessLeaveOnceAllHaveCommitted() async throws {
+        let bench = try WorkerBench(session: 3000) { target in
+            .init(body: WorkerBench.shop, delay: .milliseconds(target.contains("slow") ? 1500 : 0))
+        }
+        bench.broker.embedded?.setGroupDelay(.milliseconds(200))
+        let departure = Departure(lanes: 2)
+        let loops = [try EventLoop(), try EventLoop()]
+        let lanes = try loops.map { loop in
+            try bench.lane(on: loop, departure: departure) {
+                // Nothing is committed before the end.
+                $0.commitInterval = .seconds(60)
+            }
+        }
+        let working = lanes.map { lane in Task { try await lane.run() } }
+        try await eventually("each lane has two partitions", within: .seconds(30)) {
+            for lane in lanes where await lane.status.positions.count != 2 { return false }
+            return true
+        }
+        // Enough for all partitions.
+        let values = (0..<40).map { ("r\($0)", WorkerBench.request("r\($0)", #","keyword":"k\#($0)""#)) }
+        try await bench.send(values)
+        _ = try await bench.outcomes { $0.count >= 40 }
+        try await bench.send([("slow", WorkerBench.request("slow", #","keyword":"slow""#))])
+        try await eventually("the last is being asked for") { bench.provider.targets.count == 41 }
+        for lane in lanes { await lane.drain() }
+        for task in working { try await task.value }
+        for loop in loops { loop.stop() }
+        // Who comes next repeats nothing.
+        try await bench.send(values)
+        try await bench.whileWorking { try await bench.allIsCommitted(by: $0) }
+        #expect(bench.provider.targets.count == 81)
+        #expect(try await bench.contents(of: bench.outcomeTopics).count == 81)
+        await bench.stop()
+    }
+
     /// What is lost is another's to do: there is nothing left to wait for.
     @Test func aLostPartitionHoldsNothingUp() async throws {
         let bench = try await bench()

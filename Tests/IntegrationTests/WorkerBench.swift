@@ -78,7 +78,7 @@ struct WorkerBench: Sendable {
     /// A lane of a worker on a loop of its own, with all three providers at `baseURL`, ours if not given.
     func lane(
         on loop: EventLoop, at baseURL: String? = nil, _ policy: ProviderPolicy? = nil,
-        _ change: (inout WorkerConfiguration) -> Void = { _ in }
+        departure: Departure = Departure(lanes: 1), _ change: (inout WorkerConfiguration) -> Void = { _ in }
     ) throws -> WorkerLane {
         var configuration = WorkerConfiguration()
         configuration.topics = topics
@@ -114,7 +114,7 @@ struct WorkerBench: Sendable {
                     policies: policy.map { policy in
                         Dictionary(uniqueKeysWithValues: ProviderID.allCases.map { ($0, policy) })
                     } ?? [:])),
-            meters: WorkerMeters(), log: log)
+            departure: departure, meters: WorkerMeters(), log: log)
     }
 
     /// Runs one worker until as many outcomes are there as expected, then drains it.

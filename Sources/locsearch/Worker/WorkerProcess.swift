@@ -30,6 +30,7 @@ struct WorkerProcess: Sendable {
         // A static member's next process takes over its name, which fences the last one off at once. Others need a name of
         // their own each; the group's generation fences those that lost their partitions.
         let instance = "\(consumer.groupID)-\(consumer.groupInstanceID ?? UUID().uuidString)"
+        let departure = Departure(lanes: configuration.loops)
         var parts: [Part] = []
         var configured: [ProviderID] = []
         for number in 0..<configuration.loops {
@@ -55,7 +56,7 @@ struct WorkerProcess: Sendable {
                 consumer: try KafkaConsumer(loop: loop, configuration: own, log: log),
                 producer: try makeProducer(),
                 makeProducer: configuration.delivery == .atLeastOnce ? makeProducer : nil, interactor: interactor,
-                fleet: searches, meters: meters, log: log)
+                fleet: searches, departure: departure, meters: meters, log: log)
             parts.append(Part(loop: loop, lane: lane, http: http, searches: searches))
         }
         self.parts = parts
