@@ -39,9 +39,10 @@ public actor HTTPTransport: HTTPSending, ReadinessHandler {
         self.configuration = configuration
     }
 
-    public func send(
-        _ request: HTTPRequest, before deadline: ContinuousClock.Instant
-    ) async throws(HTTPError) -> HTTPResponse {
+    public func send<Value: Sendable>(
+        _ request: HTTPRequest, before deadline: ContinuousClock.Instant,
+        reading read: @escaping @Sendable (HTTPResponse) -> Value
+    ) async throws(HTTPError) -> Value {
         try request.validated()
         nextSerial += 1
         let serial = nextSerial
@@ -51,7 +52,7 @@ public actor HTTPTransport: HTTPSending, ReadinessHandler {
                 do throws(HTTPError) {
                     let (transfer, driver) = try take(request, before: deadline)
                     transfer.serial = serial
-                    transfer.continuation = continuation
+                    transfer.completion = { continuation.resume(returning: $0.map(read)) }
                     begin(transfer, driver)
                 } catch {
                     continuation.resume(returning: .failure(error))
@@ -161,16 +162,16 @@ public actor HTTPTransport: HTTPSending, ReadinessHandler {
 
     /// Takes a transfer under way out of curl, which closes its connection (HTTP/1) or resets its stream (HTTP/2).
     private func abort(_ transfer: Transfer, _ error: HTTPError) {
-        guard transfer.continuation != nil, let driver else { return }
+        guard transfer.completion != nil, let driver else { return }
         countConnections(transfer, isAnswered: false)
         curl_multi_remove_handle(driver.multi, transfer.easy)
         finish(transfer, .failure(error))
     }
 
-    /// The one place where a call's continuation is resumed.
+    /// The one place where a call is completed.
     private func finish(_ transfer: Transfer, _ result: Result<HTTPResponse, HTTPError>) {
-        guard let continuation = transfer.continuation else { return }
-        transfer.continuation = nil
+        guard let completion = transfer.completion else { return }
+        transfer.completion = nil
         transfer.serial = 0
         if let timer = transfer.guardTimer {
             loop.cancel(timer)
@@ -178,7 +179,7 @@ public actor HTTPTransport: HTTPSending, ReadinessHandler {
         }
         statistics.inFlight -= 1
         free.append(transfer)
-        continuation.resume(returning: result)
+        completion(result)
     }
 
     private func countConnections(_ transfer: Transfer, isAnswered: Bool) {

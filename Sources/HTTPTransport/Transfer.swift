@@ -7,8 +7,8 @@ final class Transfer {
     let easy: UnsafeMutableRawPointer
     /// Names the call it serves, 0 between calls: a cancellation that comes late must not hit the next one.
     var serial: UInt64 = 0
-    /// Resumed once: whoever takes it out resumes it. Unsafe saves an allocation a call.
-    var continuation: UnsafeContinuation<Result<HTTPResponse, HTTPError>, Never>?
+    /// Called once: whoever takes it out calls it.
+    var completion: ((Result<HTTPResponse, HTTPError>) -> Void)?
     /// Ends a call that waits for a connection.
     var guardTimer: TimerID?
 

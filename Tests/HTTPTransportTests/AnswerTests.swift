@@ -1,3 +1,4 @@
+import EventLoop
 import HTTPTransport
 import TestSupport
 import Testing
@@ -153,6 +154,25 @@ struct AnswerTests {
                 == HTTPResponse(
                     status: 503, body: Array("busy".utf8), location: "/a?key=x", retryAfter: "120",
                     contentType: "text/html"))
+    }
+
+    @Test func anAnswerIsReadOnTheLoopAndAFailureIsNot() async throws {
+        let server = try RawServer { connection in
+            _ = connection.readRequest()
+            connection.answer("hello")
+            _ = connection.readRequest()
+            connection.send("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nhello")
+        }
+        try await withTransport { transport in
+            let (request, deadline) = (HTTPRequest(url: server.url), ContinuousClock.now + .seconds(20))
+            let read = try await transport.send(request, before: deadline) {
+                (text: $0.text, isOnLoop: transport.loop.isCurrent)
+            }
+            #expect(read == ("hello", true))
+            await #expect(throws: HTTPError.self) {
+                try await transport.send(request, before: deadline) { Issue.record("read what broke off: \($0)") }
+            }
+        }
     }
 
     @Test func headersOfOneAnswerDoNotReachTheNext() async throws {

@@ -21,13 +21,15 @@ final class FakeHTTP: HTTPSending {
     var requests: [HTTPRequest] { state.withLock { $0.requests } }
 
     /// The last answer serves all further calls.
-    func send(_ request: HTTPRequest, before deadline: ContinuousClock.Instant) async throws(HTTPError) -> HTTPResponse
-    {
+    func send<Value: Sendable>(
+        _ request: HTTPRequest, before deadline: ContinuousClock.Instant,
+        reading read: @escaping @Sendable (HTTPResponse) -> Value
+    ) async throws(HTTPError) -> Value {
         let answer = state.withLock { state in
             state.requests.append(request)
             return state.answers.count > 1 ? state.answers.removeFirst() : state.answers[0]
         }
-        return try answer.get()
+        return read(try answer.get())
     }
 }
 

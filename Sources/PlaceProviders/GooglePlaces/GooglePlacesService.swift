@@ -69,12 +69,8 @@ public struct GooglePlacesService: PlaceService {
     private func page(
         _ request: HTTPRequest, kind: GooglePlacesResponse.Kind, before deadline: Deadline
     ) async throws(SearchError) -> GooglePlacesResponse {
-        let response: HTTPResponse
-        do throws(HTTPError) {
-            response = try await http.send(request, before: deadline.instant)
-        } catch {
-            throw SearchError(error, from: id)
+        try await http.ask(request, of: id, before: deadline) { (response) throws(SearchError) in
+            try GooglePlacesResponse.read(response, as: kind)
         }
-        return try GooglePlacesResponse.read(response, as: kind)
     }
 }

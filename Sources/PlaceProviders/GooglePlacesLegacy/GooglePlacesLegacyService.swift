@@ -80,7 +80,7 @@ public struct GooglePlacesLegacyService: PlaceService {
         url.add("photo_reference", reference)
         url.add("maxwidth", 800)
         url.add("key", configuration.apiKey)
-        let response = try await send(url.text, before: deadline)
+        let response = try await http.ask(HTTPRequest(url: url.text), of: id, before: deadline) { $0 }
         guard (300..<400).contains(response.status) else {
             if response.status == 200 || response.status == 400 {
                 throw SearchError(
@@ -128,15 +128,8 @@ public struct GooglePlacesLegacyService: PlaceService {
     private func page(
         _ url: String, asked: String?, before deadline: Deadline
     ) async throws(SearchError) -> LegacyResponse {
-        let response = try await send(url, before: deadline)
-        return try LegacyResponse.read(response, asked: asked)
-    }
-
-    private func send(_ url: String, before deadline: Deadline) async throws(SearchError) -> HTTPResponse {
-        do throws(HTTPError) {
-            return try await http.send(HTTPRequest(url: url), before: deadline.instant)
-        } catch {
-            throw SearchError(error, from: id)
+        try await http.ask(HTTPRequest(url: url), of: id, before: deadline) { (response) throws(SearchError) in
+            try LegacyResponse.read(response, asked: asked)
         }
     }
 }

@@ -3,6 +3,7 @@ import LocationSearch
 /// One call to the gourmet search.
 struct HotpepperRequest {
     let url: String
+    let operation: SearchOperation
     /// 1-based offset of the first result.
     let start: Int
     /// The radius of the step that was asked for; `nil` but for a search.
@@ -12,6 +13,7 @@ struct HotpepperRequest {
     private static let ranges: [Double] = [300, 500, 1000, 2000, 3000]
 
     init(_ request: SearchRequest, configuration: ProviderConfiguration) {
+        operation = request.operation
         var url = QueryURL(configuration.baseURL, path: "/hotpepper/gourmet/v1/")
         url.add("key", configuration.apiKey)
         if request.operation == .search, let location = request.location {

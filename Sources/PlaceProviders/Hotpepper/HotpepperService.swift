@@ -32,23 +32,17 @@ public struct HotpepperService: PlaceService {
     ) async throws(SearchError) -> ProviderAnswer {
         try configuration.checkKey(of: id)
         let call = HotpepperRequest(request, configuration: configuration)
-        let response: HTTPResponse
-        do throws(HTTPError) {
-            response = try await http.send(HTTPRequest(url: call.url), before: deadline.instant)
-        } catch {
-            throw SearchError(error, from: id)
+        return try await http.ask(HTTPRequest(url: call.url), of: id, before: deadline) {
+            [self] (response) throws(SearchError) in
+            let answer = try answer(HotpepperResponse.read(response), to: call)
+            try configuration.checkSilence(of: answer, from: id)
+            return answer
         }
-        let page = try HotpepperResponse.read(response)
-        let answer = try answer(page, to: request, call)
-        try configuration.checkSilence(of: answer, from: id)
-        return answer
     }
 
-    private func answer(
-        _ page: HotpepperResponse, to request: SearchRequest, _ call: HotpepperRequest
-    ) throws(SearchError) -> ProviderAnswer {
+    private func answer(_ page: HotpepperResponse, to call: HotpepperRequest) throws(SearchError) -> ProviderAnswer {
         var places = page.list.places
-        guard request.operation != .search else {
+        guard call.operation != .search else {
             // Entries counted, not `results_returned`, which is only a label.
             let next = call.start + page.entries
             let hasNext = page.entries > 0 && next <= page.available ?? 0
@@ -61,7 +55,7 @@ public struct HotpepperService: PlaceService {
         guard let place = places.first else {
             throw SearchError(.notFound, "hotpepper has no place with this placeId")
         }
-        if request.operation == .details {
+        if call.operation == .details {
             return ProviderAnswer(places: places, attributions: Self.credits(for: places))
         }
         guard let photo = place.imageURL else {

@@ -1,0 +1,22 @@
+import HTTPTransport
+import LocationSearch
+import Resilience
+
+extension HTTPSending {
+    /// Asks a provider.
+    /// - Parameter read: makes of the answer what is wanted of it (`send(_:before:reading:)`).
+    func ask<Page: Sendable>(
+        _ request: HTTPRequest, of provider: ProviderID, before deadline: Deadline,
+        reading read: @escaping @Sendable (HTTPResponse) throws(SearchError) -> Page
+    ) async throws(SearchError) -> Page {
+        let page: Result<Page, SearchError>
+        do throws(HTTPError) {
+            page = try await send(request, before: deadline.instant) { response in
+                Result { () throws(SearchError) in try read(response) }
+            }
+        } catch {
+            throw SearchError(error, from: provider)
+        }
+        return try page.get()
+    }
+}
