@@ -7,7 +7,11 @@
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <unistd.h>
+
+// The calling thread's name, for `top -H` and profilers: 15 characters, more are cut off.
+static inline void locsearch_name_thread(const char *name) { prctl(PR_SET_NAME, name, 0, 0, 0); }
 
 // Declared here: glibc's <link.h> hides it unless GNU's extensions are asked for. The beginning of what it hands out is
 // part of the ABI.

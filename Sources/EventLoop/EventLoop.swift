@@ -1,6 +1,7 @@
 import Synchronization
 
 #if canImport(Glibc)
+    internal import CLinux
     import Glibc
 #elseif canImport(Darwin)
     import Darwin
@@ -157,8 +158,16 @@ public final class EventLoop: SerialExecutor, TaskExecutor {
         #endif
     }
 
+    /// For `top -H` and profilers.
+    static let threadName = "event-loop"
+
     private func run() {
         threadID.store(Self.currentThreadID, ordering: .relaxed)
+        #if canImport(Darwin)
+            unsafe _ = pthread_setname_np(Self.threadName)
+        #else
+            unsafe locsearch_name_thread(Self.threadName)
+        #endif
         while true {
             runJobs()
             if stopping.load(ordering: .acquiring), !hasJobs { break }

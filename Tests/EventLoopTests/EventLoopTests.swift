@@ -1,3 +1,4 @@
+import Foundation
 import Synchronization
 import TestSupport
 import Testing
@@ -30,6 +31,11 @@ private actor Resident: ReadinessHandler {
     func watch(_ fileDescriptor: Int32) { loop.watch(fileDescriptor, for: .read, self) }
     func unwatch(_ fileDescriptor: Int32) { loop.unwatch(fileDescriptor) }
     func isOnLoop() -> Bool { loop.isCurrent }
+
+    func threadName() throws -> String {
+        try String(contentsOfFile: "/proc/thread-self/comm", encoding: .utf8)
+    }
+
     func add() { count += 1 }
 
     /// A nonisolated async function runs on its caller's actor, hence on the loop.
@@ -70,6 +76,9 @@ struct EventLoopTests {
         defer { loop.stop() }
         let resident = Resident(loop)
         #expect(await resident.isOnLoop())
+        #if os(Linux)
+            #expect(try await resident.threadName() == "\(EventLoop.threadName)\n")
+        #endif
         #expect(await resident.callsOut())
         #expect(!loop.isCurrent)
     }
