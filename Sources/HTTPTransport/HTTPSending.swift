@@ -1,20 +1,49 @@
+public import Synchronization
+
 /// What makes HTTP calls; a fake of it serves the provider suites. Called concurrently.
 public protocol HTTPSending: Sendable {
     /// - Parameter deadline: connecting, sending, waiting and reading end by then.
-    /// - Parameter read: makes of the answer what is wanted of it, as soon as it is there and before anything else runs:
-    ///   what many answers at once would take in memory is one body, and that is still in the processor's caches.
+    /// - Parameter receive: given the answer as soon as it is there, once and before anything else runs; not called when
+    ///   the call fails. Whoever takes what he wants of it and keeps no copy gives its memory to the next answer: what many
+    ///   at once would take is one body, and that is still in the processor's caches.
     /// - Throws: `timeout` past the deadline, `cancelled` when the task is cancelled: the transfer is then really aborted.
-    func send<Value: Sendable>(
+    func send(
         _ request: HTTPRequest, before deadline: ContinuousClock.Instant,
-        reading read: @escaping @Sendable (HTTPResponse) -> Value
-    ) async throws(HTTPError) -> Value
+        receiving receive: @escaping @Sendable (HTTPResponse) -> Void
+    ) async throws(HTTPError)
 }
 
 extension HTTPSending {
+    /// - Returns: what `read` made of the answer, within `receiving`.
+    @inlinable
+    @inline(__always)
+    public func send<Value: Sendable>(
+        _ request: HTTPRequest, before deadline: ContinuousClock.Instant,
+        reading read: @escaping @Sendable (HTTPResponse) -> Value
+    ) async throws(HTTPError) -> Value {
+        let made = Made<Value>()
+        try await send(request, before: deadline, receiving: { made.set(read($0)) })
+        return made.value
+    }
+
     /// - Returns: the answer as it is.
     public func send(
         _ request: HTTPRequest, before deadline: ContinuousClock.Instant
     ) async throws(HTTPError) -> HTTPResponse {
-        try await send(request, before: deadline) { $0 }
+        try await send(request, before: deadline, reading: { $0 })
+    }
+}
+
+/// What was made of an answer, on its way to whoever asked.
+@usableFromInline final class Made<Value: Sendable>: Sendable {
+    @usableFromInline let state = Mutex<Value?>(nil)
+
+    @inlinable init() {}
+
+    @inlinable func set(_ value: Value) { state.withLock { $0 = value } }
+
+    @inlinable var value: Value {
+        guard let value = state.withLock({ $0 }) else { preconditionFailure("a call that ended without an answer") }
+        return value
     }
 }

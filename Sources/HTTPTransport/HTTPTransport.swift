@@ -27,6 +27,7 @@ public actor HTTPTransport: HTTPSending, ReadinessHandler {
     private var driver: CurlDriver?
     private var transfers: [Transfer] = []
     private var free: [Transfer] = []
+    private let bodies = SpareBodies()
     private var nextSerial: UInt64 = 0
     private var isShutDown = false
     public private(set) var statistics = Statistics()
@@ -39,30 +40,31 @@ public actor HTTPTransport: HTTPSending, ReadinessHandler {
         self.configuration = configuration
     }
 
-    public func send<Value: Sendable>(
+    public func send(
         _ request: HTTPRequest, before deadline: ContinuousClock.Instant,
-        reading read: @escaping @Sendable (HTTPResponse) -> Value
-    ) async throws(HTTPError) -> Value {
+        receiving receive: @escaping @Sendable (HTTPResponse) -> Void
+    ) async throws(HTTPError) {
         try request.validated()
         nextSerial += 1
         let serial = nextSerial
-        let result = await withTaskCancellationHandler {
+        let failure = await withTaskCancellationHandler {
             await withUnsafeContinuation { continuation in
                 // In here nothing else runs on the loop; at an `await` something may, a shutdown or a cancellation too.
                 do throws(HTTPError) {
                     let (transfer, driver) = try take(request, before: deadline)
                     transfer.serial = serial
-                    transfer.completion = { continuation.resume(returning: $0.map(read)) }
+                    transfer.continuation = continuation
+                    transfer.receive = receive
                     begin(transfer, driver)
                 } catch {
-                    continuation.resume(returning: .failure(error))
+                    continuation.resume(returning: error)
                 }
             }
         } onCancel: {
             // One that comes before the call has begun finds nothing, and the call finds its task cancelled.
             Task { await self.cancel(serial) }
         }
-        return try result.get()
+        if let failure { throw failure }
     }
 
     /// Ends what is in flight (`cancelled`) and closes all connections. Nothing is sent afterwards.
@@ -99,7 +101,7 @@ public actor HTTPTransport: HTTPSending, ReadinessHandler {
         guard !isShutDown else { throw HTTPError(.cancelled, "the transport is shut down") }
         guard Self.isReady, let driver = driver ?? makeDriver() else { throw Self.outOfMemory }
         if let transfer = free.popLast() { return (transfer, driver) }
-        guard let transfer = Transfer(configuration: configuration, driver: driver) else {
+        guard let transfer = Transfer(configuration: configuration, driver: driver, bodies: bodies) else {
             throw Self.outOfMemory
         }
         transfers.append(transfer)
@@ -162,16 +164,17 @@ public actor HTTPTransport: HTTPSending, ReadinessHandler {
 
     /// Takes a transfer under way out of curl, which closes its connection (HTTP/1) or resets its stream (HTTP/2).
     private func abort(_ transfer: Transfer, _ error: HTTPError) {
-        guard transfer.completion != nil, let driver else { return }
+        guard transfer.continuation != nil, let driver else { return }
         countConnections(transfer, isAnswered: false)
         curl_multi_remove_handle(driver.multi, transfer.easy)
         finish(transfer, .failure(error))
     }
 
-    /// The one place where a call is completed.
+    /// The one place where a call's continuation is resumed.
     private func finish(_ transfer: Transfer, _ result: Result<HTTPResponse, HTTPError>) {
-        guard let completion = transfer.completion else { return }
-        transfer.completion = nil
+        guard let continuation = transfer.continuation, let receive = transfer.receive else { return }
+        transfer.continuation = nil
+        transfer.receive = nil
         transfer.serial = 0
         if let timer = transfer.guardTimer {
             loop.cancel(timer)
@@ -179,7 +182,13 @@ public actor HTTPTransport: HTTPSending, ReadinessHandler {
         }
         statistics.inFlight -= 1
         free.append(transfer)
-        completion(result)
+        switch result {
+        case .success(var response):
+            receive(response)
+            bodies.giveBack(&response.body)
+            continuation.resume(returning: nil)
+        case .failure(let error): continuation.resume(returning: error)
+        }
     }
 
     private func countConnections(_ transfer: Transfer, isAnswered: Bool) {

@@ -5,6 +5,7 @@ import Resilience
 extension HTTPSending {
     /// Asks a provider.
     /// - Parameter read: makes of the answer what is wanted of it (`send(_:before:reading:)`).
+    @inline(__always)
     func ask<Page: Sendable>(
         _ request: HTTPRequest, of provider: ProviderID, before deadline: Deadline,
         reading read: @escaping @Sendable (HTTPResponse) throws(SearchError) -> Page

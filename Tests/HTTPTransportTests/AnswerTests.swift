@@ -175,6 +175,19 @@ struct AnswerTests {
         }
     }
 
+    /// Answers take over each other's memory.
+    @Test func anAnswerThatIsKeptIsNotOverwritten() async throws {
+        let texts = ["the first", "second", "", "a third, longer one", String(repeating: "x", count: 200_000), "last"]
+        let server = try RawServer { connection in
+            for text in texts where connection.readRequest() != nil { connection.answer(text) }
+        }
+        try await withTransport { transport in
+            var kept: [HTTPResponse] = []
+            for _ in texts { kept.append(try await transport.get(server.url)) }
+            #expect(kept.map(\.text) == texts)
+        }
+    }
+
     @Test func headersOfOneAnswerDoNotReachTheNext() async throws {
         let server = try RawServer { connection in
             _ = connection.readRequest()

@@ -21,15 +21,15 @@ final class FakeHTTP: HTTPSending {
     var requests: [HTTPRequest] { state.withLock { $0.requests } }
 
     /// The last answer serves all further calls.
-    func send<Value: Sendable>(
+    func send(
         _ request: HTTPRequest, before deadline: ContinuousClock.Instant,
-        reading read: @escaping @Sendable (HTTPResponse) -> Value
-    ) async throws(HTTPError) -> Value {
+        receiving receive: @escaping @Sendable (HTTPResponse) -> Void
+    ) async throws(HTTPError) {
         let answer = state.withLock { state in
             state.requests.append(request)
             return state.answers.count > 1 ? state.answers.removeFirst() : state.answers[0]
         }
-        return read(try answer.get())
+        receive(try answer.get())
     }
 }
 
