@@ -53,8 +53,7 @@ public actor HTTPTransport: HTTPSending, ReadinessHandler {
                 do throws(HTTPError) {
                     let (transfer, driver) = try take(request, before: deadline)
                     transfer.serial = serial
-                    transfer.continuation = continuation
-                    transfer.receive = receive
+                    transfer.caller = Transfer.Caller(continuation: continuation, receive: receive)
                     begin(transfer, driver)
                 } catch {
                     continuation.resume(returning: error)
@@ -151,7 +150,7 @@ public actor HTTPTransport: HTTPSending, ReadinessHandler {
             let result = transfer.outcome(code)
             countConnections(transfer, isAnswered: code == CURLE_OK)
             curl_multi_remove_handle(driver.multi, easy)
-            finish(transfer, result)
+            finish(transfer, consume result)
         }
     }
 
@@ -164,17 +163,16 @@ public actor HTTPTransport: HTTPSending, ReadinessHandler {
 
     /// Takes a transfer under way out of curl, which closes its connection (HTTP/1) or resets its stream (HTTP/2).
     private func abort(_ transfer: Transfer, _ error: HTTPError) {
-        guard transfer.continuation != nil, let driver else { return }
+        guard transfer.caller != nil, let driver else { return }
         countConnections(transfer, isAnswered: false)
         curl_multi_remove_handle(driver.multi, transfer.easy)
         finish(transfer, .failure(error))
     }
 
     /// The one place where a call's continuation is resumed.
-    private func finish(_ transfer: Transfer, _ result: Result<HTTPResponse, HTTPError>) {
-        guard let continuation = transfer.continuation, let receive = transfer.receive else { return }
-        transfer.continuation = nil
-        transfer.receive = nil
+    private func finish(_ transfer: Transfer, _ result: consuming Result<HTTPResponse, HTTPError>) {
+        guard let caller = transfer.caller else { return }
+        transfer.caller = nil
         transfer.serial = 0
         if let timer = transfer.guardTimer {
             loop.cancel(timer)
@@ -182,12 +180,13 @@ public actor HTTPTransport: HTTPSending, ReadinessHandler {
         }
         statistics.inFlight -= 1
         free.append(transfer)
-        switch result {
+        // Consumed all the way, for only what has one owner can be given back without a copy.
+        switch consume result {
         case .success(var response):
-            receive(response)
+            caller.receive(response)
             bodies.giveBack(&response.body)
-            continuation.resume(returning: nil)
-        case .failure(let error): continuation.resume(returning: error)
+            caller.continuation.resume(returning: nil)
+        case .failure(let error): caller.continuation.resume(returning: error)
         }
     }
 

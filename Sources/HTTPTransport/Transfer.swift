@@ -7,11 +7,16 @@ final class Transfer {
     let easy: UnsafeMutableRawPointer
     /// Names the call it serves, 0 between calls: a cancellation that comes late must not hit the next one.
     var serial: UInt64 = 0
-    /// Resumed once: whoever takes it out resumes it. Unsafe saves an allocation a call.
-    var continuation: UnsafeContinuation<HTTPError?, Never>?
-    var receive: (@Sendable (HTTPResponse) -> Void)?
+    /// Who waits for the call, `nil` between calls. Resumed once: whoever takes it out resumes it.
+    var caller: Caller?
     /// Ends a call that waits for a connection.
     var guardTimer: TimerID?
+
+    struct Caller {
+        /// Unsafe saves an allocation a call.
+        let continuation: UnsafeContinuation<HTTPError?, Never>
+        let receive: @Sendable (HTTPResponse) -> Void
+    }
 
     private var request = HTTPRequest(url: "")
     private(set) var deadline = ContinuousClock.now

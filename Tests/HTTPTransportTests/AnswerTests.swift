@@ -175,7 +175,23 @@ struct AnswerTests {
         }
     }
 
-    /// Answers take over each other's memory.
+    @Test func anAnswerThatIsReadGivesItsMemoryToTheNext() async throws {
+        let server = try RawServer { connection in
+            while connection.readRequest() != nil { connection.answer(String(repeating: "x", count: 10_000)) }
+        }
+        try await withTransport { transport in
+            var places: Set<UInt> = []
+            for _ in 0..<8 {
+                let request = HTTPRequest(url: server.url)
+                places.insert(
+                    try await transport.send(request, before: .now + .seconds(20)) { response in
+                        unsafe response.body.withUnsafeBytes { UInt(bitPattern: $0.baseAddress) }
+                    })
+            }
+            #expect(places.count == 1)
+        }
+    }
+
     @Test func anAnswerThatIsKeptIsNotOverwritten() async throws {
         let texts = ["the first", "second", "", "a third, longer one", String(repeating: "x", count: 200_000), "last"]
         let server = try RawServer { connection in
