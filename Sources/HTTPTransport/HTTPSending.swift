@@ -4,8 +4,8 @@ public import Synchronization
 public protocol HTTPSending: Sendable {
     /// - Parameter deadline: connecting, sending, waiting and reading end by then.
     /// - Parameter receive: given the answer as soon as it is there, once and before anything else runs; not called when
-    ///   the call fails. Whoever takes what he wants of it and keeps no copy gives its memory to the next answer: what many
-    ///   at once would take is one body, and that is still in the processor's caches.
+    ///   the call fails. Whoever takes what he wants of it and keeps no copy gives its memory back at once, instead of when
+    ///   his task's turn comes behind many others.
     /// - Throws: `timeout` past the deadline, `cancelled` when the task is cancelled: the transfer is then really aborted.
     func send(
         _ request: HTTPRequest, before deadline: ContinuousClock.Instant,

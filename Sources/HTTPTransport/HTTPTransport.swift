@@ -27,7 +27,6 @@ public actor HTTPTransport: HTTPSending, ReadinessHandler {
     private var driver: CurlDriver?
     private var transfers: [Transfer] = []
     private var free: [Transfer] = []
-    private let bodies = SpareBodies()
     private var nextSerial: UInt64 = 0
     private var isShutDown = false
     public private(set) var statistics = Statistics()
@@ -100,7 +99,7 @@ public actor HTTPTransport: HTTPSending, ReadinessHandler {
         guard !isShutDown else { throw HTTPError(.cancelled, "the transport is shut down") }
         guard Self.isReady, let driver = driver ?? makeDriver() else { throw Self.outOfMemory }
         if let transfer = free.popLast() { return (transfer, driver) }
-        guard let transfer = Transfer(configuration: configuration, driver: driver, bodies: bodies) else {
+        guard let transfer = Transfer(configuration: configuration, driver: driver) else {
             throw Self.outOfMemory
         }
         transfers.append(transfer)
@@ -150,7 +149,7 @@ public actor HTTPTransport: HTTPSending, ReadinessHandler {
             let result = transfer.outcome(code)
             countConnections(transfer, isAnswered: code == CURLE_OK)
             curl_multi_remove_handle(driver.multi, easy)
-            finish(transfer, consume result)
+            finish(transfer, result)
         }
     }
 
@@ -170,7 +169,7 @@ public actor HTTPTransport: HTTPSending, ReadinessHandler {
     }
 
     /// The one place where a call's continuation is resumed.
-    private func finish(_ transfer: Transfer, _ result: consuming Result<HTTPResponse, HTTPError>) {
+    private func finish(_ transfer: Transfer, _ result: Result<HTTPResponse, HTTPError>) {
         guard let caller = transfer.caller else { return }
         transfer.caller = nil
         transfer.serial = 0
@@ -180,11 +179,9 @@ public actor HTTPTransport: HTTPSending, ReadinessHandler {
         }
         statistics.inFlight -= 1
         free.append(transfer)
-        // Consumed all the way, for only what has one owner can be given back without a copy.
-        switch consume result {
-        case .success(var response):
+        switch result {
+        case .success(let response):
             caller.receive(response)
-            bodies.giveBack(&response.body)
             caller.continuation.resume(returning: nil)
         case .failure(let error): caller.continuation.resume(returning: error)
         }

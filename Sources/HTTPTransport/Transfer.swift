@@ -25,15 +25,12 @@ final class Transfer {
     private var isPost = false
     private var head = ResponseHead()
     private var body: [UInt8] = []
-    private let bodies: SpareBodies
     private var isTooLarge = false
     private let limit: Int
 
     /// - Parameter driver: told of sockets that open and close.
-    /// - Parameter bodies: where the memory of answers comes from.
-    init?(configuration: HTTPConfiguration, driver: CurlDriver, bodies: SpareBodies) {
+    init?(configuration: HTTPConfiguration, driver: CurlDriver) {
         guard let easy = curl_easy_init() else { return nil }
-        self.bodies = bodies
         self.easy = easy
         limit = configuration.maxResponseBytes
         address = RequestAddress(isProxied: configuration.proxy != nil)
@@ -143,7 +140,6 @@ final class Transfer {
         if body.isEmpty {
             // -1: not announced. Compressed bodies announce less and grow.
             let announced = Int(clamping: locsearch_get_large(easy, CURLINFO_CONTENT_LENGTH_DOWNLOAD_T))
-            body = bodies.take()
             body.reserveCapacity(min(limit, max(bytes.count, announced)))
         }
         body.append(contentsOf: bytes)

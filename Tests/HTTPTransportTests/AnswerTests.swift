@@ -175,35 +175,6 @@ struct AnswerTests {
         }
     }
 
-    @Test func anAnswerThatIsReadGivesItsMemoryToTheNext() async throws {
-        let server = try RawServer { connection in
-            while connection.readRequest() != nil { connection.answer(String(repeating: "x", count: 10_000)) }
-        }
-        try await withTransport { transport in
-            var places: Set<UInt> = []
-            for _ in 0..<8 {
-                let request = HTTPRequest(url: server.url)
-                places.insert(
-                    try await transport.send(request, before: .now + .seconds(20)) { response in
-                        unsafe response.body.withUnsafeBytes { UInt(bitPattern: $0.baseAddress) }
-                    })
-            }
-            #expect(places.count == 1)
-        }
-    }
-
-    @Test func anAnswerThatIsKeptIsNotOverwritten() async throws {
-        let texts = ["the first", "second", "", "a third, longer one", String(repeating: "x", count: 200_000), "last"]
-        let server = try RawServer { connection in
-            for text in texts where connection.readRequest() != nil { connection.answer(text) }
-        }
-        try await withTransport { transport in
-            var kept: [HTTPResponse] = []
-            for _ in texts { kept.append(try await transport.get(server.url)) }
-            #expect(kept.map(\.text) == texts)
-        }
-    }
-
     @Test func headersOfOneAnswerDoNotReachTheNext() async throws {
         let server = try RawServer { connection in
             _ = connection.readRequest()
