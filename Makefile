@@ -24,15 +24,15 @@ demo: setup ## Broker, provider and worker in one process, searches going throug
 
 # One after another: each suite has brokers, servers and processes of its own, whose timeouts a crowd would not keep.
 test: setup ## All suites, on real TCP; ARGS='--filter KafkaTests' runs some
-	swift test --no-parallel $(SWIFT_FLAGS) $(ARGS)
+	tools/tests swift test --no-parallel $(SWIFT_FLAGS) $(ARGS)
 
 # Tansu needs librdkafka 2.2 or newer. Both come in wheels, into the environment of the experiments.
 KAFKA_SUITES := --filter 'KafkaTests|IntegrationTests|LocsearchTests'
 test-tansu: setup $(EXPERIMENTS)/ok ## The suites that talk Kafka, on an independent broker (Tansu) and the newest librdkafka
-	ops/experiments/newest --tansu swift test --no-parallel $(SWIFT_FLAGS) $(or $(ARGS),$(KAFKA_SUITES))
+	ops/experiments/newest --tansu tools/tests swift test --no-parallel $(SWIFT_FLAGS) $(or $(ARGS),$(KAFKA_SUITES))
 
 test-newest: setup $(EXPERIMENTS)/ok ## The same suites on the embedded broker of the newest librdkafka, faults and all
-	ops/experiments/newest swift test --no-parallel $(SWIFT_FLAGS) $(or $(ARGS),$(KAFKA_SUITES))
+	ops/experiments/newest tools/tests swift test --no-parallel $(SWIFT_FLAGS) $(or $(ARGS),$(KAFKA_SUITES))
 
 build: setup ## The program as it is deployed: .build/release/locsearch
 	swift build -c release --product locsearch $(SWIFT_FLAGS)
@@ -78,14 +78,14 @@ experiments: build $(EXPERIMENTS)/ok ## Every experiment in its short form; ARGS
 	ops/experiments/run $(or $(ARGS),all --short)
 
 fuzz: setup ## Damaged answers and requests into all decoders; INPUTS=N of them for each (default 200000)
-	LOCSEARCH_FUZZ_INPUTS=$(or $(INPUTS),200000) swift test $(SWIFT_FLAGS) --filter FuzzTests
+	LOCSEARCH_FUZZ_INPUTS=$(or $(INPUTS),200000) tools/tests swift test $(SWIFT_FLAGS) --filter FuzzTests
 
 # Without its search for leaks: that takes what only Swift's side tables of weak references and its tasks hold for lost.
 sanitize-address: setup ## All suites under AddressSanitizer
-	ASAN_OPTIONS=detect_leaks=0 swift test --no-parallel --sanitize=address --scratch-path .build-asan $(SWIFT_FLAGS) $(ARGS)
+	ASAN_OPTIONS=detect_leaks=0 tools/tests swift test --no-parallel --sanitize=address --scratch-path .build-asan $(SWIFT_FLAGS) $(ARGS)
 
 # ThreadSanitizer crashes as soon as librdkafka starts a client (C11 threads, in Debian's build and in the wheel's), so
 # what uses one is left out.
 sanitize-thread: setup ## The suites without Kafka under ThreadSanitizer
-	TSAN_OPTIONS=suppressions=$(CURDIR)/tools/tsan-suppressions swift test --no-parallel --sanitize=thread --scratch-path .build-tsan $(SWIFT_FLAGS) \
+	TSAN_OPTIONS=suppressions=$(CURDIR)/tools/tsan-suppressions tools/tests swift test --no-parallel --sanitize=thread --scratch-path .build-tsan $(SWIFT_FLAGS) \
 	  --skip 'KafkaTests|IntegrationTests|LocsearchTests' $(ARGS)
