@@ -25,6 +25,8 @@ package final class LoopbackHTTPServer: Sendable {
     private let listener: Int32
     private let log = RequestLog()
 
+    private let isStopped = Atomic<Bool>(false)
+
     private final class RequestLog: Sendable {
         let targets = Mutex<[String]>([])
     }
@@ -55,18 +57,20 @@ package final class LoopbackHTTPServer: Sendable {
         port = UInt16(bigEndian: address.sin_port)
         let log = log
         Self.detach {
-            while true {
-                let connection = accept(listener, nil, nil)
-                guard connection >= 0 else { return }
+            // `stop` ends it.
+            while case let connection = accept(listener, nil, nil), connection >= 0 {
                 Self.detach { Self.serve(connection, answer, log) }
             }
+            // Here, not in `stop`: this could be on its way to `accept`, from whatever socket has the number next.
+            close(listener)
         }
     }
 
     /// Ends listening; connections end with their clients.
     package func stop() {
+        // Once only: the thread closes the listener then, and its number may soon be another socket's.
+        guard !isStopped.exchange(true, ordering: .relaxed) else { return }
         shutdown(listener, Int32(SHUT_RDWR))
-        close(listener)
     }
 
     private static func serve(

@@ -17,6 +17,7 @@ package final class RawServer: Sendable {
     private final class State: Sendable {
         let accepted = Atomic<Int>(0)
         let open = Atomic<Int>(0)
+        let isStopped = Atomic<Bool>(false)
         let requests = Mutex<[[UInt8]]>([])
     }
 
@@ -44,7 +45,11 @@ package final class RawServer: Sendable {
     deinit { stop() }
 
     /// Accepts nothing any more; connections go on.
-    package func stop() { shutdown(listener, Int32(SHUT_RDWR)) }
+    package func stop() {
+        // Once only: the thread closes the listener then, and its number may soon be another socket's.
+        guard !state.isStopped.exchange(true, ordering: .relaxed) else { return }
+        shutdown(listener, Int32(SHUT_RDWR))
+    }
 
     package var url: String { "http://127.0.0.1:\(port)" }
     /// Connections so far.

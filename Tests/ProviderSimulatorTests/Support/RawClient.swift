@@ -79,7 +79,11 @@ final class RawClient {
         time.tv_usec = suseconds_t((patience - patience.rounded(.down)) * 1e6)
         unsafe setsockopt(socket, SOL_SOCKET, SO_RCVTIMEO, &time, socklen_t(MemoryLayout<timeval>.size))
         var buffer = [UInt8](repeating: 0, count: 65_536)
-        let count = unsafe buffer.withUnsafeMutableBytes { unsafe recv(socket, $0.baseAddress, $0.count, 0) }
+        // A call with a time limit is not resumed when the process is stopped for a while: that is no silence.
+        var count: Int
+        repeat {
+            count = unsafe buffer.withUnsafeMutableBytes { unsafe recv(socket, $0.baseAddress, $0.count, 0) }
+        } while count < 0 && errno == EINTR
         if count > 0 { return .bytes(Array(buffer[..<count])) }
         if count == 0 { return .end }
         return errno == ECONNRESET ? .reset : .silence
