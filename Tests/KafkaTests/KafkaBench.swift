@@ -1,4 +1,5 @@
 import EventLoop
+import InMemoryLogging
 import Logging
 import TestSupport
 
@@ -25,8 +26,10 @@ struct KafkaBench: Sendable {
 
     /// - Parameter session: in ms. The embedded coordinator's groups never form below 3 s, others take 6 s or more; some
     ///   form their groups with the members' heartbeats.
+    /// - Parameter notebook: gets the consumer's log instead of standard error.
     func consumer(
-        _ group: String = "g", session: Int = 3000, _ change: (inout ConsumerConfiguration) -> Void = { _ in }
+        _ group: String = "g", session: Int = 3000, notebook: InMemoryLogHandler? = nil,
+        _ change: (inout ConsumerConfiguration) -> Void = { _ in }
     ) throws -> KafkaConsumer {
         var configuration = ConsumerConfiguration(bootstrapServers: broker.bootstrapServers)
         configuration.groupID = broker.name(group)
@@ -35,6 +38,7 @@ struct KafkaBench: Sendable {
             "heartbeat.interval.ms": "500", "fetch.wait.max.ms": "10",
         ]
         change(&configuration)
+        let log = notebook.map { notebook in Logger(label: "test") { _ in notebook } } ?? log
         return try KafkaConsumer(loop: loop, configuration: configuration, log: log)
     }
 

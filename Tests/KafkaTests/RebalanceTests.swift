@@ -1,4 +1,5 @@
 import EventLoop
+import InMemoryLogging
 import TestSupport
 import Testing
 
@@ -9,12 +10,24 @@ import Testing
 struct RebalanceTests {
     /// What is stored while a revocation waits is committed before the other member reads: nothing is read twice.
     @Test func partitionsAreHandedOverAfterTheirLastOffsetIsCommitted() async throws {
+        // A heartbeat that crosses the forming of the group makes its member join once more. The mock refuses commits
+        // until the group has formed again (a real broker takes them): rare, and another group does better.
+        for _ in 1...3 {
+            if try await commitsBeforeHandingOver() { return }
+        }
+        Issue.record("every commit before a handover was refused")
+    }
+
+    /// - Returns: `false` when the group refused the commit; then the consumer said so, and what was not committed is read
+    ///   again.
+    private func commitsBeforeHandingOver() async throws -> Bool {
         let bench = try KafkaBench(partitions: 2)
         bench.broker.embedded?.setGroupDelay(.milliseconds(100))
         let producer = try bench.producer()
         // Eager commits during a revocation are refused by the mock (a real broker takes them), cooperative ones not;
         // and this version's cooperative-sticky is good enough for two members.
-        let first = try bench.consumer(session: 10_000) { $0.assignor = "cooperative-sticky" }
+        let notebook = InMemoryLogHandler()
+        let first = try bench.consumer(session: 10_000, notebook: notebook) { $0.assignor = "cooperative-sticky" }
         let second = try bench.consumer(session: 10_000) { $0.assignor = "cooperative-sticky" }
         for partition in [Int32(0), 1] { try await bench.fill(20, partition: partition, with: producer) }
         let firstNotes = Notes { @Sendable [first] in
@@ -27,7 +40,8 @@ struct RebalanceTests {
         #expect(try await first.read(40).count == 40)
         try await second.subscribe(to: [bench.topic], listener: secondNotes)
         let read = try await second.read(5, within: .seconds(60))
-        #expect(read.map(\.offset) == [15, 16, 17, 18, 19])
+        let isRefused = notebook.entries.contains { "\($0.message)".contains("revoked partitions are not committed") }
+        #expect(read.map(\.offset) == (isRefused ? [0, 1, 2, 3, 4] : [15, 16, 17, 18, 19]))
         let moved = try #require(read.first).partition
         #expect(await firstNotes.revoked.map(\.id) == [moved.id])
         // Late for an assignment that is over: left out, and no harm to the new owner's offsets.
@@ -39,6 +53,7 @@ struct RebalanceTests {
         await first.close()
         await producer.close()
         bench.loop.stop()
+        return !isRefused
     }
 
     /// The group thinks the member dead: what it has is lost, and nothing of it is committed.
