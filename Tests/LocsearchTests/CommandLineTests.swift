@@ -11,20 +11,10 @@ struct CommandLineTests {
     }
 
     private func run(_ arguments: [String], environment: [String: String] = [:]) async throws -> Result {
-        let process = RunningProgram.process(arguments, environment: environment)
-        let (output, error) = (Pipe(), Pipe())
-        process.standardOutput = output
-        process.standardError = error
-        try process.run()
-        async let errorText = Self.text(error)
-        let outputText = await Self.text(output)
-        let result = Result(code: 0, output: outputText, error: await errorText)
-        process.waitUntilExit()
-        return Result(code: process.terminationStatus, output: result.output, error: result.error)
-    }
-
-    @concurrent private static func text(_ pipe: Pipe) async -> String {
-        String(decoding: (try? pipe.fileHandleForReading.readToEnd()) ?? Data(), as: UTF8.self)
+        let program = try RunningProgram(arguments, environment: environment)
+        defer { program.end() }
+        try await eventually("the program ends", within: .seconds(60)) { !program.isRunning }
+        return Result(code: try #require(program.code), output: program.output, error: program.error)
     }
 
     @Test(

@@ -87,17 +87,9 @@ struct ConnectionTests {
             let file = FileManager.default.temporaryDirectory.appendingPathComponent("\(UUID()).gz")
             try packed.body.write(to: file)
             defer { try? FileManager.default.removeItem(at: file) }
-            let path = file.path
-            let unpacked = try await blocking { () -> Data in
-                let gzip = Process()
-                gzip.executableURL = URL(fileURLWithPath: "/bin/gzip")
-                gzip.arguments = ["-dc", path]
-                let pipe = Pipe()
-                gzip.standardOutput = pipe
-                try gzip.run()
-                return pipe.fileHandleForReading.readDataToEndOfFile()
-            }
-            #expect(unpacked == plain.body)
+            let gzip = try RunningProgram(["-dc", file.path], at: "/bin/gzip")
+            try await eventually("gzip ends") { !gzip.isRunning }
+            #expect(Data(gzip.outputBytes) == plain.body)
         }
     }
 

@@ -187,19 +187,15 @@ struct FaultTests {
     func curlSeesTheSame(spelling: String, code: Int32) async throws {
         try await Simulator.run { simulator in
             let port = simulator.port
-            let status = try await blocking { () -> Int32 in
-                let curl = Process()
-                curl.executableURL = URL(fileURLWithPath: Self.curl)
-                curl.arguments = [
+            let curl = try RunningProgram(
+                [
                     "-s", "-o", "/dev/null", "--max-time", spelling == "hang" ? "1" : "60", "--compressed",
                     "http://127.0.0.1:\(port)/hotpepper/gourmet/v1/?key=k&format=json&\(Simulator.spot)&keyword=fault:\(spelling)",
-                ]
-                try curl.run()
-                curl.waitUntilExit()
-                return curl.terminationStatus
-            }
+                ], at: Self.curl)
+            try await eventually("curl ends", within: .seconds(90)) { !curl.isRunning }
+            let status = curl.code
             // Damaged data end in 61 (bad content encoding) or 23 (the decoder refused it), by version.
-            #expect(status == code || code == 61 && status == 23, "\(status)")
+            #expect(status == code || code == 61 && status == 23, "\(status ?? -1)")
         }
     }
 

@@ -1,3 +1,4 @@
+import Foundation
 import Synchronization
 
 #if canImport(Glibc)
@@ -56,10 +57,10 @@ package final class LoopbackHTTPServer: Sendable {
         guard isListening else { throw NotInTime(description: "cannot listen on 127.0.0.1") }
         port = UInt16(bigEndian: address.sin_port)
         let log = log
-        Self.detach {
+        Thread.detachNewThread {
             // `stop` ends it.
             while case let connection = accept(listener, nil, nil), connection >= 0 {
-                Self.detach { Self.serve(connection, answer, log) }
+                Thread.detachNewThread { Self.serve(connection, answer, log) }
             }
             // Here, not in `stop`: this could be on its way to `accept`, from whatever socket has the number next.
             close(listener)
@@ -106,36 +107,5 @@ package final class LoopbackHTTPServer: Sendable {
     private static func endOfHead(_ bytes: [UInt8]) -> Int? {
         guard bytes.count >= 4 else { return nil }
         return (4...bytes.count).first { bytes[($0 - 4)..<$0].elementsEqual([13, 10, 13, 10]) }
-    }
-
-    private static func detach(_ body: @escaping @Sendable () -> Void) {
-        final class Box {
-            let body: @Sendable () -> Void; init(_ body: @escaping @Sendable () -> Void) { self.body = body }
-        }
-        #if canImport(Darwin)
-            var thread: pthread_t?
-        #else
-            var thread = pthread_t()
-        #endif
-        // The thread takes the box over.
-        let box = unsafe Unmanaged.passRetained(Box(body)).toOpaque()
-        let created = unsafe pthread_create(
-            &thread, nil,
-            { context in
-                #if canImport(Darwin)
-                    unsafe Unmanaged<Box>.fromOpaque(context).takeRetainedValue().body()
-                #else
-                    if let context = unsafe context {
-                        unsafe Unmanaged<Box>.fromOpaque(context).takeRetainedValue().body()
-                    }
-                #endif
-                return nil
-            }, box)
-        guard created == 0 else { return unsafe Unmanaged<Box>.fromOpaque(box).release() }
-        #if canImport(Darwin)
-            if let thread = unsafe thread { unsafe pthread_detach(thread) }
-        #else
-            pthread_detach(thread)
-        #endif
     }
 }

@@ -1,3 +1,4 @@
+import Foundation
 import Synchronization
 
 #if canImport(Glibc)
@@ -24,12 +25,12 @@ package final class RawServer: Sendable {
     /// - Parameter serve: runs on a thread of its own for each connection, and may block it.
     package init(serve: @escaping @Sendable (RawConnection) -> Void) throws {
         (listener, port) = try Self.listen()
-        Self.onThread { [listener, state] in
+        Thread.detachNewThread { [listener, state] in
             // `stop` ends it.
             while case let socket = accept(listener, nil, nil), socket >= 0 {
                 let number = state.accepted.add(1, ordering: .relaxed).oldValue
                 state.open.add(1, ordering: .relaxed)
-                Self.onThread {
+                Thread.detachNewThread {
                     serve(
                         RawConnection(number: number, socket: socket) { request in
                             state.requests.withLock { $0.append(request) }
@@ -89,38 +90,6 @@ package final class RawServer: Sendable {
         #endif
         guard isListening else { throw NotInTime(description: "cannot listen on 127.0.0.1: errno \(errno)") }
         return (listener, UInt16(bigEndian: address.sin_port))
-    }
-
-    private final class Work {
-        let body: @Sendable () -> Void
-        init(_ body: @escaping @Sendable () -> Void) { self.body = body }
-    }
-
-    private static func onThread(_ body: @escaping @Sendable () -> Void) {
-        let work = unsafe Unmanaged.passRetained(Work(body))
-        #if canImport(Darwin)
-            var thread: pthread_t?
-        #else
-            var thread = pthread_t()
-        #endif
-        let result = unsafe pthread_create(
-            &thread, nil,
-            { context in
-                #if canImport(Darwin)
-                    let work = unsafe Unmanaged<Work>.fromOpaque(context).takeRetainedValue()
-                #else
-                    guard let context = unsafe context else { return nil }
-                    let work = unsafe Unmanaged<Work>.fromOpaque(context).takeRetainedValue()
-                #endif
-                work.body()
-                return nil
-            }, work.toOpaque())
-        precondition(result == 0, "no thread for the test server")
-        #if canImport(Darwin)
-            if let thread = unsafe thread { unsafe pthread_detach(thread) }
-        #else
-            pthread_detach(thread)
-        #endif
     }
 }
 

@@ -1,68 +1,162 @@
 package import Foundation
 import Synchronization
 
-/// The program as a process that goes on: its lines as they come, signals, its end.
-package final class RunningProgram: Sendable {
-    private let process: Process
-    private let collected = Mutex("")
-    private let failed = Mutex("")
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Darwin)
+    import Darwin
+#endif
 
-    /// The executable lies beside the tests.
+/// A program as a process that goes on: what it writes as it comes, signals, its end. Without input.
+///
+/// Not by Foundation's `Process`: on Linux, its dispatch sources lose a process's end or last words now and then, and
+/// have crashed within libdispatch. Here a thread reads until both outputs end, then waits for the process.
+package final class RunningProgram: Sendable {
+    private struct State {
+        var output: [UInt8] = []
+        var error: [UInt8] = []
+        var code: Int32?
+    }
+    private let state: Mutex<State>
+    package let pid: Int32
+
+    /// Ours; it lies beside the tests.
     package static var location: URL {
         URL(fileURLWithPath: CommandLine.arguments[0]).resolvingSymlinksInPath().deletingLastPathComponent()
             .appending(path: "locsearch")
     }
 
     /// Nothing of this machine's settings, but the libraries and the sanitizers' options that the tests run with.
-    package static var surroundings: [String: String] {
+    private static var surroundings: [String: String] {
         let inherited = ["LD_LIBRARY_PATH", "ASAN_OPTIONS", "TSAN_OPTIONS"]
         return ProcessInfo.processInfo.environment.filter { inherited.contains($0.key) }
             .merging(["HOME": "/nonexistent", "PATH": "/usr/bin"]) { _, own in own }
     }
 
-    /// The program, about to be run.
-    package static func process(_ arguments: [String], environment: [String: String] = [:]) -> Process {
-        let process = Process()
-        process.executableURL = location
-        process.arguments = arguments
-        process.environment = surroundings.merging(environment) { _, own in own }
-        process.standardInput = FileHandle.nullDevice
-        return process
+    /// - Parameter path: of the program, ours if not given.
+    /// - Throws: `POSIXError` when it cannot be started.
+    package init(_ arguments: [String], environment: [String: String] = [:], at path: String? = nil) throws {
+        let (output, error) = (try Self.pipe(), try Self.pipe())
+        defer { for end in [output.write, error.write] { close(end) } }
+        state = Mutex(State())
+        do {
+            pid = try Self.start(
+                [path ?? Self.location.path] + arguments, Self.surroundings.merging(environment) { _, own in own },
+                output: output.write, error: error.write)
+        } catch let problem {
+            for end in [output.read, error.read] { close(end) }
+            throw problem
+        }
+        Thread.detachNewThread { [self] in
+            read(output.read, error.read)
+            let code = Self.wait(for: pid)
+            state.withLock { $0.code = code }
+        }
     }
 
-    package init(_ arguments: [String], environment: [String: String] = [:]) throws {
-        process = Self.process(arguments, environment: environment)
-        let (output, error) = (Pipe(), Pipe())
-        process.standardOutput = output
-        process.standardError = error
-        output.fileHandleForReading.readabilityHandler = { [self] handle in
-            let data = handle.availableData
-            if data.isEmpty { handle.readabilityHandler = nil }
-            collected.withLock { $0 += String(decoding: data, as: UTF8.self) }
-        }
-        error.fileHandleForReading.readabilityHandler = { [self] handle in
-            let data = handle.availableData
-            if data.isEmpty { handle.readabilityHandler = nil }
-            failed.withLock { $0 += String(decoding: data, as: UTF8.self) }
-        }
-        try process.run()
-    }
+    package var output: String { String(decoding: outputBytes, as: UTF8.self) }
+    package var outputBytes: [UInt8] { state.withLock { $0.output } }
+    package var error: String { String(decoding: state.withLock { $0.error }, as: UTF8.self) }
+    /// `false` once it has ended and all it wrote is here.
+    package var isRunning: Bool { code == nil }
+    /// Once it has ended: its exit status, or 128 and the signal that ended it, as shells have it.
+    package var code: Int32? { state.withLock { $0.code } }
 
-    package var output: String { collected.withLock { $0 } }
-    package var error: String { failed.withLock { $0 } }
-    package var pid: Int32 { process.processIdentifier }
-    package var isRunning: Bool { process.isRunning }
-    /// Once it has ended.
-    package var code: Int32 { process.terminationStatus }
-
-    package func signal(_ number: Int32) { kill(pid, number) }
+    /// Nothing once it has ended: its id may be another's by then.
+    package func signal(_ number: Int32) { if isRunning { kill(pid, number) } }
 
     /// For `defer`: whatever became of the test, nothing stays.
-    package func end() { if isRunning { kill(pid, SIGKILL) } }
+    package func end() { signal(SIGKILL) }
 
     /// The first line of standard output.
     package var firstLine: String? {
         let text = output
         return text.contains("\n") ? text.split(separator: "\n").first.map(String.init) : nil
+    }
+
+    // MARK: The process
+
+    /// Both ends are closed in whatever other program is started.
+    private static func pipe() throws -> (read: Int32, write: Int32) {
+        var ends: [Int32] = [-1, -1]
+        #if canImport(Glibc)
+            let result = unsafe Glibc.pipe(&ends)
+        #else
+            let result = unsafe Darwin.pipe(&ends)
+        #endif
+        guard result == 0 else { throw failure(errno) }
+        for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+        return (ends[0], ends[1])
+    }
+
+    private static func start(
+        _ command: [String], _ environment: [String: String], output: Int32, error: Int32
+    ) throws -> Int32 {
+        #if canImport(Glibc)
+            var (actions, attributes) = unsafe (posix_spawn_file_actions_t(), posix_spawnattr_t())
+        #else
+            var (actions, attributes): (posix_spawn_file_actions_t?, posix_spawnattr_t?) = (nil, nil)
+        #endif
+        unsafe posix_spawn_file_actions_init(&actions)
+        defer { unsafe posix_spawn_file_actions_destroy(&actions) }
+        unsafe posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0)
+        unsafe posix_spawn_file_actions_adddup2(&actions, output, 1)
+        unsafe posix_spawn_file_actions_adddup2(&actions, error, 2)
+        unsafe posix_spawnattr_init(&attributes)
+        defer { unsafe posix_spawnattr_destroy(&attributes) }
+        // Threads of a pool have signals blocked, and whoever they start would have them too.
+        var signals = sigset_t()
+        unsafe sigemptyset(&signals)
+        unsafe posix_spawnattr_setsigmask(&attributes, &signals)
+        unsafe sigaddset(&signals, SIGPIPE)
+        unsafe posix_spawnattr_setsigdefault(&attributes, &signals)
+        unsafe posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF))
+
+        var pid: Int32 = 0
+        // Safe: copies with an end each, freed behind the call that reads them.
+        let arguments = unsafe command.map { unsafe strdup($0) } + [nil]
+        let variables = unsafe environment.map { unsafe strdup("\($0)=\($1)") } + [nil]
+        defer { for unsafetext in unsafe arguments + variables { unsafe free(text) } }
+        let code = unsafe posix_spawn(&pid, command[0], &actions, &attributes, arguments, variables)
+        guard code == 0 else { throw failure(code) }
+        return pid
+    }
+
+    private static func failure(_ code: Int32) -> POSIXError { POSIXError(POSIXErrorCode(rawValue: code) ?? .EIO) }
+
+    /// Until both outputs end.
+    private func read(_ output: Int32, _ error: Int32) {
+        var ends = [pollfd(fd: output, events: Int16(POLLIN), revents: 0)]
+        ends.append(pollfd(fd: error, events: Int16(POLLIN), revents: 0))
+        var buffer = [UInt8](repeating: 0, count: 65_536)
+        while ends.contains(where: { $0.fd >= 0 }) {
+            guard unsafe poll(&ends, nfds_t(ends.count), -1) > 0 else { continue }
+            for index in ends.indices where ends[index].fd >= 0 && ends[index].revents != 0 {
+                #if canImport(Glibc)
+                    let count = unsafe Glibc.read(ends[index].fd, &buffer, buffer.count)
+                #else
+                    let count = unsafe Darwin.read(ends[index].fd, &buffer, buffer.count)
+                #endif
+                if count > 0 {
+                    state.withLock { state in
+                        if index == 0 {
+                            state.output += buffer[..<count]
+                        } else {
+                            state.error += buffer[..<count]
+                        }
+                    }
+                } else if count == 0 || errno != EINTR {
+                    close(ends[index].fd)
+                    ends[index].fd = -1  // poll passes over it
+                }
+            }
+        }
+    }
+
+    private static func wait(for pid: Int32) -> Int32 {
+        var status: Int32 = 0
+        while unsafe waitpid(pid, &status, 0) < 0, errno == EINTR {}
+        let signal = status & 0x7F
+        return signal == 0 ? status >> 8 & 0xFF : 128 + signal
     }
 }
