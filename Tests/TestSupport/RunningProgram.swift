@@ -116,7 +116,7 @@ package final class RunningProgram: Sendable {
         // Safe: copies with an end each, freed behind the call that reads them.
         let arguments = unsafe command.map { unsafe strdup($0) } + [nil]
         let variables = unsafe environment.map { unsafe strdup("\($0)=\($1)") } + [nil]
-        defer { for unsafetext in unsafe arguments + variables { unsafe free(text) } }
+        defer { unsafe (arguments + variables).forEach { unsafe free($0) } }
         let code = unsafe posix_spawn(&pid, command[0], &actions, &attributes, arguments, variables)
         guard code == 0 else { throw failure(code) }
         return pid
