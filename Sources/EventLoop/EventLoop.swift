@@ -30,11 +30,12 @@ public final class EventLoop: SerialExecutor, TaskExecutor {
     private let threadID = Atomic<UInt>(0)
     private let stopped = Atomic<Bool>(false)
 
-    // The four below: loop thread only, each way in checks `isCurrent`.
+    // The five below: loop thread only, each way in checks `isCurrent`.
     private nonisolated(unsafe) var jobs: [UnownedJob] = []
     private nonisolated(unsafe) var running: [UnownedJob] = []
     private nonisolated(unsafe) var handlers: [(any ReadinessHandler)?] = []
     private nonisolated(unsafe) var timers = LoopTimers()
+    private nonisolated(unsafe) var slept = Duration.zero
 
     /// Starts the loop's thread.
     /// - Throws: when the system has no thread or file descriptor left.
@@ -125,6 +126,12 @@ public final class EventLoop: SerialExecutor, TaskExecutor {
         }
     }
 
+    /// For how long the loop had nothing to do, since it began.
+    public var asleep: Duration {
+        checkIsolated()
+        return unsafe slept
+    }
+
     // MARK: - The thread
 
     private func start() throws(EventLoopError) {
@@ -171,9 +178,16 @@ public final class EventLoop: SerialExecutor, TaskExecutor {
         while true {
             runJobs()
             if stopping.load(ordering: .acquiring), !hasJobs { break }
+            let start = ContinuousClock.now
+            var isAsleep = true
             poller.wait(milliseconds: timeToWait) { fileDescriptor, readiness in
+                if isAsleep {
+                    unsafe slept += start.duration(to: .now)
+                    isAsleep = false
+                }
                 unsafe handlers[Int(fileDescriptor)]?.ready(fileDescriptor, readiness)
             }
+            if isAsleep { unsafe slept += start.duration(to: .now) }
             runTimers()
         }
         // Letting go of a handler may end it, and with it other watches: the list must not be in use meanwhile.

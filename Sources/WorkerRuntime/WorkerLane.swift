@@ -38,6 +38,8 @@ public actor WorkerLane {
     private var starting: Deque<(Flight, OutcomeSequencer<OrderKey>.Turn?)> = []
     /// Requests taken whose outcome is not yet handed to the producer.
     private var inFlight = 0
+    private var window: InFlightWindow
+    private var windowTimer: TimerID?
     private var roomWaiter: CheckedContinuation<Void, Never>?
     private(set) var isDraining = false
     private(set) var failure: (any Error)?
@@ -73,7 +75,9 @@ public actor WorkerLane {
         self.meters = meters
         self.log = log
         decoder = RequestDecoder(maximumBytes: configuration.maxRequestBytes)
-        concurrency = max(1, configuration.concurrency / configuration.loops)
+        let concurrency = max(1, configuration.concurrency / configuration.loops)
+        self.concurrency = concurrency
+        window = InFlightWindow(most: concurrency, asleep: .zero, at: .now)
         commitPace = CommitPace(interval: configuration.commitInterval, now: .now)
     }
 
@@ -103,6 +107,7 @@ public actor WorkerLane {
         while !isDraining, failure == nil {
             // Reading gives a cancelled task nothing any more, at once.
             if Task.isCancelled { await drain() }
+            window.adapt(inFlight: inFlight, asleep: loop.asleep, at: .now)
             let room = await waitForRoom()
             let records = try await consumer.records(max: min(room, 64))
             // They may have been long in coming, and the process stopped meanwhile: then what is read waits.
@@ -129,17 +134,30 @@ public actor WorkerLane {
             if room > 0 { return room }
             await withCheckedContinuation { waiter in
                 // Looked at again: others may run between an `await` and its body.
-                if self.room == 0 { roomWaiter = waiter } else { waiter.resume() }
+                guard self.room == 0 else { return waiter.resume() }
+                roomWaiter = waiter
+                watchWindow()
             }
         }
     }
 
-    /// How many more records may be taken. 1 at the end, for nobody waits then. Time alone never adds to it: who makes room
-    /// wakes whom waits for it.
+    /// Where the window holds something back, it may widen although nothing ends meanwhile.
+    private func watchWindow() {
+        guard window.limit < concurrency, windowTimer == nil else { return }
+        windowTimer = loop.schedule(at: .now + InFlightWindow.period) { [weak self] in
+            self?.assumeIsolated { lane in
+                lane.windowTimer = nil
+                lane.window.adapt(inFlight: lane.inFlight, asleep: lane.loop.asleep, at: .now)
+                lane.wakeForRoom()
+            }
+        }
+    }
+
+    /// How many more records may be taken. 1 at the end, for nobody waits then. Who adds to it wakes whom waits for it.
     private var room: Int {
         guard !isDraining, failure == nil else { return 1 }
         guard !commitsAreOverdue else { return 0 }
-        return unfinishedCount < configuration.maxUndelivered + concurrency ? max(0, concurrency - inFlight) : 0
+        return unfinishedCount < configuration.maxUndelivered + concurrency ? max(0, window.limit - inFlight) : 0
     }
 
     /// Requests taken and not yet confirmed delivered.

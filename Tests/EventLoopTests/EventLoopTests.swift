@@ -53,6 +53,20 @@ private actor Resident: ReadinessHandler {
         loop.cancel(note("never", at: start + .milliseconds(20)))
     }
 
+    /// - Returns: for how long the loop was asleep meanwhile.
+    func asleep(during time: Duration) async -> Duration {
+        let before = loop.asleep
+        await loop.pause(time)
+        return loop.asleep - before
+    }
+
+    func asleepWhileBusy() async -> Duration {
+        let before = loop.asleep
+        let end = ContinuousClock.now + .milliseconds(20)
+        while ContinuousClock.now < end { count &+= 1 }
+        return loop.asleep - before
+    }
+
     func suspended(_ body: @Sendable (CheckedContinuation<Bool, Never>) -> Void) async -> Bool {
         let answer = await withCheckedContinuation { body($0) }
         return answer && loop.isCurrent
@@ -131,6 +145,19 @@ struct EventLoopTests {
         try await eventually("both timers") { await resident.seen.count == 2 }
         #expect(await resident.seen == ["first", "second"])
         #expect(ContinuousClock.now - start >= .milliseconds(30))
+    }
+
+    @Test(arguments: PollerKind.allCases)
+    private func aLoopKnowsHowLongItHadNothingToDo(kind: PollerKind) async throws {
+        let loop = try kind.makeLoop()
+        defer { loop.stop() }
+        let resident = Resident(loop)
+        let start = ContinuousClock.now
+        let asleep = await resident.asleep(during: .milliseconds(60))
+        #expect(asleep > .zero)
+        #expect(asleep <= start.duration(to: .now))
+        // Busy is not asleep.
+        #expect(await resident.asleepWhileBusy() == .zero)
     }
 
     @Test(arguments: PollerKind.allCases)

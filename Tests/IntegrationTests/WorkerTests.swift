@@ -26,6 +26,17 @@ struct WorkerTests {
         await bench.stop()
     }
 
+    /// More than begin at once (`InFlightWindow.least`): a provider that takes its time gets all that may be in flight.
+    @Test func asManyAreInFlightAsAreAllowed() async throws {
+        let bench = try WorkerBench { _ in .init(body: WorkerBench.shop, delay: .seconds(3)) }
+        try await bench.send((0..<200).map { ("r\($0)", WorkerBench.request("r\($0)", #","keyword":"k\#($0)""#)) })
+        try await bench.whileWorking({ $0.concurrency = 200 }) { lane in
+            try await eventually("all are in flight") { await lane.status.inFlight == 200 }
+            _ = try await bench.outcomes { $0.count >= 200 }
+        }
+        await bench.stop()
+    }
+
     @Test func whatIsNoRequestEndsAsErrorAndDeadLetter() async throws {
         let bench = try WorkerBench { _ in .init(body: WorkerBench.shop) }
         let hostile = [

@@ -1,0 +1,48 @@
+import Testing
+
+@testable import WorkerRuntime
+
+struct InFlightWindowTests {
+    /// Lets so many periods pass, in each of which the loop is asleep for so much of a hundred parts.
+    private static func limits(most: Int, isFull: Bool = true, asleep parts: [Int]) -> [Int] {
+        var (now, asleep) = (ContinuousClock.now, Duration.seconds(7))
+        var window = InFlightWindow(most: most, asleep: asleep, at: now)
+        return parts.map { part in
+            now += InFlightWindow.period
+            asleep += InFlightWindow.period * part / 100
+            window.adapt(inFlight: isFull ? window.limit : window.limit - 1, asleep: asleep, at: now)
+            return window.limit
+        }
+    }
+
+    @Test func aLoopWithTimeToSpareGetsAllThatIsAllowed() {
+        #expect(Self.limits(most: 256, asleep: [50, 50, 50]) == [128, 256, 256])
+        #expect(Self.limits(most: 300, asleep: [5, 5, 5]) == [128, 256, 300])
+    }
+
+    @Test func whatHoldsNothingBackStays() {
+        #expect(Self.limits(most: 256, isFull: false, asleep: [90, 90]) == [64, 64])
+    }
+
+    @Test func aBusyLoopGetsFewerDownToTheLeast() {
+        let limits = Self.limits(most: 256, asleep: [90, 90] + [Int](repeating: 0, count: 10))
+        #expect(limits[1] == 256)
+        #expect(zip(limits.dropFirst(), limits.dropFirst(2)).allSatisfy { $0 > $1 || $1 == InFlightWindow.least })
+        #expect(limits.last == InFlightWindow.least)
+    }
+
+    @Test func whatKeepsTheLoopBusyIsKept() {
+        #expect(Self.limits(most: 256, asleep: [50, 2, 3, 2]) == [128, 128, 128, 128])
+    }
+
+    @Test func aSmallAllowanceIsNeverTouched() {
+        #expect(Self.limits(most: 10, asleep: [0, 0, 90, 0]) == [10, 10, 10, 10])
+    }
+
+    @Test func withinAPeriodNothingChanges() {
+        let start = ContinuousClock.now
+        var window = InFlightWindow(most: 256, asleep: .zero, at: start)
+        for part in 1..<50 { window.adapt(inFlight: 64, asleep: .milliseconds(part), at: start + .milliseconds(part)) }
+        #expect(window.limit == InFlightWindow.least)
+    }
+}
