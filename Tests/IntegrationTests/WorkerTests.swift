@@ -1,9 +1,19 @@
 import EventContract
 import EventLoop
+import Foundation
 import Kafka
+import Synchronization
 import TestSupport
 import Testing
 import WorkerRuntime
+
+/// Holds threads up until it is opened.
+private final class Gate: Sendable {
+    private let isOpen = Atomic<Bool>(false)
+
+    func open() { isOpen.store(true, ordering: .releasing) }
+    func wait() { while !isOpen.load(ordering: .acquiring) { Thread.sleep(forTimeInterval: 0.005) } }
+}
 
 /// A worker on a real broker and a real provider: what goes in comes out, once each.
 @Suite(.serialized)
@@ -28,10 +38,20 @@ struct WorkerTests {
 
     /// More than begin at once (`InFlightWindow.least`): a provider that takes its time gets all that may be in flight.
     @Test func asManyAreInFlightAsAreAllowed() async throws {
-        let bench = try WorkerBench { _ in .init(body: WorkerBench.shop, delay: .seconds(3)) }
+        let mayAnswer = Gate()
+        let bench = try WorkerBench { _ in
+            mayAnswer.wait()
+            return .init(body: WorkerBench.shop)
+        }
         try await bench.send((0..<200).map { ("r\($0)", WorkerBench.request("r\($0)", #","keyword":"k\#($0)""#)) })
-        try await bench.whileWorking({ $0.concurrency = 200 }) { lane in
+        let settings = { (configuration: inout WorkerConfiguration) in
+            configuration.concurrency = 200
+            (configuration.deadline, configuration.maxDeadline) = (.seconds(60), .seconds(60))
+        }
+        try await bench.whileWorking(settings) { lane in
+            defer { mayAnswer.open() }
             try await eventually("all are in flight") { await lane.status.inFlight == 200 }
+            mayAnswer.open()
             _ = try await bench.outcomes { $0.count >= 200 }
         }
         await bench.stop()
