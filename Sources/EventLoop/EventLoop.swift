@@ -179,15 +179,12 @@ public final class EventLoop: SerialExecutor, TaskExecutor {
             runJobs()
             if stopping.load(ordering: .acquiring), !hasJobs { break }
             let start = ContinuousClock.now
-            var isAsleep = true
+            var end: ContinuousClock.Instant?
             poller.wait(milliseconds: timeToWait) { fileDescriptor, readiness in
-                if isAsleep {
-                    unsafe slept += start.duration(to: .now)
-                    isAsleep = false
-                }
+                if end == nil { end = .now }
                 unsafe handlers[Int(fileDescriptor)]?.ready(fileDescriptor, readiness)
             }
-            if isAsleep { unsafe slept += start.duration(to: .now) }
+            unsafe slept += start.duration(to: end ?? .now)
             runTimers()
         }
         // Letting go of a handler may end it, and with it other watches: the list must not be in use meanwhile.
