@@ -10,23 +10,36 @@
 #include <arm_neon.h>
 #endif
 
-#if defined(__SSE2__) || defined(__aarch64__)
-// Which of 16 bytes are a quote, a backslash or a control character; 0: none is. The first one's place is
-// `locsearch_place` of the answer.
-static inline __attribute__((always_inline)) uint64_t locsearch_specials(const uint8_t *bytes) {
+static inline __attribute__((always_inline)) bool locsearch_is_special(uint8_t byte) {
+    return byte < 0x20 || byte == '"' || byte == '\\';
+}
+
+// Which of 16 bytes are a quote, a backslash or a control character: all of their bits set, the others' none.
 #if defined(__SSE2__)
+static inline __attribute__((always_inline)) __m128i locsearch_hits(const uint8_t *bytes) {
     // Flipping bit 1 puts the quote (0x22) at 0x20, next to the control characters, and 0x20 away.
     const __m128i flip = _mm_set1_epi8(0x02), last = _mm_set1_epi8(0x20), backslash = _mm_set1_epi8('\\');
     const __m128i block = _mm_loadu_si128((const __m128i *)bytes);
     const __m128i flipped = _mm_xor_si128(block, flip);
     const __m128i low = _mm_cmpeq_epi8(_mm_min_epu8(flipped, last), flipped);
-    return (unsigned)_mm_movemask_epi8(_mm_or_si128(low, _mm_cmpeq_epi8(block, backslash)));
-#else
+    return _mm_or_si128(low, _mm_cmpeq_epi8(block, backslash));
+}
+#elif defined(__aarch64__)
+static inline __attribute__((always_inline)) uint8x16_t locsearch_hits(const uint8_t *bytes) {
     const uint8x16_t block = vld1q_u8(bytes);
     const uint8x16_t low = vcleq_u8(veorq_u8(block, vdupq_n_u8(0x02)), vdupq_n_u8(0x20));
-    const uint8x16_t hits = vorrq_u8(low, vceqq_u8(block, vdupq_n_u8('\\')));
+    return vorrq_u8(low, vceqq_u8(block, vdupq_n_u8('\\')));
+}
+#endif
+
+#if defined(__SSE2__) || defined(__aarch64__)
+// The same as a number; 0: none is. The first one's place is `locsearch_place` of the answer.
+static inline __attribute__((always_inline)) uint64_t locsearch_specials(const uint8_t *bytes) {
+#if defined(__SSE2__)
+    return (unsigned)_mm_movemask_epi8(locsearch_hits(bytes));
+#else
     // Four bits for each byte: what stands in for x86's movemask.
-    return vget_lane_u64(vreinterpret_u64_u8(vshrn_n_u16(vreinterpretq_u16_u8(hits), 4)), 0);
+    return vget_lane_u64(vreinterpret_u64_u8(vshrn_n_u16(vreinterpretq_u16_u8(locsearch_hits(bytes)), 4)), 0);
 #endif
 }
 
@@ -39,8 +52,25 @@ static inline __attribute__((always_inline)) ptrdiff_t locsearch_place(uint64_t 
 }
 #endif
 
-static inline __attribute__((always_inline)) bool locsearch_is_special(uint8_t byte) {
-    return byte < 0x20 || byte == '"' || byte == '\\';
+// Which of 64 bytes are one of those, the first byte's bit the lowest.
+static inline __attribute__((always_inline)) uint64_t locsearch_block(const uint8_t *bytes) {
+#if defined(__SSE2__)
+    return locsearch_specials(bytes) | locsearch_specials(bytes + 16) << 16 | locsearch_specials(bytes + 32) << 32
+        | locsearch_specials(bytes + 48) << 48;
+#elif defined(__aarch64__)
+    // Each byte keeps the bit of its place among eight; adding neighbours three times makes one byte of eight.
+    const uint8x16_t bits = vreinterpretq_u8_u64(vdupq_n_u64(0x8040201008040201));
+    const uint8x16_t first = vpaddq_u8(
+        vandq_u8(locsearch_hits(bytes), bits), vandq_u8(locsearch_hits(bytes + 16), bits));
+    const uint8x16_t second = vpaddq_u8(
+        vandq_u8(locsearch_hits(bytes + 32), bits), vandq_u8(locsearch_hits(bytes + 48), bits));
+    const uint8x16_t pairs = vpaddq_u8(first, second);
+    return vgetq_lane_u64(vreinterpretq_u64_u8(vpaddq_u8(pairs, pairs)), 0);
+#else
+    uint64_t block = 0;
+    for (int place = 0; place < 64; place++) block |= (uint64_t)locsearch_is_special(bytes[place]) << place;
+    return block;
+#endif
 }
 
 // Where the first quote, backslash or control character from `index` on stands; `count` if there is none.
@@ -55,24 +85,6 @@ static inline __attribute__((always_inline)) ptrdiff_t locsearch_first_special(
 #endif
     while (index < count && !locsearch_is_special(bytes[index])) index++;
     return index;
-}
-
-// Where the closing quote of a text stands whose first byte is at `index`; less than 0 when there is none before the end,
-// or anything to look at more closely stands before it. Reads bytes[index..<count] alone.
-static inline __attribute__((always_inline)) ptrdiff_t locsearch_text_end(
-    const uint8_t *bytes, ptrdiff_t index, ptrdiff_t count) {
-    // Not by `locsearch_first_special`: a hit is known to be within the bytes here, which is a comparison less for each of
-    // thousands of texts.
-#if defined(__SSE2__) || defined(__aarch64__)
-    for (; index + 16 <= count; index += 16) {
-        const uint64_t hits = locsearch_specials(bytes + index);
-        if (hits == 0) continue;
-        index += locsearch_place(hits);
-        return bytes[index] == '"' ? index : -1;
-    }
-#endif
-    while (index < count && !locsearch_is_special(bytes[index])) index++;
-    return index < count && bytes[index] == '"' ? index : -1;
 }
 
 // Copies bytes up to the first quote, backslash or control character, and answers where that stands; `count` if there is

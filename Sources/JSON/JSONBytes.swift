@@ -77,9 +77,9 @@ struct JSONBytes: ~Escapable {
     /// Reads a key and the colon behind it.
     /// - Parameter index: of the opening quote; moved behind the colon.
     @inline(__always)
-    func keyRange(at index: inout Int) throws(JSONError) -> TextRange {
+    func keyRange(at index: inout Int, _ block: inout JSONBlock) throws(JSONError) -> TextRange {
         guard byte(index) == UInt8(ascii: "\"") else { throw JSONError(.unexpectedByte, at: index) }
-        let key = try textRange(from: index)
+        let key = try textRange(from: index, &block)
         if holds(UInt8(ascii: "\""), UInt8(ascii: ":"), at: key.end) {
             index = key.end &+ 2
         } else {
@@ -113,16 +113,50 @@ struct JSONBytes: ~Escapable {
 
     /// Scans a string and checks its escapes' shape.
     /// - Parameter quote: the opening one's place.
+    /// - Parameter block: what texts before this one left.
     @inline(__always)
-    func textRange(from quote: Int) throws(JSONError) -> TextRange {
+    func textRange(from quote: Int, _ block: inout JSONBlock) throws(JSONError) -> TextRange {
         let start = quote &+ 1
-        // Safe: the span's own bytes and count, and the call reads nothing else.
-        let end = unsafe bytes.withUnsafeBufferPointer { bytes in
-            // Without an address there are no bytes.
-            guard let first = bytes.baseAddress else { return -1 }
-            return unsafe locsearch_text_end(first, start, bytes.count)
+        if !block.holds(start) {
+            // Mostly the next one, whose place is known before the end of the text before this.
+            let next = JSONBlock(end: block.end &+ 64)
+            guard look(at: next.holds(start) ? block.end : start & ~63, &block) else {
+                return try textRange(atEndFrom: start)
+            }
         }
-        if end >= 0 { return TextRange(start: start, end: end, hasEscapes: false) }
+        // Shifted by the place within the block: nothing before the text counts.
+        var (end, hits) = (start, block.specials &>> UInt64(truncatingIfNeeded: start))
+        while hits == 0 {
+            end = block.end
+            guard look(at: end, &block) else { return try textRange(atEndFrom: start) }
+            hits = block.specials
+        }
+        end &+= hits.trailingZeroBitCount
+        if byte(end) == UInt8(ascii: "\"") { return TextRange(start: start, end: end, hasEscapes: false) }
+        return TextRange(start: start, end: try textEnd(from: start), hasEscapes: true)
+    }
+
+    /// - Parameter start: a multiple of 64.
+    /// - Returns: `false` where there are no 64 bytes.
+    @inline(__always)
+    private func look(at start: Int, _ block: inout JSONBlock) -> Bool {
+        assert(start & 63 == 0)
+        guard start &+ 64 <= count else { return false }
+        // Safe: the span's own bytes, in bounds by the check above, and the call reads nothing else.
+        let specials = unsafe bytes.withUnsafeBufferPointer { bytes in
+            unsafe locsearch_block(bytes.baseAddress.unsafelyUnwrapped + start)
+        }
+        block = JSONBlock(end: start &+ 64, specials: specials)
+        return true
+    }
+
+    /// The same for what does not end before the last bytes of the input, fewer than 64.
+    @inline(never)
+    private func textRange(atEndFrom start: Int) throws(JSONError) -> TextRange {
+        let end = firstSpecial(from: start)
+        if end < count, byte(end) == UInt8(ascii: "\"") {
+            return TextRange(start: start, end: end, hasEscapes: false)
+        }
         return TextRange(start: start, end: try textEnd(from: start), hasEscapes: true)
     }
 
@@ -175,4 +209,16 @@ struct JSONBytes: ~Escapable {
         default: nil
         }
     }
+}
+
+/// The 64 bytes looked at last for the end of a text: most texts are short, and the next one ends there too. What was
+/// found does not wait for the text before it to be read, as looking from each text's start would.
+struct JSONBlock {
+    /// Of the byte behind it, a multiple of 64; 0: none was looked at yet.
+    var end = 0
+    /// Which are a quote, a backslash or a control character, the first byte's bit the lowest.
+    var specials = 0 as UInt64
+
+    @inline(__always)
+    func holds(_ index: Int) -> Bool { UInt(bitPattern: index &- end &+ 64) < 64 }
 }

@@ -138,7 +138,8 @@ extension JSONReader {
     @usableFromInline
     mutating func nextMember(in table: borrowing JSONNameTable) throws(JSONError) -> Int? {
         let input = JSONBytes(input.bytes)
-        var index = offset
+        var (index, block) = (offset, block)
+        defer { self.block = block }
         while true {
             // Compact input: the next key follows at once.
             if !isAtStart, input.holds(UInt8(ascii: ","), UInt8(ascii: "\""), at: index) {
@@ -146,18 +147,18 @@ extension JSONReader {
             } else {
                 guard try seekKey(input, &index) else { return nil }
             }
-            let key = try input.keyRange(at: &index)
+            let key = try input.keyRange(at: &index, &block)
             if table.mayHold(key, in: input), let member = table.index(of: key, in: input) {
                 offset = index
                 return member
             }
             index = try input.token(from: index)
             if input.byte(index) == UInt8(ascii: "\"") {
-                index = try input.textRange(from: index).end &+ 1
+                index = try input.textRange(from: index, &block).end &+ 1
             } else {
-                offset = index
+                (offset, self.block) = (index, block)
                 try skipOther()
-                index = offset
+                (index, block) = (offset, self.block)
             }
         }
     }

@@ -4,7 +4,7 @@ extension JSONReader {
     public mutating func skip() throws(JSONError) {
         let index = try input.token(from: offset)
         if input.byte(index) == UInt8(ascii: "\"") {
-            offset = try input.textRange(from: index).end &+ 1
+            offset = try input.textRange(from: index, &block).end &+ 1
         } else {
             offset = index
             try skipOther()
@@ -22,7 +22,7 @@ extension JSONReader {
     private mutating func skipContainer() throws(JSONError) {
         var (open, level) = (0 as UInt64, 0)
         let input = JSONBytes(input.bytes)
-        var index = offset
+        var (index, block) = (offset, block)
         repeat {
             index = try input.token(from: index)
             let byte = input.byte(index)
@@ -34,31 +34,32 @@ extension JSONReader {
                 level += 1
                 index = try input.token(from: index &+ 1)
                 if input.byte(index) != Self.end(of: open) {
-                    if isObject { _ = try input.keyRange(at: &index) }
+                    if isObject { _ = try input.keyRange(at: &index, &block) }
                     continue
                 }
             case UInt8(ascii: "\""):
-                index = try input.textRange(from: index).end &+ 1
+                index = try input.textRange(from: index, &block).end &+ 1
             default:
                 offset = index
                 try skipWord(byte)
                 index = offset
             }
-            try Self.leaveContainers(input, &index, &open, &level)
+            try Self.leaveContainers(input, &index, &block, &open, &level)
         } while level > 0
-        offset = index
+        (offset, self.block) = (index, block)
     }
 
     /// Behind a value: over the comma (and the key) to the next one, leaving every container that ends before it.
     @inline(__always)
     private static func leaveContainers(
-        _ input: borrowing JSONBytes, _ index: inout Int, _ open: inout UInt64, _ level: inout Int
+        _ input: borrowing JSONBytes, _ index: inout Int, _ block: inout JSONBlock, _ open: inout UInt64,
+        _ level: inout Int
     ) throws(JSONError) {
         while level > 0 {
             index = try input.token(from: index)
             if input.byte(index) == UInt8(ascii: ",") {
                 index = try input.token(from: index &+ 1)
-                if open & 1 == 1 { _ = try input.keyRange(at: &index) }
+                if open & 1 == 1 { _ = try input.keyRange(at: &index, &block) }
                 return
             }
             guard input.byte(index) == end(of: open) else { throw JSONError(.unexpectedByte, at: index) }

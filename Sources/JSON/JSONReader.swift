@@ -27,6 +27,8 @@ public struct JSONReader: ~Escapable {
     let maximumDepth: Int
     /// Nothing of the innermost container was read yet, so no comma is due.
     var isAtStart = false
+    /// Where texts end, as far as was looked.
+    var block = JSONBlock()
 
     /// - Parameter maximumDepth: containers within each other, 1...64; more are `tooDeep`.
     @_lifetime(copy bytes)
@@ -47,7 +49,7 @@ public struct JSONReader: ~Escapable {
     @_lifetime(copy self)
     @inline(__always)
     mutating func scanText() throws(JSONError) -> JSONText {
-        let range = try input.textRange(from: offset)
+        let range = try input.textRange(from: offset, &block)
         offset = range.end &+ 1
         return input.text(range)
     }
@@ -90,7 +92,7 @@ public struct JSONReader: ~Escapable {
     public mutating func nextKey() throws(JSONError) -> JSONText? {
         guard try advance(to: UInt8(ascii: "}")) else { return nil }
         var index = try input.token(from: offset)
-        let key = try input.keyRange(at: &index)
+        let key = try input.keyRange(at: &index, &block)
         offset = index
         return input.text(key)
     }
@@ -143,7 +145,7 @@ public struct JSONReader: ~Escapable {
     /// Appends a string's text to others, as valid UTF-8; nothing when the value is no string, or no valid text.
     public mutating func appendText(to target: inout [UInt8]) throws(JSONError) {
         guard try token() == UInt8(ascii: "\"") else { return try skip() }
-        let range = try input.textRange(from: offset)
+        let range = try input.textRange(from: offset, &block)
         offset = range.end &+ 1
         input.text(range).append(to: &target)
     }

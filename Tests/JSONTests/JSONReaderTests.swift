@@ -86,6 +86,47 @@ struct JSONReaderTests {
         #expect(error(text) == nil)
     }
 
+    /// Texts are looked for in blocks of 64 bytes: each must end where it ends wherever in a block it begins, however
+    /// many it goes on for, and the next one must be found from there; whatever stops it must be seen at its place.
+    @Test(arguments: 0..<66)
+    func textsEndWhereTheyEnd(before: Int) {
+        func bytes(_ text: String) -> [UInt8] { Array(text.utf8) }
+        for length in 0..<150 {
+            let head = bytes(String(repeating: " ", count: before) + #"["k",""#) + Array(repeating: 0xA9, count: length)
+            let fault = head.count
+            for behind in [0, 1, 63, 64, 130] {
+                let rest = bytes(#"",{"a":"b"}]"# + String(repeating: " ", count: behind))
+                #expect(texts(head + rest) == ["k", "\(length)", "a", "b"], "\(length) \(behind)")
+                #expect(texts(head + bytes(#"\""#) + rest) == ["k", "\(length + 2)", "a", "b"], "\(length) \(behind)")
+                #expect(error(head + rest) == nil)
+                #expect(error(head + [0x1F] + rest) == JSONError(.controlCharacter, at: fault))
+                #expect(error(head + bytes(#"\x"#) + rest) == JSONError(.invalidEscape, at: fault + 1))
+            }
+            #expect(error(head) == JSONError(.unexpectedEnd, at: fault))
+        }
+    }
+
+    /// What the texts of an array and of the object at its end are; of long ones, how long they are.
+    private func texts(_ text: [UInt8]) -> [String]? {
+        var (reader, found) = (JSONReader(text.span), [String]())
+        do throws(JSONError) {
+            guard try reader.enterArray() else { return nil }
+            for _ in 0..<2 {
+                guard try reader.nextElement(), let text = try reader.text() else { return nil }
+                found.append(found.isEmpty ? try text.string() : "\(text.count)")
+            }
+            guard try reader.nextElement(), try reader.enterObject(), let key = try reader.nextKey() else { return nil }
+            found.append(try key.string())
+            guard let value = try reader.string(), try reader.nextKey() == nil else { return nil }
+            found.append(value)
+            guard try !reader.nextElement() else { return nil }
+            try reader.finish()
+            return found
+        } catch {
+            return nil
+        }
+    }
+
     private func string(_ text: [UInt8]) throws -> String? {
         var reader = JSONReader(text.span)
         return try reader.string()
