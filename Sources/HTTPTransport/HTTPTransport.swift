@@ -77,6 +77,10 @@ public actor HTTPTransport: HTTPSending, ReadinessHandler {
 
     // MARK: - A call's way
 
+    /// So many calls have room to read a large answer at once, which saves the system work. Where there are more, they
+    /// wait for a slow provider: processor time is not what is short then, and memory counts for each.
+    private static let fewCalls = 64
+
     /// A transfer for the call, ready to begin.
     private func take(
         _ request: HTTPRequest, before deadline: ContinuousClock.Instant
@@ -85,6 +89,7 @@ public actor HTTPTransport: HTTPSending, ReadinessHandler {
         guard time > .zero else { throw HTTPError(.timeout, "\(request.host): the deadline had passed") }
         guard !Task.isCancelled else { throw Self.cancelled }
         let (transfer, driver) = try takeFree()
+        transfer.receive(statistics.inFlight < Self.fewCalls ? 65_536 : 32_768)
         do {
             try transfer.prepare(request, before: deadline, in: time)
             return (transfer, driver)

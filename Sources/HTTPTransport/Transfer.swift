@@ -23,6 +23,7 @@ final class Transfer {
     private var address: RequestAddress
     private var headers: RequestHeaders
     private var isPost = false
+    private var bufferBytes = 0
     private var head = ResponseHead()
     private var body: [UInt8] = []
     private var isTooLarge = false
@@ -62,8 +63,6 @@ final class Transfer {
         locsearch_set_long(easy, CURLOPT_TCP_KEEPALIVE, 1)
         // The URL is sent as the caller wrote it.
         locsearch_set_long(easy, CURLOPT_PATH_AS_IS, 1)
-        // Each call in flight holds one: 8 MB for 256. Half of it costs a tenth more CPU, twice as much saves none.
-        locsearch_set_long(easy, CURLOPT_BUFFERSIZE, 32_768)
         // Announced as too large: refused before the body comes.
         locsearch_set_large(easy, CURLOPT_MAXFILESIZE_LARGE, curl_off_t(limit))
         locsearch_set_text(easy, CURLOPT_ACCEPT_ENCODING, RequestHeaders.encodings)
@@ -71,6 +70,13 @@ final class Transfer {
         locsearch_set_text(easy, CURLOPT_NOPROXY, configuration.proxy == nil ? "*" : "")
         if let caFile = configuration.caFile { locsearch_set_text(easy, CURLOPT_CAINFO, caFile) }
         locsearch_set_long(easy, CURLOPT_CONNECTTIMEOUT_MS, max(1, configuration.connectTimeout.roundedUpMilliseconds))
+    }
+
+    /// How much is read at once. curl allocates it for each call.
+    func receive(_ bytes: Int) {
+        guard bytes != bufferBytes else { return }
+        bufferBytes = bytes
+        locsearch_set_long(easy, CURLOPT_BUFFERSIZE, bytes)
     }
 
     /// Takes over a call.
