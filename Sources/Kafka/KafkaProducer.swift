@@ -14,7 +14,8 @@ public actor KafkaProducer: ReadinessHandler {
     private enum Passage {
         case free
         case underway
-        case awaited(CheckedContinuation<Report, Never>)
+        /// Unsafe saves an allocation a record; resumed once, by `finish`, which frees the place.
+        case awaited(UnsafeContinuation<Report, Never>)
         case reported(Report)
     }
 
@@ -117,7 +118,7 @@ public actor KafkaProducer: ReadinessHandler {
             release(place)
             return try report.get()
         }
-        return try await withCheckedContinuation { waiter in
+        return try await withUnsafeContinuation { waiter in
             if case .reported(let report) = passages[place] {
                 release(place)
                 waiter.resume(returning: report)
