@@ -81,8 +81,8 @@ extension JSONWriter {
     mutating func timing(_ received: [UInt8], _ completed: [UInt8], upstream: Duration, attempts: Int) {
         key("timing")
         beginObject()
-        member("receivedAt", utf8: received.span)
-        member("completedAt", utf8: completed.span)
+        member("receivedAt", String(decoding: received, as: UTF8.self))
+        member("completedAt", String(decoding: completed, as: UTF8.self))
         member("upstreamMs", max(0, upstream.milliseconds(roundedUp: false)))
         member("attempts", attempts)
         endObject()

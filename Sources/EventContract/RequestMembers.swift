@@ -58,10 +58,8 @@ struct RequestMembers {
         return true
     }
 
-    private static let operations = oneOf(SearchOperation.allCases.map(\.rawValue))
-    private static let providers = oneOf(ProviderID.allCases.map(\.rawValue) + ["auto"])
-
-    private static func oneOf(_ names: [String]) -> String { "one of " + names.joined(separator: ", ") }
+    private static let operations = SearchOperation.allCases.map(\.rawValue).joined(separator: ", ")
+    private static let providers = (ProviderID.allCases.map(\.rawValue) + ["auto"]).joined(separator: ", ")
 
     /// - Parameter id: `requestID`, or what stands in for it.
     /// - Throws: the first member that is wrong.
@@ -120,11 +118,11 @@ struct RequestMembers {
     }
 
     private mutating func choice<Choice>(
-        _ member: String, _ choice: (String) -> Choice?, _ expected: String, _ reader: inout JSONReader
+        _ member: String, _ choice: (String) -> Choice?, _ all: String, _ reader: inout JSONReader
     ) throws(JSONError) -> Choice? {
-        guard let text = try text(member, expected, &reader) else { return nil }
+        guard let text = try text(member, "one of \(all)", &reader) else { return nil }
         if let choice = choice(text) { return choice }
-        refuse(member, expected)
+        refuse(member, "one of \(all)")
         return nil
     }
 

@@ -23,7 +23,7 @@ extension HTTPSending {
     ) async throws(HTTPError) -> Value {
         let made = Made<Value>()
         try await send(request, before: deadline, receiving: { made.set(read($0)) })
-        return made.take()
+        return made.value
     }
 
     /// - Returns: the answer as it is.
@@ -42,11 +42,8 @@ extension HTTPSending {
 
     @inlinable func set(_ value: Value) { state.withLock { $0 = value } }
 
-    /// Once: it is given away.
-    @inlinable func take() -> Value {
-        guard let value = state.withLock({ $0.take() }) else {
-            preconditionFailure("a call that ended without an answer")
-        }
+    @inlinable var value: Value {
+        guard let value = state.withLock({ $0 }) else { preconditionFailure("a call that ended without an answer") }
         return value
     }
 }

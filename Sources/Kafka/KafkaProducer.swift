@@ -14,8 +14,7 @@ public actor KafkaProducer: ReadinessHandler {
     private enum Passage {
         case free
         case underway
-        /// Unsafe saves an allocation a record; resumed once, by `finish`, which frees the place.
-        case awaited(UnsafeContinuation<Report, Never>)
+        case awaited(CheckedContinuation<Report, Never>)
         case reported(Report)
     }
 
@@ -118,7 +117,7 @@ public actor KafkaProducer: ReadinessHandler {
             release(place)
             return try report.get()
         }
-        return try await withUnsafeContinuation { waiter in
+        return try await withCheckedContinuation { waiter in
             if case .reported(let report) = passages[place] {
                 release(place)
                 waiter.resume(returning: report)

@@ -76,7 +76,6 @@ public struct Places: Sendable {
     /// Makes room at once for what is likely to come.
     public mutating func reserve(places: Int, textBytes: Int) {
         rows.reserveCapacity(places)
-        types.reserveCapacity(2 * places)
         texts.reserveCapacity(textBytes)
     }
 
