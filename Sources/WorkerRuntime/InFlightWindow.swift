@@ -5,7 +5,7 @@
 struct InFlightWindow {
     /// Long against a turn of the loop, short against what a provider's delay takes to change.
     static let period = Duration.milliseconds(50)
-    /// Below this there was little to gain: what these take stays in a core's caches, more or less.
+    /// Fewer gain nothing: a request costs as much, and a turn of the loop serves fewer of them.
     static let least = 64
 
     private let most: Int
