@@ -14,7 +14,7 @@ public actor KafkaProducer: ReadinessHandler {
     private enum Passage {
         case free
         case underway
-        case awaited(CheckedContinuation<Report, Never>)
+        case awaited(UnsafeContinuation<Report, Never>)
         case reported(Report)
     }
 
@@ -37,6 +37,9 @@ public actor KafkaProducer: ReadinessHandler {
     private var freePlaces: [Int] = []
     /// Sends that found the local queue full, in order.
     private var roomWaiters: Deque<CheckedContinuation<Void, Never>> = []
+    /// What waits for company on this side of librdkafka.
+    private var gathering: Gathering
+    private var gatheringTimer: TimerID?
     private var failure: KafkaError?
     private var isStarted = false
     private var isClosed = false
@@ -54,6 +57,8 @@ public actor KafkaProducer: ReadinessHandler {
             RD_KAFKA_PRODUCER, configuration.librdkafka(.running),
             events: RD_KAFKA_EVENT_DR | RD_KAFKA_EVENT_ERROR, log: clientLog)
         mainQueue = rd_kafka_queue_get_main(client)
+        // A transaction ends with what librdkafka has of it.
+        gathering = Gathering(for: configuration.transactionalID == nil ? configuration.busyLinger : .zero)
     }
 
     deinit {
@@ -77,47 +82,57 @@ public actor KafkaProducer: ReadinessHandler {
     /// - Throws: why the record cannot be written; `fatal` or `fenced` when nothing more can be.
     public func handOver(_ record: ProducerRecord) async throws(KafkaError) -> Receipt {
         start()
+        if roomWaiters.isEmpty, let receipt = offer(record) { return try receipt.get() }
+        return try await handOverInTurn(record)
+    }
+
+    /// Apart, for what it keeps across its waits would be made room for on every call.
+    @inline(never)
+    private func handOverInTurn(_ record: ProducerRecord) async throws(KafkaError) -> Receipt {
         if !roomWaiters.isEmpty {
             await withCheckedContinuation { waiter in
                 // Looked at again, here and below: others may run between an `await` and its body.
                 if roomWaiters.isEmpty { waiter.resume() } else { roomWaiters.append(waiter) }
             }
         }
-        let place = freePlaces.popLast() ?? passages.count
-        if place == passages.count { passages.append(.free) }
         while true {
-            if isClosed || failure != nil {
-                freePlaces.append(place)
+            if let receipt = offer(record) {
                 wakeNextForRoom()
-                throw failure ?? .closed
-            }
-            let code = produce(record, place: place)
-            if code == RD_KAFKA_RESP_ERR_NO_ERROR { break }
-            guard code == RD_KAFKA_RESP_ERR__QUEUE_FULL, undelivered > 0 else {
-                freePlaces.append(place)
-                wakeNextForRoom()
-                throw fatalError(instead: code, doing: "produce to \(record.topic)")
+                return try receipt.get()
             }
             // The place at the head of the line is kept; the next report wakes it.
             await withCheckedContinuation { waiter in
                 if undelivered > 0, !isClosed { roomWaiters.prepend(waiter) } else { waiter.resume() }
             }
         }
+    }
+
+    /// `nil`: there is no room.
+    private func offer(_ record: ProducerRecord) -> Result<Receipt, KafkaError>? {
+        if isClosed || failure != nil { return .failure(failure ?? .closed) }
+        let place = freePlaces.popLast() ?? passages.count
+        if place == passages.count { passages.append(.free) }
+        if !gathering.isOn {
+            // Behind what was gathered and has found no room yet.
+            let code = gathering.isEmpty ? produce(record, place: place) : RD_KAFKA_RESP_ERR__QUEUE_FULL
+            guard code == RD_KAFKA_RESP_ERR_NO_ERROR else {
+                freePlaces.append(place)
+                if code == RD_KAFKA_RESP_ERR__QUEUE_FULL, undelivered > 0 { return nil }
+                return .failure(fatalError(instead: code, doing: "produce to \(record.topic)"))
+            }
+        }
         undelivered += 1
         passages[place] = .underway
-        wakeNextForRoom()
-        return Receipt(place: place)
+        if gathering.isOn { gather(record, place: place) }
+        return .success(Receipt(place: place))
     }
 
     /// Returns once the brokers have confirmed the record.
     /// - Throws: why it was not, or may not have been, written.
     public func confirm(_ receipt: Receipt) async throws(KafkaError) -> RecordPosition {
         let place = receipt.place
-        if case .reported(let report) = passages[place] {
-            release(place)
-            return try report.get()
-        }
-        return try await withCheckedContinuation { waiter in
+        // Unsafe saves an allocation: whoever takes it out of its passage resumes it.
+        return try await withUnsafeContinuation { waiter in
             if case .reported(let report) = passages[place] {
                 release(place)
                 waiter.resume(returning: report)
@@ -125,6 +140,43 @@ public actor KafkaProducer: ReadinessHandler {
                 passages[place] = .awaited(waiter)
             }
         }.get()
+    }
+
+    private func gather(_ record: ProducerRecord, place: Int) {
+        gathering.add(record, place: place)
+        if gathering.isFull { return handOverGathered() }
+        guard gatheringTimer == nil else { return }
+        gatheringTimer = loop.schedule(at: .now + gathering.time) { [weak self] in
+            self?.assumeIsolated { producer in
+                producer.gatheringTimer = nil
+                producer.handOverGathered()
+                producer.gathering.look(asleep: producer.loop.asleep, at: .now)
+            }
+        }
+    }
+
+    /// For tests.
+    var isGathering: Bool { gathering.isOn }
+
+    /// Hands over what was gathered, as far as there is room; the next report sees to the rest.
+    private func handOverGathered() {
+        while let (record, place) = gathering.first {
+            if let ended = isClosed ? .closed : failure {
+                gathering.removeFirst()
+                refuse(place, ended)
+                continue
+            }
+            let code = produce(record, place: place)
+            if code == RD_KAFKA_RESP_ERR__QUEUE_FULL, undelivered > gathering.count { return gathering.end() }
+            gathering.removeFirst()
+            guard code != RD_KAFKA_RESP_ERR_NO_ERROR else { continue }
+            refuse(place, fatalError(instead: code, doing: "produce to \(record.topic)"))
+        }
+    }
+
+    private func refuse(_ place: Int, _ error: KafkaError) {
+        undelivered -= 1
+        finish(place, .failure(error))
     }
 
     private func release(_ place: Int) {
@@ -170,6 +222,7 @@ public actor KafkaProducer: ReadinessHandler {
     /// - Returns: whether that was reached within `bound`.
     public func flush(within bound: Duration) async -> Bool {
         guard undelivered > 0, !isClosed else { return undelivered == 0 }
+        handOverGathered()
         let shared = Shared(pointer: client)
         let milliseconds = Int32(clamping: bound.wholeMilliseconds)
         // It waits for the reports, which come by the loop as ever.
@@ -232,6 +285,8 @@ public actor KafkaProducer: ReadinessHandler {
             }
             rd_kafka_event_destroy(event)
         }
+        if !gathering.isOn { handOverGathered() }
+        gathering.look(asleep: loop.asleep, at: .now)
         wakeNextForRoom()
     }
 

@@ -4,6 +4,9 @@ public struct ProducerConfiguration: Sendable, Hashable, CustomStringConvertible
     public var bootstrapServers: String
     /// `kafka.linger`: how long a record waits for others to share its batch. Whole milliseconds, at least 0.
     public var linger: Duration = .milliseconds(5)
+    /// How much longer while the loop has no rest: requests wait for their turn then, and larger batches leave them more of
+    /// the processor. Zero: never. Never with `transactionalID` either.
+    public var busyLinger: Duration = .zero
     /// Names this instance for transactions, so that its predecessor is fenced off; `nil`: no transactions.
     public var transactionalID: String?
     public var security = KafkaSecurity()

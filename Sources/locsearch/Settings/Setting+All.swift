@@ -11,7 +11,7 @@ extension Setting {
             "how partitions are shared; unset: range below librdkafka 2.6.1, then cooperative-sticky"),
         Setting(
             "kafka.linger", .duration(.zero ... .seconds(5), canBeOff: false), "5ms",
-            "how long an outcome waits for others to share its batch"),
+            "how long an outcome waits for others to share its batch; up to 20ms more while the loop is busy"),
         Setting("kafka.properties", .properties, nil, "any librdkafka properties"),
     ]
 

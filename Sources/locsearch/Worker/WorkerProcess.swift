@@ -47,6 +47,7 @@ struct WorkerProcess: Sendable {
             // Static members need a name each.
             if configuration.loops > 1 { own.groupInstanceID = consumer.groupInstanceID.map { "\($0)-\(number)" } }
             var sender = producer
+            sender.busyLinger = min(producer.linger * 4, .milliseconds(20))
             if configuration.delivery == .exactlyOnce { sender.transactionalID = "\(instance)-\(number)" }
             let makeProducer = { @Sendable [sender] () throws(KafkaError) in
                 try KafkaProducer(loop: loop, configuration: sender, log: log)

@@ -1,0 +1,192 @@
+import EventLoop
+import TestSupport
+import Testing
+
+@testable import Kafka
+
+/// Records that wait for company while the loop has no rest.
+@Suite(.serialized, .timeLimit(.minutes(2)))
+struct GatheringTests {
+    // MARK: - When
+
+    @Test func beginsWithoutRestAndEndsWithIt() {
+        var gathering = Gathering(for: .milliseconds(20))
+        var (now, asleep) = (ContinuousClock.now, Duration.zero)
+        func pass(_ time: Duration, asleep rest: Duration) {
+            (now, asleep) = (now + time, asleep + rest)
+            gathering.look(asleep: asleep, at: now)
+        }
+        #expect(!gathering.isOn)
+        pass(.milliseconds(100), asleep: .milliseconds(7))
+        #expect(!gathering.isOn, "more than a sixteenth at rest")
+        pass(.milliseconds(10), asleep: .zero)
+        #expect(!gathering.isOn, "too short to tell")
+        pass(.milliseconds(100), asleep: .milliseconds(6))
+        #expect(gathering.isOn)
+        pass(.milliseconds(100), asleep: .milliseconds(12))
+        #expect(gathering.isOn, "not more than an eighth at rest")
+        pass(.milliseconds(100), asleep: .milliseconds(13))
+        #expect(!gathering.isOn)
+    }
+
+    @Test func whatFoundNoRoomGoesFirst() {
+        var gathering = Gathering(for: .milliseconds(20))
+        gathering.look(asleep: .zero, at: .now + .seconds(1))
+        #expect(gathering.isOn)
+        gathering.add(ProducerRecord(topic: "t", value: [1]), place: 3)
+        gathering.end()
+        gathering.look(asleep: .zero, at: .now + .seconds(2))
+        #expect(!gathering.isOn)
+        #expect(gathering.first?.place == 3)
+        gathering.removeFirst()
+        gathering.look(asleep: .zero, at: .now + .seconds(3))
+        #expect(gathering.isOn)
+    }
+
+    @Test func isFullByRecordsAndByBytes() {
+        var (many, large) = (Gathering(for: .milliseconds(20)), Gathering(for: .milliseconds(20)))
+        for place in 0..<511 { many.add(ProducerRecord(topic: "t", value: nil), place: place) }
+        #expect(!many.isFull)
+        many.add(ProducerRecord(topic: "t", value: nil), place: 511)
+        #expect(many.isFull)
+        large.add(ProducerRecord(topic: "t", value: [UInt8](repeating: 0, count: 1 << 20)), place: 0)
+        #expect(large.isFull)
+        large.removeFirst()
+        #expect(!large.isFull)
+    }
+
+    @Test func withoutATimeNothingWaits() {
+        var gathering = Gathering(for: .zero)
+        gathering.look(asleep: .zero, at: .now + .seconds(1))
+        #expect(!gathering.isOn)
+    }
+
+    // MARK: - On a producer whose loop has no rest
+
+    /// Leaves the loop no rest until it is cancelled: longer jobs than looking for events takes, one behind the other.
+    private func busy(_ loop: EventLoop) -> Task<Void, Never> {
+        Task(executorPreference: loop) {
+            while !Task.isCancelled {
+                let end = ContinuousClock.now + .microseconds(500)
+                while ContinuousClock.now < end {}
+                await Task.yield()
+            }
+        }
+    }
+
+    /// Sends one record after another until what comes is gathered.
+    private func gathers(_ producer: KafkaProducer, _ bench: KafkaBench) async throws {
+        try await eventually("records are gathered") {
+            _ = try await producer.send(ProducerRecord(topic: bench.topic, partition: 0, value: [0]))
+            return await producer.isGathering
+        }
+    }
+
+    @Test func nothingIsLostAndTheOrderKept() async throws {
+        let bench = try KafkaBench()
+        let producer = try bench.producer { $0.busyLinger = .milliseconds(20) }
+        let work = busy(bench.loop)
+        try await gathers(producer, bench)
+        var receipts: [KafkaProducer.Receipt] = []
+        for number in 0..<2000 {
+            receipts.append(
+                try await producer.handOver(
+                    ProducerRecord(topic: bench.topic, partition: 0, value: [UInt8(number % 256)])))
+        }
+        var offsets: [Int64] = []
+        for receipt in receipts { offsets.append(try await producer.confirm(receipt).offset) }
+        #expect(offsets == (0..<2000).map { offsets[0] + $0 })
+        #expect(await producer.undelivered == 0)
+        work.cancel()
+        await work.value
+        await producer.close()
+        bench.loop.stop()
+    }
+
+    @Test func aFullQueueMakesItWait() async throws {
+        let bench = try KafkaBench()
+        let producer = try bench.producer {
+            $0.busyLinger = .milliseconds(20)
+            $0.properties["queue.buffering.max.messages"] = "10"
+        }
+        let work = busy(bench.loop)
+        try await gathers(producer, bench)
+        var receipts: [KafkaProducer.Receipt] = []
+        for number in 0..<500 {
+            receipts.append(
+                try await producer.handOver(
+                    ProducerRecord(topic: bench.topic, partition: 0, value: [UInt8(number % 256)])))
+        }
+        var offsets: [Int64] = []
+        for receipt in receipts { offsets.append(try await producer.confirm(receipt).offset) }
+        #expect(offsets == (0..<500).map { offsets[0] + $0 })
+        work.cancel()
+        await work.value
+        await producer.close()
+        bench.loop.stop()
+    }
+
+    /// It fails when its turn comes, and alone.
+    @Test func oneThatIsTooLargeIsRefused() async throws {
+        let bench = try KafkaBench()
+        let producer = try bench.producer {
+            $0.busyLinger = .milliseconds(20)
+            $0.properties["message.max.bytes"] = "2000"
+        }
+        let work = busy(bench.loop)
+        try await gathers(producer, bench)
+        var receipts: [KafkaProducer.Receipt] = []
+        for size in [10, 3000, 10] {
+            receipts.append(
+                try await producer.handOver(
+                    ProducerRecord(topic: bench.topic, value: [UInt8](repeating: 1, count: size))))
+        }
+        _ = try await producer.confirm(receipts[0])
+        let error = await #expect(throws: KafkaError.self) { try await producer.confirm(receipts[1]) }
+        #expect(error?.kind == .recordTooLarge)
+        _ = try await producer.confirm(receipts[2])
+        #expect(await producer.undelivered == 0)
+        work.cancel()
+        await work.value
+        await producer.close()
+        bench.loop.stop()
+    }
+
+    @Test func flushAndCloseDoNotForgetIt() async throws {
+        let bench = try KafkaBench()
+        let producer = try bench.producer { $0.busyLinger = .seconds(60) }
+        let work = busy(bench.loop)
+        try await gathers(producer, bench)
+        let first = try await producer.handOver(ProducerRecord(topic: bench.topic, value: [1]))
+        #expect(await producer.flush(within: .seconds(20)))
+        _ = try await producer.confirm(first)
+        let second = try await producer.handOver(ProducerRecord(topic: bench.topic, value: [2]))
+        #expect(await producer.undelivered == 1)
+        work.cancel()
+        await work.value
+        await producer.close()
+        let error = await #expect(throws: KafkaError.self) { try await producer.confirm(second) }
+        #expect(error?.kind == .closed)
+        bench.loop.stop()
+    }
+
+    @Test func aTransactionIsNeverKeptWaiting() async throws {
+        let bench = try KafkaBench()
+        let producer = try bench.producer {
+            $0.busyLinger = .milliseconds(20)
+            $0.transactionalID = bench.broker.name("x")
+        }
+        let work = busy(bench.loop)
+        try await producer.initTransactions()
+        for _ in 0..<20 {
+            try await producer.beginTransaction()
+            try await producer.send(ProducerRecord(topic: bench.topic, value: [1]))
+            try await producer.commitTransaction()
+            #expect(await !producer.isGathering)
+        }
+        work.cancel()
+        await work.value
+        await producer.close()
+        bench.loop.stop()
+    }
+}
