@@ -12,7 +12,9 @@ extension JSONWriter {
         } else {
             key("places")
             beginArray()
-            for place in result.places.rows { value(place, of: result.places) }
+            // Neither a copy of each row nor one of its types: there are many.
+            let rows = result.places.rows.span
+            for index in rows.indices { value(rows[index], of: result.places) }
             endArray()
         }
         member("totalAvailable", result.totalAvailable)
@@ -21,7 +23,7 @@ extension JSONWriter {
         if let search = result.search { member("search", search) }
     }
 
-    private mutating func value(_ place: Places.Row, of places: borrowing Places) {
+    private mutating func value(_ place: borrowing Places.Row, of places: borrowing Places) {
         beginObject()
         member("id", utf8: places.utf8(place.id))
         member("provider", place.provider.rawValue)
@@ -31,7 +33,7 @@ extension JSONWriter {
         if !types.isEmpty {
             key("types")
             beginArray()
-            for type in types { value(utf8: places.utf8(type)) }
+            for index in types.indices { value(utf8: places.utf8(types[index])) }
             endArray()
         }
         if let location = place.location { member("location", location) }
@@ -81,8 +83,8 @@ extension JSONWriter {
     mutating func timing(_ received: [UInt8], _ completed: [UInt8], upstream: Duration, attempts: Int) {
         key("timing")
         beginObject()
-        member("receivedAt", String(decoding: received, as: UTF8.self))
-        member("completedAt", String(decoding: completed, as: UTF8.self))
+        member("receivedAt", utf8: received.span)
+        member("completedAt", utf8: completed.span)
         member("upstreamMs", max(0, upstream.milliseconds(roundedUp: false)))
         member("attempts", attempts)
         endObject()

@@ -58,8 +58,10 @@ struct RequestMembers {
         return true
     }
 
-    private static let operations = SearchOperation.allCases.map(\.rawValue).joined(separator: ", ")
-    private static let providers = (ProviderID.allCases.map(\.rawValue) + ["auto"]).joined(separator: ", ")
+    private static let operations = oneOf(SearchOperation.allCases.map(\.rawValue))
+    private static let providers = oneOf(ProviderID.allCases.map(\.rawValue) + ["auto"])
+
+    private static func oneOf(_ names: [String]) -> String { "one of " + names.joined(separator: ", ") }
 
     /// - Parameter id: `requestID`, or what stands in for it.
     /// - Throws: the first member that is wrong.
@@ -118,11 +120,11 @@ struct RequestMembers {
     }
 
     private mutating func choice<Choice>(
-        _ member: String, _ choice: (String) -> Choice?, _ all: String, _ reader: inout JSONReader
+        _ member: String, _ choice: (String) -> Choice?, _ expected: String, _ reader: inout JSONReader
     ) throws(JSONError) -> Choice? {
-        guard let text = try text(member, "one of \(all)", &reader) else { return nil }
+        guard let text = try text(member, expected, &reader) else { return nil }
         if let choice = choice(text) { return choice }
-        refuse(member, "one of \(all)")
+        refuse(member, expected)
         return nil
     }
 

@@ -23,7 +23,7 @@ extension HTTPSending {
     ) async throws(HTTPError) -> Value {
         let made = Made<Value>()
         try await send(request, before: deadline, receiving: { made.set(read($0)) })
-        return made.value
+        return made.take()
     }
 
     /// - Returns: the answer as it is.
@@ -42,8 +42,11 @@ extension HTTPSending {
 
     @inlinable func set(_ value: Value) { state.withLock { $0 = value } }
 
-    @inlinable var value: Value {
-        guard let value = state.withLock({ $0 }) else { preconditionFailure("a call that ended without an answer") }
+    /// Once: it is given away.
+    @inlinable func take() -> Value {
+        guard let value = state.withLock({ $0.take() }) else {
+            preconditionFailure("a call that ended without an answer")
+        }
         return value
     }
 }

@@ -13,16 +13,9 @@ final class Inquiry: Sendable, Hashable {
         self.note = note
     }
 
-    private var identity: SearchRequest {
-        var identity = request
-        identity.requestID = ""
-        identity.sessionID = nil
-        identity.timeout = nil
-        identity.provider = .named(service.id)
-        return identity
+    static func == (a: Inquiry, b: Inquiry) -> Bool {
+        a === b || (a.service.id == b.service.id && a.request.asksTheSame(as: b.request))
     }
-
-    static func == (a: Inquiry, b: Inquiry) -> Bool { a === b || a.identity == b.identity }
 
     /// What tells most requests apart.
     func hash(into hasher: inout Hasher) {
@@ -30,5 +23,15 @@ final class Inquiry: Sendable, Hashable {
         hasher.combine(request.placeID)
         hasher.combine(request.keyword)
         hasher.combine(request.pageToken)
+    }
+}
+
+extension SearchRequest {
+    /// Member by member, for a copy of either costs more; what differs most often first.
+    fileprivate func asksTheSame(as other: SearchRequest) -> Bool {
+        location == other.location && radiusMeters == other.radiusMeters && operation == other.operation
+            && limit == other.limit && openNow == other.openNow && category == other.category
+            && keyword == other.keyword && language == other.language && pageToken == other.pageToken
+            && placeID == other.placeID
     }
 }

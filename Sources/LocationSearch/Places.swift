@@ -76,6 +76,7 @@ public struct Places: Sendable {
     /// Makes room at once for what is likely to come.
     public mutating func reserve(places: Int, textBytes: Int) {
         rows.reserveCapacity(places)
+        types.reserveCapacity(2 * places)
         texts.reserveCapacity(textBytes)
     }
 
@@ -170,7 +171,10 @@ public struct Places: Sendable {
         texts[text.range].reversed().starts(with: suffix.utf8.reversed())
     }
 
-    public func types(of place: Row) -> ArraySlice<Text> { types[place.types.range] }
+    @_lifetime(borrow self)
+    public func types(of place: Row) -> Span<Text> { types.span.extracting(place.types.range) }
+
+    public func firstType(of place: Row) -> Text? { place.types.count == 0 ? nil : types[place.types.range.lowerBound] }
 
     public func string(_ text: Text) -> String { String(decoding: texts[text.range], as: UTF8.self) }
 }
@@ -181,9 +185,10 @@ extension Places: RandomAccessCollection {
 
     public subscript(index: Int) -> Place {
         let row = rows[index]
+        let types = types(of: row)
         return Place(
             id: string(row.id), provider: row.provider, name: string(row.name), category: row.category.map(string),
-            types: types(of: row).map(string), location: row.location, distanceMeters: row.distanceMeters,
+            types: types.indices.map { string(types[$0]) }, location: row.location, distanceMeters: row.distanceMeters,
             address: row.address.map(string), imageURL: row.imageURL.map(string), url: row.url.map(string),
             rating: row.rating, ratingCount: row.ratingCount, priceLevel: row.priceLevel, openNow: row.openNow)
     }

@@ -94,6 +94,7 @@ extension Double {
             bytes.append(UInt8(ascii: "0") + UInt8(rest % 10))
             rest /= 10
         }
-        bytes[first...].reverse()
+        // A slice's `reverse` would copy all of it first.
+        for place in 0..<(bytes.count - first) / 2 { bytes.swapAt(first + place, bytes.count - 1 - place) }
     }
 }

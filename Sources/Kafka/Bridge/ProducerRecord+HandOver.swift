@@ -6,11 +6,12 @@ extension ProducerRecord {
         to client: OpaquePointer, topic: OpaquePointer, opaque: UnsafeMutableRawPointer?
     ) -> rd_kafka_resp_err_t {
         let list = rd_kafka_headers_new(headers.count)
-        for header in headers {
-            var name = header.name
-            name.withUTF8 { name in
+        // Where they lie: copies of all names and values would only be counted up and down again.
+        let headers = headers.span
+        for index in headers.indices {
+            headers[index].name.utf8.span.withUnsafeBufferPointer { name in
                 name.withMemoryRebound(to: CChar.self) { name in
-                    _ = Self.withBytes(header.value) { bytes in
+                    _ = Self.withBytes(headers[index].value) { bytes in
                         rd_kafka_header_add(list, name.baseAddress, name.count, bytes.baseAddress, bytes.count)
                     }
                 }

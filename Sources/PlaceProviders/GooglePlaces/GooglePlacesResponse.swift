@@ -126,7 +126,7 @@ struct GooglePlacesResponse {
         if place.id.isEmpty, !place.name.isEmpty || place.address != nil { place.id = list.places.add(asked ?? "") }
         guard !place.id.isEmpty else { return nil }
         if place.name.isEmpty { place.name = place.address ?? shortAddress ?? place.id }
-        place.category = primaryName ?? primaryType ?? list.places.types(of: place).first
+        place.category = primaryName ?? primaryType ?? list.places.firstType(of: place)
         place.address = place.address ?? shortAddress
         place.url = place.url ?? website
         return place

@@ -146,7 +146,7 @@ struct LegacyResponse {
         place.address = place.address ?? vicinity
         place.url = place.url ?? website
         if place.name.isEmpty { place.name = place.address ?? place.id }
-        place.category = list.places.types(of: place).first
+        place.category = list.places.firstType(of: place)
         return place
     }
 

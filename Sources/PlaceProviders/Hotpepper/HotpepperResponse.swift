@@ -83,9 +83,13 @@ struct HotpepperResponse {
     private mutating func readShops(_ reader: inout JSONReader) throws(JSONError) {
         guard try reader.enterArray() else { return }
         hasShops = true
+        // Once for all shops: each use of a global asks whether it has been made.
+        let members = Self.members
         while try reader.nextElement() {
             entries += 1
-            list.add(try shop(&reader))
+            // Filled where it is, for it is large and there are many.
+            var shop = Places.Row(provider: .hotpepper)
+            list.add(try read(&shop, from: &reader, members) ? shop : nil)
         }
     }
 
@@ -116,51 +120,56 @@ extension HotpepperResponse {
     private enum ShopMember: String, CaseIterable {
         case id, name, address, lat, lng, genre, subGenre = "sub_genre", urls, photo
     }
-    private static let shopMembers = JSONMembers<ShopMember>()
     private enum NameMember: String, CaseIterable { case name }
-    private static let nameMembers = JSONMembers<NameMember>()
     private enum URLMember: String, CaseIterable { case pc }
-    private static let urlMembers = JSONMembers<URLMember>()
+    private enum PhotoMember: String, CaseIterable { case pc, mobile }
+    private enum PhotoSize: String, CaseIterable { case large = "l", medium = "m" }
 
-    /// `nil` when it lacks id or name. Everything else may be missing or empty.
-    private mutating func shop(_ reader: inout JSONReader) throws(JSONError) -> Places.Row? {
-        guard try reader.enterObject() else { return nil }
-        var shop = Places.Row(provider: .hotpepper)
+    /// What is read of a shop, and of the objects within it.
+    private struct Members {
+        let shop = JSONMembers<ShopMember>()
+        let genre = JSONMembers<NameMember>()
+        let urls = JSONMembers<URLMember>()
+        let photo = JSONMembers<PhotoMember>()
+        let sizes = JSONMembers<PhotoSize>()
+    }
+    private static let members = Members()
+
+    /// - Returns: `false` when it lacks id or name. Everything else may be missing or empty.
+    private mutating func read(
+        _ shop: inout Places.Row, from reader: inout JSONReader, _ members: Members
+    ) throws(JSONError) -> Bool {
+        guard try reader.enterObject() else { return false }
         var (latitude, longitude): (Double?, Double?) = (nil, nil)
         var subGenre: Places.Text?
-        while let member = try reader.nextMember(of: Self.shopMembers) {
+        while let member = try reader.nextMember(of: members.shop) {
             switch member {
             case .id: shop.id = try reader.wanted(in: &list.places) ?? Places.Text()
             case .name: shop.name = try reader.wanted(in: &list.places) ?? Places.Text()
             case .address: shop.address = try reader.wanted(in: &list.places)
             case .lat: latitude = try reader.lenientDouble()
             case .lng: longitude = try reader.lenientDouble()
-            case .genre: shop.category = try reader.wanted(Self.nameMembers, in: &list.places)
-            case .subGenre: subGenre = try reader.wanted(Self.nameMembers, in: &list.places)
-            case .urls: shop.url = try reader.wanted(Self.urlMembers, in: &list.places)
-            case .photo: shop.imageURL = try photo(&reader)
+            case .genre: shop.category = try reader.wanted(members.genre, in: &list.places)
+            case .subGenre: subGenre = try reader.wanted(members.genre, in: &list.places)
+            case .urls: shop.url = try reader.wanted(members.urls, in: &list.places)
+            case .photo: shop.imageURL = try photo(&reader, members)
             }
         }
-        guard !shop.id.isEmpty, !shop.name.isEmpty else { return nil }
+        guard !shop.id.isEmpty, !shop.name.isEmpty else { return false }
         shop.location = Coordinate(latitude, longitude)
         if let genre = shop.category { list.places.add(genre, to: &shop) }
         if let subGenre { list.places.add(subGenre, to: &shop) }
-        return shop
+        return true
     }
 
-    private enum PhotoMember: String, CaseIterable { case pc, mobile }
-    private static let photoMembers = JSONMembers<PhotoMember>()
-    private enum PhotoSize: String, CaseIterable { case large = "l", medium = "m" }
-    private static let photoSizes = JSONMembers<PhotoSize>()
-
     /// The largest picture, `photo.pc.l`; the stand-in for "no image" is none.
-    private mutating func photo(_ reader: inout JSONReader) throws(JSONError) -> Places.Text? {
+    private mutating func photo(_ reader: inout JSONReader, _ members: Members) throws(JSONError) -> Places.Text? {
         // Only the best of them is kept.
         var (best, rank): (JSONText?, Int) = (nil, 0)
         guard try reader.enterObject() else { return nil }
-        while let device = try reader.nextMember(of: Self.photoMembers) {
+        while let device = try reader.nextMember(of: members.photo) {
             guard try reader.enterObject() else { continue }
-            while let size = try reader.nextMember(of: Self.photoSizes) {
+            while let size = try reader.nextMember(of: members.sizes) {
                 let worth =
                     switch (device, size) {
                     case (.pc, .large): 3

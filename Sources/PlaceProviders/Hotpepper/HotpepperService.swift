@@ -66,7 +66,8 @@ public struct HotpepperService: PlaceService {
 
     /// The terms ask for the first always, for the second where pictures are shown.
     private static func credits(for places: Places) -> [String] {
-        let credit = "Powered by ホットペッパーグルメ Webサービス"
-        return places.rows.contains { $0.imageURL != nil } ? [credit, "【画像提供：ホットペッパー グルメ】"] : [credit]
+        places.rows.contains { $0.imageURL != nil } ? creditsWithPictures : credits
     }
+    private static let credits = ["Powered by ホットペッパーグルメ Webサービス"]
+    private static let creditsWithPictures = credits + ["【画像提供：ホットペッパー グルメ】"]
 }
