@@ -85,8 +85,11 @@ final class ProviderGuard {
         budget = RetryBudget(policy.budget)
     }
 
+    // The way that all take is inlined, here and below: see "One request" in `WorkerLane`.
+
     /// Asks the provider, or takes part in an identical request's asking.
     /// - Parameter mayHold: nobody else can serve it, so `whenOpen` decides about waiting.
+    @inline(__always)
     func ask(_ inquiry: Inquiry, before deadline: Deadline, mayHold: Bool) async throws(Asked.Failure) -> Asked {
         guard mayHold, policy.whenOpen == .hold else { return try await sharing(inquiry, before: deadline) }
         var deadline = deadline
@@ -118,6 +121,7 @@ final class ProviderGuard {
     }
 
     /// One call for all that ask the same at the same time.
+    @inline(__always)
     private func sharing(
         _ inquiry: Inquiry, before deadline: Deadline, isolation: isolated (any Actor)? = #isolation
     ) async throws(Asked.Failure) -> Asked {
@@ -126,7 +130,10 @@ final class ProviderGuard {
         do throws(FlightError<Asked.Failure>) {
             let (asked, isShared) = try await flights.run(inquiry, before: deadline) {
                 [self] (deadline) async throws(Asked.Failure) in
-                try await flight(inquiry, before: deadline)
+                // Named, or the closure would belong to no actor, and each `await` in all that it calls would go by way of
+                // the executor's queue.
+                _ = isolation
+                return try await flight(inquiry, before: deadline)
             }
             // The call belongs to whoever made it; who shared it paid with time only.
             return isShared ? Asked(answer: asked.answer, cost: .waiting(since: start, until: clock.now)) : asked
@@ -140,6 +147,7 @@ final class ProviderGuard {
     }
 
     /// Runs in a task of its own, which is cancelled when nobody waits for it any more: then its calls were for nothing.
+    @inline(__always)
     private func flight(_ inquiry: Inquiry, before deadline: Deadline) async throws(Asked.Failure) -> Asked {
         do throws(Asked.Failure) {
             let asked = try await retrying(inquiry, before: deadline)
@@ -154,6 +162,7 @@ final class ProviderGuard {
     // MARK: - Attempts
 
     /// One attempt after another until one succeeds or another makes no sense.
+    @inline(__always)
     private func retrying(_ inquiry: Inquiry, before deadline: Deadline) async throws(Asked.Failure) -> Asked {
         var cost = Asked.Cost()
         while true {
@@ -180,6 +189,7 @@ final class ProviderGuard {
     }
 
     /// One call, if all three let it through.
+    @inline(__always)
     private func attempt(
         _ inquiry: Inquiry, before deadline: Deadline, _ cost: inout Asked.Cost
     ) async -> Result<ProviderAnswer, SearchError> {

@@ -11,9 +11,13 @@ final class Waiter<Verdict: Sendable>: Sendable {
     private let state = Mutex(State.fresh)
 
     /// Suspends the calling task until there is a verdict. Called once.
-    func verdict(ifCancelled cancelled: Verdict) async -> Verdict {
+    func verdict(
+        ifCancelled cancelled: Verdict, isolation: isolated (any Actor)? = #isolation
+    ) async -> Verdict {
         await withTaskCancellationHandler {
-            await withCheckedContinuation { continuation in
+            // Named, or the closure would belong to no actor, and come to its turn by way of the executor's queue.
+            _ = isolation
+            return await withCheckedContinuation { continuation in
                 let early: Verdict? = state.withLock { state in
                     if case .settled(let verdict) = state { return verdict }
                     state = .suspended(continuation)

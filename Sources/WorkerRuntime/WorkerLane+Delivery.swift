@@ -8,6 +8,7 @@ extension WorkerLane {
 
     /// Returns once the brokers have confirmed it. What was paid for is kept until then.
     /// - Parameter handedOver: called when it stands in the producer's queue.
+    @inline(__always)
     func deliver(
         _ outgoing: inout Outgoing, of flight: Flight, handedOver: () -> Void
     ) async throws(KafkaError) {

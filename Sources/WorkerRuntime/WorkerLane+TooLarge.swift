@@ -7,6 +7,7 @@ internal import Logging
 /// each worker that takes it, one after another. So a short one is written in its place.
 extension WorkerLane {
     /// Puts the records into the producer's queue, in brief where they are beyond its limit.
+    @inline(__always)
     func handOver(
         _ outgoing: inout Outgoing, of flight: Flight, to producer: KafkaProducer
     ) async throws(KafkaError) -> [KafkaProducer.Receipt] {
@@ -24,6 +25,7 @@ extension WorkerLane {
 
     /// Returns once the record is written, or the one in its place. With `worker.ordering`, the latter may stand behind
     /// outcomes of later requests.
+    @inline(__always)
     func confirm(
         _ receipt: KafkaProducer.Receipt, of outgoing: inout Outgoing, _ index: Int, of flight: Flight,
         by producer: KafkaProducer

@@ -196,14 +196,19 @@ public actor WorkerLane {
     }
 
     // MARK: - One request
+    //
+    // The async functions of the way are inlined where they are called once: each one that is not has a frame of its own,
+    // and the runtime looks up the task's executor, under a lock, when it is entered and when it is left.
 
     /// A task cannot be handed a flight, which is the lane's own; it takes the one that waits longest.
+    @inline(__always)
     private func processNext() async {
         guard let (flight, turn) = starting.popFirst() else { return }
         await process(flight, turn)
     }
 
     /// Record in, outcome out, offset done: the way of one request.
+    @inline(__always)
     private func process(_ flight: Flight, _ turn: OutcomeSequencer<OrderKey>.Turn?) async {
         var outgoing = await outcome(of: flight)
         if let turn { await sequencer.wait(for: turn) }
@@ -241,6 +246,7 @@ public actor WorkerLane {
         var brief: Set<Int> = []
     }
 
+    @inline(__always)
     private func outcome(of flight: Flight) async -> Outgoing {
         let receivedAt = EventTime.now()
         let decoded: DecodedRequest
@@ -267,6 +273,7 @@ public actor WorkerLane {
         ])
     }
 
+    @inline(__always)
     private func run(_ decoded: DecodedRequest, _ flight: Flight, _ receivedAt: EventTime) async -> SearchOutcome {
         let time: Duration
         do throws(SearchError) {
