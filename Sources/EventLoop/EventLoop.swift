@@ -19,6 +19,8 @@ public protocol ReadinessHandler: AnyObject, Sendable {
 /// them switch neither thread nor queue. It is a `TaskExecutor` too: a task's continuation resumes on no actor at first,
 /// which without a preference means the global pool and two switches of thread. So tasks that live on this thread are
 /// started with `executorPreference: loop`. Together that is what makes a request cheap.
+/// An async closure that belongs to no actor undoes it: each `await` in and beneath it goes by way of the queue. A closure
+/// that is handed on belongs to the actor of the function around it only if it names that (`self`, or `_ = isolation`).
 /// A task without that preference may use the loop's actors too, but each `await` in them lets others run first, even one
 /// that has nothing to wait for: what an actor found true before an `await` is looked at again in its body.
 /// `enqueue` and `execute` may be called from any thread, everything else only on the loop's own (checked).

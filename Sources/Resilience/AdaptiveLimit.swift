@@ -41,13 +41,8 @@ public final class AdaptiveLimit {
         public var cancelled = 0
     }
 
-    private enum Verdict: Sendable {
-        case admitted(at: ContinuousClock.Instant)
-        case tooLate, cancelled
-    }
-
     private struct Entry {
-        let waiter: Waiter<Verdict>
+        let waiter: Waiter
         /// When a call that begins has no time left to be answered.
         let giveUp: ContinuousClock.Instant
     }
@@ -93,13 +88,13 @@ public final class AdaptiveLimit {
         let wait = timeToTurn
         let patience = min(budget - need, budget * Self.patience)
         guard wait <= patience else { throw refuse(retryAfter: wait) }
-        let waiter = Waiter<Verdict>()
+        let waiter = Waiter()
         let giveUp = now + Duration(roundingUp: patience)
         line.append(Entry(waiter: waiter, giveUp: giveUp))
         counters.waited += 1
         setAlarm(at: giveUp)
-        switch await waiter.verdict(ifCancelled: .cancelled) {
-        case .admitted(let start): return Slot(limit: self, start: start)
+        switch await waiter.verdict() {
+        case .served: return Slot(limit: self, start: timekeeper.now)
         case .tooLate: throw refuse(retryAfter: timeToTurn)
         case .cancelled:
             counters.cancelled += 1
@@ -152,8 +147,8 @@ public final class AdaptiveLimit {
     private func serve(at now: ContinuousClock.Instant) {
         while inFlight < controller.limit, let first = line.popFirst() {
             if first.giveUp < now {
-                first.waiter.settle(.tooLate)
-            } else if first.waiter.settle(.admitted(at: now)) {
+                first.waiter.settle(.tooLate())
+            } else if first.waiter.settle(.served) {
                 _ = admit(at: now)
             }
         }
@@ -170,7 +165,7 @@ public final class AdaptiveLimit {
     }
 
     private func giveUp(at now: ContinuousClock.Instant) {
-        for entry in line where entry.giveUp <= now { entry.waiter.settle(.tooLate) }
+        for entry in line where entry.giveUp <= now { entry.waiter.settle(.tooLate()) }
         line.removeAll { $0.giveUp <= now }
         if let next = line.lazy.map(\.giveUp).min() { setAlarm(at: next) }
     }

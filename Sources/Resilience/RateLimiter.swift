@@ -20,13 +20,8 @@ public final class RateLimiter {
         public var waiting = 0
     }
 
-    private enum Verdict: Sendable {
-        case admitted, cancelled
-        case tooLate(retryAfter: Duration?)
-    }
-
     private struct Entry {
-        let waiter: Waiter<Verdict>
+        let waiter: Waiter
         let deadline: Deadline
     }
 
@@ -99,12 +94,12 @@ public final class RateLimiter {
             counters.refused += 1
             throw .tooLate(retryAfter: wait)
         }
-        let waiter = Waiter<Verdict>()
+        let waiter = Waiter()
         line.append(Entry(waiter: waiter, deadline: deadline))
         counters.waited += 1
         if line.count == 1 { setAlarm(at: now + wait) }
-        switch await waiter.verdict(ifCancelled: .cancelled) {
-        case .admitted: return
+        switch await waiter.verdict() {
+        case .served: return
         case .tooLate(let retryAfter): throw .tooLate(retryAfter: retryAfter)
         case .cancelled:
             counters.cancelled += 1
@@ -193,7 +188,7 @@ public final class RateLimiter {
     private func serve(at now: ContinuousClock.Instant) {
         while let first = line.first, takeToken(at: now) {
             line.removeFirst()
-            if first.waiter.settle(.admitted) {
+            if first.waiter.settle(.served) {
                 counters.admitted += 1
             } else if limit != nil {
                 tokens += 1  // he was cancelled a moment ago: the next may have it

@@ -35,7 +35,7 @@ public final class SingleFlight<Key: Hashable & Sendable, Value: Sendable, Failu
         var task: Task<Void, Never>?
         /// What it brought, once it has landed.
         var result: Result<Value, Failure>?
-        var waiters: [Waiter<FlightVerdict>] = []
+        var waiters: [Waiter] = []
         var waiting = 0
 
         init(deadline: Deadline) { self.deadline = deadline }
@@ -89,8 +89,8 @@ public final class SingleFlight<Key: Hashable & Sendable, Value: Sendable, Failu
             } else {
                 counters.joined += 1
             }
-            switch await waiter.verdict(ifCancelled: .cancelled) {
-            case .landed:
+            switch await waiter.verdict() {
+            case .served:
                 switch flight.result {
                 case .success(let value): return (value, found != nil)
                 case .failure(let error):
@@ -100,7 +100,7 @@ public final class SingleFlight<Key: Hashable & Sendable, Value: Sendable, Failu
                     counters.again += 1
                 case nil: preconditionFailure("a flight that landed without a result")
                 }
-            case .timedOut:
+            case .tooLate:
                 leave(flight, key)
                 throw .timedOut
             case .cancelled:
@@ -110,13 +110,13 @@ public final class SingleFlight<Key: Hashable & Sendable, Value: Sendable, Failu
         }
     }
 
-    private func board(_ flight: Flight, before deadline: Deadline) -> Waiter<FlightVerdict> {
-        let waiter = Waiter<FlightVerdict>()
+    private func board(_ flight: Flight, before deadline: Deadline) -> Waiter {
+        let waiter = Waiter()
         flight.waiters.append(waiter)
         flight.waiting += 1
         // The call ends by the flight's deadline; only who has less needs a timer.
         if deadline < flight.deadline {
-            timekeeper.schedule(at: deadline.instant) { waiter.settle(.timedOut) }
+            timekeeper.schedule(at: deadline.instant) { waiter.settle(.tooLate()) }
         }
         return waiter
     }
@@ -140,7 +140,7 @@ public final class SingleFlight<Key: Hashable & Sendable, Value: Sendable, Failu
 
     private func land(_ flight: Flight, _ key: Key) {
         if flights[key] === flight { flights[key] = nil }
-        for waiter in flight.waiters { waiter.settle(.landed) }
+        for waiter in flight.waiters { waiter.settle(.served) }
     }
 
     private func leave(_ flight: Flight, _ key: Key) {
@@ -151,9 +151,4 @@ public final class SingleFlight<Key: Hashable & Sendable, Value: Sendable, Failu
         counters.abandoned += 1
         flight.task?.cancel()
     }
-}
-
-/// How a caller's wait ended.
-private enum FlightVerdict: Sendable {
-    case landed, timedOut, cancelled
 }

@@ -2,7 +2,17 @@ internal import Synchronization
 
 /// One suspended task. Whoever comes first decides how it goes on: the owner's verdict or the task's cancellation.
 /// Safe to settle from any thread, for a cancellation may come from any; the lock is taken only by tasks that wait.
-final class Waiter<Verdict: Sendable>: Sendable {
+///
+/// Not generic over its verdicts: the runtime would look for its types in each request.
+final class Waiter: Sendable {
+    enum Verdict: Sendable {
+        /// What it waited for is there.
+        case served
+        /// It would come too late, or has not come in time; `retryAfter` says when it may, where that is known.
+        case tooLate(retryAfter: Duration? = nil)
+        case cancelled
+    }
+
     private enum State {
         case fresh
         case suspended(CheckedContinuation<Verdict, Never>)
@@ -11,9 +21,7 @@ final class Waiter<Verdict: Sendable>: Sendable {
     private let state = Mutex(State.fresh)
 
     /// Suspends the calling task until there is a verdict. Called once.
-    func verdict(
-        ifCancelled cancelled: Verdict, isolation: isolated (any Actor)? = #isolation
-    ) async -> Verdict {
+    func verdict(isolation: isolated (any Actor)? = #isolation) async -> Verdict {
         await withTaskCancellationHandler {
             // Named, or the closure would belong to no actor, and come to its turn by way of the executor's queue.
             _ = isolation
@@ -26,7 +34,7 @@ final class Waiter<Verdict: Sendable>: Sendable {
                 if let early { continuation.resume(returning: early) }
             }
         } onCancel: {
-            settle(cancelled)
+            settle(.cancelled)
         }
     }
 
