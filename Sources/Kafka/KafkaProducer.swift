@@ -285,8 +285,9 @@ public actor KafkaProducer: ReadinessHandler {
             }
             rd_kafka_event_destroy(event)
         }
-        if !gathering.isOn { handOverGathered() }
         gathering.look(asleep: loop.asleep, at: .now)
+        // Where it has just ended, what waits must not stand in the way of what comes next.
+        if !gathering.isOn { handOverGathered() }
         wakeNextForRoom()
     }
 

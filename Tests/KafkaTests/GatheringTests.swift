@@ -82,20 +82,26 @@ struct GatheringTests {
         }
     }
 
-    @Test func nothingIsLostAndTheOrderKept() async throws {
+    /// Hands over so many records at once; each must be confirmed, in the order in which they were handed over.
+    private func allArrive(
+        _ count: Int, _ change: (inout ProducerConfiguration) -> Void = { _ in }
+    ) async throws {
         let bench = try KafkaBench()
-        let producer = try bench.producer { $0.busyLinger = .milliseconds(20) }
+        let producer = try bench.producer {
+            $0.busyLinger = .milliseconds(20)
+            change(&$0)
+        }
         let work = busy(bench.loop)
         try await gathers(producer, bench)
         var receipts: [KafkaProducer.Receipt] = []
-        for number in 0..<2000 {
+        for number in 0..<count {
             receipts.append(
                 try await producer.handOver(
                     ProducerRecord(topic: bench.topic, partition: 0, value: [UInt8(number % 256)])))
         }
         var offsets: [Int64] = []
         for receipt in receipts { offsets.append(try await producer.confirm(receipt).offset) }
-        #expect(offsets == (0..<2000).map { offsets[0] + $0 })
+        #expect(offsets == (0..<count).map { offsets[0] + Int64($0) })
         #expect(await producer.undelivered == 0)
         work.cancel()
         await work.value
@@ -103,27 +109,10 @@ struct GatheringTests {
         bench.loop.stop()
     }
 
+    @Test func nothingIsLostAndTheOrderKept() async throws { try await allArrive(2000) }
+
     @Test func aFullQueueMakesItWait() async throws {
-        let bench = try KafkaBench()
-        let producer = try bench.producer {
-            $0.busyLinger = .milliseconds(20)
-            $0.properties["queue.buffering.max.messages"] = "10"
-        }
-        let work = busy(bench.loop)
-        try await gathers(producer, bench)
-        var receipts: [KafkaProducer.Receipt] = []
-        for number in 0..<500 {
-            receipts.append(
-                try await producer.handOver(
-                    ProducerRecord(topic: bench.topic, partition: 0, value: [UInt8(number % 256)])))
-        }
-        var offsets: [Int64] = []
-        for receipt in receipts { offsets.append(try await producer.confirm(receipt).offset) }
-        #expect(offsets == (0..<500).map { offsets[0] + $0 })
-        work.cancel()
-        await work.value
-        await producer.close()
-        bench.loop.stop()
+        try await allArrive(500) { $0.properties["queue.buffering.max.messages"] = "10" }
     }
 
     /// It fails when its turn comes, and alone.
