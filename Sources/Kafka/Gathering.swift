@@ -1,4 +1,5 @@
 internal import DequeModule
+internal import EventLoop
 
 /// Records that wait for company before librdkafka gets them, and whether any do: while the loop has no rest.
 ///
@@ -15,8 +16,7 @@ struct Gathering {
     private(set) var isOn = false
     private var records: Deque<(record: ProducerRecord, place: Int)> = []
     private var bytes = 0
-    private var periodStart = ContinuousClock.now
-    private var asleepBefore = Duration.zero
+    private var rest = LoopRest(every: period, asleep: .zero, at: .now)
 
     /// - Parameter time: zero: never.
     init(for time: Duration) { self.time = time }
@@ -42,12 +42,8 @@ struct Gathering {
     /// Begins or ends, once in a period at most: with less than a sixteenth of it at rest, with more than an eighth.
     /// - Parameter asleep: for how long the loop had nothing to do, since it began.
     mutating func look(asleep: Duration, at now: ContinuousClock.Instant) {
-        guard time > .zero else { return }
-        let length = periodStart.duration(to: now)
-        guard length >= Self.period else { return }
-        let slept = asleep - asleepBefore
-        (periodStart, asleepBefore) = (now, asleep)
+        guard time > .zero, let share = rest.share(asleep: asleep, at: now) else { return }
         // What found no room goes first.
-        isOn = (isOn || records.isEmpty) && slept * (isOn ? 8 : 16) < length
+        isOn = (isOn || records.isEmpty) && share < (isOn ? 1 / 8 : 1 / 16)
     }
 }

@@ -1,3 +1,5 @@
+internal import EventLoop
+
 /// How many requests a lane has in flight: as many as are allowed, or fewer, as few as keep its loop busy.
 ///
 /// Where the loop and not the provider is what keeps requests waiting, more in flight do not go faster. They only take
@@ -10,8 +12,7 @@ struct InFlightWindow {
 
     private let most: Int
     private(set) var limit: Int
-    private var periodStart: ContinuousClock.Instant
-    private var asleepBefore: Duration
+    private var rest: LoopRest
     /// In this period the limit held something back, or may have.
     private var wasFull = false
 
@@ -19,22 +20,18 @@ struct InFlightWindow {
     init(most: Int, asleep: Duration, at now: ContinuousClock.Instant) {
         self.most = most
         limit = min(Self.least, most)
-        periodStart = now
-        asleepBefore = asleep
+        rest = LoopRest(every: Self.period, asleep: asleep, at: now)
     }
 
     /// Looks at how busy the loop was, once in each period.
     /// - Parameter asleep: for how long the loop had nothing to do, since it began.
     mutating func adapt(inFlight: Int, asleep: Duration, at now: ContinuousClock.Instant) {
         if inFlight >= limit { wasFull = true }
-        let length = periodStart.duration(to: now)
-        guard length >= Self.period else { return }
-        let slept = asleep - asleepBefore
-        (periodStart, asleepBefore) = (now, asleep)
+        guard let share = rest.share(asleep: asleep, at: now) else { return }
         defer { wasFull = false }
-        if slept * 25 > length {
+        if share > 0.04 {
             if wasFull { limit = min(most, 2 * limit) }
-        } else if slept * 100 < length {
+        } else if share < 0.01 {
             limit = max(min(Self.least, most), limit - limit / 4)
         }
     }
