@@ -39,46 +39,53 @@ public actor KafkaConsumer: ReadinessHandler {
         public let end: Int64?
     }
 
-    // Sendable by hand: librdkafka's clients may be used from any thread; destroyed in `close`, after the last use.
-    private nonisolated(unsafe) let client: OpaquePointer
-    private nonisolated(unsafe) let mainQueue: OpaquePointer
-    private let signal: QueueSignal
-    private let log: Logger
-    private let clientLog: ClientLog
-    private let blocking = BlockingThread("kafka-consumer")
-    private weak var listener: (any RebalanceListener)?
+    /// Commits asked for, and commits answered: at most one apart.
+    struct Commits {
+        var (begun, ended) = (0, 0)
+        /// How the one answered last ended.
+        var lastError: KafkaError?
+        var waiters: [Int: CheckedContinuation<KafkaError?, Never>] = [:]
+        var nextWaiter = 0
+    }
 
-    private static let mainQueueNumber = UInt32.max
-    private var sources: [UInt32: Source] = [:]
-    private var numbers: [TopicPartition: UInt32] = [:]
-    private var readOrder: [Source] = []
-    private var nextNumber: UInt32 = 0
+    // Sendable by hand: librdkafka's clients may be used from any thread; destroyed in `close`, after the last use.
+    nonisolated(unsafe) let client: OpaquePointer
+    nonisolated(unsafe) let mainQueue: OpaquePointer
+    let signal: QueueSignal
+    let log: Logger
+    private let clientLog: ClientLog
+    let blocking = BlockingThread("kafka-consumer")
+    private(set) weak var listener: (any RebalanceListener)?
+
+    static let mainQueueNumber = UInt32.max
+    var sources: [UInt32: Source] = [:]
+    var numbers: [TopicPartition: UInt32] = [:]
+    var readOrder: [Source] = []
+    var nextNumber: UInt32 = 0
     private var nextRead = 0
-    private var epoch: UInt32 = 0
+    var epoch: UInt32 = 0
 
     private var reader: CheckedContinuation<Void, Never>?
     /// There may be records, or an end, that the reader has not looked at.
     private var hasNews = false
-    private var failure: KafkaError?
+    var failure: KafkaError?
     private var isReading = true
-    private var isClosed = false
+    private(set) var isClosed = false
     /// From the answer to a revocation to the next assignment.
-    private var isRejoining = false
+    var isRejoining = false
     /// The answer to the last rebalance; the client may not be destroyed before it has ended.
     private var rebalance: Task<Void, Never>?
-    /// Commits asked for, and commits answered: at most one apart.
-    private(set) var (commitsBegun, commitsEnded) = (0, 0)
-    /// How the one answered last ended.
-    private var lastCommitError: KafkaError?
-    private var commitWaiters: [Int: CheckedContinuation<KafkaError?, Never>] = [:]
-    private var nextWaiter = 0
+    var commits = Commits()
     private var tick: TimerID?
-    private var isProbing = false
-    private var lastWarnings: [Int32: ContinuousClock.Instant] = [:]
+    var isProbing = false
+    var lastWarnings: [Int32: ContinuousClock.Instant] = [:]
+    /// Under which the partitions are assigned; `nil` where they are none, or lost. Kept from the assignment on: asked later,
+    /// the client could name a place that it took after partitions had gone to others, or none, which no broker checks.
+    public internal(set) var membership: GroupMembership?
     /// Whether no broker answers at the moment.
-    public private(set) var brokersAreDown = false
+    public internal(set) var brokersAreDown = false
     /// Offsets that came for an assignment that was over, and were left out.
-    public private(set) var staleOffsets = 0
+    public internal(set) var staleOffsets = 0
 
     /// - Parameter listener: kept weakly: its owner owns the consumer too.
     /// - Throws: `configuration` that names the property.
@@ -154,8 +161,8 @@ public actor KafkaConsumer: ReadinessHandler {
         signal.disconnect(mainQueue)
         loop.unwatch(signal.readEnd)
         rd_kafka_queue_destroy(mainQueue)
-        for waiter in commitWaiters.values { waiter.resume(returning: .closed) }
-        commitWaiters.removeAll()
+        for waiter in commits.waiters.values { waiter.resume(returning: .closed) }
+        commits.waiters.removeAll()
         let shared = Shared(pointer: client)
         // What has not left the group by now does not: the session runs out at the broker.
         await blocking.run { rd_kafka_destroy_flags(shared.pointer, RD_KAFKA_DESTROY_F_NO_CONSUMER_CLOSE) }
@@ -198,7 +205,7 @@ public actor KafkaConsumer: ReadinessHandler {
         wakeReader()
     }
 
-    private func source(_ partition: AssignedPartition) -> Source? {
+    func source(_ partition: AssignedPartition) -> Source? {
         guard let number = numbers[partition.id], let source = sources[number] else { return nil }
         return source.partition.epoch == partition.epoch ? source : nil
     }
@@ -238,123 +245,12 @@ public actor KafkaConsumer: ReadinessHandler {
         return taken
     }
 
-    private func wakeReader() {
+    func wakeReader() {
         hasNews = true
         guard let reader else { return }
         self.reader = nil
         reader.resume()
     }
-
-    // MARK: - Offsets
-
-    /// Notes where to continue, for the next `commit`. Partitions whose assignment is over are left out.
-    /// - Parameter offsets: of the next record to read, that is one past the last finished one.
-    public func store(_ offsets: [(partition: AssignedPartition, next: Int64)]) {
-        let current = offsets.compactMap { entry in source(entry.partition).map { ($0, entry.next) } }
-        staleOffsets += offsets.count - current.count
-        guard !current.isEmpty else { return }
-        let list = PartitionList(current.map { ($0.0.partition.id, offset: $0.1) })
-        rd_kafka_offsets_store(client, list.pointer)
-        for (source, next) in current { source.stored = next }
-    }
-
-    /// Commits what is stored and not yet committed, and waits for the broker's word. After a revocation, until the next
-    /// assignment, nothing is committed: a commit then can cost the whole assignment.
-    /// - Returns: the partitions whose offset the broker has confirmed, each with the offset to continue from.
-    /// - Throws: why something that was stored is not committed; the next call tries again.
-    @discardableResult
-    public func commit(within bound: Duration = .seconds(30)) async throws(KafkaError) -> [AssignedPartition: Int64] {
-        try await commitStored(before: .now + bound)
-        return confirmed
-    }
-
-    private var confirmed: [AssignedPartition: Int64] {
-        var offsets: [AssignedPartition: Int64] = [:]
-        for source in readOrder { offsets[source.partition] = source.committed }
-        return offsets
-    }
-
-    private var hasUncommitted: Bool { sources.values.contains { $0.stored != nil && $0.stored != $0.committed } }
-
-    /// One commit at a time: who finds one under way waits for it, and for the next if something is left for that.
-    private func commitStored(before end: ContinuousClock.Instant, whileClosing: Bool = false) async throws(KafkaError)
-    {
-        let wanted = commitsBegun + 1
-        while commitsEnded < wanted, hasUncommitted {
-            guard whileClosing || !isClosed else { throw .closed }
-            guard !isRejoining else { throw KafkaError(.retriable, "commit offsets: the group is rebalancing") }
-            if commitsBegun == commitsEnded {
-                let code = rd_kafka_commit_queue(client, nil, mainQueue, nil, nil)
-                if code == RD_KAFKA_RESP_ERR__NO_OFFSET { return }
-                guard code == RD_KAFKA_RESP_ERR_NO_ERROR else { throw KafkaError(code, doing: "commit offsets") }
-                commitsBegun += 1
-            }
-            let commit = commitsBegun
-            // How the one before ended says nothing of ours.
-            if let error = await result(ofCommit: commit, before: end), commit >= wanted || end <= .now { throw error }
-        }
-    }
-
-    /// - Parameter commit: the one under way, counted from 1.
-    private func result(ofCommit commit: Int, before end: ContinuousClock.Instant) async -> KafkaError? {
-        nextWaiter += 1
-        let number = nextWaiter
-        var timer: TimerID?
-        let error = await withCheckedContinuation { waiter in
-            // Looked at again: others may run between an `await` and its body.
-            guard commitsEnded < commit else { return waiter.resume(returning: lastCommitError) }
-            commitWaiters[number] = waiter
-            timer = loop.schedule(at: end) { [weak self] in
-                self?.assumeIsolated { consumer in
-                    let error = KafkaError(.timedOut, "commit offsets: no answer in time")
-                    consumer.commitWaiters.removeValue(forKey: number)?.resume(returning: error)
-                }
-            }
-        }
-        if let timer { loop.cancel(timer) }
-        return error
-    }
-
-    private func committed(_ event: OpaquePointer) {
-        // Both are looked at: a refused commit can leave each partition's own error at 0.
-        let code = rd_kafka_event_error(event)
-        var error: KafkaError?
-        if code == RD_KAFKA_RESP_ERR_NO_ERROR {
-            for entry in PartitionList.contents(of: rd_kafka_event_topic_partition_list(event)) {
-                guard entry.error == RD_KAFKA_RESP_ERR_NO_ERROR else {
-                    error = KafkaError(entry.error, doing: "commit offset of \(entry.id)")
-                    continue
-                }
-                guard entry.offset >= 0, let number = numbers[entry.id] else { continue }
-                sources[number]?.committed = entry.offset
-            }
-        } else if code != RD_KAFKA_RESP_ERR__NO_OFFSET {
-            error = KafkaError(code, doing: "commit offsets")
-        }
-        commitsEnded = commitsBegun
-        lastCommitError = error
-        if error == nil { brokersAreDown = false }
-        let waiters = commitWaiters
-        commitWaiters.removeAll()
-        for waiter in waiters.values { waiter.resume(returning: error) }
-    }
-
-    /// Where each assigned partition stands. Asks nobody.
-    public var positions: [Position] {
-        guard !isClosed else { return [] }
-        return readOrder.map { source in
-            var (low, high): (Int64, Int64) = (0, 0)
-            let id = source.partition.id
-            let code = rd_kafka_get_watermark_offsets(client, id.topic, id.partition, &low, &high)
-            return Position(
-                partition: source.partition, committed: source.committed,
-                end: code == RD_KAFKA_RESP_ERR_NO_ERROR && high >= 0 ? high : nil)
-        }
-    }
-
-    /// Under which the partitions are assigned; `nil` where they are none, or lost. Kept from the assignment on: asked later,
-    /// the client could name a place that it took after partitions had gone to others, or none, which no broker checks.
-    public private(set) var membership: GroupMembership?
 
     // MARK: - The loop's calls
 
@@ -393,39 +289,6 @@ public actor KafkaConsumer: ReadinessHandler {
         scheduleTick()
     }
 
-    /// How many partitions a topic has, as a broker says now.
-    /// - Returns: `nil` when none answers within 2 seconds, or the topic is not there.
-    public func partitionCount(of topic: String) async -> Int? {
-        guard !isClosed else { return nil }
-        let shared = Shared(pointer: client)
-        return await blocking.run {
-            guard let handle = rd_kafka_topic_new(shared.pointer, topic, nil) else { return nil }
-            defer { rd_kafka_topic_destroy(handle) }
-            var metadata: UnsafePointer<rd_kafka_metadata>?
-            guard rd_kafka_metadata(shared.pointer, 0, handle, &metadata, 2000) == RD_KAFKA_RESP_ERR_NO_ERROR,
-                let metadata
-            else { return nil }
-            defer { rd_kafka_metadata_destroy(metadata) }
-            guard metadata.pointee.topic_cnt > 0, metadata.pointee.topics[0].partition_cnt > 0 else { return nil }
-            return Int(metadata.pointee.topics[0].partition_cnt)
-        }
-    }
-
-    /// librdkafka says when the last broker goes, not when one comes back.
-    private func probe() async {
-        let shared = Shared(pointer: client)
-        let isUp = await blocking.run {
-            var metadata: UnsafePointer<rd_kafka_metadata>?
-            let code = rd_kafka_metadata(shared.pointer, 0, nil, &metadata, 300)
-            if let metadata { rd_kafka_metadata_destroy(metadata) }
-            return code == RD_KAFKA_RESP_ERR_NO_ERROR
-        }
-        isProbing = false
-        guard isUp, brokersAreDown else { return }
-        brokersAreDown = false
-        log.info("brokers answer again")
-    }
-
     private func serveMainQueue() {
         while let event = rd_kafka_queue_poll(mainQueue, 0) {
             switch rd_kafka_event_type(event) {
@@ -447,162 +310,5 @@ public actor KafkaConsumer: ReadinessHandler {
             }
             rd_kafka_event_destroy(event)
         }
-    }
-
-    private func reportEvent(_ event: OpaquePointer) {
-        let code = rd_kafka_event_error(event)
-        let text = rd_kafka_event_error_string(event).map { String(cString: $0) } ?? ""
-        if code == RD_KAFKA_RESP_ERR__FATAL || rd_kafka_event_error_is_fatal(event) != 0 {
-            var reason = [CChar](repeating: 0, count: 512)
-            let original = rd_kafka_fatal_error(client, &reason, reason.count)
-            let isFenced = original == RD_KAFKA_RESP_ERR_FENCED_INSTANCE_ID
-            failure = KafkaError(
-                isFenced ? .fenced : .fatal, code: original.rawValue, "consumer: \(ClientSettings.text(reason))")
-            wakeReader()
-            return
-        }
-        report(KafkaError(code, doing: text))
-    }
-
-    private func report(_ error: KafkaError) {
-        if error.code == RD_KAFKA_RESP_ERR__ALL_BROKERS_DOWN.rawValue {
-            if !brokersAreDown { log.warning("no broker answers; trying again until one does") }
-            brokersAreDown = true
-        } else if error.kind == .unreachable || error.code == RD_KAFKA_RESP_ERR__PARTITION_EOF.rawValue {
-            log.debug("consumer", metadata: ["reason": "\(error)"])
-        } else {
-            // Some come back with every retry of the client.
-            let now = ContinuousClock.now
-            if let last = lastWarnings[error.code], now - last < .seconds(30) { return }
-            lastWarnings[error.code] = now
-            log.warning("consumer", metadata: ["reason": "\(error)"])
-        }
-    }
-
-    // MARK: - Rebalance
-
-    private func answer(_ event: Shared) async {
-        let event = event.pointer
-        defer { rd_kafka_event_destroy(event) }
-        let ids = PartitionList.contents(of: rd_kafka_event_topic_partition_list(event)).map(\.id)
-        let isCooperative = rd_kafka_rebalance_protocol(client).map { String(cString: $0) } == "COOPERATIVE"
-        switch rd_kafka_event_error(event) {
-        case RD_KAFKA_RESP_ERR__ASSIGN_PARTITIONS:
-            membership = GroupMembership(of: client)
-            await assign(ids, isCooperative: isCooperative)
-            isRejoining = false
-            if isCooperative { await wakeFetchers() }
-        case RD_KAFKA_RESP_ERR__REVOKE_PARTITIONS:
-            // Another may have come without an assignment in between.
-            isRejoining = false
-            // Asked before any assign call, which clears it.
-            await revoke(ids, isLost: rd_kafka_assignment_lost(client) != 0, isCooperative: isCooperative)
-        case let code:
-            log.warning("rebalance failed", metadata: ["reason": "\(KafkaError(code, doing: "rebalance"))"])
-            rd_kafka_assign(client, nil)
-        }
-    }
-
-    private func assign(_ ids: [TopicPartition], isCooperative: Bool) async {
-        brokersAreDown = false
-        if !ids.isEmpty { epoch += 1 }
-        var added: [AssignedPartition] = []
-        for id in ids {
-            guard let queue = rd_kafka_queue_get_partition(client, id.topic, id.partition) else { continue }
-            // Before the assignment, so that not one record goes to the main queue.
-            rd_kafka_queue_forward(queue, nil)
-            let source = Source(AssignedPartition(id, epoch: epoch), number: nextNumber, queue: queue)
-            if let old = numbers[id].flatMap({ sources[$0] }) { drop(old) }
-            nextNumber = nextNumber == Self.mainQueueNumber - 1 ? 0 : nextNumber + 1
-            sources[source.number] = source
-            numbers[id] = source.number
-            signal.connect(queue, as: source.number)
-            added.append(source.partition)
-        }
-        readOrder = sources.values.sorted { $0.number < $1.number }
-        await listener?.assigned(added)
-        let list = PartitionList(ids)
-        check("assign", isCooperative, rd_kafka_incremental_assign, rd_kafka_assign, list)
-        wakeReader()
-    }
-
-    /// librdkafka pauses every partition while it takes an assignment, those that stay too, and does not tell its broker
-    /// threads when that is over: they look again within a second, and until then nothing is read. A question about the
-    /// partitions' ends goes through the same threads, and wakes them.
-    private func wakeFetchers() async {
-        let partitions = readOrder.map { ($0.partition.id, offset: Int64(RD_KAFKA_OFFSET_END)) }
-        guard !partitions.isEmpty, !isClosed else { return }
-        let shared = Shared(pointer: client)
-        await blocking.run {
-            let list = PartitionList(partitions)
-            // The answer does not matter, only that it was asked for.
-            _ = rd_kafka_offsets_for_times(shared.pointer, list.pointer, 200)
-        }
-    }
-
-    private func revoke(_ ids: [TopicPartition], isLost: Bool, isCooperative: Bool) async {
-        let gone = ids.compactMap { numbers[$0].flatMap { sources[$0] } }
-        for source in gone { source.isRevoked = true }
-        let partitions = gone.map(\.partition)
-        if isLost {
-            membership = nil
-            await listener?.lost(partitions)
-        } else {
-            await listener?.revoked(partitions)
-            await commitBeforeHandover()
-        }
-        isRejoining = true
-        for source in gone { drop(source) }
-        readOrder = sources.values.sorted { $0.number < $1.number }
-        let list = PartitionList(ids)
-        if isCooperative {
-            check("unassign", true, rd_kafka_incremental_unassign, rd_kafka_assign, list)
-        } else {
-            rd_kafka_assign(client, nil)
-        }
-    }
-
-    /// Tries again where the coordinator is away or moves. Not where the group has gone on without us, or forms already:
-    /// it waits for our answer.
-    private func commitBeforeHandover() async {
-        // Well below the time the group gives its members to answer (max.poll.interval.ms).
-        let end = ContinuousClock.now + .seconds(5)
-        while true {
-            do throws(KafkaError) {
-                return try await commitStored(before: end, whileClosing: true)
-            } catch {
-                guard error.isOfCoordinator, ContinuousClock.now + .milliseconds(200) < end else {
-                    log.warning(
-                        "offsets of revoked partitions are not committed: what finished last will be done again",
-                        metadata: ["reason": "\(error)"])
-                    return
-                }
-            }
-            await loop.pause(.milliseconds(200))
-        }
-    }
-
-    private func check(
-        _ what: String, _ isCooperative: Bool,
-        _ incremental: (OpaquePointer?, UnsafePointer<rd_kafka_topic_partition_list_t>?) -> OpaquePointer?,
-        _ eager: (OpaquePointer?, UnsafePointer<rd_kafka_topic_partition_list_t>?) -> rd_kafka_resp_err_t,
-        _ list: borrowing PartitionList
-    ) {
-        if isCooperative {
-            guard let error = incremental(client, list.pointer) else { return }
-            log.error("rebalance", metadata: ["reason": "\(KafkaError(consuming: error, doing: what))"])
-        } else {
-            let code = eager(client, list.pointer)
-            guard code != RD_KAFKA_RESP_ERR_NO_ERROR else { return }
-            log.error("rebalance", metadata: ["reason": "\(KafkaError(code, doing: what))"])
-        }
-    }
-
-    private func drop(_ source: Source) {
-        guard sources.removeValue(forKey: source.number) != nil else { return }
-        if numbers[source.partition.id] == source.number { numbers[source.partition.id] = nil }
-        source.isRevoked = true
-        signal.disconnect(source.queue)
-        rd_kafka_queue_destroy(source.queue)
     }
 }
