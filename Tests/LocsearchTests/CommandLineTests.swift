@@ -77,10 +77,10 @@ struct CommandLineTests {
     }
 
     /// Broker, provider, worker, search, outcomes: all of it.
-    @Test(.timeLimit(.minutes(2))) func theDemoShowsEveryKindOfOutcome() async throws {
+    @Test(.timeLimit(.minutes(2)), arguments: [1, 3]) func theDemoShowsEveryKindOfOutcome(workers: Int) async throws {
         let record = FileManager.default.temporaryDirectory.appending(path: "outcomes-\(UUID().uuidString).jsonl")
         defer { try? FileManager.default.removeItem(at: record) }
-        let result = try await run(["demo", "--once", "--record", record.path])
+        let result = try await run(["demo", "--workers", "\(workers)", "--once", "--record", record.path])
         #expect(result.code == 0, "\(result.error)")
         for text in [
             "places", "nothing found", "invalid-request (location.latitude)", "timeout", "rate-limited", "unauthorized",

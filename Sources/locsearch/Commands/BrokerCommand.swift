@@ -7,7 +7,9 @@ struct BrokerCommand: AsyncParsableCommand {
         commandName: "broker", abstract: "Runs the embedded broker on 127.0.0.1, for trying out and for tests.",
         discussion: """
             Prints the bootstrap servers on its first line and runs until SIGTERM. Nothing is kept on disk; a partition
-            keeps the newest 5 MB.
+            keeps the newest 5 MB. When a worker joins or leaves, the group takes the session timeout
+            less a second to form again, and may need several tries: 44 s each, or 5 s where all workers have
+            KAFKA_PROPERTIES=session.timeout.ms=6000.
 
               locsearch broker
               locsearch broker --brokers 3 --partitions 24 --topic extra:4
