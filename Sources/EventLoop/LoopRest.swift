@@ -13,7 +13,7 @@ public struct LoopRest: Sendable {
     }
 
     /// - Parameter asleep: the loop's, at present.
-    /// - Returns: 0...1, of the time since the last answer; `nil` until a period has passed.
+    /// - Returns: of the time since the last answer, 0...1 where `asleep` was the loop's then; `nil` until a period has passed.
     public mutating func share(asleep: Duration, at now: ContinuousClock.Instant) -> Double? {
         let length = start.duration(to: now)
         guard length >= period else { return nil }

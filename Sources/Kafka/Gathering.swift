@@ -16,6 +16,7 @@ struct Gathering {
     private(set) var isOn = false
     private var records: Deque<(record: ProducerRecord, place: Int)> = []
     private var bytes = 0
+    /// Made away from the loop, which cannot be asked there: its rest before counts as the first period's.
     private var rest = LoopRest(every: period, asleep: .zero, at: .now)
 
     /// - Parameter time: zero: never.

@@ -7,8 +7,8 @@ struct BrokerCommand: AsyncParsableCommand {
         commandName: "broker", abstract: "Runs the embedded broker on 127.0.0.1, for trying out and for tests.",
         discussion: """
             Prints the bootstrap servers on its first line and runs until SIGTERM. Nothing is kept on disk; a partition
-            keeps the newest 5 MB. When a worker joins or leaves, the group takes the session timeout
-            less a second to form again, and may need several tries: 44 s each, or 5 s where all workers have
+            keeps the newest 5 MB. When a worker joins or leaves, its group takes the session timeout less a second to form
+            again, and may need several tries: 44 s each, or 5 s where all its workers have
             KAFKA_PROPERTIES=session.timeout.ms=6000.
 
               locsearch broker

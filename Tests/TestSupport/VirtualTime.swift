@@ -1,41 +1,50 @@
-import Resilience
-import Synchronization
+public import Resilience
+internal import Synchronization
 
 /// An executor and a timer in one, both run by the test's own thread: whole minutes of concurrent waiting pass in a
 /// blink, in the same order each time. Tasks must prefer it as their task executor (`Task(executorPreference:)`): without
 /// a preference, the runtime takes a resumed task through its thread pool before it comes back to its actor.
-final class VirtualTime: SerialExecutor, TaskExecutor, Timekeeper {
+public final class VirtualTime: SerialExecutor, TaskExecutor, Timekeeper {
     private struct Timer {
         let due: ContinuousClock.Instant
         let serial: Int
         let action: () -> Void
     }
-    private let jobs = Mutex<[UnownedJob]>([])
+    private struct Jobs {
+        var waiting: [UnownedJob] = []
+        var total = 0
+    }
+    private let jobs = Mutex(Jobs())
     // The thread of `run` only.
     private nonisolated(unsafe) var timers: [Timer] = []
     private nonisolated(unsafe) var serial = 0
     private nonisolated(unsafe) var current: ContinuousClock.Instant
     /// Timers of an event loop fire up to a millisecond late and more when it is busy.
     private let lateness: Duration
-    let start: ContinuousClock.Instant
+    public let start: ContinuousClock.Instant
 
-    init(timersLateBy lateness: Duration = .zero) {
+    public init(timersLateBy lateness: Duration = .zero) {
         self.lateness = lateness
         start = .now
         unsafe current = start
     }
 
-    var now: ContinuousClock.Instant { unsafe current }
-    var elapsed: Duration { start.duration(to: now) }
+    public var now: ContinuousClock.Instant { unsafe current }
+    public var elapsed: Duration { start.duration(to: now) }
+    /// How many jobs have come so far: what is awaited and did not go on at once.
+    public var jobCount: Int { jobs.withLock { $0.total } }
 
-    func enqueue(_ job: consuming ExecutorJob) {
+    public func enqueue(_ job: consuming ExecutorJob) {
         let job = UnownedJob(job)
-        jobs.withLock { $0.append(job) }
+        jobs.withLock {
+            $0.waiting.append(job)
+            $0.total += 1
+        }
     }
-    func checkIsolated() {}
-    func isIsolatingCurrentContext() -> Bool? { true }
+    public func checkIsolated() {}
+    public func isIsolatingCurrentContext() -> Bool? { true }
 
-    func schedule(at due: ContinuousClock.Instant, _ action: @escaping () -> Void) {
+    public func schedule(at due: ContinuousClock.Instant, _ action: @escaping () -> Void) {
         unsafe serial += 1
         // Latest first, so that the next is the last.
         let timer = unsafe Timer(due: max(due, now) + lateness, serial: serial, action: action)
@@ -47,18 +56,18 @@ final class VirtualTime: SerialExecutor, TaskExecutor, Timekeeper {
         unsafe timers.insert(timer, at: low)
     }
 
-    func sleep(until due: ContinuousClock.Instant) async {
+    public func sleep(until due: ContinuousClock.Instant) async {
         await withCheckedContinuation { continuation in schedule(at: due) { continuation.resume() } }
     }
-    func sleep(for duration: Duration) async { await sleep(until: now + duration) }
+    public func sleep(for duration: Duration) async { await sleep(until: now + duration) }
 
     /// Runs what is ready, without moving time.
-    func settle() {
+    public func settle() {
         let (serial, task) = unsafe (asUnownedSerialExecutor(), asUnownedTaskExecutor())
         while true {
-            let ready = jobs.withLock { waiting in
-                defer { waiting.removeAll() }
-                return waiting
+            let ready = jobs.withLock { jobs in
+                defer { jobs.waiting.removeAll() }
+                return jobs.waiting
             }
             if ready.isEmpty { return }
             for job in ready { unsafe job.runSynchronously(isolatedTo: serial, taskExecutor: task) }
@@ -66,7 +75,7 @@ final class VirtualTime: SerialExecutor, TaskExecutor, Timekeeper {
     }
 
     /// Lets so much time pass.
-    func run(for duration: Duration) {
+    public func run(for duration: Duration) {
         let end = now + duration
         settle()
         while let timer = unsafe timers.last, timer.due <= end {
@@ -76,37 +85,5 @@ final class VirtualTime: SerialExecutor, TaskExecutor, Timekeeper {
             settle()
         }
         unsafe current = max(current, end)
-    }
-}
-
-/// Has the types under test live on it, as a `SearchWorker` has.
-actor Owner {
-    nonisolated let time: VirtualTime
-    nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe time.asUnownedSerialExecutor() }
-
-    init(_ time: VirtualTime) { self.time = time }
-
-    /// Enters the actor from the test's thread.
-    nonisolated func enter<T: Sendable>(_ body: (isolated Owner) throws -> T) rethrows -> T {
-        try assumeIsolated(body)
-    }
-}
-
-/// What is counted on the owner.
-final class Log<Entry> {
-    var entries: [Entry] = []
-    var count: Int { entries.count }
-    func note(_ entry: Entry) { entries.append(entry) }
-}
-
-extension Array where Element == Duration {
-    /// The most in any second, from any instant on. Sorted.
-    var mostInASecond: Int {
-        var (first, most) = (0, 0)
-        for (index, time) in self.enumerated() {
-            while time - self[first] >= .seconds(1) { first += 1 }
-            most = Swift.max(most, index - first + 1)
-        }
-        return most
     }
 }
