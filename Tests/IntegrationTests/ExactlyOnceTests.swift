@@ -75,7 +75,7 @@ struct ExactlyOnceTests {
         await heir.close()
 
         // Its outcome was not published, nor its offset committed: the next worker does it.
-        let records = try await bench.run(expecting: 2) { $0.delivery = .exactlyOnce }
+        let records = try await bench.run(untilDone: ["before", "after"]) { $0.delivery = .exactlyOnce }
         let ids = try records.map { try $0.outcome().requestID }
         #expect(Set(ids) == ["before", "after"])
         if !TestBroker.isEmbedded {
@@ -150,7 +150,7 @@ struct ExactlyOnceTests {
         bench.broker.embedded?.fail(.txnOffsetCommit, with: 22)  // ILLEGAL_GENERATION: the transaction must be aborted
         let ids = (0..<20).map { "a\($0)" }
         try await bench.send(ids.map { ($0, WorkerBench.request($0, #","keyword":"\#($0)""#)) })
-        let records = try await bench.run(expecting: ids.count) { $0.delivery = .exactlyOnce }
+        let records = try await bench.run(untilDone: ids) { $0.delivery = .exactlyOnce }
         // The embedded broker shows aborted records too, so more may be seen; each request was asked once.
         #expect(Set(try records.map { try $0.outcome().requestID }) == Set(ids))
         #expect(bench.provider.targets.count == ids.count)
