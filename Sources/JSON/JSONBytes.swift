@@ -57,6 +57,16 @@ struct JSONBytes: ~Escapable {
         return UInt16(littleEndian: pair) == UInt16(first) | UInt16(second) << 8
     }
 
+    /// Whether these three bytes stand at a place that `special` gave: compact input, where quotes, colons and commas are
+    /// neighbours.
+    @inline(__always)
+    func holds(_ first: UInt8, _ second: UInt8, _ third: UInt8, at index: Int) -> Bool {
+        assert(index >= 0 && index + 4 <= count)
+        // Safe: `special` gives no place with fewer than three bytes behind it; the load may be unaligned.
+        let word = unsafe bytes.bytes.unsafeLoadUnaligned(fromUncheckedByteOffset: index, as: UInt32.self)
+        return UInt32(littleEndian: word) & 0xFF_FFFF == UInt32(first) | UInt32(second) << 8 | UInt32(third) << 16
+    }
+
     /// Eight bytes, the first in the lowest place.
     /// - Parameter index: at most `count - 8`; the caller has checked.
     @inline(__always)
@@ -74,28 +84,31 @@ struct JSONBytes: ~Escapable {
         let hasEscapes: Bool
     }
 
-    /// Reads a key and the colon behind it.
-    /// - Parameter index: of the opening quote; moved behind the colon.
+    /// Where the opening quote of the key behind blanks stands.
     @inline(__always)
-    func keyRange(at index: inout Int, _ block: inout JSONBlock) throws(JSONError) -> TextRange {
+    func key(from start: Int) throws(JSONError) -> Int {
+        let index = try token(from: start)
         guard byte(index) == UInt8(ascii: "\"") else { throw JSONError(.unexpectedByte, at: index) }
-        let key = try textRange(from: index, &block)
-        if holds(UInt8(ascii: "\""), UInt8(ascii: ":"), at: key.end) {
-            index = key.end &+ 2
-        } else {
-            index = try token(from: key.end &+ 1)
-            guard byte(index) == UInt8(ascii: ":") else { throw JSONError(.unexpectedByte, at: index) }
-            index &+= 1
-        }
-        return key
+        return index
+    }
+
+    /// - Parameter quote: the one that ends a key.
+    /// - Returns: the place behind the colon that must follow.
+    @inline(__always)
+    func behindColon(from quote: Int) throws(JSONError) -> Int {
+        if holds(UInt8(ascii: "\""), UInt8(ascii: ":"), at: quote) { return quote &+ 2 }
+        let index = try token(from: quote &+ 1)
+        guard byte(index) == UInt8(ascii: ":") else { throw JSONError(.unexpectedByte, at: index) }
+        return index &+ 1
     }
 
     /// `JSONText.head` of a text that was just scanned.
     @inline(__always)
     func head(_ start: Int, length: Int) -> UInt64 {
         // Nearly always: what follows the text belongs to the same input.
-        if start + 8 <= count {
-            return length >= 8 ? word(at: start) : word(at: start) & ~(UInt64.max << UInt64(length * 8))
+        if start &+ 8 <= count {
+            let word = word(at: start)
+            return length >= 8 ? word : word & ~(UInt64.max &<< UInt64(truncatingIfNeeded: length &* 8))
         }
         var head = 0 as UInt64
         for index in 0..<min(length, 8) { head |= UInt64(bytes[start + index]) << UInt64(index * 8) }
@@ -116,32 +129,42 @@ struct JSONBytes: ~Escapable {
     /// - Parameter block: what texts before this one left.
     @inline(__always)
     func textRange(from quote: Int, _ block: inout JSONBlock) throws(JSONError) -> TextRange {
-        let start = quote &+ 1
-        if !block.holds(start) {
+        try textRange(from: quote, endingAt: special(from: quote &+ 1, &block))
+    }
+
+    /// The same where `special` was asked before.
+    @inline(__always)
+    func textRange(from quote: Int, endingAt end: Int?) throws(JSONError) -> TextRange {
+        guard let end, byte(end) == UInt8(ascii: "\"") else { return try textRange(behind: quote) }
+        return TextRange(start: quote &+ 1, end: end, hasEscapes: false)
+    }
+
+    /// Where the first quote, backslash or control character from `start` on stands. Asked from left to right, for each
+    /// place once: what stands before the block was given away.
+    /// - Returns: `nil` when there is none but among the input's last bytes, 67 or fewer. So at least three bytes follow.
+    @inline(__always)
+    func special(from start: Int, _ block: inout JSONBlock) -> Int? {
+        if start >= block.end {
             // Mostly the next one, whose place is known before the end of the text before this.
-            let next = JSONBlock(end: block.end &+ 64)
-            guard look(at: next.holds(start) ? block.end : start & ~63, &block) else {
-                return try textRange(atEndFrom: start)
-            }
+            guard look(at: start &- block.end < 64 ? block.end : start & ~63, &block) else { return nil }
         }
+        assert(start >= block.end &- 64)
         // Shifted by the place within the block: nothing before the text counts.
         var (end, hits) = (start, block.specials &>> UInt64(truncatingIfNeeded: start))
         while hits == 0 {
             end = block.end
-            guard look(at: end, &block) else { return try textRange(atEndFrom: start) }
+            guard look(at: end, &block) else { return nil }
             hits = block.specials
         }
-        end &+= hits.trailingZeroBitCount
-        if byte(end) == UInt8(ascii: "\"") { return TextRange(start: start, end: end, hasEscapes: false) }
-        return TextRange(start: start, end: try textEnd(from: start), hasEscapes: true)
+        return end &+ hits.trailingZeroBitCount
     }
 
     /// - Parameter start: a multiple of 64.
-    /// - Returns: `false` where there are no 64 bytes.
+    /// - Returns: `false` where there are no 64 bytes with four behind them.
     @inline(__always)
     private func look(at start: Int, _ block: inout JSONBlock) -> Bool {
         assert(start & 63 == 0)
-        guard start &+ 64 <= count else { return false }
+        guard start &+ 68 <= count else { return false }
         // Safe: the span's own bytes, in bounds by the check above, and the call reads nothing else.
         let specials = unsafe bytes.withUnsafeBufferPointer { bytes in
             unsafe locsearch_block(bytes.baseAddress.unsafelyUnwrapped + start)
@@ -150,9 +173,10 @@ struct JSONBytes: ~Escapable {
         return true
     }
 
-    /// The same for what does not end before the last bytes of the input, fewer than 64.
+    /// The same for a string that holds escapes, is at fault, or ends among the last bytes of the input.
     @inline(never)
-    private func textRange(atEndFrom start: Int) throws(JSONError) -> TextRange {
+    private func textRange(behind quote: Int) throws(JSONError) -> TextRange {
+        let start = quote &+ 1
         let end = firstSpecial(from: start)
         if end < count, byte(end) == UInt8(ascii: "\"") {
             return TextRange(start: start, end: end, hasEscapes: false)
@@ -218,7 +242,4 @@ struct JSONBlock {
     var end = 0
     /// Which are a quote, a backslash or a control character, the first byte's bit the lowest.
     var specials = 0 as UInt64
-
-    @inline(__always)
-    func holds(_ index: Int) -> Bool { UInt(bitPattern: index &- end &+ 64) < 64 }
 }

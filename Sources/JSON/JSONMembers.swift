@@ -21,11 +21,12 @@ public struct JSONMembers<Member: CaseIterable & RawRepresentable<String> & Send
     }
 }
 
-/// Names by their first eight bytes and length, in a hash table without collisions: a name is found, or found to be
+/// Names by their first and last eight bytes and length, in a hash table without collisions: a name is found, or found to be
 /// none of them, by looking at one slot.
 @usableFromInline struct JSONNameTable: Sendable {
     private struct Name {
         let head: UInt64
+        let tail: UInt64
         let mark: UInt64
         let count: Int
         let index: Int
@@ -33,6 +34,7 @@ public struct JSONMembers<Member: CaseIterable & RawRepresentable<String> & Send
     /// Empty slots hold a name that nothing equals: no key of a table has a negative length.
     private struct Slot {
         var head: UInt64 = 0
+        var tail: UInt64 = 0
         var count = -1
         var index = 0
     }
@@ -47,7 +49,8 @@ public struct JSONMembers<Member: CaseIterable & RawRepresentable<String> & Send
         names = texts.map { Array($0.utf8) }
         let entries = names.enumerated().map { index, name in
             let (head, tail) = (Self.word(name.prefix(8)), name.count > 8 ? Self.word(name.suffix(8)) : 0)
-            return Name(head: head, mark: Self.mark(head, tail, name.count), count: name.count, index: index)
+            let mark = Self.mark(head, tail, name.count)
+            return Name(head: head, tail: tail, mark: mark, count: name.count, index: index)
         }
         firsts = names.reduce(0) { $0 | 1 &<< Self.first($1.first ?? UInt8(ascii: "\""), $1.count) }
         precondition(Set(entries.map(\.mark)).count == entries.count, "names that only their middle tells apart")
@@ -68,7 +71,7 @@ public struct JSONMembers<Member: CaseIterable & RawRepresentable<String> & Send
         for name in names {
             let place = place(name.mark, multiplier, shift)
             guard slots[place].count < 0 else { return nil }
-            slots[place] = Slot(head: name.head, count: name.count, index: name.index)
+            slots[place] = Slot(head: name.head, tail: name.tail, count: name.count, index: name.index)
         }
         return slots
     }
@@ -96,24 +99,27 @@ public struct JSONMembers<Member: CaseIterable & RawRepresentable<String> & Send
 
     /// - Returns: `false` for a key that is none of the names, and for most of those only.
     @inline(__always)
-    func mayHold(_ key: JSONBytes.TextRange, in input: borrowing JSONBytes) -> Bool {
+    func mayHold(from start: Int, to end: Int, in input: borrowing JSONBytes) -> Bool {
         // There is a byte: the closing quote at least.
-        key.hasEscapes || firsts &>> Self.first(input.byte(key.start), key.end &- key.start) & 1 != 0
+        firsts &>> Self.first(input.byte(start), end &- start) & 1 != 0
     }
 
     /// - Returns: the key's place among the names that the table was made of; `nil` for none of them.
+    @inline(__always)
     func index(of key: JSONBytes.TextRange, in input: borrowing JSONBytes) -> Int? {
         if key.hasEscapes { return index(ofEscaped: key, in: input) }
+        guard mayHold(from: key.start, to: key.end, in: input) else { return nil }
         let count = key.end &- key.start
         let head = input.head(key.start, length: count)
         let tail = count > 8 ? input.word(at: key.end &- 8) : 0
         let slot = slots[Self.place(Self.mark(head, tail, count), multiplier, shift)]
-        guard slot.head == head, slot.count == count else { return nil }
-        return count <= 8 || hasTail(of: slot.index, key, input) ? slot.index : nil
+        guard slot.head == head, slot.tail == tail, slot.count == count else { return nil }
+        return count <= 16 || hasMiddle(of: slot.index, key, input) ? slot.index : nil
     }
 
-    /// Whether all behind the first eight bytes is the same; the lengths are.
-    private func hasTail(of index: Int, _ key: JSONBytes.TextRange, _ input: borrowing JSONBytes) -> Bool {
+    /// Whether all between the first and the last eight bytes is the same; the lengths are.
+    @inline(never)
+    private func hasMiddle(of index: Int, _ key: JSONBytes.TextRange, _ input: borrowing JSONBytes) -> Bool {
         let name = names[index]
         for place in 8..<name.count where name[place] != input.bytes[key.start + place] { return false }
         return true
@@ -140,44 +146,54 @@ extension JSONReader {
         let input = JSONBytes(input.bytes)
         var (index, block) = (offset, block)
         defer { self.block = block }
-        while true {
+        next: while true {
             // Compact input: the next key follows at once.
             if !isAtStart, input.holds(UInt8(ascii: ","), UInt8(ascii: "\""), at: index) {
                 index &+= 1
             } else {
-                guard try seekKey(input, &index) else { return nil }
+                guard let key = try seekKey(input, index) else { return nil }
+                index = key
             }
-            let key = try input.keyRange(at: &index, &block)
-            if table.mayHold(key, in: input), let member = table.index(of: key, in: input) {
+            var end = input.special(from: index &+ 1, &block)
+            // Mostly: compact input, and a string that is not wanted.
+            while let quote = end, !table.mayHold(from: index &+ 1, to: quote, in: input),
+                input.holds(UInt8(ascii: "\""), UInt8(ascii: ":"), UInt8(ascii: "\""), at: quote)
+            {
+                let close = input.special(from: quote &+ 3, &block)
+                guard let close, input.holds(UInt8(ascii: "\""), UInt8(ascii: ","), UInt8(ascii: "\""), at: close)
+                else {
+                    index = try input.textRange(from: quote &+ 2, endingAt: close).end &+ 1
+                    continue next
+                }
+                index = close &+ 2
+                end = input.special(from: index &+ 1, &block)
+            }
+            let key = try input.textRange(from: index, endingAt: end)
+            index = try input.behindColon(from: key.end)
+            if let member = table.index(of: key, in: input) {
                 offset = index
                 return member
             }
-            index = try input.token(from: index)
-            if input.byte(index) == UInt8(ascii: "\"") {
-                index = try input.textRange(from: index, &block).end &+ 1
-            } else {
-                (offset, self.block) = (index, block)
-                try skipOther()
-                (index, block) = (offset, self.block)
-            }
+            (offset, self.block) = (index, block)
+            try skip()
+            (index, block) = (offset, self.block)
         }
     }
 
-    /// Moves `index` from behind an opening brace or a member to the next member's key.
-    /// - Returns: `false` once the object has ended; it was left.
+    /// Moves from behind an opening brace or a member to the next member's key.
+    /// - Returns: the place of its quote; `nil` once the object has ended: it was left.
     @inline(never)
-    private mutating func seekKey(_ input: borrowing JSONBytes, _ index: inout Int) throws(JSONError) -> Bool {
-        index = try input.token(from: index)
+    private mutating func seekKey(_ input: borrowing JSONBytes, _ start: Int) throws(JSONError) -> Int? {
+        let index = try input.token(from: start)
         if input.byte(index) == UInt8(ascii: "}") {
             leave(behind: index)
-            return false
+            return nil
         }
         if isAtStart {
             isAtStart = false
-        } else {
-            guard input.byte(index) == UInt8(ascii: ",") else { throw JSONError(.unexpectedByte, at: index) }
-            index = try input.token(from: index &+ 1)
+            return try input.key(from: index)
         }
-        return true
+        guard input.byte(index) == UInt8(ascii: ",") else { throw JSONError(.unexpectedByte, at: index) }
+        return try input.key(from: index &+ 1)
     }
 }

@@ -22,51 +22,62 @@ extension JSONReader {
     private mutating func skipContainer() throws(JSONError) {
         var (open, level) = (0 as UInt64, 0)
         let input = JSONBytes(input.bytes)
-        var (index, block) = (offset, block)
+        var (index, block, next) = (offset, block, Expected.value)
         repeat {
-            index = try input.token(from: index)
-            let byte = input.byte(index)
-            switch byte {
-            case UInt8(ascii: "{"), UInt8(ascii: "["):
-                guard depth + level < maximumDepth else { throw JSONError(.tooDeep, at: index) }
-                let isObject = byte == UInt8(ascii: "{")
-                open = open << 1 | (isObject ? 1 : 0)
-                level += 1
-                index = try input.token(from: index &+ 1)
-                if input.byte(index) != Self.end(of: open) {
-                    if isObject { _ = try input.keyRange(at: &index, &block) }
-                    continue
+            switch next {
+            case .value:
+                index = try input.token(from: index)
+                let byte = input.byte(index)
+                switch byte {
+                case UInt8(ascii: "{"), UInt8(ascii: "["):
+                    guard depth &+ level < maximumDepth else { throw JSONError(.tooDeep, at: index) }
+                    let isObject = byte == UInt8(ascii: "{")
+                    open = open << 1 | (isObject ? 1 : 0)
+                    level &+= 1
+                    index = try input.token(from: index &+ 1)
+                    next = input.byte(index) == Self.end(of: open) ? .end : isObject ? .key : .value
+                case UInt8(ascii: "\""):
+                    index = try input.textRange(from: index, &block).end &+ 1
+                    next = .end
+                default:
+                    offset = index
+                    try skipWord(byte)
+                    index = offset
+                    next = .end
                 }
-            case UInt8(ascii: "\""):
-                index = try input.textRange(from: index, &block).end &+ 1
-            default:
-                offset = index
-                try skipWord(byte)
-                index = offset
+            case .key:
+                index = try input.key(from: index)
+                let end = input.special(from: index &+ 1, &block)
+                if let end, input.holds(UInt8(ascii: "\""), UInt8(ascii: ":"), UInt8(ascii: "\""), at: end) {
+                    // Compact input, and a string.
+                    index = try input.textRange(from: end &+ 2, &block).end &+ 1
+                    next = .end
+                } else {
+                    index = try input.behindColon(from: input.textRange(from: index, endingAt: end).end)
+                    next = .value
+                }
+            case .end:
+                index = try input.token(from: index)
+                if input.byte(index) == UInt8(ascii: ",") {
+                    index &+= 1
+                    next = open & 1 == 1 ? .key : .value
+                } else {
+                    guard input.byte(index) == Self.end(of: open) else { throw JSONError(.unexpectedByte, at: index) }
+                    index &+= 1
+                    open >>= 1
+                    level &-= 1
+                }
             }
-            try Self.leaveContainers(input, &index, &block, &open, &level)
         } while level > 0
         (offset, self.block) = (index, block)
     }
 
-    /// Behind a value: over the comma (and the key) to the next one, leaving every container that ends before it.
-    @inline(__always)
-    private static func leaveContainers(
-        _ input: borrowing JSONBytes, _ index: inout Int, _ block: inout JSONBlock, _ open: inout UInt64,
-        _ level: inout Int
-    ) throws(JSONError) {
-        while level > 0 {
-            index = try input.token(from: index)
-            if input.byte(index) == UInt8(ascii: ",") {
-                index = try input.token(from: index &+ 1)
-                if open & 1 == 1 { _ = try input.keyRange(at: &index, &block) }
-                return
-            }
-            guard input.byte(index) == end(of: open) else { throw JSONError(.unexpectedByte, at: index) }
-            index &+= 1
-            open >>= 1
-            level -= 1
-        }
+    /// What must come next, behind blanks.
+    private enum Expected {
+        case value
+        case key
+        /// What follows a value: a comma, or its container's end.
+        case end
     }
 
     @inline(__always)

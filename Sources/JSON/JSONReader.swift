@@ -91,9 +91,8 @@ public struct JSONReader: ~Escapable {
     @_lifetime(copy self)
     public mutating func nextKey() throws(JSONError) -> JSONText? {
         guard try advance(to: UInt8(ascii: "}")) else { return nil }
-        var index = try input.token(from: offset)
-        let key = try input.keyRange(at: &index, &block)
-        offset = index
+        let key = try input.textRange(from: input.key(from: offset), &block)
+        offset = try input.behindColon(from: key.end)
         return input.text(key)
     }
 

@@ -79,10 +79,15 @@ public struct JSONText: ~Escapable {
     @inline(__always)
     public func append(to target: inout [UInt8]) {
         guard !hasEscapes else { return appendUnescaped(to: &target) }
-        // Safe: the buffer is used within the call only.
+        // Safe: the buffers are used within the calls only, and there is room for as many bytes.
         unsafe bytes.withUnsafeBufferPointer { bytes in
             guard let start = bytes.baseAddress, unsafe locsearch_is_utf8(start, bytes.count) else { return }
-            unsafe target.append(contentsOf: bytes)
+            target.append(addingCapacity: bytes.count) { room in
+                unsafe room.withUnsafeMutableBufferPointer { room, used in
+                    unsafe (room.baseAddress.unsafelyUnwrapped + used).update(from: start, count: bytes.count)
+                    used += bytes.count
+                }
+            }
         }
     }
 
