@@ -5,6 +5,8 @@ import LocationSearch
 struct PlaceList {
     var places = Places()
     private(set) var unreadable = 0
+    /// The fingerprints of all ids, a bit for each.
+    private var fingerprints = 0 as UInt64
     /// Of all places, once there are many.
     private var ids: Set<String> = []
 
@@ -14,17 +16,24 @@ struct PlaceList {
     init(of body: [UInt8]) { places.reserve(places: 20, textBytes: body.count / 8) }
 
     /// - Parameter place: its texts are in `places`.
-    mutating func add(_ place: Places.Row?) {
-        guard let place else {
-            unreadable += 1
-            return
-        }
+    mutating func add(_ place: Places.Row) {
         if isNew(place.id) { places.append(place) }
     }
 
+    /// - Parameter place: `nil`: could not be read.
+    mutating func add(_ place: Places.Row?) {
+        if let place { add(place) } else { addUnreadable() }
+    }
+
+    mutating func addUnreadable() { unreadable += 1 }
+
     /// Lists are short (100 at most), where a scan beats a set; a body may still hold tens of thousands of entries.
     private mutating func isNew(_ id: Places.Text) -> Bool {
-        if places.count < 128 { return !places.rows.contains { places.areEqual($0.id, id) } }
+        let bit = 1 as UInt64 &<< UInt64(places.fingerprint(of: id))
+        defer { fingerprints |= bit }
+        if places.count < 128 {
+            return fingerprints & bit == 0 || !places.rows.contains { places.areEqual($0.id, id) }
+        }
         if ids.isEmpty { ids = Set(places.rows.map { places.string($0.id) }) }
         return ids.insert(places.string(id)).inserted
     }

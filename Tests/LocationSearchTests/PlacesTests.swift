@@ -59,6 +59,8 @@ struct PlacesTests {
         var places = Places()
         let (first, same, longer) = (places.add("a/b"), places.add("a/b"), places.add("a/bc"))
         #expect(places.areEqual(first, same) && !places.areEqual(first, longer))
+        #expect(places.fingerprint(of: first) == places.fingerprint(of: same))
+        #expect((0..<64).contains(places.fingerprint(of: Places.Text())))
         #expect(places.hasPrefix(longer, "a/") && !places.hasPrefix(longer, "b") && places.hasPrefix(longer, ""))
         #expect(places.hasSuffix(longer, "bc") && !places.hasSuffix(first, "aa/b"))
         #expect(places.string(longer.dropFirst(2)) == "bc" && longer.dropFirst(9).isEmpty)

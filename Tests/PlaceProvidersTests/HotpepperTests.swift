@@ -45,6 +45,15 @@ struct HotpepperTests {
         #expect(answer.attributions == ["Powered by ホットペッパーグルメ Webサービス"])
     }
 
+    /// Few and many: they are told apart in different ways.
+    @Test(arguments: [10, 300])
+    func whatComesTwiceCountsOnce(count: Int) async throws {
+        let shops = (0..<count).map { #"{"id":"J\#($0)","name":"A"}"# }
+        let page = Self.page((shops + shops).joined(separator: ","))
+        let answer = try await Providers.hotpepper(FakeHTTP(page)).ask(Providers.search(limit: count))
+        #expect(answer.places.map(\.id) == (0..<count).map { "J\($0)" })
+    }
+
     @Test func nothingFoundIsAnAnswer() async throws {
         let http = FakeHTTP(#"{"results":{"results_available":0,"results_returned":"0","results_start":1,"shop":[]}}"#)
         let answer = try await Providers.hotpepper(http).ask(Providers.search())

@@ -89,7 +89,7 @@ struct HotpepperResponse {
             entries += 1
             // Filled where it is, for it is large and there are many.
             var shop = Places.Row(provider: .hotpepper)
-            list.add(try read(&shop, from: &reader, members) ? shop : nil)
+            if try read(&shop, from: &reader, members) { list.add(shop) } else { list.addUnreadable() }
         }
     }
 
