@@ -94,7 +94,7 @@ struct JSONReaderTests {
         for length in 0..<150 {
             let head = bytes(String(repeating: " ", count: before) + #"["k",""#) + Array(repeating: 0xA9, count: length)
             let fault = head.count
-            for behind in [0, 1, 63, 64, 130] {
+            for behind in [0, 1, 3, 4, 63, 64, 130] {
                 let rest = bytes(#"",{"a":"b"}]"# + String(repeating: " ", count: behind))
                 #expect(texts(head + rest) == ["k", "\(length)", "a", "b"], "\(length) \(behind)")
                 #expect(texts(head + bytes(#"\""#) + rest) == ["k", "\(length + 2)", "a", "b"], "\(length) \(behind)")
@@ -235,7 +235,7 @@ struct JSONReaderTests {
 
     @Test func wantedMembersAreFoundAmongOthers() throws {
         let text = Array(
-            #"{"zz":[{"id":1}],"id":"1","na":2,"name":"n","a_name_longer_than_8":8,"a_name_longer_than_9":9,"a_name_longer_than_7":7,"x":1,"\u0069d":"2","y":{}}"#
+            #"{"zz":[{"id":1}],"id":"1","na":2,"name":"n","a_name_longer_than_8":8,"a_name_longer_than_9":9,"a_name_longer_than_7":7,"a_name_lONGEr_than_8":0,"x":1,"\u0069d":"2","y":{}}"#
                 .utf8)
         var reader = JSONReader(text.span)
         #expect(try reader.enterObject())
@@ -246,6 +246,36 @@ struct JSONReaderTests {
         }
         try reader.finish()
         #expect(found == [.id, .name, .longName, .longer, .one, .id])
+    }
+
+    /// A key and a string are skipped in one step, where they stand close together; what is there with blanks, or with
+    /// another value, is skipped all the same.
+    @Test(arguments: 0..<66)
+    func membersAreSkippedWhereverTheyStand(before: Int) throws {
+        func bytes(_ text: String) -> [UInt8] { Array(text.utf8) }
+        for length in stride(from: 0, to: 140, by: 5) {
+            let long = String(repeating: "x", count: length)
+            for text in [
+                #"{"k":"\#(long)","id":"w","a":{"b":"\#(long)","c":"d"}}"#,
+                #"{"k\#(long)":"","id":"w","a":{"b":{},"c":[]}}"#,
+                #"{"k": "\#(long)", "id":"w" , "a":{ "b" :"\#(long)" ,"c":1}}"#,
+                #"{"k":"\"\#(long)","i\u0064":"w","a":"\#(long)"}"#,
+            ] {
+                for behind in [0, 1, 63, 66] {
+                    let input = bytes(
+                        String(repeating: " ", count: before) + text + String(repeating: " ", count: behind))
+                    var reader = JSONReader(input.span)
+                    #expect(try reader.enterObject())
+                    #expect(try reader.nextMember(of: Self.members) == .id)
+                    #expect(try reader.string() == "w")
+                    #expect(try reader.nextMember(of: Self.members) == nil)
+                    try reader.finish()
+                    #expect(error(input) == nil)
+                }
+                let fault = bytes(String(repeating: " ", count: before) + text.dropLast())
+                #expect(error(fault) == JSONError(.unexpectedEnd, at: fault.count))
+            }
+        }
     }
 
     @Test func keysAreComparedWhereTheyStand() throws {
