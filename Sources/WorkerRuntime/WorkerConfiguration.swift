@@ -61,6 +61,10 @@ public struct WorkerConfiguration: Sendable, Hashable {
     /// round trips to the broker at full speed, little enough to stay small in memory.
     var maxUndelivered: Int { max(512, 2 * concurrency / loops) }
 
+    /// The same in bytes of outcomes and dead letters, which are in memory twice, here and in librdkafka's queue: some 300
+    /// large outcomes.
+    var maxUndeliveredBytes: Int { (3 << 20) / loops }
+
     /// Records of one partition between the oldest unfinished and the newest taken: beyond it that partition waits.
     /// Bounds what a crash repeats when one request hangs until its deadline.
     var maxSpan: Int { max(2048, 8 * concurrency) }

@@ -156,12 +156,14 @@ public actor WorkerLane {
     /// How many more records may be taken. 1 at the end, for nobody waits then. Who adds to it wakes whom waits for it.
     private var room: Int {
         guard !isDraining, failure == nil else { return 1 }
-        guard !commitsAreOverdue else { return 0 }
+        guard !commitsAreOverdue, undeliveredBytes < configuration.maxUndeliveredBytes else { return 0 }
         return unfinishedCount < configuration.maxUndelivered + concurrency ? max(0, window.limit - inFlight) : 0
     }
 
     /// Requests taken and not yet confirmed delivered.
     private var unfinishedCount = 0
+    /// What of their outcomes and dead letters the producer has. Transactions take theirs in pieces of their own.
+    private var undeliveredBytes = 0
 
     func wakeForRoom() {
         guard let waiter = roomWaiter else { return }
@@ -225,15 +227,20 @@ public actor WorkerLane {
             if let turn { sequencer.leave(turn) }
             return release(flight, outgoing)
         }
+        let bytes = outgoing.bytes
+        undeliveredBytes += bytes
+        let isDelivered: Bool
         do throws(KafkaError) {
             // The next in line may go: its outcome is behind this one in the producer's queue.
             try await deliver(&outgoing, of: flight) { if let turn { sequencer.leave(turn) } }
-            finish(flight, delivered: true)
+            isDelivered = true
         } catch {
             fail(error)
             if let turn { sequencer.leave(turn) }
-            finish(flight, delivered: false)
+            isDelivered = false
         }
+        undeliveredBytes -= bytes
+        finish(flight, delivered: isDelivered)
     }
 
     /// What leaves for a request.
@@ -244,6 +251,9 @@ public actor WorkerLane {
         var calls = 0
         /// Those of the records that stand in for one that Kafka refused as too large.
         var brief: Set<Int> = []
+
+        /// Of the records' values.
+        var bytes: Int { records.reduce(0) { $0 + ($1.value?.count ?? 0) } }
     }
 
     @inline(__always)

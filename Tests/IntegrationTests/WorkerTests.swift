@@ -189,6 +189,30 @@ struct WorkerTests {
         await bench.stop()
     }
 
+    /// What waits for the brokers is in memory twice, so its bytes count, not its number alone.
+    @Test(.enabled(if: TestBroker.isEmbedded, "only the embedded broker can be told to fail"))
+    func littleIsTakenWhileMuchIsUndelivered() async throws {
+        let bench = try WorkerBench()
+        let (count, size) = (150, 60_000)
+        let junk = String(repeating: "x", count: size)
+        try await bench.send((0..<count).map { ("k\($0)", junk) })
+        bench.broker.embedded?.fail(.produce, with: 7, count: 100_000)  // REQUEST_TIMED_OUT: tried again
+        let outcomes = try await bench.whileWorking { lane in
+            let most = 3 << 20
+            try await eventually("as much is undelivered as may be") { await lane.status.undelivered * size >= most }
+            let start = ContinuousClock.now
+            try await eventually("nothing more is taken") {
+                // 64 more came with the last that there was room for.
+                #expect(await lane.status.undelivered <= most / size + 1 + 64)
+                return start.duration(to: .now) > .seconds(1)
+            }
+            bench.broker.embedded?.clearFailures(of: .produce)
+            return try await bench.outcomes { $0.count >= count }
+        }
+        #expect(Set(outcomes.map(\.keyText)).count == count)
+        await bench.stop()
+    }
+
     @Test(.enabled(if: TestBroker.isEmbedded, "only the embedded broker can be told to fail"))
     func aProducerThatKeepsFailingEndsTheWorker() async throws {
         let bench = try WorkerBench { _ in .init(body: WorkerBench.shop) }
