@@ -30,6 +30,8 @@ public actor KafkaProducer: ReadinessHandler {
     private let log: Logger
     private let clientLog: ClientLog
     private let blocking = BlockingThread("kafka-producer")
+    /// `nil`: not yet.
+    private var transactionsEnd: ContinuousClock.Instant?
     private var topics: [String: OpaquePointer] = [:]
 
     /// Records on their way; a record's opaque is its place in here, plus one.
@@ -321,14 +323,18 @@ public actor KafkaProducer: ReadinessHandler {
 
     // MARK: - Transactions
 
+    /// From `instant` on nothing about transactions is tried again, and no call is given time beyond it. One that is under
+    /// way takes up to 30 s.
+    public func endTransactions(by instant: ContinuousClock.Instant) { transactionsEnd = instant }
+
     /// Registers the transactional id and fences its former holder. Once, before the first transaction.
     public func initTransactions() async throws(KafkaError) {
         start()
-        try await transactional("init transactions") { rd_kafka_init_transactions($0, 30_000) }
+        try await transactional("init transactions") { rd_kafka_init_transactions($0, $1) }
     }
 
     public func beginTransaction() async throws(KafkaError) {
-        try await transactional("begin transaction") { rd_kafka_begin_transaction($0) }
+        try await transactional("begin transaction") { client, _ in rd_kafka_begin_transaction(client) }
     }
 
     /// Adds the group's offsets to the transaction: they count only if it commits.
@@ -336,32 +342,44 @@ public actor KafkaProducer: ReadinessHandler {
         _ offsets: [(partition: TopicPartition, next: Int64)], as member: GroupMembership
     ) async throws(KafkaError) {
         let entries = offsets.map { ($0.partition, offset: $0.next) }
-        try await transactional("add offsets to transaction") { client in
+        try await transactional("add offsets to transaction") { client, milliseconds in
             let list = PartitionList(entries)
-            return rd_kafka_send_offsets_to_transaction(client, list.pointer, member.metadata.pointer, 30_000)
+            return rd_kafka_send_offsets_to_transaction(client, list.pointer, member.metadata.pointer, milliseconds)
         }
     }
 
     public func commitTransaction() async throws(KafkaError) {
-        try await transactional("commit transaction") { rd_kafka_commit_transaction($0, 30_000) }
+        try await transactional("commit transaction") { rd_kafka_commit_transaction($0, $1) }
     }
 
     public func abortTransaction() async throws(KafkaError) {
-        try await transactional("abort transaction") { rd_kafka_abort_transaction($0, 30_000) }
+        try await transactional("abort transaction") { rd_kafka_abort_transaction($0, $1) }
     }
 
+    /// What a call about a transaction may take: not less than a round trip, late as it may be.
+    private var transactionTime: Duration {
+        let left = transactionsEnd.map { ContinuousClock.now.duration(to: $0) } ?? .seconds(30)
+        return min(max(left, .milliseconds(100)), .seconds(30))
+    }
+
+    private var isTransactionTimeOver: Bool { transactionsEnd.map { ContinuousClock.now >= $0 } ?? false }
+
     /// Runs one call that holds its thread; tries again what may be tried again.
+    /// - Parameter call: given the milliseconds that it may take.
     private func transactional(
-        _ what: String, _ call: @escaping @Sendable (OpaquePointer) -> OpaquePointer?
+        _ what: String, _ call: @escaping @Sendable (OpaquePointer, Int32) -> OpaquePointer?
     ) async throws(KafkaError) {
         if let failure { throw failure }
         let shared = Shared(pointer: client)
         for attempt in 1... {
             guard !isClosed else { throw .closed }
-            let error = await blocking.run { call(shared.pointer).map { KafkaError(consuming: $0, doing: what) } }
+            let milliseconds = Int32(clamping: transactionTime.wholeMilliseconds)
+            let error = await blocking.run {
+                call(shared.pointer, milliseconds).map { KafkaError(consuming: $0, doing: what) }
+            }
             guard let error else { return }
             // A call that timed out goes on where it was when it is made again.
-            if error.kind == .retriable, attempt < 5 {
+            if error.kind == .retriable, attempt < 5, !isTransactionTimeOver {
                 await loop.pause(.milliseconds(100 * attempt))
                 continue
             }

@@ -15,10 +15,16 @@ extension WorkerLane {
         var waiter: CheckedContinuation<Void, Never>?
         var isEnding = false
         var hasReady = false
+        /// What cannot be committed by then is left to whoever comes next; `nil`: nobody has asked the worker to end.
+        var end: ContinuousClock.Instant?
+
+        var isOver: Bool { end.map { .now >= $0 } ?? false }
     }
 
     /// Outcomes of one transaction at most, so that one that must be done again is done soon.
     private static var largestTransaction: Int { 1000 }
+    /// What is ready when the worker's grace is over has so much time to be committed.
+    private static var lastInterval: Duration { .seconds(5) }
     /// How long outcomes gather at least: a transaction costs four round trips to the brokers whatever it holds.
     private static var shortestInterval: Duration { .milliseconds(10) }
 
@@ -28,7 +34,16 @@ extension WorkerLane {
         transactions.task = Task(executorPreference: loop) { await self.transact() }
     }
 
-    /// Returns once what was released is committed, or given up after a failure.
+    /// Has the brokers' answers waited for no longer than this.
+    /// - Parameter end: of the worker's grace.
+    func limitTransactions(to end: ContinuousClock.Instant) async {
+        guard configuration.delivery == .exactlyOnce else { return }
+        let end = failure == nil ? end + Self.lastInterval : .now
+        transactions.end = end
+        await producer.endTransactions(by: end)
+    }
+
+    /// Returns once what was released is committed, or given up.
     func endTransactions() async {
         guard let task = transactions.task else { return }
         transactions.isEnding = true
@@ -60,7 +75,7 @@ extension WorkerLane {
     }
 
     private func transact() async {
-        while failure == nil {
+        while failure == nil, !transactions.isOver {
             if !transactions.hasReady {
                 if transactions.isEnding { return }
                 await withCheckedContinuation { waiter in
@@ -170,11 +185,17 @@ extension WorkerLane {
         do throws(KafkaError) {
             try await producer.abortTransaction()
         } catch {
-            fail(error)
+            if transactions.isOver {
+                log.warning(
+                    "the brokers do not answer: what is not committed by now will be done again",
+                    metadata: ["reason": "\(error)"])
+            } else {
+                fail(error)
+            }
             return false
         }
         // Aborted with the transaction, whatever each says.
         for sent in underway { await takeBack(sent) }
-        return true
+        return !transactions.isOver
     }
 }

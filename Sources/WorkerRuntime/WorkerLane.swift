@@ -372,6 +372,7 @@ public actor WorkerLane {
 
     private func finishUp() async {
         let end = ContinuousClock.now + configuration.shutdownGrace
+        await limitTransactions(to: end)
         if failure == nil { await waitUntilIdle(owned.values.map { $0 }, before: end) }
         await endTransactions()
         if failure == nil { await endCommits(before: end) }

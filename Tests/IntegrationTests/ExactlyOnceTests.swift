@@ -156,4 +156,23 @@ struct ExactlyOnceTests {
         #expect(bench.provider.targets.count == ids.count)
         await bench.stop()
     }
+
+    /// What cannot be committed is left to whoever comes next: a worker that is told to end does not wait for brokers.
+    @Test(.timeLimit(.minutes(1)), .enabled(if: TestBroker.isEmbedded, "only the embedded broker can be told to fail"))
+    func aWorkerWithoutBrokersEndsSoonAfterItsGrace() async throws {
+        let bench = try WorkerBench { _ in .init(body: WorkerBench.shop, delay: .milliseconds(500)) }
+        try await bench.send((0..<5).map { ("k", WorkerBench.request("r\($0)", #","keyword":"\#($0)""#)) })
+        let loop = try EventLoop()
+        let lane = try bench.lane(on: loop) {
+            $0.delivery = .exactlyOnce
+            $0.shutdownGrace = .seconds(1)
+        }
+        let working = Task { try await lane.run() }
+        try await eventually("all are being asked for", within: .seconds(30)) { bench.provider.targets.count == 5 }
+        bench.broker.embedded?.set(broker: 1, isUp: false)
+        await lane.drain()
+        try await working.value
+        loop.stop()
+        await bench.stop()
+    }
 }
