@@ -163,7 +163,7 @@ public struct Places: Sendable {
         return true
     }
 
-    /// 0...63, by the text's last bytes: where two ids of one answer differ, it nearly always differs too.
+    /// 0...63, made of the last bytes: texts that are equal have equal ones, and ids of one answer mostly different ones.
     public func fingerprint(of text: Text) -> Int {
         Int(texts[text.range].suffix(4).reduce(0 as UInt8) { $0 &* 31 &+ $1 } & 63)
     }
