@@ -196,7 +196,9 @@ struct WorkerTests {
         let (count, size) = (150, 60_000)
         let junk = String(repeating: "x", count: size)
         try await bench.send((0..<count).map { ("k\($0)", junk) })
-        bench.broker.embedded?.fail(.produce, with: 7, count: 100_000)  // REQUEST_TIMED_OUT: tried again
+        // As many answers as the producer waits for at once come late. No failures: that broker does not look at sequence
+        // numbers, so a batch that it refused would be taken for written once the one behind it is.
+        try bench.broker.embedded?.fail(.produce, with: [0, 0, 0, 0, 0], broker: 1, delay: .seconds(8))
         let outcomes = try await bench.whileWorking { lane in
             let most = 3 << 20
             try await eventually("as much is undelivered as may be") { await lane.status.undelivered * size >= most }
@@ -206,7 +208,6 @@ struct WorkerTests {
                 #expect(await lane.status.undelivered <= most / size + 1 + 64)
                 return start.duration(to: .now) > .seconds(1)
             }
-            bench.broker.embedded?.clearFailures(of: .produce)
             return try await bench.outcomes { $0.count >= count }
         }
         #expect(Set(outcomes.map(\.keyText)).count == count)
