@@ -21,8 +21,8 @@ public struct JSONMembers<Member: CaseIterable & RawRepresentable<String> & Send
     }
 }
 
-/// Names by their first and last eight bytes and length, in a hash table without collisions: a name is found, or found to be
-/// none of them, by looking at one slot.
+/// Names by their first and last eight bytes and length, in a hash table without collisions: a name is found, or found
+/// to be none of them, by looking at one slot.
 @usableFromInline struct JSONNameTable: Sendable {
     private struct Name {
         let head: UInt64
