@@ -40,8 +40,12 @@ extension LibraryVersion {
             client: .consumer, property: "fetch.queue.backoff.ms", value: { $0 < LibraryVersion(2, 2) ? nil : "5" },
             reason: "a full queue delays the next fetch by 1 s; settable from 2.2.0"),
         Rule(
-            client: .consumer, property: "queued.min.messages", value: { $0 < LibraryVersion(2, 2) ? "2000" : "1000" },
+            client: .consumer, property: "queued.min.messages", value: { $0 < LibraryVersion(2, 2) ? "2000" : "200" },
             reason: "prefetch per partition: below 2.2.0 it also caps a partition's rate, at about this many a second"),
+        Rule(
+            client: .consumer, property: "fetch.message.max.bytes",
+            value: { $0 < LibraryVersion(2, 2) ? nil : "65536" },
+            reason: "a fetch, of 1 MB by default, comes on top of the prefetch; below 2.2.0 it may, as one comes a second"),
         Rule(
             client: .both, property: "enable.metrics.push", value: { $0 < LibraryVersion(2, 5) ? nil : "false" },
             reason: "client telemetry is on by default from 2.5.0 and asserted until 2.5.3; nobody asked for it"),

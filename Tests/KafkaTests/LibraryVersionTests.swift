@@ -26,11 +26,12 @@ struct LibraryVersionTests {
         #expect((value("enable.metrics.push", .producer, version) != nil) == (version >= (2, 5, 0)))
     }
 
-    /// Below 2.2.0 a full queue waits 1 s, so that this number is also the most records a partition gives in a second.
+    /// Below 2.2.0 a full queue waits 1 s, so that prefetch is also what a partition gives in a second.
     @Test(arguments: versions)
     func prefetchIsDeeperWhereAFullQueueWaitsASecond(version: (Int, Int, Int)) throws {
         let depth = try #require(value("queued.min.messages", .consumer, version).flatMap { Int($0) })
-        #expect(version < (2, 2, 0) ? depth >= 2000 : depth <= 1000)
+        let fetch = value("fetch.message.max.bytes", .consumer, version).flatMap { Int($0) }
+        #expect(version < (2, 2, 0) ? depth >= 2000 && fetch == nil : depth == 200 && fetch == 65_536)
     }
 
     @Test func versionsAreReadAndOrdered() {
