@@ -45,7 +45,7 @@ extension LibraryVersion {
         Rule(
             client: .consumer, property: "fetch.message.max.bytes",
             value: { $0 < LibraryVersion(2, 2) ? nil : "65536" },
-            reason: "a fetch, of 1 MB by default, comes on top of the prefetch; below 2.2.0 it may, as one comes a second"),
+            reason: "a fetch, 1 MB by default, comes on top of the prefetch; below 2.2.0 that helps the rate"),
         Rule(
             client: .both, property: "enable.metrics.push", value: { $0 < LibraryVersion(2, 5) ? nil : "false" },
             reason: "client telemetry is on by default from 2.5.0 and asserted until 2.5.3; nobody asked for it"),
