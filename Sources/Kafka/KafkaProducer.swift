@@ -32,6 +32,10 @@ public actor KafkaProducer: ReadinessHandler {
     private let blocking = BlockingThread("kafka-producer")
     /// `nil`: not yet.
     private var transactionsEnd: ContinuousClock.Instant?
+    /// Who waits for the call about a transaction that is under way.
+    private var transactionCaller: CheckedContinuation<KafkaError?, Never>?
+    /// A call about a transaction that nobody waits for any more still has the client.
+    private var isHeld = false
     private var topics: [String: OpaquePointer] = [:]
 
     /// Records on their way; a record's opaque is its place in here, plus one.
@@ -64,8 +68,12 @@ public actor KafkaProducer: ReadinessHandler {
     }
 
     deinit {
-        // Not closed, as where a worker could not be put together: the client lives on, and so must what it calls back.
-        guard !isClosed else { return }
+        // Not closed, as where a worker could not be put together: the client lives on.
+        if !isClosed { keepWhatIsCalledBack() }
+    }
+
+    /// For a client that is never destroyed.
+    private nonisolated func keepWhatIsCalledBack() {
         _ = Unmanaged.passRetained(signal)
         _ = Unmanaged.passRetained(clientLog)
     }
@@ -223,7 +231,7 @@ public actor KafkaProducer: ReadinessHandler {
     /// Sends what still lingers and waits until nothing is undelivered any more.
     /// - Returns: whether that was reached within `bound`.
     public func flush(within bound: Duration) async -> Bool {
-        guard undelivered > 0, !isClosed else { return undelivered == 0 }
+        guard undelivered > 0, !isClosed, !isHeld else { return undelivered == 0 }
         handOverGathered()
         let shared = Shared(pointer: client)
         let milliseconds = Int32(clamping: bound.wholeMilliseconds)
@@ -242,6 +250,8 @@ public actor KafkaProducer: ReadinessHandler {
         }
         for place in passages.indices { finish(place, .failure(.closed)) }
         wakeNextForRoom()
+        // It ends with the process, as that call does.
+        guard !isHeld else { return keepWhatIsCalledBack() }
         let shared = (Shared(pointer: client), Shared(pointer: mainQueue), topics.values.map { Shared(pointer: $0) })
         topics.removeAll()
         await blocking.run {
@@ -323,9 +333,27 @@ public actor KafkaProducer: ReadinessHandler {
 
     // MARK: - Transactions
 
-    /// From `instant` on nothing about transactions is tried again, and no call is given time beyond it. One that is under
-    /// way takes up to 30 s.
-    public func endTransactions(by instant: ContinuousClock.Instant) { transactionsEnd = instant }
+    /// From `instant` on nothing about transactions is tried again, and no call is given time beyond it. One that has not
+    /// returned a second later has failed: librdkafka keeps to the time it is given, but not where a request of its own
+    /// waits for a broker, which takes `socket.timeout.ms` (60 s; 2.16).
+    public func endTransactions(by instant: ContinuousClock.Instant) {
+        transactionsEnd = instant
+        loop.schedule(at: instant + .seconds(1)) { [weak self] in self?.assumeIsolated { $0.leaveTransactionCall() } }
+    }
+
+    private func leaveTransactionCall() {
+        guard transactionCaller != nil else { return }
+        isHeld = true
+        answerTransactionCaller(Self.unanswered)
+    }
+
+    private func answerTransactionCaller(_ error: KafkaError?) {
+        guard let caller = transactionCaller else { return }
+        transactionCaller = nil
+        caller.resume(returning: error)
+    }
+
+    private static let unanswered = KafkaError(.timedOut, "transaction: no answer from the brokers in time")
 
     /// Registers the transactional id and fences its former holder. Once, before the first transaction.
     public func initTransactions() async throws(KafkaError) {
@@ -374,7 +402,7 @@ public actor KafkaProducer: ReadinessHandler {
         for attempt in 1... {
             guard !isClosed else { throw .closed }
             let milliseconds = Int32(clamping: transactionTime.wholeMilliseconds)
-            let error = await blocking.run {
+            let error = await answer {
                 call(shared.pointer, milliseconds).map { KafkaError(consuming: $0, doing: what) }
             }
             guard let error else { return }
@@ -385,6 +413,19 @@ public actor KafkaProducer: ReadinessHandler {
             }
             if error.kind == .fatal || error.kind == .fenced { failure = error }
             throw error
+        }
+    }
+
+    /// What a call says that holds its thread. One at a time.
+    private func answer(to call: @escaping @Sendable () -> KafkaError?) async -> KafkaError? {
+        guard !isHeld else { return Self.unanswered }
+        return await withCheckedContinuation { caller in
+            transactionCaller = caller
+            Task {
+                let error = await blocking.run(call)
+                isHeld = false
+                answerTransactionCaller(error)
+            }
         }
     }
 }
