@@ -235,7 +235,8 @@ public actor WorkerLane {
             try await deliver(&outgoing, of: flight) { if let turn { sequencer.leave(turn) } }
             isDelivered = true
         } catch {
-            fail(error)
+            // Closed at the worker's end, with outcomes that no broker took: `finishUp` has said what becomes of them.
+            if error.kind != .closed || !isDraining { fail(error) }
             if let turn { sequencer.leave(turn) }
             isDelivered = false
         }
@@ -379,7 +380,12 @@ public actor WorkerLane {
         await departure.committed()
         if failure == nil { await departure.all() }
         await consumer.close(within: .seconds(failure == nil ? 10 : 2))
-        if failure == nil { _ = await producer.flush(within: .seconds(5)) }
+        if failure == nil, await !producer.flush(within: .seconds(5)), configuration.delivery == .atLeastOnce {
+            let undelivered = await producer.undelivered
+            log.warning(
+                "the brokers do not answer: what is not delivered by now will be done again",
+                metadata: ["records": "\(undelivered)"])
+        }
         await producer.close()
         for closing in closings { await closing.value }
     }

@@ -157,14 +157,17 @@ struct ExactlyOnceTests {
         await bench.stop()
     }
 
-    /// What cannot be committed is left to whoever comes next: a worker that is told to end does not wait for brokers.
-    @Test(.timeLimit(.minutes(1)), .enabled(if: TestBroker.isEmbedded, "only the embedded broker can be told to fail"))
-    func aWorkerWithoutBrokersEndsSoonAfterItsGrace() async throws {
+    /// What cannot be delivered is left to whoever comes next: a worker that is told to end neither waits for brokers nor
+    /// calls it a failure.
+    @Test(
+        .timeLimit(.minutes(1)), .enabled(if: TestBroker.isEmbedded, "only the embedded broker can be told to fail"),
+        arguments: [WorkerConfiguration.Delivery.atLeastOnce, .exactlyOnce])
+    func aWorkerWithoutBrokersEndsSoonAfterItsGrace(delivery: WorkerConfiguration.Delivery) async throws {
         let bench = try WorkerBench { _ in .init(body: WorkerBench.shop, delay: .milliseconds(500)) }
         try await bench.send((0..<5).map { ("k", WorkerBench.request("r\($0)", #","keyword":"\#($0)""#)) })
         let loop = try EventLoop()
         let lane = try bench.lane(on: loop) {
-            $0.delivery = .exactlyOnce
+            $0.delivery = delivery
             $0.shutdownGrace = .seconds(1)
         }
         let working = Task { try await lane.run() }
