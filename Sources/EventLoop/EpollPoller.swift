@@ -2,14 +2,15 @@
     internal import CLinux
     import Glibc
 
-    /// epoll with an eventfd to be woken by: 1 system call for a turn of the loop.
+    /// Waits with epoll, and is woken by an eventfd: one system call for a turn of the loop.
     @safe final class EpollPoller: Poller {
         private let epoll: Int32
         private let wakeUp: Int32
-        // Loop thread only (the protocol's rule), so no lock: what epoll knows, by file descriptor.
+        // What epoll was last told to watch, by file descriptor. Unsafe without a lock is right here, because `Poller` is
+        // used on the loop's thread only, `wake()` aside.
         private nonisolated(unsafe) var known: [Readiness] = []
-        // Loop thread only. Filled by epoll_wait. Many, as what is ready together is worked off stage by stage, and a
-        // stage's code stays in the nearest caches meanwhile.
+        // Filled by epoll_wait, on the loop's thread only. There is room for many events, because what is ready together
+        // is worked off together, and the code of each step then stays in the processor's caches.
         private nonisolated(unsafe) var events = unsafe [epoll_event](repeating: epoll_event(), count: 256)
 
         init() throws(EventLoopError) {
@@ -29,16 +30,20 @@
             if unsafe index >= known.count {
                 unsafe known.append(contentsOf: repeatElement([], count: index + 1 - known.count))
             }
+
             let before = unsafe known[index]
             guard before != interest else { return }
             unsafe known[index] = interest
+
             var event = unsafe epoll_event()
             if interest.contains(.read) { unsafe event.events |= EPOLLIN.rawValue }
             if interest.contains(.write) { unsafe event.events |= EPOLLOUT.rawValue }
             unsafe event.data.fd = fileDescriptor
+
             let operation = interest.isEmpty ? EPOLL_CTL_DEL : before.isEmpty ? EPOLL_CTL_ADD : EPOLL_CTL_MOD
             if unsafe epoll_ctl(epoll, operation, fileDescriptor, &event) != 0, !interest.isEmpty {
-                // Closing a descriptor takes it out of epoll behind our back; a new one may carry its number.
+                // Closing a descriptor takes it out of epoll without our knowledge, and a new descriptor may have the same
+                // number: then epoll knows it where we do not, or the other way round.
                 let other = operation == EPOLL_CTL_ADD ? EPOLL_CTL_MOD : EPOLL_CTL_ADD
                 _ = unsafe epoll_ctl(epoll, other, fileDescriptor, &event)
             }
@@ -47,6 +52,7 @@
         func wait(milliseconds: Int32, report: (Int32, Readiness) -> Void) {
             let count = unsafe epoll_wait(epoll, &events, Int32(events.count), milliseconds)
             guard count > 0 else { return }
+
             for index in 0..<Int(count) {
                 let (fileDescriptor, bits) = unsafe (events[index].data.fd, events[index].events)
                 if fileDescriptor == wakeUp {
@@ -54,6 +60,7 @@
                     _ = unsafe read(wakeUp, &value, 8)
                     continue
                 }
+
                 var ready: Readiness = []
                 if bits & EPOLLIN.rawValue != 0 { ready.insert(.read) }
                 if bits & EPOLLOUT.rawValue != 0 { ready.insert(.write) }

@@ -7,32 +7,34 @@ import Synchronization
     import Darwin
 #endif
 
-/// Gets told when a file descriptor is ready. Called on the loop's thread, outside any task: an actor on the loop
-/// enters its isolation with `assumeIsolated`.
+/// Receives a loop's reports about file descriptors.
 public protocol ReadinessHandler: AnyObject, Sendable {
-    func ready(_ fileDescriptor: Int32, _ readiness: Readiness)
+    /// Reads or writes what the descriptor is ready for. Called on the loop's thread, outside any task, so an actor on the
+    /// loop enters its isolation with `assumeIsolated`.
+    ///
+    /// A report may be out of date: a descriptor that was closed within this turn of the loop may have passed its number
+    /// on to a new one.
+    func ready(_ fileDescriptor: Int32, readiness: Readiness)
 }
 
 /// One thread that waits for sockets and timers and runs Swift jobs in between.
 ///
-/// It is a `SerialExecutor`: actors that name it as their `unownedExecutor` all live on this thread, and calls between
-/// them switch neither thread nor queue. It is a `TaskExecutor` too: a task's continuation resumes on no actor at first,
-/// which without a preference means the global pool and two switches of thread. So tasks that live on this thread are
-/// started with `executorPreference: loop`. Together that is what makes a request cheap.
-/// An async closure that belongs to no actor undoes it: each `await` in and beneath it goes by way of the queue. A closure
-/// that is handed on belongs to the actor of the function around it only if it names that (`self`, or `_ = isolation`).
-/// A task without that preference may use the loop's actors too, but each `await` in them lets others run first, even one
-/// that has nothing to wait for: what an actor found true before an `await` is looked at again in its body.
-/// `enqueue` and `execute` may be called from any thread, everything else only on the loop's own (checked).
+/// The loop is a `SerialExecutor`, so actors that name it as their `unownedExecutor` all live on this thread, and a
+/// `TaskExecutor`, so tasks that are started with `executorPreference: loop` stay on it. docs/concurrency.md says what
+/// follows from that for the code that runs here.
+///
+/// `enqueue`, `stop`, `isCurrent` and `isStopped` may be used from any thread. Everything else is for the loop's own
+/// thread only and traps elsewhere.
 public final class EventLoop: SerialExecutor, TaskExecutor {
     private let poller: any Poller
-    /// Jobs from other threads, and whether the loop has yet to be woken for them.
+    /// Jobs that other threads have enqueued. The loop is woken by whoever adds the first.
     private let incoming = Mutex<[UnownedJob]>([])
     private let stopping = Atomic<Bool>(false)
     private let threadID = Atomic<UInt>(0)
     private let stopped = Atomic<Bool>(false)
 
-    // The five below: loop thread only, each way in checks `isCurrent`.
+    // Unsafe because the compiler cannot see that the five below are used on the loop's thread only: every public way to
+    // them checks `isCurrent` first.
     private nonisolated(unsafe) var jobs: [UnownedJob] = []
     private nonisolated(unsafe) var running: [UnownedJob] = []
     private nonisolated(unsafe) var handlers: [(any ReadinessHandler)?] = []
@@ -40,7 +42,7 @@ public final class EventLoop: SerialExecutor, TaskExecutor {
     private nonisolated(unsafe) var slept = Duration.zero
 
     /// Starts the loop's thread.
-    /// - Throws: when the system has no thread or file descriptor left.
+    /// - Throws: `EventLoopError` when the system has no thread or file descriptor left.
     public convenience init() throws(EventLoopError) {
         #if os(Linux)
             try self.init(poller: EpollPoller())
@@ -56,22 +58,26 @@ public final class EventLoop: SerialExecutor, TaskExecutor {
         try start()
     }
 
-    /// Whether the calling code runs on this loop's thread.
+    /// True for code that runs on this loop's thread. Safe to ask from any thread.
     public var isCurrent: Bool { threadID.load(ordering: .relaxed) == Self.currentThreadID }
 
-    /// Ends the thread once the jobs that are ready have run. Jobs enqueued later never run: end the tasks first.
+    /// Ends the thread once the jobs that are ready have run. Safe to call from any thread.
+    ///
+    /// A job that is enqueued later never runs, so end the loop's tasks first (docs/concurrency.md, 7).
     public func stop() {
         stopping.store(true, ordering: .releasing)
         poller.wake()
     }
 
-    /// Whether the thread has ended.
+    /// True once the thread has ended. Safe to ask from any thread.
     public var isStopped: Bool { stopped.load(ordering: .acquiring) }
 
     // MARK: - Executor
 
+    /// Takes a job to be run on the loop's thread. Called by the Swift runtime, from any thread.
     public func enqueue(_ job: consuming ExecutorJob) {
         let job = UnownedJob(job)
+
         if isCurrent {
             unsafe jobs.append(job)
         } else {
@@ -83,52 +89,61 @@ public final class EventLoop: SerialExecutor, TaskExecutor {
         }
     }
 
+    /// Traps unless it is called on the loop's thread. The Swift runtime calls it for `assumeIsolated`.
     public func checkIsolated() { precondition(isCurrent, "not on the thread of this event loop") }
 
+    /// Returns the same as `isCurrent`, for the Swift runtime; never `nil`.
     public func isIsolatingCurrentContext() -> Bool? { isCurrent }
 
     // MARK: - File descriptors and timers (loop thread only)
 
-    /// Reports readiness of `fileDescriptor` to `handler`, which is kept, until `unwatch`. Level-triggered.
-    public func watch(_ fileDescriptor: Int32, for interest: Readiness, _ handler: any ReadinessHandler) {
+    /// Reports readiness of `fileDescriptor` to `handler` until `unwatch`, in every turn of the loop in which it is ready.
+    ///
+    /// A second call for the same descriptor replaces interest and handler. The loop keeps the handler alive.
+    public func watch(_ fileDescriptor: Int32, for interest: Readiness, handler: any ReadinessHandler) {
         checkIsolated()
+
         let index = Int(fileDescriptor)
         if unsafe index >= handlers.count {
             unsafe handlers.append(contentsOf: repeatElement(nil, count: index + 1 - handlers.count))
         }
+
+        // Writing the same handler again would cost a retain and a release.
         if unsafe handlers[index] !== handler { unsafe handlers[index] = handler }
         poller.watch(fileDescriptor, for: interest)
     }
 
-    /// Ends the watch. Call it before the descriptor is closed.
+    /// Ends the watch. Call it before the descriptor is closed, because the system gives its number to the next one.
     public func unwatch(_ fileDescriptor: Int32) {
         checkIsolated()
         guard unsafe handlers.indices.contains(Int(fileDescriptor)) else { return }
+
         unsafe handlers[Int(fileDescriptor)] = nil
         poller.watch(fileDescriptor, for: [])
     }
 
-    /// Runs `action` on the loop once `due` has come. Resolution: 1 ms, never early.
+    /// Runs `action` on the loop once `due` has come: never early, and up to 1 ms late, or more on a busy loop.
+    /// - Returns: what `cancel` takes.
     @discardableResult
-    public func schedule(at due: ContinuousClock.Instant, _ action: @escaping () -> Void) -> TimerID {
+    public func schedule(at due: ContinuousClock.Instant, action: @escaping () -> Void) -> TimerID {
         checkIsolated()
-        return unsafe timers.add(at: due, action)
+        return unsafe timers.add(at: due, action: action)
     }
 
-    /// Forgets a timer; nothing happens when it has already run.
+    /// Takes a timer back. Nothing happens when it has already run.
     public func cancel(_ timer: TimerID) {
         checkIsolated()
         unsafe timers.cancel(timer)
     }
 
-    /// Suspends the caller, which runs on the loop, for so long. Cancellation does not end it.
+    /// Suspends the caller, which must run on the loop, for `time`. Cancellation of its task does not shorten that.
     public func pause(_ time: Duration) async {
         await withCheckedContinuation { continuation in
-            _ = schedule(at: .now + time) { continuation.resume() }
+            schedule(at: .now + time) { continuation.resume() }
         }
     }
 
-    /// For how long the loop had nothing to do, since it began.
+    /// The time since the loop began in which it had nothing to do and waited for sockets, timers or other threads.
     public var asleep: Duration {
         checkIsolated()
         return unsafe slept
@@ -142,7 +157,8 @@ public final class EventLoop: SerialExecutor, TaskExecutor {
         #else
             var thread = pthread_t()
         #endif
-        // The thread owns a reference to the loop until it ends.
+
+        // The thread owns a reference to the loop until the thread ends.
         let this = unsafe Unmanaged.passRetained(self)
         let result = unsafe pthread_create(
             &thread, nil,
@@ -160,6 +176,7 @@ public final class EventLoop: SerialExecutor, TaskExecutor {
             unsafe this.release()
             throw EventLoopError(operation: "pthread_create", code: result)
         }
+
         #if canImport(Darwin)
             if let thread = unsafe thread { unsafe pthread_detach(thread) }
         #else
@@ -167,7 +184,7 @@ public final class EventLoop: SerialExecutor, TaskExecutor {
         #endif
     }
 
-    /// For `top -H` and profilers.
+    /// The thread's name as `top -H` and profilers show it.
     static let threadName = "event-loop"
 
     private func run() {
@@ -177,19 +194,24 @@ public final class EventLoop: SerialExecutor, TaskExecutor {
         #else
             unsafe locsearch_name_thread(Self.threadName)
         #endif
+
         while true {
             runJobs()
             if stopping.load(ordering: .acquiring), !hasJobs { break }
+
             let start = ContinuousClock.now
             var end: ContinuousClock.Instant?
             poller.wait(milliseconds: timeToWait) { fileDescriptor, readiness in
                 if end == nil { end = .now }
-                unsafe handlers[Int(fileDescriptor)]?.ready(fileDescriptor, readiness)
+                unsafe handlers[Int(fileDescriptor)]?.ready(fileDescriptor, readiness: readiness)
             }
             unsafe slept += start.duration(to: end ?? .now)
+
             runTimers()
         }
-        // Letting go of a handler may end it, and with it other watches: the list must not be in use meanwhile.
+
+        // Releasing a handler may destroy it, and its `deinit` may end other watches. The list is emptied first, because
+        // it must not be in use while that happens.
         let last = unsafe handlers
         unsafe handlers = []
         withExtendedLifetime(last) {}
@@ -201,9 +223,10 @@ public final class EventLoop: SerialExecutor, TaskExecutor {
         return incoming.withLock { !$0.isEmpty }
     }
 
-    /// Runs what is ready, and what that makes ready; then sockets get their turn again, however much there is.
+    /// Runs the jobs that are ready and those that they make ready, at most eight rounds of them, so that sockets get their
+    /// turn however many jobs there are.
     private func runJobs() {
-        // Each job runs as both: what resumes on the loop as a task executor may go on as any actor of the loop.
+        // Each job runs as both kinds of executor: see docs/concurrency.md, 1.
         let (actors, tasks) = unsafe (asUnownedSerialExecutor(), asUnownedTaskExecutor())
         for _ in 0..<8 {
             incoming.withLock { waiting in
@@ -212,6 +235,7 @@ public final class EventLoop: SerialExecutor, TaskExecutor {
                 waiting.removeAll(keepingCapacity: waiting.capacity <= 4096)
             }
             if unsafe jobs.isEmpty { return }
+
             unsafe swap(&jobs, &running)
             for job in unsafe running { unsafe job.runSynchronously(isolatedTo: actors, taskExecutor: tasks) }
             unsafe running.removeAll(keepingCapacity: true)
@@ -224,9 +248,12 @@ public final class EventLoop: SerialExecutor, TaskExecutor {
         while let action = unsafe timers.popDue(at: now) { action() }
     }
 
-    /// In milliseconds, rounded up: a timer never fires early, and the loop never spins on one that is nearly due.
+    /// The milliseconds until the next timer, 0 when there are jobs to run, -1 without timers.
+    ///
+    /// Rounded up, so that a timer never fires early and the loop never spins on one that is nearly due.
     private var timeToWait: Int32 {
         if hasJobs { return 0 }
+
         guard let due = unsafe timers.nextDue else { return -1 }
         let (seconds, attoseconds) = (due - ContinuousClock.now).components
         if seconds < 0 || attoseconds < 0 { return 0 }

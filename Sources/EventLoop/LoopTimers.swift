@@ -5,18 +5,19 @@ public struct TimerID: Hashable, Sendable {
     let serial: UInt64
 }
 
-/// The timers of one loop, earliest first; a cancelled one stays in the heap, without its action, until it is due.
+/// The timers of one loop, earliest first. A cancelled timer stays in the heap without its action until it comes first.
 struct LoopTimers {
     private struct Entry: Comparable {
         let due: ContinuousClock.Instant
         let serial: UInt64
+
         static func < (a: Entry, b: Entry) -> Bool { (a.due, a.serial) < (b.due, b.serial) }
     }
     private var heap = Heap<Entry>()
     private var actions: [UInt64: () -> Void] = [:]
     private var nextSerial: UInt64 = 0
 
-    mutating func add(at due: ContinuousClock.Instant, _ action: @escaping () -> Void) -> TimerID {
+    mutating func add(at due: ContinuousClock.Instant, action: @escaping () -> Void) -> TimerID {
         nextSerial += 1
         heap.insert(Entry(due: due, serial: nextSerial))
         actions[nextSerial] = action
@@ -30,7 +31,7 @@ struct LoopTimers {
 
     var nextDue: ContinuousClock.Instant? { heap.min?.due }
 
-    /// Takes out one action whose time has come.
+    /// Takes out one action whose time has come; `nil` when there is none.
     mutating func popDue(at now: ContinuousClock.Instant) -> (() -> Void)? {
         while let first = heap.min, first.due <= now {
             heap.removeMin()

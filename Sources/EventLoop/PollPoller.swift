@@ -4,10 +4,11 @@
     import Darwin
 #endif
 
-/// poll(2) with a pipe to be woken by: for systems without epoll. Costs grow with the number of descriptors watched.
+/// Waits with poll(2), and is woken by a pipe. It serves systems without epoll; its cost grows with the number of
+/// descriptors that are watched.
 final class PollPoller: Poller {
     private let wakeUp: (read: Int32, write: Int32)
-    // Loop thread only (the protocol's rule), so no lock.
+    // Unsafe without a lock is right here, because `Poller` is used on the loop's thread only, `wake()` aside.
     private nonisolated(unsafe) var watched: [pollfd] = []
 
     init() throws(EventLoopError) {
@@ -40,13 +41,14 @@ final class PollPoller: Poller {
 
     func wait(milliseconds: Int32, report: (Int32, Readiness) -> Void) {
         guard unsafe poll(&watched, nfds_t(watched.count), milliseconds) > 0 else { return }
-        // Reports may change what is watched: they run over a copy.
+        // A handler may change what is watched, so this goes over a copy.
         for entry in unsafe watched where entry.revents != 0 {
             if entry.fd == wakeUp.read {
                 var bytes = [UInt8](repeating: 0, count: 64)
                 _ = unsafe read(wakeUp.read, &bytes, bytes.count)
                 continue
             }
+
             let events = Int32(entry.revents)
             var ready: Readiness = []
             if events & Int32(POLLIN) != 0 { ready.insert(.read) }

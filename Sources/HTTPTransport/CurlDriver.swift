@@ -114,7 +114,7 @@ final class CurlDriver {
             if !sockets[index].isConnection { unwatch(socket) }
         } else if sockets[index].watched != readiness {
             sockets[index].watched = readiness
-            loop.watch(socket, for: readiness, transport)
+            loop.watch(socket, for: readiness, handler: transport)
         }
     }
 

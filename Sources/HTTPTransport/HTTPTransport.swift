@@ -198,7 +198,7 @@ public actor HTTPTransport: HTTPSending, ReadinessHandler {
         if opened == 0, isAnswered { statistics.connectionsReused += 1 }
     }
 
-    public nonisolated func ready(_ fileDescriptor: Int32, _ readiness: Readiness) {
+    public nonisolated func ready(_ fileDescriptor: Int32, readiness: Readiness) {
         assumeIsolated { transport in
             guard let driver = transport.driver else { return }
             driver.ready(fileDescriptor, readiness)

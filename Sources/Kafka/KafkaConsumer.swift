@@ -114,7 +114,7 @@ public actor KafkaConsumer: ReadinessHandler {
     public func subscribe(to topics: [String], listener: any RebalanceListener) throws(KafkaError) {
         self.listener = listener
         signal.connect(mainQueue, as: Self.mainQueueNumber)
-        loop.watch(signal.readEnd, for: .read, self)
+        loop.watch(signal.readEnd, for: .read, handler: self)
         scheduleTick()
         let list = PartitionList(topics.map { TopicPartition($0, RD_KAFKA_PARTITION_UA) })
         let code = rd_kafka_subscribe(client, list.pointer)
@@ -254,7 +254,7 @@ public actor KafkaConsumer: ReadinessHandler {
 
     // MARK: - The loop's calls
 
-    public nonisolated func ready(_ fileDescriptor: Int32, _ readiness: Readiness) {
+    public nonisolated func ready(_ fileDescriptor: Int32, readiness: Readiness) {
         assumeIsolated { $0.signalled() }
     }
 

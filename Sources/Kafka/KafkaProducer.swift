@@ -269,12 +269,12 @@ public actor KafkaProducer: ReadinessHandler {
         guard !isStarted, !isClosed else { return }
         isStarted = true
         signal.connect(mainQueue, as: 0)
-        loop.watch(signal.readEnd, for: .read, self)
+        loop.watch(signal.readEnd, for: .read, handler: self)
         // A queue tells when it stops being empty: what came before (no broker answered) would keep it silent for good.
         serveReports()
     }
 
-    public nonisolated func ready(_ fileDescriptor: Int32, _ readiness: Readiness) {
+    public nonisolated func ready(_ fileDescriptor: Int32, readiness: Readiness) {
         assumeIsolated { producer in
             _ = producer.signal.drain()
             producer.serveReports()

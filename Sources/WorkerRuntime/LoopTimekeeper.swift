@@ -10,6 +10,6 @@ public struct LoopTimekeeper: Timekeeper, Sendable {
     public var now: ContinuousClock.Instant { .now }
 
     public func schedule(at due: ContinuousClock.Instant, _ action: @escaping () -> Void) {
-        loop.schedule(at: due, action)
+        loop.schedule(at: due, action: action)
     }
 }

@@ -11,7 +11,7 @@ import Testing
     import Darwin
 #endif
 
-/// Lives on a loop.
+/// An actor on a loop, which records what the loop reports.
 private actor Resident: ReadinessHandler {
     nonisolated let loop: EventLoop
     nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe loop.asUnownedSerialExecutor() }
@@ -20,7 +20,7 @@ private actor Resident: ReadinessHandler {
 
     init(_ loop: EventLoop) { self.loop = loop }
 
-    nonisolated func ready(_ fileDescriptor: Int32, _ readiness: Readiness) {
+    nonisolated func ready(_ fileDescriptor: Int32, readiness: Readiness) {
         assumeIsolated { resident in
             var byte: UInt8 = 0
             guard unsafe read(fileDescriptor, &byte, 1) == 1 else { return }
@@ -28,7 +28,7 @@ private actor Resident: ReadinessHandler {
         }
     }
 
-    func watch(_ fileDescriptor: Int32) { loop.watch(fileDescriptor, for: .read, self) }
+    func watch(_ fileDescriptor: Int32) { loop.watch(fileDescriptor, for: .read, handler: self) }
     func unwatch(_ fileDescriptor: Int32) { loop.unwatch(fileDescriptor) }
     func isOnLoop() -> Bool { loop.isCurrent }
 
@@ -39,27 +39,28 @@ private actor Resident: ReadinessHandler {
     func add() { count += 1 }
 
     /// A nonisolated async function runs on its caller's actor, hence on the loop.
-    func callsOut() async -> Bool { await free() }
-    private nonisolated func free() async -> Bool { loop.isCurrent }
+    func nonisolatedCalleeIsOnLoop() async -> Bool { await nonisolatedIsOnLoop() }
+    private nonisolated func nonisolatedIsOnLoop() async -> Bool { loop.isCurrent }
 
     private func note(_ text: String, at due: ContinuousClock.Instant) -> TimerID {
         loop.schedule(at: due) { self.assumeIsolated { $0.seen.append(text) } }
     }
 
-    /// In one go, so that no timer fires in between, however slow the machine.
+    /// Sets all three timers in one job, so that none fires in between, however slow the machine is.
     func noteTwoAndCancelOne(from start: ContinuousClock.Instant) {
         _ = note("second", at: start + .milliseconds(30))
         _ = note("first", at: start + .milliseconds(10))
         loop.cancel(note("never", at: start + .milliseconds(20)))
     }
 
-    /// - Returns: for how long the loop was asleep meanwhile.
+    /// Suspends for `time` and returns for how long the loop was asleep meanwhile.
     func asleep(during time: Duration) async -> Duration {
         let before = loop.asleep
         await loop.pause(time)
         return loop.asleep - before
     }
 
+    /// Computes for 20 ms and returns for how long the loop was asleep meanwhile.
     func asleepWhileBusy() async -> Duration {
         let before = loop.asleep
         let end = ContinuousClock.now + .milliseconds(20)
@@ -85,7 +86,7 @@ private enum PollerKind: CaseIterable, Sendable {
 
 struct EventLoopTests {
     @Test(arguments: PollerKind.allCases)
-    private func actorsOnALoopRunOnItsThread(kind: PollerKind) async throws {
+    private func actorOnALoopRunsOnTheLoopsThread(kind: PollerKind) async throws {
         let loop = try kind.makeLoop()
         defer { loop.stop() }
         let resident = Resident(loop)
@@ -93,12 +94,12 @@ struct EventLoopTests {
         #if os(Linux)
             #expect(try await resident.threadName() == "\(EventLoop.threadName)\n")
         #endif
-        #expect(await resident.callsOut())
+        #expect(await resident.nonisolatedCalleeIsOnLoop())
         #expect(!loop.isCurrent)
     }
 
     @Test(arguments: PollerKind.allCases)
-    private func aContinuationResumedElsewhereContinuesOnTheLoop(kind: PollerKind) async throws {
+    private func taskContinuesOnTheLoopWhenItIsResumedOnAnotherThread(kind: PollerKind) async throws {
         let loop = try kind.makeLoop()
         defer { loop.stop() }
         let resident = Resident(loop)
@@ -107,7 +108,7 @@ struct EventLoopTests {
     }
 
     @Test(arguments: PollerKind.allCases)
-    private func jobsFromManyThreadsAllRun(kind: PollerKind) async throws {
+    private func loopRunsEveryJobThatManyThreadsEnqueue(kind: PollerKind) async throws {
         let loop = try kind.makeLoop()
         defer { loop.stop() }
         let resident = Resident(loop)
@@ -118,7 +119,7 @@ struct EventLoopTests {
     }
 
     @Test(arguments: PollerKind.allCases)
-    private func readinessIsReportedUntilUnwatched(kind: PollerKind) async throws {
+    private func loopReportsReadinessUntilTheDescriptorIsUnwatched(kind: PollerKind) async throws {
         let loop = try kind.makeLoop()
         defer { loop.stop() }
         let resident = Resident(loop)
@@ -130,13 +131,13 @@ struct EventLoopTests {
         try await eventually("both bytes read") { await resident.seen == ["a", "b"] }
         await resident.unwatch(ends[0])
         _ = unsafe write(ends[1], "c", 1)
-        // A turn of the loop after the write: would have reported it.
+        // Turns of the loop after the write, in which it would have been reported.
         for _ in 0..<3 { _ = await resident.isOnLoop() }
         #expect(await resident.seen == ["a", "b"])
     }
 
     @Test(arguments: PollerKind.allCases)
-    private func timersFireInOrderAndNotWhenCancelled(kind: PollerKind) async throws {
+    private func timersFireInOrderUnlessTheyAreCancelled(kind: PollerKind) async throws {
         let loop = try kind.makeLoop()
         defer { loop.stop() }
         let resident = Resident(loop)
@@ -148,7 +149,7 @@ struct EventLoopTests {
     }
 
     @Test(arguments: PollerKind.allCases)
-    private func aLoopKnowsHowLongItHadNothingToDo(kind: PollerKind) async throws {
+    private func loopCountsTheTimeInWhichItHasNothingToDo(kind: PollerKind) async throws {
         let loop = try kind.makeLoop()
         defer { loop.stop() }
         let resident = Resident(loop)
@@ -156,12 +157,11 @@ struct EventLoopTests {
         let asleep = await resident.asleep(during: .milliseconds(60))
         #expect(asleep > .zero)
         #expect(asleep <= start.duration(to: .now))
-        // Busy is not asleep.
         #expect(await resident.asleepWhileBusy() == .zero)
     }
 
     @Test(arguments: PollerKind.allCases)
-    private func aStoppedLoopEndsItsThread(kind: PollerKind) async throws {
+    private func loopEndsItsThreadWhenItIsStopped(kind: PollerKind) async throws {
         let loop = try kind.makeLoop()
         let resident = Resident(loop)
         await resident.add()

@@ -175,7 +175,7 @@ private actor PipeReader: ReadinessHandler {
             try #require(unsafe pipe(&pair) == 0)
             ends += pair
             _ = unsafe write(pair[1], "x", 1)
-            loop.watch(pair[0], for: .read, self)
+            loop.watch(pair[0], for: .read, handler: self)
         }
     }
 
@@ -189,7 +189,7 @@ private actor PipeReader: ReadinessHandler {
         ends = []
     }
 
-    nonisolated func ready(_ fileDescriptor: Int32, _ readiness: Readiness) {
+    nonisolated func ready(_ fileDescriptor: Int32, readiness: Readiness) {
         assumeIsolated { reader in
             reader.reported.insert(fileDescriptor)
             reader.loop.unwatch(fileDescriptor)
