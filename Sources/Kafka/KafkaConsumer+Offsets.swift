@@ -94,6 +94,13 @@ extension KafkaConsumer {
         for waiter in waiters.values { waiter.resume(returning: error) }
     }
 
+    /// Notes offsets that a transaction has committed, so that `positions` shows them. Partitions whose assignment is over
+    /// are left out.
+    /// - Parameter offsets: The offset of the next record to read, one past the last finished one.
+    public func noteCommitted(_ offsets: [(partition: AssignedPartition, next: Int64)]) {
+        for (partition, next) in offsets { source(partition)?.committed = next }
+    }
+
     /// Where each assigned partition stands. Asks nobody.
     public var positions: [Position] {
         guard !isClosed else { return [] }

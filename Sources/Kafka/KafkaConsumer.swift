@@ -37,6 +37,13 @@ public actor KafkaConsumer: ReadinessHandler {
         public let committed: Int64?
         /// One past the partition's last record, as the last fetch saw it; `nil` before the first.
         public let end: Int64?
+
+        /// Makes a position by hand, for tests with a fake consumer.
+        package init(partition: AssignedPartition, committed: Int64?, end: Int64?) {
+            self.partition = partition
+            self.committed = committed
+            self.end = end
+        }
     }
 
     /// Commits asked for, and commits answered: at most one apart.
@@ -183,10 +190,7 @@ public actor KafkaConsumer: ReadinessHandler {
             if !records.isEmpty { return records }
             precondition(reader == nil, "a second reader of one consumer")
             await withTaskCancellationHandler {
-                await withCheckedContinuation { waiter in
-                    // Looked at again: others may run between an `await` and its body.
-                    if hasNews || Task.isCancelled { waiter.resume() } else { reader = waiter }
-                }
+                await suspend(unless: hasNews || Task.isCancelled) { reader = $0 }
             } onCancel: {
                 Task { await self.wakeReader() }
             }

@@ -53,7 +53,8 @@ public struct KafkaError: Error, Hashable, Sendable, CustomStringConvertible {
         self.description = description
     }
 
-    func with(_ status: Status) -> KafkaError {
+    /// Returns the same error as the report on one record.
+    package func with(_ status: Status) -> KafkaError {
         var error = self
         error.status = status
         return error

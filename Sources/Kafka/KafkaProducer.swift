@@ -20,7 +20,11 @@ public actor KafkaProducer: ReadinessHandler {
 
     /// Stands for a record that was handed over; good for one `confirm`.
     public struct Receipt: Sendable {
-        fileprivate let place: Int
+        let slot: Int
+
+        /// Makes a receipt by hand, for tests with a fake producer.
+        /// - Parameter slot: Where the producer keeps what becomes of the record, from 0.
+        package init(slot: Int) { self.slot = slot }
     }
 
     // Sendable by hand: librdkafka's clients may be used from any thread; destroyed in `close`, after the last use.
@@ -100,10 +104,7 @@ public actor KafkaProducer: ReadinessHandler {
     @inline(never)
     private func handOverInTurn(_ record: ProducerRecord) async throws(KafkaError) -> Receipt {
         if !roomWaiters.isEmpty {
-            await withCheckedContinuation { waiter in
-                // Looked at again, here and below: others may run between an `await` and its body.
-                if roomWaiters.isEmpty { waiter.resume() } else { roomWaiters.append(waiter) }
-            }
+            await suspend(unless: roomWaiters.isEmpty) { roomWaiters.append($0) }
         }
         while true {
             if let receipt = offer(record) {
@@ -111,9 +112,7 @@ public actor KafkaProducer: ReadinessHandler {
                 return try receipt.get()
             }
             // The place at the head of the line is kept; the next report wakes it.
-            await withCheckedContinuation { waiter in
-                if undelivered > 0, !isClosed { roomWaiters.prepend(waiter) } else { waiter.resume() }
-            }
+            await suspend(unless: undelivered == 0 || isClosed) { roomWaiters.prepend($0) }
         }
     }
 
@@ -134,13 +133,13 @@ public actor KafkaProducer: ReadinessHandler {
         undelivered += 1
         passages[place] = .underway
         if gathering.isOn { gather(record, place: place) }
-        return .success(Receipt(place: place))
+        return .success(Receipt(slot: place))
     }
 
     /// Returns once the brokers have confirmed the record.
     /// - Throws: why it was not, or may not have been, written.
     public func confirm(_ receipt: Receipt) async throws(KafkaError) -> RecordPosition {
-        let place = receipt.place
+        let place = receipt.slot
         // Unsafe saves an allocation: whoever takes it out of its passage resumes it.
         return try await withUnsafeContinuation { waiter in
             if case .reported(let report) = passages[place] {
@@ -369,10 +368,13 @@ public actor KafkaProducer: ReadinessHandler {
     public func sendOffsets(
         _ offsets: [(partition: TopicPartition, next: Int64)], as member: GroupMembership
     ) async throws(KafkaError) {
+        guard let metadata = member.metadata else {
+            throw KafkaError(.other, "add offsets to transaction: the membership belongs to no consumer")
+        }
         let entries = offsets.map { ($0.partition, offset: $0.next) }
         try await transactional("add offsets to transaction") { client, milliseconds in
             let list = PartitionList(entries)
-            return rd_kafka_send_offsets_to_transaction(client, list.pointer, member.metadata.pointer, milliseconds)
+            return rd_kafka_send_offsets_to_transaction(client, list.pointer, metadata.pointer, milliseconds)
         }
     }
 
