@@ -2,7 +2,7 @@
 SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-tansu test-newest build lint format schemas events docs check-experiments experiments fuzz sanitize-address sanitize-thread
+.PHONY: help setup demo test test-tansu test-newest build lint format schemas events docs check-docs check-experiments experiments fuzz sanitize-address sanitize-thread
 
 SWIFT_FLAGS ?=
 ARGS ?=
@@ -43,11 +43,16 @@ lint: ## Format and style, as .swift-format has them
 format: ## Formats everything
 	swift format --in-place --parallel --recursive $(SOURCES)
 
-docs: setup ## Writes the README's table of settings anew
+docs: setup ## Writes the table of settings in docs/settings.md anew
 	swift build --product locsearch $(SWIFT_FLAGS)
 	@table=$$(mktemp) && trap 'rm -f "$$table"' EXIT && \
 	  "$$(swift build --show-bin-path $(SWIFT_FLAGS))/locsearch" config --table > "$$table" && \
-	  sed -i -e '/^<!-- settings:/,/^<!-- end of settings -->/{/^<!-- settings:/{p;r '"$$table" -e '};/^<!-- end of settings -->/p;d}' README.md
+	  sed -i -e '/^<!-- settings:/,/^<!-- end of settings -->/{/^<!-- settings:/{p;r '"$$table" -e '};/^<!-- end of settings -->/p;d}' docs/settings.md
+
+check-docs: ## Links of the documents, and the names in them: files, targets, commands, settings, experiments
+	@tools/setup python
+	python3 tools/check_docs_test.py
+	tools/check-docs
 
 $(VENV)/ok: schemas/requirements.txt
 	@tools/setup python

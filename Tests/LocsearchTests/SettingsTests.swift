@@ -234,10 +234,11 @@ struct SettingsTests {
         for wrong in ["=a", "a", "a=b,,c=d", ""] { #expect(Setting.properties(wrong) == nil, "\(wrong)") }
     }
 
-    @Test func theReadmeHasTheTable() throws {
+    @Test func settingsPageHasTheTableThatTheProgramWrites() throws {
         let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
             .deletingLastPathComponent()
-        let readme = try String(contentsOf: root.appending(path: "README.md"), encoding: .utf8)
-        #expect(readme.contains(Setting.markdownTable), "run `make docs`")
+        let page = try String(contentsOf: root.appending(path: "docs/settings.md"), encoding: .utf8)
+
+        #expect(page.contains(Setting.markdownTable), "run `make docs`")
     }
 }

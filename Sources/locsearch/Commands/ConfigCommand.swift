@@ -13,7 +13,7 @@ struct ConfigCommand: AsyncParsableCommand {
 
     @OptionGroup var options: SettingsOptions
 
-    @Flag(name: .long, help: "Prints the README's table of all settings instead.")
+    @Flag(name: .long, help: "Prints a table of all settings in Markdown instead.")
     var table = false
 
     func run() async throws {
@@ -32,7 +32,7 @@ struct ConfigCommand: AsyncParsableCommand {
 }
 
 extension Setting {
-    /// For the README: `make docs` writes it there, and a test keeps the two equal.
+    /// The table in `docs/settings.md`: `make docs` writes it there, and a test compares the two.
     static var markdownTable: String {
         var text = "| setting | environment | default | what it does |\n|---|---|---|---|\n"
         for setting in all {

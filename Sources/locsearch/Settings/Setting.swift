@@ -1,5 +1,5 @@
 /// One setting: its name, what it may hold, and what it is for. The table of all of them is `Setting.all`; parsing,
-/// checks, `locsearch config`, `--help` and the README's table come from it.
+/// checks, `locsearch config`, `--help` and the table in `docs/settings.md` come from it.
 struct Setting: Sendable {
     enum Kind: Sendable {
         case text
