@@ -7,58 +7,71 @@ internal import EventLoop
     import Darwin
 #endif
 
-/// Connects one curl multi handle to one event loop. Confined to the transport's actor; curl's callbacks come within
-/// its calls of curl.
+/// Owns a driver, and receives what the loop has for it. Both calls come on the loop's thread, outside any task.
+protocol CurlDriverOwner: ReadinessHandler {
+    /// The loop that the driver's sockets and timer belong to.
+    nonisolated var loop: EventLoop { get }
+
+    /// Calls `CurlDriver.timerFired()`, then looks for transfers that curl has finished.
+    func curlTimerFired()
+}
+
+/// Connects one curl multi handle to one event loop. It is confined to its owner's actor, and so are curl's callbacks,
+/// which curl makes only while the owner calls curl.
 ///
-/// Connections stay watched between calls, which saves two system calls a request; one that wakes the loop while curl
-/// wants nothing of it (the server closed it, most likely) is unwatched then. Name look-ups run on threads of curl's.
+/// A connection stays watched between calls, which saves two system calls a request. One that wakes the loop while curl
+/// wants nothing of it, most likely because the server closed it, is unwatched then.
 final class CurlDriver {
+    /// The handle that transfers are added to. The driver frees it.
     let multi: UnsafeMutableRawPointer
 
     private struct Socket {
         var wanted: Readiness = []
         var watched: Readiness = []
-        /// A connection tells when it is closed. Other sockets (a look-up's) don't, and their numbers come again.
+        /// True for a connection, of which curl tells when it is closed. Of other sockets, such as a name look-up's, curl
+        /// does not, and their numbers are used again.
         var isConnection = false
     }
-    /// By file descriptor.
+
+    /// The sockets that curl uses or has used, indexed by file descriptor.
     private var sockets: [Socket] = []
-    /// Owns this object. Not weak: a weak reference makes every retain of its target slow.
-    private unowned let transport: HTTPTransport
+    // Unowned, because the owner outlives its driver. A weak reference would make every retain of the owner slow.
+    private unowned let owner: any CurlDriverOwner
     private let loop: EventLoop
-    /// curl wants a call at once.
+    /// True while curl wants to be called at once.
     private var isDue = false
-    /// When curl wants a call even if no socket is ready.
+    /// The time at which curl wants to be called even if no socket is ready; `nil` when it wants nothing.
     private var due: ContinuousClock.Instant?
+    /// The loop's timer that is set, which may be earlier than `due`.
     private var armed: (timer: TimerID, at: ContinuousClock.Instant)?
     private var isEnding = false
 
-    /// - Parameter transport: told by the loop of ready sockets, for which it calls `ready`, and calls `timerFired`.
-    init?(transport: HTTPTransport, configuration: HTTPConfiguration) {
+    /// Makes a driver without transfers; `nil` when memory is short.
+    init?(owner: any CurlDriverOwner, configuration: HTTPConfiguration) {
         guard let multi = curl_multi_init() else { return nil }
         self.multi = multi
-        self.transport = transport
-        loop = transport.loop
-        // Unretained is safe: this object owns the multi handle and ends it in `deinit`.
+        self.owner = owner
+        loop = owner.loop
+
+        // Unretained is safe: this object owns the multi handle and frees it in `deinit`.
         locsearch_multi_set_callbacks(
-            multi, CurlDriver.socketWanted, CurlDriver.timerWanted, Unmanaged.passUnretained(self).toOpaque())
+            multi, CurlDriver.onSocketWanted, CurlDriver.onTimerWanted, Unmanaged.passUnretained(self).toOpaque())
         locsearch_multi_set_long(multi, CURLMOPT_PIPELINING, Int(CURLPIPE_MULTIPLEX))
         locsearch_multi_set_long(multi, CURLMOPT_MAX_HOST_CONNECTIONS, max(0, configuration.maxConnectionsPerHost))
     }
 
     deinit {
-        // Nothing is watched any more: a watched socket keeps the handler, and with it this object, until `end()` or
-        // until the loop itself is gone.
+        // No socket is watched here any more: the loop keeps a watched socket's handler alive, which keeps this object.
         isEnding = true
         curl_multi_cleanup(multi)
     }
 
-    /// Of connections in use and idle ones together.
+    /// Sets how many connections curl keeps open, those in use and idle ones together.
     func keepConnections(_ count: Int) {
         locsearch_multi_set_long(multi, CURLMOPT_MAXCONNECTS, count)
     }
 
-    /// Takes everything out of the loop. No transfer is left by then.
+    /// Takes every socket and the timer out of the loop. Remove all transfers first.
     func end() {
         isEnding = true
         if let armed { loop.cancel(armed.timer) }
@@ -69,62 +82,70 @@ final class CurlDriver {
 
     // MARK: - What the loop tells curl
 
-    func ready(_ socket: Int32, _ readiness: Readiness) {
+    /// Lets curl read and write what a socket is ready for.
+    func ready(_ socket: Int32, readiness: Readiness) {
         guard sockets.indices.contains(Int(socket)), !sockets[Int(socket)].wanted.isEmpty else {
             unwatch(socket)
             return
         }
+
         var bits: Int32 = 0
         if readiness.contains(.read) { bits |= CURL_CSELECT_IN }
         if readiness.contains(.write) { bits |= CURL_CSELECT_OUT }
         if readiness.contains(.failed) { bits |= CURL_CSELECT_ERR }
-        act(on: socket, bits)
-        if isDue { timeout() }
+        callCurl(socket: socket, ready: bits)
+
+        if isDue { handleDue() }
     }
 
-    /// Gives curl the call it wants for whatever is due: a transfer just added, a deadline.
-    func timeout() {
+    /// Lets curl do what is due, such as beginning a transfer that was just added or ending one whose deadline has passed.
+    func handleDue() {
         isDue = false
-        act(on: CURL_SOCKET_BAD, 0)
-        // Wanted again within that call: in the loop's next turn, so that sockets get theirs.
+        callCurl(socket: CURL_SOCKET_BAD, ready: 0)
+
+        // If curl asks again within that call, it waits for the loop's next turn, so that sockets get theirs.
         if isDue { arm(for: .now) }
     }
 
+    /// Does what is due when the loop's timer fires, or sets the timer again when it fired too early.
     func timerFired() {
         armed = nil
-        if isDue { return timeout() }
+        if isDue { return handleDue() }
         guard let due else { return }
         guard due <= .now else { return arm(for: due) }
+
         self.due = nil
-        timeout()
+        handleDue()
     }
 
-    private func act(on socket: Int32, _ bits: Int32) {
+    private func callCurl(socket: Int32, ready bits: Int32) {
         var running: Int32 = 0
         curl_multi_socket_action(multi, socket, bits, &running)
     }
 
     // MARK: - What curl tells the loop
 
-    private func want(_ readiness: Readiness, of socket: Int32) {
+    /// Watches a socket for what curl wants of it. A connection that curl wants nothing of stays watched.
+    private func socketWanted(_ socket: Int32, for readiness: Readiness) {
         let index = Int(socket)
         makeRoom(for: index)
+
         sockets[index].wanted = readiness
         if readiness.isEmpty {
             if !sockets[index].isConnection { unwatch(socket) }
         } else if sockets[index].watched != readiness {
             sockets[index].watched = readiness
-            loop.watch(socket, for: readiness, handler: transport)
+            loop.watch(socket, for: readiness, handler: owner)
         }
     }
 
-    private func opened(_ socket: Int32) {
+    private func socketOpened(_ socket: Int32) {
         makeRoom(for: Int(socket))
         sockets[Int(socket)].isConnection = true
     }
 
-    /// A descriptor leaves the loop before it is closed, as its number comes again.
-    private func closing(_ socket: Int32) {
+    /// Takes a descriptor out of the loop before it is closed, because its number is used again.
+    private func socketCloses(_ socket: Int32) {
         guard !isEnding, sockets.indices.contains(Int(socket)) else { return }
         unwatch(socket)
         sockets[Int(socket)] = Socket()
@@ -141,38 +162,43 @@ final class CurlDriver {
         sockets.append(contentsOf: repeatElement(Socket(), count: index + 1 - sockets.count))
     }
 
-    private func wantCall(in milliseconds: Int) {
+    /// Notes when curl wants to be called: at once for 0, not at all for a negative number.
+    private func callWanted(in milliseconds: Int) {
+        // curl asks for a call at once only while it is being called, and the method that calls it then checks `isDue`.
         isDue = milliseconds == 0
-        // At once: whoever is calling curl just now looks at `isDue` when that call is over.
         guard milliseconds > 0, !isEnding else {
             due = nil
             return
         }
+
         let due = ContinuousClock.now + .milliseconds(milliseconds)
         self.due = due
         arm(for: due)
     }
 
-    /// curl moves its timer with almost every call. One timer of the loop's is enough: when it fires too early, it is
-    /// armed again for what is due by then.
+    /// Sets the loop's timer, unless it is set for an earlier time already.
+    ///
+    /// curl moves its own timer with almost every call. A timer of the loop that fires too early costs less than moving it
+    /// each time: `timerFired()` sets it again for what is due by then.
     private func arm(for due: ContinuousClock.Instant) {
         if let armed {
             if armed.at <= due { return }
             loop.cancel(armed.timer)
         }
-        // The loop keeps the transport until then.
-        let timer = loop.schedule(at: due) { [transport] in transport.timerFired() }
+
+        // The timer keeps the owner, and with it this object, until it fires.
+        let timer = loop.schedule(at: due) { [owner] in owner.curlTimerFired() }
         armed = (timer, due)
     }
 
     // MARK: - curl's callbacks
 
     private static func driver(_ context: UnsafeMutableRawPointer?) -> CurlDriver? {
-        // Safe: curl calls back only within calls of its own that the driver makes, or made for it by the transport.
+        // Unretained is safe: curl calls back only while this driver or its owner calls curl.
         context.map { Unmanaged<CurlDriver>.fromOpaque($0).takeUnretainedValue() }
     }
 
-    private static let socketWanted: locsearch_socket_fn = { _, socket, what, context, _ in
+    private static let onSocketWanted: locsearch_socket_fn = { _, socket, what, context, _ in
         let readiness: Readiness =
             switch what {
             case CURL_POLL_IN: .read
@@ -180,24 +206,24 @@ final class CurlDriver {
             case CURL_POLL_INOUT: [.read, .write]
             default: []
             }
-        driver(context)?.want(readiness, of: socket)
+        driver(context)?.socketWanted(socket, for: readiness)
         return 0
     }
 
-    private static let timerWanted: locsearch_timer_fn = { _, milliseconds, context in
-        driver(context)?.wantCall(in: milliseconds)
+    private static let onTimerWanted: locsearch_timer_fn = { _, milliseconds, context in
+        driver(context)?.callWanted(in: milliseconds)
         return 0
     }
 
-    /// For `CURLOPT_SOCKOPTFUNCTION`.
-    static let socketOpened: locsearch_opened_fn = { context, socket, _ in
-        driver(context)?.opened(socket)
+    /// Notes a new connection. A transfer sets it as `CURLOPT_SOCKOPTFUNCTION`, with its driver as the context.
+    static let onSocketOpened: locsearch_opened_fn = { context, socket, _ in
+        driver(context)?.socketOpened(socket)
         return CURL_SOCKOPT_OK
     }
 
-    /// For `CURLOPT_CLOSESOCKETFUNCTION`.
-    static let closeSocket: locsearch_close_fn = { context, socket in
-        driver(context)?.closing(socket)
+    /// Closes a socket. A transfer sets it as `CURLOPT_CLOSESOCKETFUNCTION`, with its driver as the context.
+    static let onCloseSocket: locsearch_close_fn = { context, socket in
+        driver(context)?.socketCloses(socket)
         return close(socket)
     }
 }

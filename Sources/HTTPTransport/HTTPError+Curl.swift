@@ -1,18 +1,22 @@
 internal import CCurl
 
 extension HTTPError {
-    /// How far a call had come when it failed: the same code of curl's means different things before and after.
+    /// How far a call had come when it failed. The same code of curl's means different things at different steps.
     enum Progress {
+        /// There is no connection yet.
         case connecting
-        /// Connected, and the answer has not begun.
+        /// The connection is there, and the answer has not begun.
         case waiting
+        /// The answer has begun.
         case reading
     }
 
-    /// - Parameter isPastDeadline: tells a deadline that passed from a connect timeout within it.
+    /// Translates curl's code.
+    /// - Parameter isPastDeadline: distinguishes a deadline that has passed from a connect timeout within it.
     init(_ code: CURLcode, host: String, progress: Progress, isPastDeadline: Bool) {
-        let kind = Self.kind(of: code, progress, isPastDeadline)
-        // All texts are constant, curl's for its codes too: they hold nothing of the URL.
+        let kind = Self.kind(of: code, progress: progress, isPastDeadline: isPastDeadline)
+
+        // All texts are constant, also those of curl's codes, so they hold nothing of the URL.
         let text =
             switch (kind, progress) {
             case (.timeout, .connecting): "the deadline passed while connecting"
@@ -26,7 +30,7 @@ extension HTTPError {
         self.init(kind, "\(host): \(text)")
     }
 
-    private static func kind(of code: CURLcode, _ progress: Progress, _ isPastDeadline: Bool) -> Kind {
+    private static func kind(of code: CURLcode, progress: Progress, isPastDeadline: Bool) -> Kind {
         switch code {
         case CURLE_COULDNT_RESOLVE_HOST, CURLE_COULDNT_RESOLVE_PROXY: .dns
         case CURLE_COULDNT_CONNECT, CURLE_INTERFACE_FAILED, CURLE_PROXY: .connect
@@ -39,7 +43,7 @@ extension HTTPError {
         case CURLE_GOT_NOTHING, CURLE_SEND_ERROR, CURLE_RECV_ERROR, CURLE_HTTP2, CURLE_HTTP2_STREAM:
             progress == .reading ? .truncated : .reset
         case CURLE_PARTIAL_FILE, CURLE_BAD_CONTENT_ENCODING, CURLE_WRITE_ERROR: .truncated
-        // Out of memory is also what a header line beyond curl's limit ends with.
+        // curl also reports a header line beyond its limit as out of memory.
         case CURLE_FILESIZE_EXCEEDED, CURLE_OUT_OF_MEMORY: .tooLarge
         case CURLE_URL_MALFORMAT, CURLE_BAD_FUNCTION_ARGUMENT: .invalidRequest
         default: progress == .reading ? .truncated : .protocolViolation

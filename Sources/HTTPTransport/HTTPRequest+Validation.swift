@@ -1,20 +1,23 @@
 extension HTTPRequest {
-    /// Host and port for messages: never the path or the query, which may hold a key, nor what stands before an `@`.
+    /// Host and port, for messages. Never the path or the query, which may hold a key, nor what stands before an `@`.
     var host: String {
         let bytes = Array(url.utf8)
         guard let colon = bytes.firstIndex(of: UInt8(ascii: ":")), bytes[colon...].starts(with: "://".utf8) else {
             return "the provider"
         }
+
         let authority = bytes[(colon + 3)...].prefix { !"/?#\\".utf8.contains($0) }
         let host = authority.lastIndex(of: UInt8(ascii: "@")).map { authority[($0 + 1)...] } ?? authority
         return host.isEmpty ? "the provider" : String(decoding: host, as: UTF8.self)
     }
 
-    /// - Throws: `invalidRequest` when this cannot be one HTTP request: what a line break could smuggle in is refused.
+    /// Checks that this is one HTTP request, so that no line break can smuggle in another.
+    /// - Throws: `invalidRequest`.
     func validated() throws(HTTPError) {
         guard hasWebScheme, url.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7f }) else {
             throw HTTPError(.invalidRequest, "the URL is not http(s), or is not percent-encoded")
         }
+
         for field in fields {
             guard !field.name.isEmpty, field.name.utf8.allSatisfy(Self.isTokenByte) else {
                 throw HTTPError(.invalidRequest, "the name of a request header is empty or holds a forbidden character")
@@ -27,7 +30,7 @@ extension HTTPRequest {
         }
     }
 
-    /// A scheme in any case, and a host behind it: what comes without, curl would guess.
+    /// True for a URL that begins with `http://` or `https://`, in any case, and a host. curl would guess what is missing.
     private var hasWebScheme: Bool {
         func starts(with scheme: StaticString) -> Bool {
             let length = scheme.utf8CodeUnitCount
@@ -38,7 +41,7 @@ extension HTTPRequest {
         return starts(with: "http://") || starts(with: "https://")
     }
 
-    /// RFC 9110, 5.6.2.
+    /// True for a byte that a header's name may hold (RFC 9110, 5.6.2).
     private static func isTokenByte(_ byte: UInt8) -> Bool {
         switch byte {
         case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),

@@ -1,14 +1,17 @@
 /// An answer, read to its end.
 public struct HTTPResponse: Sendable, Hashable {
+    /// The status code.
     public var status: Int
-    /// Decoded (gzip, br), within the size limit.
+    /// The body without its content encoding (gzip, br), within the size limit.
     public var body: [UInt8]
-    /// `Location`, read and never followed.
+    /// The `Location` header, which is read and never followed.
     public var location: String?
-    /// `Retry-After` as sent: seconds or an HTTP date.
+    /// The `Retry-After` header as it was sent: seconds or an HTTP date.
     public var retryAfter: String?
+    /// The `Content-Type` header as it was sent.
     public var contentType: String?
 
+    /// Makes an answer; the transport and its fakes do.
     public init(
         status: Int, body: [UInt8] = [], location: String? = nil, retryAfter: String? = nil, contentType: String? = nil
     ) {

@@ -1,12 +1,14 @@
 public import Synchronization
 
-/// What makes HTTP calls; a fake of it serves the provider suites. Called concurrently.
+/// Makes HTTP calls. Called concurrently. `HTTPTransport` is the real one; the provider suites have a fake.
 public protocol HTTPSending: Sendable {
-    /// - Parameter deadline: connecting, sending, waiting and reading end by then.
-    /// - Parameter receive: given the answer as soon as it is there, once and before anything else runs; not called when
-    ///   the call fails. Whoever takes what he wants of it and keeps no copy gives its memory back at once, instead of when
-    ///   his task's turn comes behind many others.
-    /// - Throws: `timeout` past the deadline, `cancelled` when the task is cancelled: the transfer is then really aborted.
+    /// Makes a call and hands its answer to `receive`.
+    ///
+    /// `receive` is called once, as soon as the answer is there and before the caller's task continues, and not at all when
+    /// the call fails. A closure that takes what it needs and keeps no copy of the answer frees the body's memory at once;
+    /// the caller's task may have to wait for its turn behind many others.
+    /// - Parameter deadline: the time by which connecting, sending, waiting and reading have ended.
+    /// - Throws: `timeout` past the deadline; `cancelled` when the task is cancelled, which aborts the transfer.
     func send(
         _ request: HTTPRequest, before deadline: ContinuousClock.Instant,
         receiving receive: @escaping @Sendable (HTTPResponse) -> Void
@@ -14,19 +16,19 @@ public protocol HTTPSending: Sendable {
 }
 
 extension HTTPSending {
-    /// - Returns: what `read` made of the answer, within `receiving`.
+    /// Makes a call and returns what `read` makes of its answer. `read` runs where `receive` of the other `send` does.
     @inlinable
     @inline(__always)
     public func send<Value: Sendable>(
         _ request: HTTPRequest, before deadline: ContinuousClock.Instant,
         reading read: @escaping @Sendable (HTTPResponse) -> Value
     ) async throws(HTTPError) -> Value {
-        let made = Made<Value>()
-        try await send(request, before: deadline, receiving: { made.set(read($0)) })
-        return made.take()
+        let result = ResultBox<Value>()
+        try await send(request, before: deadline, receiving: { result.set(read($0)) })
+        return result.take()
     }
 
-    /// - Returns: the answer as it is.
+    /// Makes a call and returns its answer as it is.
     public func send(
         _ request: HTTPRequest, before deadline: ContinuousClock.Instant
     ) async throws(HTTPError) -> HTTPResponse {
@@ -34,15 +36,15 @@ extension HTTPSending {
     }
 }
 
-/// What was made of an answer, on its way to whoever asked.
-@usableFromInline final class Made<Value: Sendable>: Sendable {
+/// Carries what was read of an answer from a `@Sendable` closure to the task that asked (see docs/concurrency.md, 4).
+@usableFromInline final class ResultBox<Value: Sendable>: Sendable {
     @usableFromInline let state = Mutex<Value?>(nil)
 
     @inlinable init() {}
 
     @inlinable func set(_ value: Value) { state.withLock { $0 = value } }
 
-    /// Once: it is given away.
+    /// Takes the value out of the box. Called once, after `set`.
     @inlinable func take() -> Value {
         guard let value = state.withLock({ $0.take() }) else {
             preconditionFailure("a call that ended without an answer")

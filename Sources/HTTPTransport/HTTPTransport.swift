@@ -5,177 +5,199 @@ public import EventLoop
 /// HTTP/1.1 on plain `http`. Redirects are not followed. Host names are looked up on threads of libcurl's, everything
 /// else runs on the loop.
 ///
-/// A call that finds its kept connection closed by the server before the first byte of the answer is repeated by libcurl
-/// on a new one, `POST` too: what is sent here are searches, free of side effects.
+/// When the server has closed a kept connection before the first byte of an answer, libcurl repeats the call on a new
+/// connection, a `POST` too. That is right here because all calls are searches and change nothing at the provider.
 ///
-/// A task that prefers the loop as its executor is resumed on it directly; any other takes a detour through Swift's
-/// thread pool (10 µs).
-public actor HTTPTransport: HTTPSending, ReadinessHandler {
+/// Call it from tasks that prefer the loop as their executor: any other task is resumed by way of Swift's thread pool,
+/// which costs 10 µs (see docs/concurrency.md, 1).
+public actor HTTPTransport: HTTPSending, CurlDriverOwner {
+    /// The loop that all calls run on.
     public nonisolated let loop: EventLoop
+    /// The loop, as the executor of this actor.
     public nonisolated var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }
 
-    /// Counts since the start, but for `inFlight`.
+    /// Numbers of calls and connections.
     public struct Statistics: Sendable, Hashable {
+        /// The calls that are under way at present.
         public var inFlight = 0
+        /// The calls begun since the start.
         public var calls = 0
+        /// The connections opened since the start.
         public var connectionsOpened = 0
-        /// Calls that were served over a connection of an earlier one.
+        /// The calls since the start that were answered over the connection of an earlier one.
         public var connectionsReused = 0
     }
 
     private let configuration: HTTPConfiguration
     private var driver: CurlDriver?
+    /// All transfers there are, those that serve a call and those that are free.
     private var transfers: [Transfer] = []
-    private var free: [Transfer] = []
-    private var nextSerial: UInt64 = 0
+    private var freeTransfers: [Transfer] = []
+    private var lastSerial: UInt64 = 0
     private var isShutDown = false
+    /// The numbers at present.
     public private(set) var statistics = Statistics()
 
-    /// Once in a process: a static is initialised under a lock.
-    private static let isReady = locsearch_prepare_process() == CURLE_OK
+    /// True when libcurl could be set up for the process. Swift initialises a static once, under a lock.
+    private static let isProcessReady = locsearch_prepare_process() == CURLE_OK
 
+    /// Makes a transport that opens no connection before its first call.
     public init(loop: EventLoop, configuration: HTTPConfiguration = HTTPConfiguration()) {
         self.loop = loop
         self.configuration = configuration
     }
 
+    /// Makes a call: see `HTTPSending`.
     public func send(
         _ request: HTTPRequest, before deadline: ContinuousClock.Instant,
         receiving receive: @escaping @Sendable (HTTPResponse) -> Void
     ) async throws(HTTPError) {
         try request.validated()
-        nextSerial += 1
-        let serial = nextSerial
+        lastSerial += 1
+        let serial = lastSerial
+
         let failure = await withTaskCancellationHandler {
             await withUnsafeContinuation { continuation in
-                // In here nothing else runs on the loop; at an `await` something may, a shutdown or a cancellation too.
+                // Shutdown and cancellation are checked in here, where nothing else can run: see docs/concurrency.md, 5.
                 do throws(HTTPError) {
-                    let (transfer, driver) = try take(request, before: deadline)
+                    let (transfer, driver) = try prepareTransfer(for: request, before: deadline)
                     transfer.serial = serial
                     transfer.caller = Transfer.Caller(continuation: continuation, receive: receive)
-                    begin(transfer, driver)
+                    begin(transfer, driver: driver)
                 } catch {
                     continuation.resume(returning: error)
                 }
             }
         } onCancel: {
-            // One that comes before the call has begun finds nothing, and the call finds its task cancelled.
+            // A cancellation that comes before the call has begun finds no transfer; the call then finds its task cancelled.
             Task { await self.cancel(serial) }
         }
+
         if let failure { throw failure }
     }
 
-    /// Ends what is in flight (`cancelled`) and closes all connections. Nothing is sent afterwards.
+    /// Ends the calls under way as `cancelled` and closes all connections. Later calls end as `cancelled` too.
     public func shutdown() {
         isShutDown = true
-        for transfer in transfers { abort(transfer, Self.cancelled) }
+        for transfer in transfers { abort(transfer, with: Self.cancelled) }
         driver?.end()
-        free.removeAll()
+        freeTransfers.removeAll()
         transfers.removeAll()
         driver = nil
     }
 
     // MARK: - A call's way
 
-    /// So many calls have room to read a large answer at once, which saves the system work. Where there are more, they
-    /// wait for a slow provider: processor time is not what is short then, and memory counts for each.
-    private static let fewCalls = 64
+    /// Up to this many calls get a buffer that holds a large answer at once, which saves system calls. When there are more,
+    /// they wait for a slow provider; then processor time is not scarce, and each buffer's memory counts.
+    private static let callsWithLargeBuffer = 64
 
-    /// A transfer for the call, ready to begin.
-    private func take(
-        _ request: HTTPRequest, before deadline: ContinuousClock.Instant
+    /// Returns a transfer that is ready to begin.
+    private func prepareTransfer(
+        for request: HTTPRequest, before deadline: ContinuousClock.Instant
     ) throws(HTTPError) -> (Transfer, CurlDriver) {
         let time = deadline - .now
         guard time > .zero else { throw HTTPError(.timeout, "\(request.host): the deadline had passed") }
         guard !Task.isCancelled else { throw Self.cancelled }
-        let (transfer, driver) = try takeFree()
-        transfer.receive(statistics.inFlight < Self.fewCalls ? 65_536 : 32_768)
+
+        let (transfer, driver) = try freeTransfer()
+        transfer.setReceiveBuffer(bytes: statistics.inFlight < Self.callsWithLargeBuffer ? 65_536 : 32_768)
         do {
             try transfer.prepare(request, before: deadline, in: time)
             return (transfer, driver)
         } catch {
-            free.append(transfer)
+            freeTransfers.append(transfer)
             throw error
         }
     }
 
-    /// A transfer that is free, or a new one.
-    private func takeFree() throws(HTTPError) -> (Transfer, CurlDriver) {
+    /// Returns a transfer that is free, or a new one.
+    private func freeTransfer() throws(HTTPError) -> (Transfer, CurlDriver) {
         guard !isShutDown else { throw HTTPError(.cancelled, "the transport is shut down") }
-        guard Self.isReady, let driver = driver ?? makeDriver() else { throw Self.outOfMemory }
-        if let transfer = free.popLast() { return (transfer, driver) }
+        guard Self.isProcessReady, let driver = driver ?? makeDriver() else { throw Self.outOfMemory }
+        if let transfer = freeTransfers.popLast() { return (transfer, driver) }
+
         guard let transfer = Transfer(configuration: configuration, driver: driver) else {
             throw Self.outOfMemory
         }
         transfers.append(transfer)
-        // curl counts connections in use as well.
+
+        // curl's limit includes the connections in use.
         driver.keepConnections(transfers.count + max(1, configuration.maxIdleConnections))
         return (transfer, driver)
     }
 
     private func makeDriver() -> CurlDriver? {
-        driver = CurlDriver(transport: self, configuration: configuration)
+        driver = CurlDriver(owner: self, configuration: configuration)
         return driver
     }
 
-    private func begin(_ transfer: Transfer, _ driver: CurlDriver) {
+    private func begin(_ transfer: Transfer, driver: CurlDriver) {
         statistics.calls += 1
         statistics.inFlight += 1
         guard curl_multi_add_handle(driver.multi, transfer.easy) == CURLM_OK else {
-            finish(transfer, .failure(Self.outOfMemory))
+            finish(transfer, with: .failure(Self.outOfMemory))
             return
         }
+
         if configuration.maxConnectionsPerHost > 0 { guardDeadline(of: transfer) }
-        // Sends at once, over a connection that is open.
-        driver.timeout()
-        collect(driver)
+
+        // Over an open connection this sends the request now.
+        driver.handleDue()
+        finishCompletedTransfers(of: driver)
     }
 
-    /// curl does not count the time that a call waits for a connection.
+    /// Sets a timer that ends the call, because curl does not count the time that a call waits for a connection.
     private func guardDeadline(of transfer: Transfer) {
         let serial = transfer.serial
-        // A little later than curl, which knows more about a call that has begun.
+
+        // curl's own timer comes first, since curl says more about a call that has begun.
         transfer.guardTimer = loop.schedule(at: transfer.deadline + .milliseconds(5)) { [self] in
             assumeIsolated { transport in
                 guard let transfer = transport.transfer(serial) else { return }
                 transfer.guardTimer = nil
-                transport.abort(transfer, transfer.failure(CURLE_OPERATION_TIMEDOUT))
+                transport.abort(transfer, with: transfer.failure(CURLE_OPERATION_TIMEDOUT))
             }
         }
     }
 
-    /// Ends the calls that curl is done with.
-    private func collect(_ driver: CurlDriver) {
+    /// Ends the calls that curl has finished. Called after each call of curl that may finish some.
+    private func finishCompletedTransfers(of driver: CurlDriver) {
         var code = CURLE_OK
         while let easy = locsearch_next_finished(driver.multi, &code) {
             guard let context = locsearch_get_private(easy) else { continue }
             // Unretained is safe: `transfers` keeps every transfer that curl has.
             let transfer = Unmanaged<Transfer>.fromOpaque(context).takeUnretainedValue()
+
             let result = transfer.outcome(code)
             countConnections(transfer, isAnswered: code == CURLE_OK)
             curl_multi_remove_handle(driver.multi, easy)
-            finish(transfer, result)
+            finish(transfer, with: result)
         }
     }
 
     private func cancel(_ serial: UInt64) {
-        if let transfer = transfer(serial) { abort(transfer, Self.cancelled) }
+        if let transfer = transfer(serial) { abort(transfer, with: Self.cancelled) }
     }
 
-    /// The transfer that still serves that call. A search: asked for cancelled and late calls only.
+    /// Returns the transfer that still serves a call; `nil` when the call has ended.
+    ///
+    /// It searches through all transfers, which is cheap enough because only cancelled and late calls are looked for.
     private func transfer(_ serial: UInt64) -> Transfer? { transfers.first { $0.serial == serial } }
 
-    /// Takes a transfer under way out of curl, which closes its connection (HTTP/1) or resets its stream (HTTP/2).
-    private func abort(_ transfer: Transfer, _ error: HTTPError) {
+    /// Removes a transfer under way from curl, which closes its connection (HTTP/1) or resets its stream (HTTP/2).
+    private func abort(_ transfer: Transfer, with error: HTTPError) {
         guard transfer.caller != nil, let driver else { return }
+
         countConnections(transfer, isAnswered: false)
         curl_multi_remove_handle(driver.multi, transfer.easy)
-        finish(transfer, .failure(error))
+        finish(transfer, with: .failure(error))
     }
 
-    /// The one place where a call's continuation is resumed.
-    private func finish(_ transfer: Transfer, _ result: Result<HTTPResponse, HTTPError>) {
+    /// Resumes the call's task. No other method resumes a continuation.
+    private func finish(_ transfer: Transfer, with result: Result<HTTPResponse, HTTPError>) {
         guard let caller = transfer.caller else { return }
+
         transfer.caller = nil
         transfer.serial = 0
         if let timer = transfer.guardTimer {
@@ -183,7 +205,8 @@ public actor HTTPTransport: HTTPSending, ReadinessHandler {
             transfer.guardTimer = nil
         }
         statistics.inFlight -= 1
-        free.append(transfer)
+        freeTransfers.append(transfer)
+
         switch result {
         case .success(let response):
             caller.receive(response)
@@ -198,24 +221,24 @@ public actor HTTPTransport: HTTPSending, ReadinessHandler {
         if opened == 0, isAnswered { statistics.connectionsReused += 1 }
     }
 
+    /// Takes the loop's report about a socket of libcurl's.
     public nonisolated func ready(_ fileDescriptor: Int32, readiness: Readiness) {
         assumeIsolated { transport in
             guard let driver = transport.driver else { return }
-            driver.ready(fileDescriptor, readiness)
-            transport.collect(driver)
+            driver.ready(fileDescriptor, readiness: readiness)
+            transport.finishCompletedTransfers(of: driver)
         }
     }
 
-    /// For the driver, on the loop.
-    nonisolated func timerFired() {
+    nonisolated func curlTimerFired() {
         assumeIsolated { transport in
             guard let driver = transport.driver else { return }
             driver.timerFired()
-            transport.collect(driver)
+            transport.finishCompletedTransfers(of: driver)
         }
     }
 
     private static let cancelled = HTTPError(.cancelled, "the call was cancelled")
-    /// No call can be made for now.
+    /// The error of a call that libcurl has no memory for; a later one may have.
     private static let outOfMemory = HTTPError(.connect, "libcurl could not be set up: out of memory")
 }

@@ -6,28 +6,32 @@ internal import CCurl
     import Darwin
 #endif
 
-/// Where a transfer's calls go. curl formats what a URL holds three times over, letter by letter. So
-/// it gets the origin as its URL, once, and what varies as the request's target, which it copies.
+/// Sets the URL of a transfer's calls.
+///
+/// curl formats a URL three times over, letter by letter. So curl gets the origin as its URL once, and the path and query,
+/// which vary from call to call, as the request's target, which it copies.
 struct RequestAddress {
-    /// A proxy may want the whole URL as the target.
+    /// True with a proxy, which may want the whole URL as the target.
     let isProxied: Bool
-    /// What curl has as its URL, like `http://host:port`; empty: a whole one.
+    /// The origin that curl has as its URL, like `http://host:port`; empty when curl has a whole URL.
     private var origin: [CChar] = []
 
     init(isProxied: Bool) { self.isProxied = isProxied }
 
-    /// - Parameter url: one with a scheme and a host, as `validated()` makes sure of.
+    /// Makes `easy` call `url`, which must have a scheme and a host, as `validated()` makes sure.
     mutating func set(_ url: String, of easy: UnsafeMutableRawPointer) -> CURLcode {
-        // Not by the implicit conversion: that copies.
+        // Swift's implicit conversion of a string to a pointer would copy it.
         url.withCString { url in
             let scheme = strcspn(url, ":") + 3
             let target = url + scheme + strcspn(url + scheme, "/?#")
-            // Without a path, or with a fragment, the target is not simply the rest.
+
+            // Without a path, or with a fragment, the target is not simply the rest of the URL.
             guard !isProxied, strspn(target, "/") > 0, strcspn(target, "#") == strlen(target) else {
                 origin = []
                 let code = locsearch_set_text(easy, CURLOPT_REQUEST_TARGET, nil)
                 return code == CURLE_OK ? locsearch_set_text(easy, CURLOPT_URL, url) : code
             }
+
             let code = setOrigin(UnsafeBufferPointer(start: url, count: target - url), of: easy)
             return code == CURLE_OK ? locsearch_set_text(easy, CURLOPT_REQUEST_TARGET, target) : code
         }

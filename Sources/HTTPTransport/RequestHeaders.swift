@@ -1,19 +1,20 @@
 internal import CCurl
 
-/// The header lines of a transfer's calls, as a list that curl reads; built again only when they change.
+/// The header lines of a transfer's calls, as a list that curl reads. The list is built again only when they change.
 ///
-/// `Accept-Encoding` and `User-Agent` go into that list too: curl formats its own twice, letter by letter (3,500
-/// instructions each).
+/// `Accept-Encoding` and `User-Agent` are in that list too, because curl would format its own twice, letter by letter,
+/// which takes 3,500 instructions each.
 struct RequestHeaders: ~Copyable {
-    /// What this libcurl decodes.
+    /// The content encodings that this libcurl decodes, as `Accept-Encoding` names them.
     static let encodings = locsearch_has_feature(CURL_VERSION_BROTLI) != 0 ? "gzip, br" : "gzip"
 
+    /// The list for `CURLOPT_HTTPHEADER`. It is replaced by `update` and freed with this value.
     private(set) var list: UnsafeMutablePointer<curl_slist>?
     private let defaults: [HTTPRequest.Field]
     private var fields: [HTTPRequest.Field] = []
     private var isPost = false
 
-    /// For calls without headers of their own.
+    /// Makes the list for calls without headers of their own.
     init(userAgent: String) {
         let agent = HTTPRequest.Field(name: "User-Agent", value: userAgent)
         defaults =
@@ -23,9 +24,11 @@ struct RequestHeaders: ~Copyable {
 
     deinit { curl_slist_free_all(list) }
 
-    /// - Returns: whether `list` is another one now.
+    /// Makes the list for a call.
+    /// - Returns: `true` when `list` is a new one, which curl must be given.
     mutating func update(_ fields: [HTTPRequest.Field], isPost: Bool) -> Bool {
         guard self.isPost != isPost || self.fields != fields else { return false }
+
         (self.fields, self.isPost) = (fields, isPost)
         curl_slist_free_all(list)
         list = nil
@@ -37,14 +40,14 @@ struct RequestHeaders: ~Copyable {
         for field in fields { append(field) }
         for field in defaults where !has(field.name) { append(field) }
         if isPost {
-            // No waiting for "100 Continue", and no type that the caller did not state.
+            // An empty value keeps curl from waiting for "100 Continue" and from making up a type.
             list = curl_slist_append(list, "Expect:")
             if !has("Content-Type") { list = curl_slist_append(list, "Content-Type:") }
         }
     }
 
     private mutating func append(_ field: HTTPRequest.Field) {
-        // curl drops a header whose value is blank, unless it ends in a semicolon.
+        // curl drops a header with a blank value, unless its name ends in a semicolon.
         let isBlank = field.value.utf8.allSatisfy { $0 == 0x20 || $0 == 0x09 }
         list = curl_slist_append(list, isBlank ? "\(field.name);" : "\(field.name): \(field.value)")
     }

@@ -1,31 +1,35 @@
-/// What is kept of an answer's status line and headers, taken in line by line as curl reports them.
+/// The parts of an answer's head that are kept, taken in line by line as curl reports them.
 struct ResponseHead {
-    /// All heads of one answer together (interim ones, trailers). curl's own limit, which newer versions have.
+    /// The largest size of all heads of one answer together, with interim heads and trailers. Newer versions of curl have
+    /// the same limit of their own.
     static let maxBytes = 300 * 1024
 
+    /// True once a status line has come.
     private(set) var hasBegun = false
-    /// The empty line has come.
+    /// True once the empty line after the last head has come.
     private(set) var isComplete = false
     private(set) var location: String?
     private(set) var retryAfter: String?
     private(set) var contentType: String?
     private var size = 0
-    /// The same answer after answer: one `String` serves them all.
+    /// The last content type. Answers mostly have the same one, and then share this `String`.
     private var usualContentType = "application/json; charset=utf-8"
 
+    /// Forgets the last answer.
     mutating func reset() {
         (hasBegun, isComplete, size) = (false, false, 0)
         (location, retryAfter, contentType) = (nil, nil, nil)
     }
 
-    /// - Parameter line: with its line break.
+    /// Takes in one line, with its line break.
     /// - Returns: `false` when the head is too large.
     mutating func take(_ line: UnsafeRawBufferPointer) -> Bool {
         size += line.count
         guard size <= Self.maxBytes, let first = line.first else { return size <= Self.maxBytes }
+
         switch first | 0x20 {
         case UInt8(ascii: "h"):
-            // An interim answer (1xx) has a head of its own; the last one counts.
+            // An interim answer (1xx) has a head of its own. The last head counts.
             if line.starts(with: "HTTP/".utf8) { (hasBegun, isComplete) = (true, false) }
         case UInt8(ascii: "\r") | 0x20, UInt8(ascii: "\n") | 0x20: isComplete = true
         case _ where isComplete: break  // a trailer
@@ -50,11 +54,13 @@ struct ResponseHead {
         contentType = usualContentType
     }
 
+    /// Returns the value of a header line, without blanks around it; `nil` for a line of another name.
     /// - Parameter name: in small letters.
     private func value(of name: StaticString, in line: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer? {
         let length = name.utf8CodeUnitCount
         guard line.count > length, line[length] == UInt8(ascii: ":") else { return nil }
         for index in 0..<length where line[index] | 0x20 != name.utf8Start[index] | 0x20 { return nil }
+
         func isBlank(_ byte: UInt8) -> Bool { byte <= 0x20 }
         var (start, end) = (length + 1, line.count)
         while start < end, isBlank(line[start]) { start += 1 }

@@ -1,19 +1,20 @@
 internal import CCurl
 internal import EventLoop
 
-/// One easy handle with what a call needs; it serves one call after another. Confined to the transport's actor; curl's
-/// callbacks come within the transport's calls of curl.
+/// One easy handle with all that a call needs. It serves one call after another. It is confined to the transport's actor,
+/// and so are curl's callbacks, which curl makes only while the transport calls curl.
 final class Transfer {
+    /// The handle, which this object frees.
     let easy: UnsafeMutableRawPointer
-    /// Names the call it serves, 0 between calls: a cancellation that comes late must not hit the next one.
+    /// The number of the call that is served, 0 between calls, so that a late cancellation does not hit the next call.
     var serial: UInt64 = 0
-    /// Who waits for the call, `nil` between calls. Resumed once: whoever takes it out resumes it.
+    /// The task that waits for the call, `nil` between calls. Whoever takes it out resumes it, so it is resumed once.
     var caller: Caller?
-    /// Ends a call that waits for a connection.
+    /// The timer that ends a call which waits for a connection.
     var guardTimer: TimerID?
 
     struct Caller {
-        /// Unsafe saves an allocation a call.
+        // The checked kind would cost an allocation a call.
         let continuation: UnsafeContinuation<HTTPError?, Never>
         let receive: @Sendable (HTTPResponse) -> Void
     }
@@ -29,29 +30,32 @@ final class Transfer {
     private var isTooLarge = false
     private let limit: Int
 
-    /// - Parameter driver: told of sockets that open and close.
+    /// Makes a transfer that serves no call yet; `nil` when memory is short.
+    /// - Parameter driver: is told about sockets that open and close.
     init?(configuration: HTTPConfiguration, driver: CurlDriver) {
         guard let easy = curl_easy_init() else { return nil }
         self.easy = easy
         limit = configuration.maxResponseBytes
         address = RequestAddress(isProxied: configuration.proxy != nil)
         headers = RequestHeaders(userAgent: configuration.userAgent)
-        // Unretained is safe: this object owns the handle and ends it in `deinit`; the driver outlives every transfer
-        // that is under way, and the connections are its own (its multi handle's).
+
+        // Unretained is safe: this object owns the handle and frees it in `deinit`. The driver outlives every transfer
+        // that is under way, and the connections belong to the driver's multi handle.
         let this = Unmanaged.passUnretained(self).toOpaque()
         locsearch_set_pointer(easy, CURLOPT_PRIVATE, this)
-        locsearch_set_write(easy, Transfer.bodyArrived, this)
-        locsearch_set_header(easy, Transfer.headerArrived, this)
+        locsearch_set_write(easy, Transfer.onBody, this)
+        locsearch_set_header(easy, Transfer.onHeader, this)
         locsearch_set_socket_callbacks(
-            easy, CurlDriver.socketOpened, CurlDriver.closeSocket, Unmanaged.passUnretained(driver).toOpaque())
-        setOptions(configuration)
+            easy, CurlDriver.onSocketOpened, CurlDriver.onCloseSocket, Unmanaged.passUnretained(driver).toOpaque())
+
+        setFixedOptions(configuration)
         locsearch_set_headers(easy, headers.list)
     }
 
     deinit { curl_easy_cleanup(easy) }
 
-    /// Those that no call changes.
-    private func setOptions(_ configuration: HTTPConfiguration) {
+    /// Sets the options that no call changes.
+    private func setFixedOptions(_ configuration: HTTPConfiguration) {
         locsearch_set_long(easy, CURLOPT_NOSIGNAL, 1)
         locsearch_set_quick_exit(easy)
         locsearch_allow_http_only(easy)
@@ -61,26 +65,30 @@ final class Transfer {
         locsearch_set_long(easy, CURLOPT_SUPPRESS_CONNECT_HEADERS, 1)
         locsearch_set_long(easy, CURLOPT_TCP_NODELAY, 1)
         locsearch_set_long(easy, CURLOPT_TCP_KEEPALIVE, 1)
-        // The URL is sent as the caller wrote it.
+
+        // curl must send the URL as the caller wrote it.
         locsearch_set_long(easy, CURLOPT_PATH_AS_IS, 1)
-        // Announced as too large: refused before the body comes.
+
+        // An answer whose head announces too much is refused before its body comes.
         locsearch_set_large(easy, CURLOPT_MAXFILESIZE_LARGE, curl_off_t(limit))
         locsearch_set_text(easy, CURLOPT_ACCEPT_ENCODING, RequestHeaders.encodings)
+
         locsearch_set_text(easy, CURLOPT_PROXY, configuration.proxy ?? "")
         locsearch_set_text(easy, CURLOPT_NOPROXY, configuration.proxy == nil ? "*" : "")
         if let caFile = configuration.caFile { locsearch_set_text(easy, CURLOPT_CAINFO, caFile) }
         locsearch_set_long(easy, CURLOPT_CONNECTTIMEOUT_MS, max(1, configuration.connectTimeout.roundedUpMilliseconds))
     }
 
-    /// How much is read at once. curl allocates it for each call.
-    func receive(_ bytes: Int) {
+    /// Sets how much is read at once, 16 KB to 512 KB. curl allocates that buffer for each call.
+    func setReceiveBuffer(bytes: Int) {
         guard bytes != bufferBytes else { return }
         bufferBytes = bytes
         locsearch_set_long(easy, CURLOPT_BUFFERSIZE, bytes)
     }
 
-    /// Takes over a call.
-    /// - Parameter time: what is left until `deadline`, more than zero.
+    /// Sets everything that differs from call to call.
+    /// - Parameter time: the time that is left until `deadline`, more than zero.
+    /// - Throws: `invalidRequest` for a URL or body that curl does not take.
     func prepare(
         _ request: HTTPRequest, before deadline: ContinuousClock.Instant, in time: Duration
     ) throws(HTTPError) {
@@ -89,10 +97,16 @@ final class Transfer {
         body = []
         isTooLarge = false
         head.reset()
+
         guard address.set(request.url, of: easy) == CURLE_OK else {
             throw HTTPError(.invalidRequest, "\(request.host): the URL is too long")
         }
         locsearch_set_long(easy, CURLOPT_TIMEOUT_MS, time.roundedUpMilliseconds)
+        try setMethod(request)
+        if headers.update(request.fields, isPost: isPost) { locsearch_set_headers(easy, headers.list) }
+    }
+
+    private func setMethod(_ request: HTTPRequest) throws(HTTPError) {
         switch request.method {
         case .get:
             if isPost { locsearch_set_long(easy, CURLOPT_HTTPGET, 1) }
@@ -102,49 +116,54 @@ final class Transfer {
             locsearch_set_long(easy, CURLOPT_POST, 1)
             locsearch_set_large(easy, CURLOPT_POSTFIELDSIZE_LARGE, curl_off_t(bytes.count))
             let code = bytes.withUnsafeBytes { bytes in
-                // No bytes have no address, and curl takes none for "read them from a callback".
+                // An empty array has no address, which curl would take for "read the body from a callback".
                 guard let start = bytes.baseAddress else { return locsearch_set_text(easy, CURLOPT_COPYPOSTFIELDS, "") }
                 return locsearch_set_pointer(easy, CURLOPT_COPYPOSTFIELDS, UnsafeMutableRawPointer(mutating: start))
             }
             guard code == CURLE_OK else { throw HTTPError(.invalidRequest, "\(request.host): the body is too large") }
         }
-        if headers.update(request.fields, isPost: isPost) { locsearch_set_headers(easy, headers.list) }
     }
 
-    /// The call's result, once curl is done with it. Gives the body away.
+    /// Returns the call's result, once curl has finished it. Call it once, because it gives the body away.
     func outcome(_ code: CURLcode) -> Result<HTTPResponse, HTTPError> {
         var received: [UInt8] = []
         swap(&received, &body)
+
         // curl takes a connection that ends within the headers for a complete answer without a body.
         let code = code == CURLE_OK && !head.isComplete ? CURLE_PARTIAL_FILE : code
         guard code == CURLE_OK else { return .failure(failure(code)) }
+
         return .success(
             HTTPResponse(
                 status: locsearch_get_long(easy, CURLINFO_RESPONSE_CODE), body: received, location: head.location,
                 retryAfter: head.retryAfter, contentType: head.contentType))
     }
 
+    /// Returns the error of a call that ended with `code`.
     func failure(_ code: CURLcode) -> HTTPError {
         let host = request.host
         if isTooLarge || code == CURLE_FILESIZE_EXCEEDED {
             return HTTPError(.tooLarge, "\(host): the answer is larger than \(limit) bytes")
         }
+
         let isConnected = locsearch_get_large(easy, CURLINFO_PRETRANSFER_TIME_T) > 0
         return HTTPError(
             code, host: host, progress: head.hasBegun ? .reading : isConnected ? .waiting : .connecting,
-            // curl counts in whole milliseconds.
+            // curl counts in whole milliseconds and may be early by one.
             isPastDeadline: deadline - .now < .milliseconds(2))
     }
 
-    // MARK: - curl's callbacks: less than what was given ends the transfer
+    // MARK: - curl's callbacks
+    //
+    // A callback that returns less than the number of bytes it was given ends the transfer.
 
-    private func take(_ bytes: UnsafeRawBufferPointer) -> Bool {
+    private func takeBody(_ bytes: UnsafeRawBufferPointer) -> Bool {
         guard bytes.count <= limit - body.count else {
             isTooLarge = true
             return false
         }
         if body.isEmpty {
-            // -1: not announced. Compressed bodies announce less and grow.
+            // -1 stands for a length that was not announced. A compressed body announces less than it grows to.
             let announced = Int(clamping: locsearch_get_large(easy, CURLINFO_CONTENT_LENGTH_DOWNLOAD_T))
             body.reserveCapacity(min(limit, max(bytes.count, announced)))
         }
@@ -158,17 +177,18 @@ final class Transfer {
         return false
     }
 
+    /// Returns the transfer of a callback's context. Unretained is safe: a transfer outlives its handle's callbacks.
     private static func transfer(_ context: UnsafeMutableRawPointer) -> Transfer {
         Unmanaged<Transfer>.fromOpaque(context).takeUnretainedValue()
     }
 
-    private static let bodyArrived: locsearch_write_fn = { data, size, count, context in
+    private static let onBody: locsearch_write_fn = { data, size, count, context in
         guard let context else { return 0 }
         let bytes = UnsafeRawBufferPointer(start: data, count: size * count)
-        return transfer(context).take(bytes) ? bytes.count : 0
+        return transfer(context).takeBody(bytes) ? bytes.count : 0
     }
 
-    private static let headerArrived: locsearch_write_fn = { data, size, count, context in
+    private static let onHeader: locsearch_write_fn = { data, size, count, context in
         guard let context else { return 0 }
         let line = UnsafeRawBufferPointer(start: data, count: size * count)
         return transfer(context).takeHeader(line) ? line.count : 0
@@ -176,7 +196,7 @@ final class Transfer {
 }
 
 extension Duration {
-    /// 0 to a day.
+    /// Whole milliseconds, rounded up; at least 0, at most a day.
     var roundedUpMilliseconds: Int {
         let (seconds, attoseconds) = components
         if seconds >= 86_400 { return 86_400_000 }
