@@ -27,11 +27,11 @@ REPOSITORY = {
 }
 
 
-def problems(readme: str) -> list[str]:
-    """Returns what is wrong with a repository that has this README."""
+def problems(readme: str, more: dict[str, str] = {}) -> list[str]:
+    """Returns what is wrong with a repository that has this README, and these files more."""
     with tempfile.TemporaryDirectory() as folder:
         root = Path(folder)
-        for name, content in (REPOSITORY | {"README.md": readme}).items():
+        for name, content in (REPOSITORY | more | {"README.md": readme}).items():
             (root / name).parent.mkdir(parents=True, exist_ok=True)
             (root / name).write_text(content, encoding="utf-8")
         subprocess.run(["git", "init", "-q", folder], check=True)
@@ -90,6 +90,13 @@ Shown by `kill-9` and `ordering-key`.
                 self.assertEqual(len(found), 1, found)
                 self.assertRegex(found[0], r"^README\.md:[5-9]: ")
                 self.assertIn(problem, found[0])
+
+    def test_each_experiment_is_on_the_page_about_them(self):
+        page = "ops/experiments/README.md"
+        self.assertEqual(problems("# Title\n", {page: "`kill-9`, `ordering-key`\n"}), [])
+        self.assertEqual(
+            problems("# Title\n", {page: "`kill-9` and ordering-key\n"}),
+            [f"{page}:1: the experiment `ordering-{{by}}` is not named here"])
 
 
 if __name__ == "__main__":
