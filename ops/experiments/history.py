@@ -30,7 +30,7 @@ from collections import Counter, defaultdict
 from dataclasses import dataclass, field
 
 OUTCOMES = ("result", "error")
-SHOWN = 20  # of each kind of violation; the rest is counted
+SHOWN = 20  # So many of each kind of violation are shown; the rest is counted.
 
 
 @dataclass(slots=True)
@@ -49,7 +49,7 @@ class Request:
 @dataclass
 class Verdict:
     sent: int = 0
-    outcomes: int = 0  # distinct requests that have one
+    outcomes: int = 0  # The number of distinct requests that have an outcome.
     results: int = 0
     errors: int = 0
     dead_letters: int = 0
@@ -61,7 +61,7 @@ class Verdict:
     order_violations: int = 0
     commit_violations: int = 0
     kills: int = 0
-    rate_per_worker: float = 0.0  # outcomes per second of one worker while any came
+    rate_per_worker: float = 0.0  # One worker's outcomes per second, in the intervals that had any.
     bound: int = 0
     codes: dict = field(default_factory=dict)
     violations: list = field(default_factory=list)
@@ -72,17 +72,17 @@ class Verdict:
 
 
 class History:
-    """Takes events one by one; `judge` may be called at any time, best once nothing more comes."""
+    """Takes events one by one. `judge` may be called at any time, but says most once nothing more comes."""
 
     def __init__(self) -> None:
         self.params = {"ordering": "unordered", "inFlight": 256, "commitInterval": 1.0, "allowed": None}
         self.requests: dict[tuple[int, int], Request] = {}
-        self.early: dict[tuple[int, int], list] = defaultdict(list)  # outcomes read before their request was acknowledged
+        self.early: dict[tuple[int, int], list] = defaultdict(list)  # Outcomes that were read before their request was acknowledged.
         self.commits: list[dict] = []
         self.kills = 0
         self.live: list[tuple[float, int]] = []
         self.per_interval: Counter = Counter()
-        self.finished = 0  # requests with at least one outcome (and, if bad, a dead letter)
+        self.finished = 0  # The requests with at least one outcome and, if they were bad, a dead letter.
 
     # Taking events in
 
@@ -130,7 +130,7 @@ class History:
 
     @staticmethod
     def _fault(request: Request, e: dict) -> str | None:
-        """What is wrong with one outcome by itself."""
+        """Returns what is wrong with one outcome by itself, or None."""
         if e.get("fault"):
             return e["fault"]
         if e["kind"] == "dead":
@@ -192,7 +192,7 @@ class History:
         v.codes = dict(codes.most_common())
 
     def _identities(self, v: Verdict) -> None:
-        """A redelivered request must give the same event id again, and no two requests the same one."""
+        """Checks that a redelivered request gives the same event id again, and that no two requests give the same one."""
         owner: dict[str, tuple] = {}
         for at, r in self.requests.items():
             ids = {o[4] for o in r.outcomes if o[4]}
@@ -218,7 +218,7 @@ class History:
                 self._violation("wrong", (p, o), "superseded, but no newer request of its session exists")
 
     def _order(self, v: Verdict) -> None:
-        """First outcomes, as the outcome topics hold them, against the order of the requests."""
+        """Compares the first outcomes, as the outcome topics hold them, with the order of the requests."""
         ordering = self.params["ordering"]
         if ordering == "unordered":
             return
@@ -237,13 +237,13 @@ class History:
                 highest = max(highest, o)
 
     def _committed(self, v: Verdict) -> None:
-        """No offset may be committed past a request whose outcome was not yet in the outcome topic."""
+        """Checks that no offset was committed past a request whose outcome was not yet in the outcome topic."""
         by_partition: dict[int, list] = defaultdict(list)
         for (p, o), r in self.requests.items():
             by_partition[p].append((o, r))
         for rows in by_partition.values():
             rows.sort(key=lambda row: row[0])
-        checked: dict[int, int] = defaultdict(int)  # rows below are known to be out since an earlier sample
+        checked: dict[int, int] = defaultdict(int)  # Rows below this one are known to be out since an earlier sample.
         for sample in self.commits:
             for p, committed in ((int(p), c) for p, c in sample["committed"].items()):
                 rows, i = by_partition[p], checked[p]

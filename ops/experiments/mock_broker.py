@@ -16,7 +16,7 @@ from pathlib import Path
 
 APIS = {"Produce": 0, "Fetch": 1, "ListOffsets": 2, "Metadata": 3, "OffsetCommit": 8, "OffsetFetch": 9, "FindCoordinator": 10, "JoinGroup": 11, "Heartbeat": 12,
         "LeaveGroup": 13, "SyncGroup": 14, "ApiVersion": 18, "InitProducerId": 22, "AddPartitionsToTxn": 24, "AddOffsetsToTxn": 25, "EndTxn": 26, "TxnOffsetCommit": 28}
-HIGHEST_ERROR = 200  # beyond every code there is
+HIGHEST_ERROR = 200  # This is beyond every code that there is.
 
 
 def wheel_library() -> str:

@@ -31,9 +31,9 @@ def one(lab: Lab, adaptive: bool) -> tuple[float, float]:
     done = False
     name = "adaptive" if adaptive else "fixed"
     load = lab.sender.start(1_000_000, 350, until=lambda: done, prefix=name, ahead=20_000)
-    time.sleep(10)  # as long in both forms: what it has learnt decides how fast it lets go
+    time.sleep(10)  # The same in both forms, because what the limit has learnt decides how fast it falls.
     lab.provider.capacity(CAPACITY // 4)
-    time.sleep(5)  # it may look for its new measure
+    time.sleep(5)  # The limit has this long to find its new measure.
     began = lab.recorder.now
     time.sleep(lab.size(20, 30))
     ended = lab.recorder.now

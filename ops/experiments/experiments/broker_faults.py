@@ -30,7 +30,7 @@ def run(lab: Lab) -> None:
             time.sleep(lab.size(2, 4))
             lab.broker.tell(up=broker)
             lab.steady()
-        # Where the coordinator's word was lost, a worker may have lost its partitions: that costs what its crash would.
+        # When the coordinator's answer was lost, a worker may have lost its partitions, which costs as much as its crash.
         lab.recorder.add("kill", worker="all, by the broker", losses=workers)
     done = True
     load.join()

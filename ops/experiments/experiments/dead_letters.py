@@ -46,7 +46,7 @@ def run(lab: Lab) -> None:
     lab.figure("sent again", f"{sum(again.values())} records, {missing} missing, {doubled} doubled, {len(set(again) - wanted)} changed")
     lab.check(missing == 0, f"{missing} dead letters were not sent again")
     lab.check(not set(again) - wanted, "a record came back changed")
-    lab.check(doubled <= 1, f"{doubled} were sent twice")  # one: acknowledged but not yet noted when it was killed
+    lab.check(doubled <= 1, f"{doubled} were sent twice")  # One may have been acknowledged but not yet noted when the command was killed.
 
 
 def request_ends(lab: Lab) -> dict[int, int]:

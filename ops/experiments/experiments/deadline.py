@@ -16,7 +16,7 @@ def run(lab: Lab) -> None:
     lab.workers(1, worker__maxAge="60s", worker__concurrency=1024)
     now = time.time()
     for i in range(each):
-        # Over when it is read; half of its time gone; the same without age.
+        # The first is over when it is read, the second has 2 s of its 8 s left, and the third is fresh.
         lab.sender.send(f"over{i}", request(f"over{i}", i, timeoutMs=1000), timestamp_ms=int((now - 5) * 1000))
         lab.sender.send(f"half{i}", request(f"half{i}", i, timeoutMs=8000, keyword=fault("hang")), timestamp_ms=int((now - 6) * 1000))
         lab.sender.send(f"fresh{i}", request(f"fresh{i}", i, timeoutMs=8000), timestamp_ms=int(time.time() * 1000))

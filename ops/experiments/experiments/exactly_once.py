@@ -16,16 +16,17 @@ def run(lab: Lab) -> None:
     lab.recorder.add("params", allowed=0)
     ledger = begin_on_tansu(lab) if kind == "tansu" else None
     if not ledger:
-        lab.begin(partitions=8, kind=kind, isolation="read_committed")  # a broker that hides aborted records
+        lab.begin(partitions=8, kind=kind, isolation="read_committed")  # The broker of this run hides aborted records.
     lab.provider.latency(30)
-    # Longer than one is frozen, so that it may end what it had begun; the partitions of one that was killed wait so long.
+    # Longer than a worker is frozen, so that it can end the transaction that it had begun. The partitions of a worker that
+    # was killed wait for as long.
     fleet = lab.workers(3, client={"transaction.timeout.ms": 15_000}, worker__delivery="exactly-once")
     if not ledger:
         disturb(lab, fleet, rate, kills)
         return lab.end(settle=120)
     try:
         disturb(lab, fleet, rate, kills)
-    finally:  # a run that could not go on is judged fairly too
+    finally:  # A run that could not go on is judged by what it did.
         lab.sender.ended = True
         try:
             lab.check(lab.commits_catch_up(60), "finished requests were left uncommitted")
@@ -45,7 +46,7 @@ def disturb(lab: Lab, fleet: Fleet, rate: int, kills: int) -> None:
     for n in range(kills):
         settled(lab)
         victim = chance.choice(sorted(fleet.workers))
-        if n % 3 == 2:  # longer than its session: it must find itself fenced when it wakes
+        if n % 3 == 2:  # The pause exceeds the session timeout, so the worker must find itself fenced when it wakes.
             fleet.freeze(victim)
             time.sleep(lab.broker.session_ms / 1000 + 4)
             fleet.thaw(victim)

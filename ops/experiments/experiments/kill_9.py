@@ -13,8 +13,8 @@ def run(lab: Lab) -> None:
     done = False
     load = lab.sender.start(20 * total, rate, until=lambda: done and lab.recorder.sent >= total)
     for _ in range(kills):
-        # Each under load and in a settled group: the mock broker refuses commits while one forms, which would repeat
-        # more than a commit interval.
+        # Each kill hits a settled group under load. The mock broker refuses commits while a group forms, so a kill
+        # would then repeat more than one commit interval.
         lab.steady()
         victim = chance.choice(sorted(fleet.workers))
         lab.say(f"kill -9 of worker {victim}")

@@ -4,11 +4,11 @@ import time
 from harness.lab import Experiment, Lab
 from harness.report import sparkline
 
-GROWTH_MB, GROWTH = 8, 1.10  # most that the second half's peak may be above the first half's
+GROWTH_MB, GROWTH = 8, 1.10  # The second half's peak may exceed the first half's by so much.
 
 
 def judge(lab: Lab, since: float, what: str) -> None:
-    """Flat: once warm it grows no more than malloc's noise."""
+    """Checks that memory is flat: once the worker is warm, it grows no more than malloc's noise."""
     sizes = lab.watch.megabytes(since=since)
     if len(sizes) < 8:
         lab.recorder.problem(f"only {len(sizes)} samples of memory")
@@ -21,7 +21,7 @@ def judge(lab: Lab, since: float, what: str) -> None:
 
 
 def hanging(lab: Lab) -> None:
-    """No answer ever: each request takes its whole deadline, and the rest waits in the topic."""
+    """The provider never answers, so each request takes its whole deadline and the rest waits in the topic."""
     total, stuck = lab.size((4_000, 8), (40_000, 60))
     lab.begin(partitions=8)
     lab.provider.faults(1.0, "hang")
@@ -45,8 +45,8 @@ def refused(lab: Lab) -> None:
     lab.provider.latency(5)
     lab.sender.many(total)
     lab.broker.tell(fail={"api": "Produce", "errors": ["NOT_ENOUGH_REPLICAS"] * 2000})
-    # The mock does not check sequences: it would take a partition's second batch while the first is refused, which no
-    # broker does, and the client then takes the first for written too. So one request at a time.
+    # The mock does not check sequence numbers: it would accept a partition's second batch while it refuses the first, as
+    # no real broker does, and the client would then take the first for written as well. So only one request is in flight.
     lab.workers(1, worker__concurrency=256, client={"max.in.flight.requests.per.connection": 1})
     lab.recorder.add("params", allowed=0)
     end = time.monotonic() + stuck
@@ -61,7 +61,7 @@ def refused(lab: Lab) -> None:
 
 def backlog(lab: Lab) -> None:
     """All requests are there before the worker starts."""
-    total, partitions = lab.size((150_000, 8), (1_000_000, 64))  # enough to be warm before the first half is over
+    total, partitions = lab.size((150_000, 8), (1_000_000, 64))  # So many that the worker is warm before the first half is over.
     lab.begin(partitions=partitions, results=16)
     lab.provider.latency(1)
     lab.recorder.add("params", allowed=0)

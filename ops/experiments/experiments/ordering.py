@@ -10,10 +10,10 @@ def ordered(by: str):
         lab.provider.varied_latency(20, 250)
         fleet = lab.workers(2, worker__ordering=by, if_known={"providers.hotpepper.breaker.enabled": False})
 
-        def keyword(i: int) -> str | None:  # now and then one holds up its key until its deadline
+        def keyword(i: int) -> str | None:  # Now and then a request holds up its key until its deadline.
             return fault("hang") if i % 397 == 0 else None
 
-        # Until the last crash is over: the bound takes the mean rate of the run for that at the crash.
+        # Requests flow until the last crash is over, because the bound takes the mean rate of the run for the rate at the crash.
         done = False
         load = lab.sender.start(1_000_000, rate, until=lambda: done and lab.recorder.sent >= total, keys=60, keyword=keyword, timeoutMs=800)
         for _ in range(lab.size(1, 8)):

@@ -6,9 +6,9 @@ from harness.lab import Experiment, Lab
 from harness.provider import fault
 
 DEADLINE_MS = 1_500
-# What the fault does, and the codes it may end in.
+# Each fault, by the simulator's name for it, and the error codes that it may end in.
 CUT = {"bad-response", "unreachable"}
-KINDS = {  # HTML from Hot Pepper is its notice of maintenance
+KINDS = {  # An HTML page from Hot Pepper is its notice of maintenance.
     "none": {"result"}, "delay=300": {"result"}, "hang": {"timeout"}, "hang-body": {"timeout"}, "drip=20000": {"timeout"},
     "reset": {"unreachable"}, "close": CUT, "reset-body": CUT, "truncated": CUT, "cut-chunked": CUT, "cut": {"bad-response"}, "bad-gzip": {"bad-response"},
     "garbage": {"bad-response"}, "html": {"upstream-unavailable"}, "xml": {"bad-response"}, "empty": {"bad-response"}, "deep": {"bad-response"}, "shape": {"bad-response"},

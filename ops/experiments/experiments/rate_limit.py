@@ -9,13 +9,14 @@ SETTINGS = {"providers.hotpepper.requestsPerSecond": LIMIT, "providers.hotpepper
 
 def run(lab: Lab) -> None:
     workers, calm = 4, lab.size(5, 30)
-    # Not about duplicates (`scale`, `rolling-restart` are): the mock does not wait for members that finish what they have,
-    # and refuses their commits.
+    # Duplicates do not matter here; `scale` and `rolling-restart` are about them. The mock does not wait for members that
+    # finish what they have, and refuses their commits.
     lab.recorder.add("params", allowed=100_000)
     lab.begin(partitions=12, errors=8)
     lab.provider.latency(20)
-    # The mock's rebalances wait for the session less 1 s, others' only for the members: short, so that they take as long;
-    # and nobody may take longer to hear of them and to finish what he has, for the mock does not wait for him.
+    # A rebalance of the mock takes the session timeout less 1 s, that of other brokers only as long as the members need. With
+    # a short session both take about as long. The deadline and the heartbeat interval are shorter still, because the mock
+    # does not wait for a member that has yet to hear of the rebalance or to finish what it has.
     session = {"session.timeout.ms": 1500, "heartbeat.interval.ms": 100} if lab.broker.can_fail else None
     fleet = lab.workers(workers, client=session, worker__concurrency=256, worker__deadline="300ms", **{k.replace(".", "__"): v for k, v in SETTINGS.items()})
     done = False
@@ -25,8 +26,8 @@ def run(lab: Lab) -> None:
     time.sleep(calm)
     judge(lab, "calm")
     lab.provider.reset()
-    # What moves is nobody's until the group has agreed, so each change costs a part of the limit. One every four seconds is
-    # more than a roll-out makes.
+    # The part of the limit that moves is nobody's until the group has agreed, so each change costs some of it. A change every
+    # four seconds is more than a roll-out makes.
     replaced = lab.size(2, 4)
     for i in range(replaced):
         lab.say(f"worker {i} leaves and comes back")
@@ -48,11 +49,11 @@ def run(lab: Lab) -> None:
 
 
 def judge(lab: Lab, when: str) -> None:
-    stats = lab.provider.stats()  # since its reset
+    stats = lab.provider.stats()  # The counts since the last reset.
     elapsed = stats["elapsedMs"] / 1000
     used = stats["requests"] / (LIMIT * elapsed)
-    # The provider's own count over every window of 1 s, wherever it begins: calls by second of the clock would hide a
-    # burst across two of them.
+    # The provider counts over every window of 1 s, wherever it begins. Calls by second of the clock would hide a burst that
+    # lies across two of them.
     most = lab.provider.most_in_one_second()
     whole = [n for _, n in sorted(lab.provider.arrivals().items())[1:-1]]
     lab.figure(f"limit {LIMIT}/s, burst {BURST}, {when}", f"at most {most} calls in any second, at least {min(whole, default='?')}; {used:.1%} of the limit used over {elapsed:.1f} s")

@@ -8,7 +8,7 @@ ONE = "providers.hotpepper."
 
 
 def outage(lab: Lab) -> None:
-    """Every call fails for a while: it must not be multiplied."""
+    """Every call fails for a while, and retries must not multiply the calls."""
     seconds, rate = lab.size((8, 200), (60, 300))
     lab.recorder.add("params", allowed=0)
     lab.begin(errors=8)
@@ -24,13 +24,13 @@ def outage(lab: Lab) -> None:
     lab.provider.faults(0.0)
     lab.end()
     lab.figure("calls per request while all fail", f"{calls / (rate * seconds):.3f}")
-    # The budget's window is 10 s: the requests from before count in it as well.
+    # The budget looks back 10 s, so the requests from before the outage count in it as well.
     retries, requests = calls - rate * seconds, rate * (seconds + 2)
     lab.check(retries <= 0.2 * requests, f"{retries} retries for {requests} requests: more than a fifth")
 
 
 def breaker(lab: Lab) -> None:
-    """It opens when calls fail, lets requests fail at once, and closes when the provider is back."""
+    """The breaker opens when calls fail, lets requests fail at once, and closes when the provider is back."""
     rate = 200
     lab.recorder.add("params", allowed=0)
     lab.begin(errors=8)
@@ -63,14 +63,14 @@ def breaker(lab: Lab) -> None:
 
 
 def bad_key(lab: Lab, rate: int) -> None:
-    """A refused key opens it at once; the answers to nobody's fault but the request's never do."""
+    """A refused key opens the breaker at once. An answer that is the request's own fault never opens it."""
     calls = lab.provider.calls()
-    lab.provider.faults(1.0, "2000")  # Hot Pepper: the key is not valid
+    lab.provider.faults(1.0, "2000")  # By this code Hot Pepper says that the key is not valid.
     lab.sender.many(rate, rate, prefix="key")
     lab.settle(20)
     lab.provider.faults(0.0)
     lab.figure("with a refused key", f"{lab.provider.calls() - calls} calls for {rate} requests")
-    lab.check(lab.provider.calls() - calls <= 70, "calls went on with a key that is refused")  # what was in flight
+    lab.check(lab.provider.calls() - calls <= 70, "calls went on with a key that is refused")  # These were in flight when the breaker opened.
 
 
 def fallback(lab: Lab) -> None:

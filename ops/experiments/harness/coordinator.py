@@ -1,12 +1,13 @@
-"""What Kafka's coordinators do and Tansu's do not, done by the relay in front of it: without it no worker could keep exactly-once.
+"""The relay in front of Tansu does here what Kafka's coordinators do and Tansu's do not. Without it no worker could keep
+exactly-once.
 
-- Offsets of a member that is none any more are refused (KIP-447), so that one that was frozen cannot commit for
-  partitions that others have by then. Whether it still is one Tansu says, asked with a heartbeat.
-- Offsets in a transaction that has not ended are not given out (`require_stable`): who takes over the partition waits.
+- Offsets of a process that is no member of the group any more are refused (KIP-447), so that a worker that was frozen
+  cannot commit for partitions that others have by then. A heartbeat asks Tansu whether it still is a member.
+- Offsets in a transaction that has not ended are not given out (`require_stable`): the next owner of the partition waits.
 - Offsets of a transaction that was committed are given out. Tansu holds them back while an older transaction is open.
 - A transaction that outlives its `transaction.timeout.ms` is aborted and its producer fenced. Tansu keeps it open.
-- A producer may ask for its next epoch (KIP-360), as librdkafka does after some aborts. Tansu refuses; so it is asked as
-  if by a new one, once it is clear that nobody else has taken the id.
+- A producer may ask for its next epoch (KIP-360), as librdkafka does after some aborts. Tansu refuses this, so the relay
+  asks as a new producer would, once it is clear that nobody else has taken the id.
 """
 import socket
 import struct
@@ -22,23 +23,23 @@ Producer = tuple[int, int]  # id and epoch
 
 
 class Coordinator:
-    """Asked about each request before it goes on, and told the answers that matter. Safe from any thread."""
+    """Judges each request before it goes on to the broker, and learns from the answers. Safe from any thread."""
 
     def __init__(self, aborted):
-        """aborted: called with a producer whose transaction has timed out, or whose successor has begun."""
+        """Calls `aborted` with each producer whose transaction has timed out, or whose successor has begun."""
         self.aborted = aborted
         self.port = 0
-        self.pending: dict[tuple[str, str, int], tuple[Producer, int]] = {}  # group, topic, partition: offsets in a transaction that is open
+        self.pending: dict[tuple[str, str, int], tuple[Producer, int]] = {}  # By group, topic and partition: offsets in an open transaction.
         self.committed: dict[tuple[str, str, int], int] = {}
-        self.newest: dict[str, Producer] = {}  # by transactional id
-        self.begun: dict[Producer, tuple[str, float]] = {}  # transactional id, and when it times out
+        self.newest: dict[str, Producer] = {}  # By transactional id.
+        self.begun: dict[Producer, tuple[str, float]] = {}  # The transactional id, and when the transaction times out.
         self.fenced: set[Producer] = set()
         self._timeouts: dict[str, float] = {}
         self._lock = threading.Lock()
         self._stopped = threading.Event()
 
     def watch(self, port: int) -> None:
-        """Ends what takes too long, at the broker on `port`."""
+        """Begins to abort transactions that take too long, at the broker on `port`."""
         self.port = port
         threading.Thread(target=self._watch, daemon=True).start()
 
@@ -46,8 +47,11 @@ class Coordinator:
         self._stopped.set()
 
     def request(self, api: int, version: int, f) -> bytes | tuple | None:
-        """`f`: its body. Bytes: the body of the answer in the broker's place. A tuple: to be given to `answer` with what
-        the broker says."""
+        """Judges a request by its body `f`.
+
+        Returns bytes to answer in the broker's place, a tuple to be given to `answer` together with what the broker says,
+        or None to let the request pass.
+        """
         if api == TXN_OFFSET_COMMIT and version >= 3:
             return self._commit_offsets(f)
         with self._lock:
@@ -64,7 +68,8 @@ class Coordinator:
         return None
 
     def answer(self, of: tuple, f) -> list[tuple[int, bytes]]:
-        """`f`: what follows the answer's header. Returns what is to be said in place of the bytes from a position on."""
+        """Learns from an answer, of which `f` is what follows its header. Returns (position, bytes) for each place in the
+        answer that must say something else."""
         f.number(4)
         with self._lock:
             if of[0] == OFFSET_FETCH:
@@ -109,7 +114,7 @@ class Coordinator:
         id, producer, commits = f.text(), (f.number(8), f.number(2)), bool(f.number(1))
         if producer in self.fenced:
             return struct.pack(">ih", 0, PRODUCER_FENCED)
-        # In time, if it is answered at all: else nobody else would ever end it.
+        # An end that is never answered must time out too, because nobody else would ever end this transaction.
         self.begun[producer] = (id, time.monotonic() + ANSWER_TIMEOUT)
         return (END_TXN, producer, commits)
 
@@ -120,7 +125,8 @@ class Coordinator:
         with self._lock:
             offsets = {(group, topic, p): (producer, offset) for topic, partitions in asked for p, offset, *_ in partitions}
             others = {at: self.pending[at] for at in offsets if at in self.pending}
-            # Pending before Tansu is asked: should the member be one no more from now on, who comes after it will wait.
+            # The offsets are pending before Tansu is asked. Should the member lose its partitions from now on, their next
+            # owner will wait for them.
             self.pending |= offsets
         error = PRODUCER_FENCED if producer in self.fenced else self._heartbeat(group, generation, member) if member else 0
         if error not in (ILLEGAL_GENERATION, UNKNOWN_MEMBER, PRODUCER_FENCED):
@@ -133,7 +139,7 @@ class Coordinator:
         return struct.pack(">i", 0) + array(answers)
 
     def _heartbeat(self, group: str, generation: int, member: str) -> int:
-        """The error that Tansu answers with."""
+        """Returns the error code that Tansu answers a heartbeat with."""
         answer = self._ask(struct.pack(">hhih", HEARTBEAT, 3, 0, -1) + plain(group) + struct.pack(">i", generation) + plain(member) + struct.pack(">h", -1))
         return int.from_bytes(answer[8:10], "big", signed=True) if answer else 0
 
@@ -178,7 +184,7 @@ class Coordinator:
                     self.aborted(producer)
 
     def _ask(self, request: bytes) -> bytes:
-        """Tansu's answer to a request of ours; nothing when there is none."""
+        """Returns Tansu's answer to a request of the relay's own, or no bytes when there is none."""
         try:
             with socket.create_connection(("127.0.0.1", self.port), 5) as s:
                 s.settimeout(5)

@@ -1,4 +1,4 @@
-"""One experiment's surroundings: what it started, what it saw, what came of it."""
+"""The surroundings of one experiment: what it started, what it saw, and what came of it."""
 import signal
 import sys
 import time
@@ -19,16 +19,16 @@ HERE = Path(__file__).parent.parent
 
 
 class Skipped(Exception):
-    """The experiment cannot be done with this worker, broker or library; the text says what is missing."""
+    """The experiment cannot be done with this worker, broker or library. The text says what is missing."""
 
 
 @dataclass(frozen=True)
 class Options:
-    """What the command line said."""
+    """The options of the command line."""
 
     long: bool = False
-    broker: str | None = None  # None: what the experiment prefers
-    library: str | None = None  # system or new; None: what the experiment prefers
+    broker: str | None = None  # None means what the experiment prefers.
+    library: str | None = None  # This is system or new; None means what the experiment prefers.
     locsearch: str = ""
     provider: str | None = None
     keep: bool = False
@@ -40,15 +40,15 @@ class Experiment:
     name: str
     shows: str
     run: Callable[["Lab"], None]
-    needs: dict = field(default_factory=dict)  # settings that the worker must have, with a value it must take
+    needs: dict = field(default_factory=dict)  # Settings that the worker must have, each with a value that it must accept.
     broker: str = "embedded"
     library: str = "system"
-    seconds: tuple[int, int] = (60, 900)  # at most: short, long
-    alone: bool = False  # its figures need a quiet machine
+    seconds: tuple[int, int] = (60, 900)  # The most seconds that it may take, in the short and in the long form.
+    alone: bool = False  # Whether its figures need a quiet machine.
 
 
 class Lab:
-    """Use as a context: all that was started is ended at its end."""
+    """A context manager that ends all that it has started."""
 
     def __init__(self, experiment: Experiment, options: Options, folder: Path):
         self.experiment, self.options, self.long = experiment, options, options.long
@@ -91,8 +91,8 @@ class Lab:
 
     def begin(self, partitions: int = 8, results: int = 8, errors: int = 4, kind: str | None = None, broker_count: int = 1, isolation: str = "read_uncommitted",
               broker: Broker | None = None, observe: bool = True) -> None:
-        """Broker (or the one given), topics, provider, and the two observers, whose word goes into the history unless
-        `observe` is false. Nothing sent yet."""
+        """Starts a broker (unless one is given), topics, provider and the two observers. What those see goes into the history
+        unless `observe` is false. No request is sent yet."""
         kind = kind or self.options.broker or self.experiment.broker
         self.require_settings(self.experiment.needs)
         if kind == "tansu" and not self.new_library:
@@ -110,7 +110,8 @@ class Lab:
 
     @property
     def patience(self) -> dict:
-        """A member that gets no CPU for a while is no crash, and what it then repeats no fault of a planned change."""
+        """Properties that make the session long. A member that gets no CPU for a while has not crashed, and what it would repeat
+        then is no fault of a planned change."""
         return {"session.timeout.ms": 2 * self.broker.session_ms}
 
     def another_provider(self) -> Provider:
@@ -122,8 +123,8 @@ class Lab:
         return thread
 
     def workers(self, count: int, wait: bool = True, client: dict | None = None, if_known: dict | None = None, **settings) -> Fleet:
-        """Starts them; `settings` with dots written as `__`, `if_known`: those that older workers may lack,
-        `client`: librdkafka's properties besides our own."""
+        """Starts workers. `settings` have their dots written as `__`, `if_known` are settings that older workers may lack, and
+        `client` are librdkafka's properties besides our own."""
         chosen = base_settings(self.broker, self.topics, self.provider.base_url, cooperative=self.new_library)
         chosen |= {name.replace("__", "."): value for name, value in settings.items()}
         chosen |= {name: value for name, value in (if_known or {}).items() if name in self.known_settings()}
@@ -139,11 +140,11 @@ class Lab:
         return self.fleet
 
     def known_settings(self) -> str:
-        """What `locsearch config` prints."""
+        """Returns what `locsearch config` prints."""
         return run_command([self.options.locsearch, "config"], {}).stdout
 
     def require_settings(self, needs: dict) -> None:
-        """Skips by name when the worker does not know a setting, or refuses its value."""
+        """Skips the experiment when the worker does not know a setting, or refuses its value."""
         if not needs:
             return
         done = run_command([self.options.locsearch, "config"], environment(needs))
@@ -162,8 +163,8 @@ class Lab:
     # Waiting
 
     def settle(self, within: float, idle: float | None = None) -> bool:
-        """Until every acknowledged request has its outcome; False when not in time (the verdict will say lost), or
-        when nothing came for `idle` seconds."""
+        """Waits until every acknowledged request has its outcome. Returns False when that was not in time (the verdict will
+        say lost), or when nothing came for `idle` seconds."""
         end, last, moved = time.monotonic() + within, self.recorder.finished, time.monotonic()
         while time.monotonic() < end:
             self.sender.flush(0.1)
@@ -171,7 +172,7 @@ class Lab:
             if self.recorder.sent and done >= self.recorder.sent - self._needless():
                 return True
             if self.fleet and any(not w.alive for w in list(self.fleet.workers.values())):
-                self.fleet.shares()  # says which, and its last words
+                self.fleet.shares()  # This raises an error that names the worker and its last words.
             if done != last:
                 last, moved = done, time.monotonic()
             elif idle and time.monotonic() - moved > idle:
@@ -185,7 +186,7 @@ class Lab:
     _audited = False
 
     def audit(self) -> None:
-        """After faults: what lies in the requests topic without our knowing counts too."""
+        """Counts requests that lie in the topic although no acknowledgement of them came, as happens after faults."""
         self._audited = True
         found = audit(self.broker, self.topics, self.partitions, self.recorder)
         if found:
@@ -204,29 +205,31 @@ class Lab:
             self.violations.append(otherwise)
 
     def counts(self) -> dict[str, int]:
-        """Outcomes so far by code; `result` for those that succeeded."""
+        """Returns the outcomes so far by error code, with `result` for those that succeeded."""
         return dict(Counter(r.outcomes[0][1] or "result" for r in list(self.recorder.history.requests.values()) if r.outcomes))
 
     def figure(self, name: str, value) -> None:
         self.figures[name] = value
 
     def say(self, text: str) -> None:
-        """Progress, for people."""
+        """Tells a person how far the run is."""
         if self.options.verbose or sys.stderr.isatty():
             print(f"  {self.recorder.now:6.1f} s  {text}", file=sys.stderr, flush=True)
 
     def end(self, settle: float = 60) -> None:
-        """Waits for the outcomes, then for the offsets (a mock broker refuses commits while a group shrinks, so before
-        anyone leaves), stops the workers and checks how they left."""
+        """Waits for the outcomes and then for the offsets, stops the workers, and checks how they left.
+
+        The offsets are waited for before anyone leaves, because a mock broker refuses commits while a group shrinks.
+        """
         self.settle(settle)
         self.check(self.commits_catch_up(20), "finished requests were left uncommitted")
         statuses = self.fleet.stop_all()
         self.check(not any(statuses), f"workers ended with {statuses} after SIGTERM, not with 0")
-        time.sleep(0.5)  # late duplicates
+        time.sleep(0.5)  # Late duplicates may still come.
         self.until(lambda: self._reader_is_idle(), 20, "the reader to come to the end")
 
     def give_up(self) -> None:
-        """The experiment could not go on: what was sent may still finish, so that the history is judged fairly."""
+        """Lets what was sent finish although the experiment could not go on, so that the history is judged fairly."""
         signal.alarm(0)
         if self.fleet and self.fleet.alive:
             self.sender.ended = True
@@ -241,8 +244,8 @@ class Lab:
             return False
 
     def steady(self, within: float = 40, calm: float = 1.0) -> None:
-        """The group has settled: the workers share all partitions evenly, for `calm` seconds without a change, and
-        commits of every partition go through."""
+        """Waits until the group has settled: the workers have shared all partitions evenly for `calm` seconds without a
+        change, and commits of every partition go through."""
         end = time.monotonic() + within
         before, since = None, 0.0
         while time.monotonic() < end:
@@ -269,7 +272,7 @@ class Lab:
         return all(now.get(p, 0) > before.get(p, 0) for p in range(self.partitions)) or not self._loaded()
 
     def _loaded(self) -> bool:
-        """Whether there is anything left to commit."""
+        """Returns True while there is anything left to commit."""
         return self.recorder.finished < self.recorder.sent
 
     def _reader_is_idle(self) -> bool:
@@ -289,7 +292,7 @@ def run_command(command: list[str], env: dict[str, str], within: float = 20):
 
 
 def library_folder() -> Path:
-    """A folder for LD_LIBRARY_PATH in which librdkafka.so.1 is the confluent-kafka wheel's."""
+    """Makes a folder for LD_LIBRARY_PATH in which librdkafka.so.1 is the library of the confluent-kafka wheel."""
     sys.path.insert(0, str(HERE))
     from mock_broker import wheel_library
 

@@ -7,23 +7,25 @@ import subprocess
 import time
 from pathlib import Path
 
-# The child dies with us even if we are killed. Processes must be started on the main thread: the kernel counts the
-# starting thread's end as the parent's.
+# The child dies with the harness even if that is killed. Processes must be started on the main thread, because the kernel
+# takes the end of the thread that started them for the end of their parent.
 WITH_US = ["setpriv", "--pdeathsig", "KILL"] if shutil.which("setpriv") else []
 TICKS = os.sysconf("SC_CLK_TCK")
 PAGE = os.sysconf("SC_PAGE_SIZE")
 
 
 class Processes:
-    """Everything one experiment started."""
+    """All processes that one experiment started."""
 
     def __init__(self, logs: Path):
         self.logs = logs
         self.all: list[subprocess.Popen] = []
 
     def start(self, name: str, command: list[str], env: dict[str, str] | None = None, **options) -> subprocess.Popen:
-        """Standard error goes to NAME.log, standard output too unless `stdout` says otherwise. In a session of its
-        own, so that Ctrl-C reaches only the harness, which ends the children in its own order."""
+        """Starts a process. Its standard error goes to NAME.log, and its standard output too unless `stdout` says otherwise.
+
+        It has a session of its own, so that Ctrl-C reaches only the harness, which ends its children in its own order.
+        """
         log = open(self.logs / f"{name}.log", "ab")
         options = {"stdout": log, "stderr": log, "stdin": subprocess.DEVNULL, **options}
         process = subprocess.Popen(WITH_US + command, env={**os.environ, **(env or {})}, start_new_session=True, **options)
@@ -32,7 +34,7 @@ class Processes:
         return process
 
     def end_all(self) -> None:
-        """The newest first: workers before the broker they leave."""
+        """Ends all processes, the newest first, so that workers end before the broker that they leave."""
         for process in reversed(self.all):
             resume(process)
             if process.poll() is None:
@@ -53,7 +55,7 @@ def resume(process: subprocess.Popen) -> None:
 
 
 def resident_bytes(pid: int) -> int:
-    """0 when the process is gone."""
+    """Returns the bytes of memory that a process has, 0 when it is gone."""
     try:
         return int(Path(f"/proc/{pid}/statm").read_text().split()[1]) * PAGE
     except (OSError, IndexError):
@@ -75,7 +77,7 @@ def free_port() -> int:
 
 
 def wait_until(condition, within: float, what: str, every: float = 0.05):
-    """The first true value of `condition`; TimeoutError when none came."""
+    """Returns the first true value of `condition`, and raises TimeoutError when none came."""
     end = time.monotonic() + within
     while not (value := condition()):
         if time.monotonic() > end:
@@ -93,7 +95,7 @@ def listens(port: int) -> bool:
 
 
 def first_line(process: subprocess.Popen, within: float = 15) -> str:
-    """The line with which a server of ours says its address."""
+    """Returns the line with which one of our servers prints its address."""
     import select
 
     if not select.select([process.stdout], [], [], within)[0]:

@@ -17,21 +17,21 @@ class Provider:
         process = processes.start("provider", [command, "simulate", "--port", "0"], stdout=subprocess.PIPE, text=True)
         return cls(next(word for word in first_line(process).split() if word.startswith("http")))
 
-    # What the experiments change of the default profile
+    # The members of the default profile that experiments change.
 
     def latency(self, ms: float) -> None:
-        """Each answer takes so long."""
+        """Makes each answer take so long."""
         self.configure(latency=f"{ms}ms")
 
     def varied_latency(self, median_ms: float, p99_ms: float) -> None:
         self.configure(latency=f"p50:{median_ms}ms,p99:{p99_ms}ms")
 
     def faults(self, share: float, *kinds: str) -> None:
-        """That share of the calls, 0 to 1, ends in one of the kinds."""
+        """Makes this share of the calls, 0 to 1, end in one of the kinds of fault."""
         self.configure(faults={kind: share / len(kinds) for kind in kinds})
 
     def capacity(self, at_once: int | None) -> None:
-        """More than so many calls at once wait for their turn."""
+        """Serves so many calls at once; the others wait for their turn."""
         self.configure(capacity=at_once and {"concurrent": at_once})
 
     def configure(self, **changes) -> None:
@@ -41,26 +41,26 @@ class Provider:
         """Sets the counters to zero."""
         self._call("/_sim/reset", b"{}")
 
-    # What it counted
+    # Counts
 
     def stats(self) -> dict:
         return json.loads(self._call("/_sim/stats"))
 
     def calls(self) -> int:
-        """Since the last reset."""
+        """Returns the number of calls since the last reset."""
         return self.stats()["requests"]
 
     def aborted(self) -> int:
-        """Calls whose client went away before the answer."""
+        """Returns the number of calls whose client went away before the answer."""
         return self.stats()["aborted"]
 
     def arrivals(self) -> dict[int, int]:
-        """Calls by second of the clock, since 1970."""
+        """Returns the number of calls by second of the clock, since 1970."""
         counted = self.stats()["perSecond"]
         return {counted["first"] + i: n for i, n in enumerate(counted["counts"])}
 
     def most_in_one_second(self) -> int:
-        """In any window of one second, wherever it begins."""
+        """Returns the most calls in any window of one second, wherever it begins."""
         return self.stats()["maxInAnySecond"]
 
     def _call(self, path: str, body: bytes | None = None) -> bytes:
@@ -70,5 +70,5 @@ class Provider:
 
 
 def fault(kind: str) -> str:
-    """The keyword that makes the simulator do this to one request."""
+    """Returns the keyword that makes the simulator do this to one request."""
     return f"fault:{kind}"

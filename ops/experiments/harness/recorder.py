@@ -14,7 +14,7 @@ class Recorder:
 
     def __init__(self, file: Path):
         self.history = History()
-        self.problems: list[str] = []  # of the harness itself: the run proves nothing then
+        self.problems: list[str] = []  # Problems of the harness itself; with one of them, the run proves nothing.
         self._began = time.monotonic()
         self._lock = threading.Lock()
         self._file = open(file, "w")

@@ -1,4 +1,4 @@
-"""What a person reads of a run, and what a machine does."""
+"""The report of a run: a table and details for people, a record for machines."""
 import json
 import os
 import platform
@@ -10,12 +10,12 @@ from history import Verdict
 from .lab import Lab
 
 SPARKS = "▁▂▃▄▅▆▇█"
-OK, VIOLATED, SKIPPED, FAILED = 0, 1, 77, 70  # exit codes; 70: the harness itself could not do it
+OK, VIOLATED, SKIPPED, FAILED = 0, 1, 77, 70  # Exit codes. FAILED means that the harness could not do the run.
 COLUMNS = ("experiment", "sent", "outcomes", "lost", "duplicates", "superseded", "bound", "verdict", "seconds")
 
 
 def sparkline(values: list[float], width: int = 40) -> str:
-    """From 0 to the highest value, so that flat looks flat."""
+    """Draws the values on a scale from 0 to the highest one, so that flat values look flat."""
     if not values:
         return ""
     step = max(1, len(values) // width)
@@ -25,7 +25,7 @@ def sparkline(values: list[float], width: int = 40) -> str:
 
 
 def finish(lab: Lab, verdict: Verdict, seconds: float, failure: str | None = None) -> tuple[int, dict]:
-    """The exit code and the record that goes into results/."""
+    """Returns the exit code and the record that goes into results/."""
     violations = lab.violations + verdict.violations
     problems = lab.recorder.problems + ([failure] if failure else [])
     code = VIOLATED if violations else FAILED if problems else OK
@@ -45,7 +45,7 @@ def skipped(name: str, why: str) -> dict:
 
 
 def details(record: dict) -> str:
-    """What stands under the table: figures, then everything that went wrong."""
+    """Returns what stands under the table: figures, then everything that went wrong."""
     lines = [f"  {name}: {value}" for name, value in record.get("figures", {}).items()]
     if record.get("codes"):
         lines.append("  outcomes by code: " + ", ".join(f"{code} {n}" for code, n in record["codes"].items()))

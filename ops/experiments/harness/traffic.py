@@ -12,7 +12,7 @@ from .recorder import Recorder
 
 @dataclass(frozen=True)
 class Topics:
-    """Names of one run, new each time: a broker that goes on running may be used."""
+    """The names of one run. They are new each time, so that a broker that goes on running can be used."""
 
     requests: str
     results: str
@@ -41,14 +41,15 @@ class Sender:
 
     def __init__(self, broker: Broker, topics: Topics, partitions: int, recorder: Recorder, **properties):
         self.topic, self.partitions, self.recorder = topics.requests, partitions, recorder
-        self.refused = 0  # not acknowledged: the requests topic may hold them or not
+        self.refused = 0  # These were not acknowledged; the requests topic may hold them or not.
         self.produced = 0
-        self.ended = False  # makes `many` return
+        self.ended = False  # Makes `many` return.
         self._producer = Producer({"bootstrap.servers": broker.bootstrap, "acks": "all", "linger.ms": 5, "max.in.flight": 5, "queue.buffering.max.messages": 200_000, "log_level": 2, **properties})
 
     def send(self, id: str | None, value: bytes | None, key: str | bytes | None = None, partition: int | None = None, session: str | None = None, bad: bool = False,
              headers: list | None = None, timestamp_ms: int = 0, acknowledged=None) -> None:
-        """`bad`: no request. Without a partition they take turns. `acknowledged`: called with partition and offset."""
+        """Sends one record. `bad` says that it is no request, and `acknowledged` is called with its partition and offset.
+        Without a partition, records go to all partitions in turn."""
         where = self.produced % self.partitions if partition is None else partition
         self.produced += 1
 
@@ -70,10 +71,12 @@ class Sender:
             self._producer.poll(0)
 
     def many(self, count: int, rate: float = 0, prefix: str = "r", keys: int = 0, until=None, ahead: int = 0, **members) -> None:
-        """`count` requests at `rate` per second (0: at once), or less once `until()` is true.
+        """Sends `count` requests at `rate` per second (0 means at once), or fewer once `until()` is true.
 
-        keys: over so many keys, each in one partition; 0: each request has its own. ahead: waits while so many have no
-        outcome yet. members: of the request; a function is called with the request's number."""
+        The requests have so many `keys`, each in one partition; with 0, each request has its own. While more than `ahead`
+        requests have no outcome, no further one is sent. `members` are those of the request; a function among them is
+        called with the request's number.
+        """
         began = time.monotonic()
         for i in range(count):
             if rate and (wait := began + i / rate - time.monotonic()) > 0:
@@ -89,7 +92,7 @@ class Sender:
         self.flush()
 
     def start(self, *args, **options) -> threading.Thread:
-        """`many` on a thread of its own."""
+        """Calls `many` on a thread of its own."""
         thread = threading.Thread(target=self.many, args=args, kwargs=options, daemon=True)
         thread.start()
         return thread
@@ -108,9 +111,9 @@ class Reader(threading.Thread):
     def __init__(self, broker: Broker, topics: Topics, partitions: dict[str, int], recorder: Recorder, isolation: str = "read_uncommitted", record: bool = True):
         super().__init__(daemon=True)
         self.topics, self.recorder, self.record = topics, recorder, record
-        self.on_outcome = None  # called with (event, value as read, message)
+        self.on_outcome = None  # Called with (event, value as read, message).
         self.exact_ends = broker.exact_ends
-        self.gaps_are_loss = broker.drops_old  # elsewhere a transaction's marker leaves a gap
+        self.gaps_are_loss = broker.drops_old  # On other brokers, a transaction's marker leaves a gap.
         self.read = 0
         self._next = {(t, p): 0 for t, n in partitions.items() for p in range(n)}
         self._stopped = threading.Event()
@@ -137,7 +140,7 @@ class Reader(threading.Thread):
         self.read += 1
         self._next[at] = message.offset() + 1
         if any(name == "dead-letter-redriven" for name, _ in message.headers() or []):
-            return  # a note of what went back
+            return  # This record is a note of what went back.
         event, value = self.outcome(message)
         if self.record:
             self.recorder.add("outcome", **event)
@@ -145,7 +148,7 @@ class Reader(threading.Thread):
             self.on_outcome(event, value, message)
 
     def outcome(self, message) -> tuple[dict, dict | None]:
-        """The history's event of a record, and its value."""
+        """Returns the event that stands for a record in the history, and the record's value."""
         kind = self.topics.kinds[message.topic()]
         headers = {name: (value or b"").decode("utf-8", "replace") for name, value in message.headers() or []}
         event: dict = {"kind": kind, "op": message.partition(), "oo": message.offset(), "key": text(message.key())}
@@ -184,11 +187,11 @@ class OffsetSampler(threading.Thread):
         self.exact_ends, self.record = broker.exact_ends, record
         self.topics, self.requests, self.outcomes, self.recorder, self.every = topics, requests, outcomes, recorder, every
         self.drops_old = broker.drops_old
-        self.failed = 0  # samples that the broker's faults spoilt
+        self.failed = 0  # The number of samples that the broker's faults spoilt.
         self.committed: dict[int, int] = {}
         self._stopped = threading.Event()
         self._lock = threading.Lock()
-        # Uncommitted: what transactions have pending is not waited for.
+        # It reads uncommitted records, so that it does not wait for what transactions have pending.
         self._client = Consumer({"bootstrap.servers": broker.bootstrap, "group.id": topics.group, "enable.auto.commit": False, "isolation.level": "read_uncommitted", "log_level": 2})
 
     def run(self) -> None:
@@ -230,7 +233,7 @@ class OffsetSampler(threading.Thread):
         return self._client.get_watermark_offsets(TopicPartition(topic, partition), 5, cached=False)
 
     def lag(self) -> int:
-        """Known requests that are not below a committed offset, now."""
+        """Takes a sample and returns how many known requests are not below a committed offset."""
         self.sample()
         return sum(o >= self.committed.get(p, 0) for p, o in list(self.recorder.history.requests))
 

@@ -19,7 +19,7 @@ from .recorder import Recorder
 from .traffic import Topics
 
 PRODUCE = 0
-# Kafka's protocol guide: compact lengths and tagged fields
+# From these versions on, Kafka's protocol has compact lengths and tagged fields.
 FLEXIBLE_FROM = {PRODUCE: 9, OFFSET_FETCH: 6, INIT_PRODUCER: 2, ADD_PARTITIONS: 3, ADD_OFFSETS: 3, END_TXN: 3, TXN_OFFSET_COMMIT: 3}
 
 
@@ -64,7 +64,7 @@ class Fields:
         return max(0, self.unsigned() - 1 if self.flexible else self.number(4))
 
     def each(self, first):
-        """An array of structures: their first member, one after another; the others are to be read in between."""
+        """Yields the first member of each structure in an array. The caller reads its other members before the next one."""
         for _ in range(self.count()):
             yield first()
             self.tags()
@@ -88,35 +88,35 @@ class Fields:
 class Transaction:
     id: str
     producer: tuple[int, int]
-    # By (topic, partition, first sequence number), so that a repeated request counts once: headers, key, value of each record.
+    # Headers, key and value of each record, by (topic, partition, first sequence number), so that a repeated request counts once.
     batches: dict[tuple, list] = field(default_factory=dict)
     offsets: dict[int, int] = field(default_factory=dict)
-    ended: str = "open"  # then committed, aborted, or refused
+    ended: str = "open"  # Later this is committed, aborted, or refused.
 
     @property
     def records(self) -> list[tuple]:
         return [(topic, *record) for (topic, _, _), batch in self.batches.items() for record in batch]
 
     def line(self) -> str:
-        """As JSON, without the records' keys and values."""
+        """Returns the transaction as JSON, without keys and values of its records."""
         records = [{"topic": topic, "headers": headers} for topic, headers, _, _ in self.records]
         offsets = [{"partition": p, "next": o} for p, o in sorted(self.offsets.items())]
         return json.dumps({"id": self.id, "epoch": self.producer[1], "ended": self.ended, "records": records, "offsets": offsets})
 
 
 class Ledger:
-    """What the relay saw, in the order in which transactions ended."""
+    """The transactions that the relay saw, in the order in which they ended."""
 
     def __init__(self, file: Path | None = None) -> None:
-        """file: gets a line of JSON for each transaction that ended."""
+        """Writes a line of JSON into `file` for each transaction that ended."""
         self.file = file
         self.open: dict[tuple[int, int], Transaction] = {}
         self.ended: list[Transaction] = []
-        self.unread = 0  # compressed batches: the worker is to be run without compression
+        self.unread = 0  # Compressed batches cannot be read, so the worker must run without compression.
         self._lock = threading.Lock()
 
     def request(self, api: int, version: int, body: bytes) -> tuple | None:
-        """Notes it; for an end, what `answer` wants to be told with."""
+        """Notes a request. For the end of a transaction, returns what `answer` must be called with."""
         kinds = {PRODUCE: self._produce, TXN_OFFSET_COMMIT: self._offsets, END_TXN: self._end}
         with self._lock:
             return kinds[api](Fields(body, version >= FLEXIBLE_FROM[api]), version) if api in kinds else None
@@ -124,7 +124,7 @@ class Ledger:
     def answer(self, of: tuple, error: int) -> None:
         producer, commit = of
         with self._lock:
-            if error and error not in (47, 48, 49, 90):  # not fenced or invalid: it will be asked again
+            if error and error not in (47, 48, 49, 90):  # Unless it is fenced or invalid, the producer asks again.
                 return
             if transaction := self.open.pop(producer, None):
                 transaction.ended = "refused" if error else "committed" if commit else "aborted"
@@ -184,10 +184,10 @@ class Ledger:
         f.text()
         return (f.number(8), f.number(2)), bool(f.number(1))
 
-    # What it shows
+    # Judging
 
     def feed(self, recorder: Recorder, topics: Topics) -> None:
-        """The committed records, as the outcomes of the history."""
+        """Adds the committed records to the history, as its outcomes."""
         serial = 0
         for transaction in self.ended:
             for topic, headers, key, value in transaction.records if transaction.ended == "committed" else ():
@@ -196,7 +196,7 @@ class Ledger:
                              id=body.get("requestId"), code=body.get("error", {}).get("code"), ce=headers.get("ce_id"))
 
     def faults(self) -> list[str]:
-        """A committed transaction must hold the outcomes of exactly the offsets that it moves past."""
+        """Checks that each committed transaction holds the outcomes of exactly the offsets that it moves past."""
         found, reached = [], defaultdict(int)
         for n, t in enumerate(x for x in self.ended if x.ended == "committed"):
             held = defaultdict(set)
@@ -217,7 +217,7 @@ class Ledger:
 
 
 class Relay:
-    """Listens on a port of its own; one pair of threads per connection, gone with the broker's side of it."""
+    """Listens on a port of its own. Each connection has a pair of threads, which end with the broker's side of it."""
 
     def __init__(self, ledger: Ledger):
         self.ledger = ledger
@@ -248,11 +248,11 @@ class Relay:
 
 
 class Connection:
-    """One client's, and ours to the broker in its place."""
+    """A client's connection, and the relay's own connection to the broker on its behalf."""
 
     def __init__(self, relay: Relay, client: socket.socket, broker: socket.socket):
         self.ledger, self.coordinator, self.client, self.broker = relay.ledger, relay.coordinator, client, broker
-        self._asked: dict[int, tuple] = {}  # by correlation id: what an answer means
+        self._asked: dict[int, tuple] = {}  # What an answer means, by correlation id.
         self._answering = threading.Lock()
 
     def requests(self) -> None:
@@ -263,7 +263,7 @@ class Connection:
                     self.broker.sendall(frame)
                 else:
                     self._to_client(struct.pack(">i", len(own)) + own)
-        # What was asked is answered yet, though nobody hears it: a transaction may have ended by it.
+        # The broker still answers what was asked, though nobody hears it: a transaction may end with such an answer.
         self._shut(self.broker, socket.SHUT_WR)
 
     def answers(self) -> None:
@@ -286,18 +286,18 @@ class Connection:
 
     @staticmethod
     def _frames(of: socket.socket):
-        """Each with its length before it, until that side is gone."""
+        """Yields frames, each with its length before it, until that side is gone."""
         stream = of.makefile("rb")
         while len(head := stream.read(4)) == 4:
             yield head + stream.read(int.from_bytes(head, "big"))
 
     def _request(self, frame: bytes) -> tuple[bytes | None, bytes]:
-        """An answer to be given in the broker's place, and what the broker is to be asked."""
+        """Returns the answer to give in the broker's place, if there is one, and the frame to send to the broker otherwise."""
         f = Fields(frame[4:])
         api, version, correlation = f.number(2), f.number(2), f.number(4)
         if api not in FLEXIBLE_FROM:
             return None, frame
-        f.text()  # the client's id: of the old form in every header
+        f.text()  # The client's id, which has the old form in every header.
         f.flexible = version >= FLEXIBLE_FROM[api]
         f.tags()
         body = frame[4 + f.at:]
@@ -327,7 +327,7 @@ class Connection:
 
 
 def changed(frame: bytes, changes: list[tuple[int, bytes]]) -> bytes:
-    """A frame with other bytes at these positions, counted from behind its length."""
+    """Returns the frame with other bytes at these positions, which count from behind its length."""
     for at, other in changes:
         frame = frame[:4 + at] + other + frame[4 + at + len(other):]
     return frame

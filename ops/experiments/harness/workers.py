@@ -1,4 +1,4 @@
-"""`locsearch worker` processes: started, killed, stopped, frozen and watched."""
+"""Starts, kills, stops, freezes and watches `locsearch worker` processes."""
 import json
 import re
 import signal
@@ -17,7 +17,7 @@ from .traffic import Topics
 
 
 def variable(setting: str) -> str:
-    """`googlePlaces.baseURL` is GOOGLE_PLACES_BASE_URL in the environment."""
+    """Returns a setting's environment variable: `googlePlaces.baseURL` is GOOGLE_PLACES_BASE_URL in the environment."""
     return re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", setting).replace(".", "_").upper()
 
 
@@ -26,7 +26,7 @@ def environment(settings: dict) -> dict[str, str]:
 
 
 def base_settings(broker: Broker, topics: Topics, provider: str, cooperative: bool) -> dict:
-    """What every worker of an experiment is started with; experiments put their own over it."""
+    """Returns the settings that every worker of an experiment starts with. Experiments put their own over them."""
     client = {"session.timeout.ms": broker.session_ms, "heartbeat.interval.ms": 500, "fetch.wait.max.ms": broker.fetch_wait_ms}
     return {
         "kafka.bootstrapServers": broker.bootstrap, "kafka.groupId": topics.group, "kafka.properties": properties(client),
@@ -53,7 +53,7 @@ class Worker:
         return self.process.poll() is None
 
     def get(self, path: str, within: float = 2) -> tuple[int, str]:
-        """Status and body; (0, "") when nobody answers."""
+        """Returns status and body, or (0, "") when nobody answers."""
         try:
             with urllib.request.urlopen(f"http://127.0.0.1:{self.admin_port}{path}", timeout=within) as answer:
                 return answer.status, answer.read().decode()
@@ -70,11 +70,11 @@ class Worker:
         return json.loads(body) if code == 200 else {}
 
     def partitions(self) -> int:
-        """How many it has been assigned, by its own word."""
+        """Returns how many partitions the worker has, according to itself."""
         return len(self.status().get("assignment") or [])
 
     def metrics(self) -> dict[str, float]:
-        """`name{labels}` to value."""
+        """Returns the metrics, each value by its `name{labels}`."""
         found = {}
         for line in self.get("/metrics")[1].splitlines():
             if line and not line.startswith("#"):
@@ -83,23 +83,23 @@ class Worker:
         return found
 
     def metric(self, name: str) -> float:
-        """Summed over its labels."""
+        """Returns a metric's value, summed over its labels."""
         return sum(v for k, v in self.metrics().items() if k.partition("{")[0] == name)
 
 
 class Fleet:
-    """The workers of one experiment, by place; a place keeps its number when its worker is replaced."""
+    """The workers of one experiment by number. A replacement has the number of the worker that it replaces."""
 
     def __init__(self, command: str, processes: Processes, recorder: Recorder, settings: dict, library: Path | None):
         self.command, self.processes, self.recorder, self.settings, self.library = command, processes, recorder, settings, library
         self.workers: dict[int, Worker] = {}
-        self.gone: list[Worker] = []  # ended on purpose, and how is checked
+        self.gone: list[Worker] = []  # These were ended on purpose, and how they ended is checked.
         self.started = 0
         recorder.add("params", inFlight=int(settings["worker.concurrency"]), commitInterval=seconds(settings.get("worker.commitInterval", "1s")),
                      ordering=settings.get("worker.ordering", "unordered"))
 
     def start(self, index: int, **more) -> Worker:
-        """`more`: settings of this one alone, with dots written as `__`."""
+        """Starts a worker. `more` are settings of this one alone, with their dots written as `__`."""
         port = free_port()
         own = {name.replace("__", "."): value for name, value in more.items()}
         env = environment({**self.settings, **own, "admin.port": port})
@@ -117,13 +117,13 @@ class Fleet:
         self.wait_ready(within)
 
     def shares(self) -> dict[int, int]:
-        """Partitions by worker, 0 for one that is not ready. RuntimeError if one ended by itself."""
+        """Returns the number of partitions by worker, 0 for one that is not ready. Raises RuntimeError if one ended by itself."""
         if dead := [w for w in self.workers.values() if not w.alive]:
             raise RuntimeError(f"worker {dead[0].index} ended by itself with {dead[0].process.returncode}: {self.last_words(dead[0])}")
         return {w.index: w.partitions() if w.ready() else 0 for w in self.workers.values()}
 
     def wait_ready(self, within: float = 40) -> None:
-        """Every worker there is has joined and been given partitions."""
+        """Waits until every worker has joined the group and has partitions."""
         wait_until(lambda: all(self.shares().values()), within, "the workers to share the partitions", 0.1)
 
     @property
@@ -131,7 +131,7 @@ class Fleet:
         return [w for w in self.workers.values() if w.alive]
 
     def kill(self, index: int) -> None:
-        """kill -9."""
+        """Kills a worker with SIGKILL."""
         worker = self.workers.pop(index)
         worker.process.kill()
         worker.process.wait()
@@ -139,7 +139,7 @@ class Fleet:
         self._say_how_many()
 
     def terminate(self, index: int) -> Worker:
-        """SIGTERM, without waiting."""
+        """Sends SIGTERM to a worker and does not wait."""
         worker = self.workers.pop(index)
         self.recorder.add("stop", worker=index)
         worker.process.send_signal(signal.SIGTERM)
@@ -147,7 +147,7 @@ class Fleet:
         return worker
 
     def stop(self, index: int, within: float = 40) -> int:
-        """SIGTERM; its exit status once it has drained."""
+        """Sends SIGTERM to a worker and returns its exit status once it has drained."""
         worker = self.terminate(index)
         try:
             worker.process.wait(within)
@@ -159,7 +159,7 @@ class Fleet:
         return worker.process.returncode
 
     def stop_all(self, within: float = 40) -> list[int]:
-        """SIGTERM to all at once; the exit statuses."""
+        """Sends SIGTERM to all workers at once and returns their exit statuses."""
         going = [self.terminate(i) for i in list(self.workers)]
         end = time.monotonic() + within
         for w in going:
@@ -186,12 +186,12 @@ class Fleet:
 
 
 class Watch(threading.Thread):
-    """Memory and CPU of the workers over time."""
+    """Records memory and CPU of the workers over time."""
 
     def __init__(self, fleet: Fleet, every: float = 0.25):
         super().__init__(daemon=True)
         self.fleet, self.every = fleet, every
-        self.rows: list[tuple[float, int, int, float]] = []  # seconds, worker, resident bytes, CPU seconds
+        self.rows: list[tuple[float, int, int, float]] = []  # Rows of (seconds, worker, resident bytes, CPU seconds).
         self._stopped = threading.Event()
 
     def run(self) -> None:
@@ -210,6 +210,6 @@ class Watch(threading.Thread):
 
 
 def seconds(duration: str) -> float:
-    """A setting's duration: `250ms`, `5s`, `2m`."""
+    """Returns the seconds of a setting's duration, such as `250ms`, `5s` or `2m`."""
     number, unit = re.fullmatch(r"([\d.]+)(ms|s|m|h)", str(duration)).groups()
     return float(number) * {"ms": 0.001, "s": 1, "m": 60, "h": 3600}[unit]
