@@ -1,5 +1,3 @@
-internal import CRdkafka
-
 /// The librdkafka that is running, and the one table of what depends on it.
 public struct LibraryVersion: Sendable, Hashable, Comparable, CustomStringConvertible {
     /// As `rd_kafka_version()` gives it: 0xMMmmrrpp.
@@ -9,10 +7,8 @@ public struct LibraryVersion: Sendable, Hashable, Comparable, CustomStringConver
         number = major << 24 | minor << 16 | patch << 8 | 0xff
     }
 
-    /// The library this process has loaded.
-    public static var running: LibraryVersion { LibraryVersion(number: rd_kafka_version()) }
-
-    private init(number: Int32) { self.number = number | 0xff }
+    /// - Parameter number: As `rd_kafka_version()` gives it.
+    init(number: Int32) { self.number = number | 0xff }
 
     public var description: String { "\(number >> 24).\(number >> 16 & 0xff).\(number >> 8 & 0xff)" }
 

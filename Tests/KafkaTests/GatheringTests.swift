@@ -33,11 +33,11 @@ struct GatheringTests {
         var gathering = Gathering(for: .milliseconds(20))
         gathering.look(asleep: .zero, at: .now + .seconds(1))
         #expect(gathering.isOn)
-        gathering.add(ProducerRecord(topic: "t", value: [1]), place: 3)
+        gathering.add(ProducerRecord(topic: "t", value: [1]), slot: 3)
         gathering.end()
         gathering.look(asleep: .zero, at: .now + .seconds(2))
         #expect(!gathering.isOn)
-        #expect(gathering.first?.place == 3)
+        #expect(gathering.first?.slot == 3)
         gathering.removeFirst()
         gathering.look(asleep: .zero, at: .now + .seconds(3))
         #expect(gathering.isOn)
@@ -45,11 +45,11 @@ struct GatheringTests {
 
     @Test func isFullByRecordsAndByBytes() {
         var (many, large) = (Gathering(for: .milliseconds(20)), Gathering(for: .milliseconds(20)))
-        for place in 0..<511 { many.add(ProducerRecord(topic: "t", value: nil), place: place) }
+        for place in 0..<511 { many.add(ProducerRecord(topic: "t", value: nil), slot: place) }
         #expect(!many.isFull)
-        many.add(ProducerRecord(topic: "t", value: nil), place: 511)
+        many.add(ProducerRecord(topic: "t", value: nil), slot: 511)
         #expect(many.isFull)
-        large.add(ProducerRecord(topic: "t", value: [UInt8](repeating: 0, count: 1 << 20)), place: 0)
+        large.add(ProducerRecord(topic: "t", value: [UInt8](repeating: 0, count: 1 << 20)), slot: 0)
         #expect(large.isFull)
         large.removeFirst()
         #expect(!large.isFull)

@@ -75,7 +75,7 @@ struct RoundTripTests {
         await consumer.store([(partition: partition, next: 4)])
         try bench.broker.embedded?.fail(.offsetCommit, with: [27], broker: 1, delay: .milliseconds(500))
         let refused = Task { try await consumer.commit() }
-        try await eventually("the first commit has begun") { await consumer.commits.begun == 1 }
+        try await eventually("the first commit has begun") { await consumer.commitsBegun == 1 }
         await consumer.store([(partition: partition, next: 7)])
         #expect(try await consumer.commit() == [partition: 7])
         await #expect(throws: KafkaError.self) { try await refused.value }

@@ -90,30 +90,3 @@ enum ClientSettings {
         String(decoding: buffer.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
     }
 }
-
-/// Carries librdkafka's own log lines to a `Logger`. Safe to call from any thread.
-final class ClientLog: Sendable {
-    private let logger: Logger
-    private let secrets: [String]
-
-    init(_ logger: Logger, hiding secrets: [String] = []) {
-        self.logger = logger
-        self.secrets = secrets
-    }
-
-    /// - Parameter level: syslog's, 0 (emergency)...7 (debug).
-    func write(level: Int32, facility: String, _ line: String) {
-        let level: Logger.Level =
-            switch level {
-            case ...3: .error
-            case 4: .warning
-            case 5: .info
-            default: .debug
-            }
-        // Its lines about a broker that is away repeat with every retry; we report that once ourselves.
-        let quiet = facility == "FAIL" || facility == "ERROR"
-        let line = ClientSettings.hide(secrets, in: line)
-        logger.log(
-            level: quiet ? .debug : level, "librdkafka", metadata: ["facility": "\(facility)", "line": "\(line)"])
-    }
-}

@@ -1,0 +1,31 @@
+internal import CRdkafka
+
+/// Questions to the brokers that concern neither records nor offsets.
+extension ClientHandle {
+    /// Asks how many partitions a topic has.
+    /// - Returns: `nil` when no broker answers within 2 seconds, or the topic is not there.
+    func partitionCount(of topic: String) async -> Int? {
+        await blocking.run { [self] in
+            guard let handle = rd_kafka_topic_new(pointer, topic, nil) else { return nil }
+            defer { rd_kafka_topic_destroy(handle) }
+
+            var metadata: UnsafePointer<rd_kafka_metadata>?
+            guard rd_kafka_metadata(pointer, 0, handle, &metadata, 2000) == RD_KAFKA_RESP_ERR_NO_ERROR, let metadata
+            else { return nil }
+            defer { rd_kafka_metadata_destroy(metadata) }
+
+            guard metadata.pointee.topic_cnt > 0, metadata.pointee.topics[0].partition_cnt > 0 else { return nil }
+            return Int(metadata.pointee.topics[0].partition_cnt)
+        }
+    }
+
+    /// Returns whether any broker answers within 300 ms.
+    func isAnsweredByABroker() async -> Bool {
+        await blocking.run { [self] in
+            var metadata: UnsafePointer<rd_kafka_metadata>?
+            let code = rd_kafka_metadata(pointer, 0, nil, &metadata, 300)
+            if let metadata { rd_kafka_metadata_destroy(metadata) }
+            return code == RD_KAFKA_RESP_ERR_NO_ERROR
+        }
+    }
+}

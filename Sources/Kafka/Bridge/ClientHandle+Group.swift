@@ -1,0 +1,49 @@
+internal import CRdkafka
+
+/// Joining a group, answering its rebalances, and leaving it.
+extension ClientHandle {
+    func subscribe(to topics: [String]) throws(KafkaError) {
+        let list = PartitionList(topics.map { TopicPartition($0, RD_KAFKA_PARTITION_UA) })
+        let code = rd_kafka_subscribe(pointer, list.pointer)
+        guard code == RD_KAFKA_RESP_ERR_NO_ERROR else { throw KafkaError(code, doing: "subscribe to \(topics)") }
+    }
+
+    /// True while the group moves single partitions, false while each rebalance takes all partitions away first.
+    var isCooperative: Bool { rd_kafka_rebalance_protocol(pointer).map { String(cString: $0) } == "COOPERATIVE" }
+
+    /// True when what is being revoked belongs to other members already. The calls below clear it.
+    var isAssignmentLost: Bool { rd_kafka_assignment_lost(pointer) != 0 }
+
+    /// Accepts partitions that the group assigned.
+    /// - Parameter partitions: The offset is where to begin; `nil` stands for the committed one.
+    func assign(_ partitions: [(id: TopicPartition, offset: Int64?)]) throws(KafkaError) {
+        let list = PartitionList(partitions.map { ($0.id, offset: $0.offset ?? Int64(RD_KAFKA_OFFSET_INVALID)) })
+
+        if isCooperative {
+            guard let error = rd_kafka_incremental_assign(pointer, list.pointer) else { return }
+            throw KafkaError(consuming: error, doing: "assign")
+        } else {
+            let code = rd_kafka_assign(pointer, list.pointer)
+            if code != RD_KAFKA_RESP_ERR_NO_ERROR { throw KafkaError(code, doing: "assign") }
+        }
+    }
+
+    /// Gives up partitions that the group took away; all of them where the group is not cooperative.
+    func unassign(_ partitions: [TopicPartition]) throws(KafkaError) {
+        guard isCooperative else { return unassignAll() }
+
+        let list = PartitionList(partitions)
+        guard let error = rd_kafka_incremental_unassign(pointer, list.pointer) else { return }
+        throw KafkaError(consuming: error, doing: "unassign")
+    }
+
+    func unassignAll() { rd_kafka_assign(pointer, nil) }
+
+    /// Begins to leave the group: a last revocation comes as an event, and `hasLeftGroup` turns true in the end.
+    func beginLeavingGroup() throws(KafkaError) {
+        guard let error = rd_kafka_consumer_close_queue(pointer, events) else { return }
+        throw KafkaError(consuming: error, doing: "leave the group")
+    }
+
+    var hasLeftGroup: Bool { rd_kafka_consumer_closed(pointer) != 0 }
+}

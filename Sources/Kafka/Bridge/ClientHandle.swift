@@ -1,0 +1,120 @@
+internal import CRdkafka
+internal import Logging
+internal import Synchronization
+
+/// Owns one client of librdkafka: its pointer, its queue of events, what became fatal in it, and its destruction.
+///
+/// Safe to use from any thread until `destroy` is called. A handle that is dropped without `destroy`, as when a worker
+/// could not be put together or while a call still holds the client, leaves the client to the end of the process, together
+/// with everything that the client calls back.
+final class ClientHandle: Sendable {
+    enum Role: Sendable {
+        case consumer
+        case producer
+    }
+
+    // Sendable by hand: librdkafka's clients and queues may be used from any thread (its INTRODUCTION.md, "Threads and
+    // callbacks"), the two pointers never change, and `destroy` is called after the last use.
+    nonisolated(unsafe) let pointer: OpaquePointer
+    nonisolated(unsafe) let events: OpaquePointer
+    let role: Role
+    /// Says when `events`, or the queue of a partition, stops being empty.
+    let signal: QueueSignal
+    /// Why brokers could not be reached, by what librdkafka reported last of each.
+    let brokerFailures: BrokerFailures
+    /// Runs the calls that hold their thread.
+    let blocking: BlockingThread
+
+    private let log: ClientLog
+    private let isDestroyed = Atomic<Bool>(false)
+    private let hasFailed = Atomic<Bool>(false)
+    private let firstFailure = Mutex<KafkaError?>(nil)
+
+    /// - Parameters:
+    ///   - properties: librdkafka's, complete.
+    ///   - secrets: Texts that must not show in any log line.
+    /// - Throws: `configuration` that names the property.
+    init(
+        _ role: Role, properties: [String: String], hiding secrets: [String], log: Logger
+    ) throws(KafkaError) {
+        self.role = role
+        brokerFailures = BrokerFailures()
+        self.log = ClientLog(log, hiding: secrets, failures: brokerFailures)
+        signal = try QueueSignal()
+
+        switch role {
+        case .consumer:
+            blocking = BlockingThread("kafka-consumer")
+            let events = RD_KAFKA_EVENT_REBALANCE | RD_KAFKA_EVENT_OFFSET_COMMIT | RD_KAFKA_EVENT_ERROR
+            pointer = try ClientSettings.makeClient(RD_KAFKA_CONSUMER, properties, events: events, log: self.log)
+            rd_kafka_poll_set_consumer(pointer)
+            self.events = rd_kafka_queue_get_consumer(pointer)
+        case .producer:
+            blocking = BlockingThread("kafka-producer")
+            let events = RD_KAFKA_EVENT_DR | RD_KAFKA_EVENT_ERROR
+            pointer = try ClientSettings.makeClient(RD_KAFKA_PRODUCER, properties, events: events, log: self.log)
+            self.events = rd_kafka_queue_get_main(pointer)
+        }
+    }
+
+    deinit {
+        guard !isDestroyed.load(ordering: .acquiring) else { return }
+
+        // The client lives on, and it writes to both.
+        _ = Unmanaged.passRetained(signal)
+        _ = Unmanaged.passRetained(log)
+    }
+
+    /// Frees the client, on the thread of its blocking calls and so after them. Call it once, after the last use.
+    ///
+    /// Records that are not delivered yet are dropped. A consumer that has not left its group by now does not: its session
+    /// runs out at the broker.
+    func destroy() async {
+        isDestroyed.store(true, ordering: .releasing)
+        signal.disconnect(events)
+
+        await blocking.run { [self] in
+            // Destroying a producer would else wait for message.timeout.ms.
+            if role == .producer { rd_kafka_purge(pointer, RD_KAFKA_PURGE_F_QUEUE | RD_KAFKA_PURGE_F_INFLIGHT) }
+            rd_kafka_queue_destroy(events)
+            rd_kafka_destroy_flags(pointer, role == .consumer ? RD_KAFKA_DESTROY_F_NO_CONSUMER_CLOSE : 0)
+        }
+    }
+
+    // MARK: - What became fatal
+
+    /// The first error after which the client can do nothing more; `nil` while there is none.
+    var failure: KafkaError? {
+        guard hasFailed.load(ordering: .acquiring) else { return nil }
+        return firstFailure.withLock { $0 }
+    }
+
+    /// Keeps `error` as the failure, unless there is one already.
+    func noteFailure(_ error: KafkaError) {
+        firstFailure.withLock { first in if first == nil { first = error } }
+        hasFailed.store(true, ordering: .releasing)
+    }
+
+    /// Asks librdkafka for its fatal error and keeps it as the failure.
+    /// - Returns: The failure, an earlier one if there was one.
+    @discardableResult
+    func noteFatalError() -> KafkaError {
+        if let failure { return failure }
+
+        var reason = [CChar](repeating: 0, count: 512)
+        let code = rd_kafka_fatal_error(pointer, &reason, reason.count)
+        let kind: KafkaError.Kind = KafkaError.isFencing(code) ? .fenced : .fatal
+        let error = KafkaError(kind, code: code.rawValue, "\(role): \(ClientSettings.text(reason))")
+
+        noteFailure(error)
+        return error
+    }
+
+    /// Whether librdkafka itself says that the client failed for good.
+    var isFatal: Bool { rd_kafka_fatal_error(pointer, nil, 0) != RD_KAFKA_RESP_ERR_NO_ERROR }
+
+    /// Returns the error for a code, or the failure where the code only says that there is one.
+    func error(for code: rd_kafka_resp_err_t, doing what: String) -> KafkaError {
+        code == RD_KAFKA_RESP_ERR__FATAL ? noteFatalError() : KafkaError(code, doing: what)
+    }
+}

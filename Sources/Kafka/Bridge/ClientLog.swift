@@ -1,0 +1,52 @@
+internal import Logging
+internal import Synchronization
+
+/// Carries librdkafka's own log lines to a `Logger`. Safe to call from any thread.
+///
+/// The client writes some lines with each of its attempts, once a second and more. Of lines that differ in numbers only,
+/// one is written every 30 seconds; it says how many were left out. Lines at level debug are written all.
+final class ClientLog: Sendable {
+    private struct Kind: Hashable {
+        let facility: String
+        let text: String
+    }
+    private let logger: Logger
+    private let secrets: [String]
+    private let failures: BrokerFailures?
+    private let limiter = Mutex(RepeatLimiter<Kind>())
+
+    /// - Parameters:
+    ///   - secrets: Texts that must not show in any line.
+    ///   - failures: Gets the lines about brokers that cannot be reached.
+    init(_ logger: Logger, hiding secrets: [String] = [], failures: BrokerFailures? = nil) {
+        self.logger = logger
+        self.secrets = secrets
+        self.failures = failures
+    }
+
+    /// - Parameter level: syslog's, 0 (emergency)...7 (debug).
+    func write(level: Int32, facility: String, _ line: String) {
+        let line = ClientSettings.hide(secrets, in: line)
+        // Lines about a broker that is away: the consumer and the producer report that themselves, with the reasons.
+        let isAboutBroker = facility == "FAIL" || facility == "ERROR"
+        if facility == "FAIL" { failures?.note(line: line) }
+
+        let level: Logger.Level =
+            switch level {
+            case _ where isAboutBroker: .debug
+            case ...3: .error
+            case 4: .warning
+            case 5: .info
+            default: .debug
+            }
+        guard level >= logger.logLevel else { return }
+
+        var metadata: Logger.Metadata = ["facility": "\(facility)", "line": "\(line)"]
+        if level > .debug {
+            let kind = Kind(facility: facility, text: String(line.filter { !$0.isNumber }))
+            guard let leftOut = limiter.withLock({ $0.admit(kind, at: .now) }) else { return }
+            if leftOut > 0 { metadata["leftOut"] = "\(leftOut)" }
+        }
+        logger.log(level: level, "librdkafka", metadata: metadata)
+    }
+}

@@ -1,0 +1,96 @@
+internal import CRdkafka
+
+/// What a consumer's client has to say beside records.
+enum ConsumerEvent {
+    case rebalance(RebalanceEvent)
+    /// How a commit ended: the offsets that the broker confirmed, and why others are not committed.
+    case commitAnswered([(id: TopicPartition, offset: Int64)], KafkaError?)
+    case failed(KafkaError)
+    case error(KafkaError)
+    /// A record came by the main queue, where it would be lost.
+    case misplacedRecord
+    case other
+}
+
+extension ClientHandle {
+    /// Takes the oldest event of a consumer.
+    /// - Returns: `nil` when there is none.
+    func nextConsumerEvent() -> ConsumerEvent? {
+        guard let event = rd_kafka_queue_poll(events, 0) else { return nil }
+        let type = rd_kafka_event_type(event)
+        if type == RD_KAFKA_EVENT_REBALANCE { return .rebalance(RebalanceEvent(owning: event)) }
+
+        defer { rd_kafka_event_destroy(event) }
+        switch type {
+        case RD_KAFKA_EVENT_OFFSET_COMMIT: return commitAnswer(event)
+        case RD_KAFKA_EVENT_ERROR: return consumerError(event)
+        case RD_KAFKA_EVENT_FETCH: return .misplacedRecord
+        default: return .other
+        }
+    }
+
+    private func commitAnswer(_ event: OpaquePointer) -> ConsumerEvent {
+        let code = rd_kafka_event_error(event)
+        if code == RD_KAFKA_RESP_ERR__NO_OFFSET { return .commitAnswered([], nil) }
+        // Both levels count: a refused commit can leave the error of each partition at 0.
+        guard code == RD_KAFKA_RESP_ERR_NO_ERROR else {
+            return .commitAnswered([], KafkaError(code, doing: "commit offsets"))
+        }
+
+        var confirmed: [(id: TopicPartition, offset: Int64)] = []
+        var error: KafkaError?
+        for entry in PartitionList.contents(of: rd_kafka_event_topic_partition_list(event)) {
+            if entry.error != RD_KAFKA_RESP_ERR_NO_ERROR {
+                error = KafkaError(entry.error, doing: "commit offset of \(entry.id)")
+            } else if entry.offset >= 0 {
+                confirmed.append((id: entry.id, offset: entry.offset))
+            }
+        }
+        return .commitAnswered(confirmed, error)
+    }
+
+    private func consumerError(_ event: OpaquePointer) -> ConsumerEvent {
+        if Self.isFatal(event) { return .failed(noteFatalError()) }
+        return .error(reportedError(event))
+    }
+
+    static func isFatal(_ event: OpaquePointer) -> Bool {
+        rd_kafka_event_error(event) == RD_KAFKA_RESP_ERR__FATAL || rd_kafka_event_error_is_fatal(event) != 0
+    }
+
+    /// Reads an error event, and notes what it says about a broker.
+    func reportedError(_ event: OpaquePointer) -> KafkaError {
+        let text = rd_kafka_event_error_string(event).map { String(cString: $0) } ?? ""
+        let error = KafkaError(rd_kafka_event_error(event), doing: text)
+        if error.isOfConnection { brokerFailures.note(line: text) }
+        return error
+    }
+}
+
+/// Owns librdkafka's word that partitions come or go, until it is answered.
+final class RebalanceEvent: Sendable {
+    enum Change: Sendable {
+        case assigned
+        case revoked
+        case failed(KafkaError)
+    }
+
+    // Sendable by hand: used by one task at a time, and freed after the last use.
+    private nonisolated(unsafe) let event: OpaquePointer
+    let change: Change
+    let partitions: [TopicPartition]
+
+    /// Takes `event` over.
+    fileprivate init(owning event: OpaquePointer) {
+        self.event = event
+        partitions = PartitionList.contents(of: rd_kafka_event_topic_partition_list(event)).map(\.id)
+        change =
+            switch rd_kafka_event_error(event) {
+            case RD_KAFKA_RESP_ERR__ASSIGN_PARTITIONS: .assigned
+            case RD_KAFKA_RESP_ERR__REVOKE_PARTITIONS: .revoked
+            case let code: .failed(KafkaError(code, doing: "rebalance"))
+            }
+    }
+
+    deinit { rd_kafka_event_destroy(event) }
+}

@@ -1,0 +1,105 @@
+internal import CRdkafka
+
+/// librdkafka's errors in this module's words.
+extension KafkaError {
+    init(_ code: rd_kafka_resp_err_t, doing what: String) {
+        self.init(
+            Self.kind(of: code), code: code.rawValue,
+            "\(what): \(String(cString: rd_kafka_err2str(code))) (\(String(cString: rd_kafka_err2name(code))))")
+    }
+
+    /// Takes over `error` and frees it.
+    init(consuming error: OpaquePointer, doing what: String) {
+        defer { rd_kafka_error_destroy(error) }
+        let code = rd_kafka_error_code(error)
+        let known = Self.kind(of: code)
+
+        let kind: Kind =
+            if known == .fenced {
+                .fenced
+            } else if rd_kafka_error_is_fatal(error) != 0 {
+                .fatal
+            } else if rd_kafka_error_txn_requires_abort(error) != 0 {
+                .abortable
+            } else if rd_kafka_error_is_retriable(error) != 0 {
+                .retriable
+            } else {
+                known
+            }
+        self.init(kind, code: code.rawValue, "\(what): \(String(cString: rd_kafka_error_string(error)))")
+    }
+
+    /// True when a group's coordinator cannot be reached, or is about to be another broker: over in a moment.
+    var isOfCoordinator: Bool {
+        kind == .unreachable
+            || [
+                RD_KAFKA_RESP_ERR_COORDINATOR_LOAD_IN_PROGRESS, RD_KAFKA_RESP_ERR_COORDINATOR_NOT_AVAILABLE,
+                RD_KAFKA_RESP_ERR_NOT_COORDINATOR, RD_KAFKA_RESP_ERR__WAIT_COORD, RD_KAFKA_RESP_ERR_REQUEST_TIMED_OUT,
+            ].contains(rd_kafka_resp_err_t(code))
+    }
+
+    /// True when the group has gone on, or is about to go on, without this member's generation.
+    var isOfGeneration: Bool {
+        [
+            RD_KAFKA_RESP_ERR_ILLEGAL_GENERATION, RD_KAFKA_RESP_ERR_UNKNOWN_MEMBER_ID,
+            RD_KAFKA_RESP_ERR_REBALANCE_IN_PROGRESS, RD_KAFKA_RESP_ERR_FENCED_INSTANCE_ID,
+        ].contains(rd_kafka_resp_err_t(code))
+    }
+
+    /// True for librdkafka's word that it has lost the last of its brokers.
+    var saysAllBrokersAreDown: Bool { code == RD_KAFKA_RESP_ERR__ALL_BROKERS_DOWN.rawValue }
+
+    /// True when the error is about the connection to one broker.
+    var isOfConnection: Bool {
+        [
+            RD_KAFKA_RESP_ERR__TRANSPORT, RD_KAFKA_RESP_ERR__RESOLVE, RD_KAFKA_RESP_ERR__SSL,
+            RD_KAFKA_RESP_ERR__AUTHENTICATION, RD_KAFKA_RESP_ERR_SASL_AUTHENTICATION_FAILED,
+            RD_KAFKA_RESP_ERR__TIMED_OUT,
+        ].contains(rd_kafka_resp_err_t(code))
+    }
+
+    /// True for librdkafka's word that a partition was read to its end.
+    var isEndOfPartition: Bool { code == RD_KAFKA_RESP_ERR__PARTITION_EOF.rawValue }
+
+    /// Returns true when a fatal error means that another instance has taken over this client's identity.
+    static func isFencing(_ code: rd_kafka_resp_err_t) -> Bool {
+        kind(of: code) == .fenced || code == RD_KAFKA_RESP_ERR_INVALID_PRODUCER_EPOCH
+    }
+
+    private static func kind(of code: rd_kafka_resp_err_t) -> Kind {
+        switch code {
+        case RD_KAFKA_RESP_ERR__FATAL: .fatal
+        case RD_KAFKA_RESP_ERR__FENCED, RD_KAFKA_RESP_ERR_FENCED_INSTANCE_ID, RD_KAFKA_RESP_ERR_PRODUCER_FENCED: .fenced
+        case RD_KAFKA_RESP_ERR__TRANSPORT, RD_KAFKA_RESP_ERR__ALL_BROKERS_DOWN, RD_KAFKA_RESP_ERR__RESOLVE: .unreachable
+        case RD_KAFKA_RESP_ERR__AUTHENTICATION, RD_KAFKA_RESP_ERR__SSL,
+            RD_KAFKA_RESP_ERR_SASL_AUTHENTICATION_FAILED, RD_KAFKA_RESP_ERR_TOPIC_AUTHORIZATION_FAILED,
+            RD_KAFKA_RESP_ERR_GROUP_AUTHORIZATION_FAILED, RD_KAFKA_RESP_ERR_CLUSTER_AUTHORIZATION_FAILED:
+            .authentication
+        case RD_KAFKA_RESP_ERR__TIMED_OUT, RD_KAFKA_RESP_ERR__MSG_TIMED_OUT, RD_KAFKA_RESP_ERR_REQUEST_TIMED_OUT,
+            RD_KAFKA_RESP_ERR__TIMED_OUT_QUEUE:
+            .timedOut
+        case RD_KAFKA_RESP_ERR_MSG_SIZE_TOO_LARGE, RD_KAFKA_RESP_ERR_RECORD_LIST_TOO_LARGE: .recordTooLarge
+        case RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART, RD_KAFKA_RESP_ERR__UNKNOWN_TOPIC,
+            RD_KAFKA_RESP_ERR__UNKNOWN_PARTITION, RD_KAFKA_RESP_ERR_TOPIC_EXCEPTION:
+            .unknownTopicOrPartition
+        case RD_KAFKA_RESP_ERR__DESTROY: .closed
+        case RD_KAFKA_RESP_ERR__QUEUE_FULL, RD_KAFKA_RESP_ERR_REBALANCE_IN_PROGRESS,
+            RD_KAFKA_RESP_ERR_ILLEGAL_GENERATION, RD_KAFKA_RESP_ERR_UNKNOWN_MEMBER_ID,
+            RD_KAFKA_RESP_ERR_COORDINATOR_LOAD_IN_PROGRESS, RD_KAFKA_RESP_ERR_COORDINATOR_NOT_AVAILABLE,
+            RD_KAFKA_RESP_ERR_NOT_COORDINATOR, RD_KAFKA_RESP_ERR__WAIT_COORD:
+            .retriable
+        default: .other
+        }
+    }
+}
+
+extension KafkaError.Status {
+    init(_ status: rd_kafka_msg_status_t) {
+        self =
+            switch status {
+            case RD_KAFKA_MSG_STATUS_NOT_PERSISTED: .notPersisted
+            case RD_KAFKA_MSG_STATUS_PERSISTED: .persisted
+            default: .possiblyPersisted
+            }
+    }
+}

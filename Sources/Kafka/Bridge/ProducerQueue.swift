@@ -1,0 +1,87 @@
+internal import CRdkafka
+
+/// A producer's local queue: takes records and reports what became of each. For one actor, which must close it before
+/// its client is destroyed.
+final class ProducerQueue {
+    enum Answer {
+        case queued
+        case isFull
+        case refused(KafkaError)
+    }
+
+    private let client: ClientHandle
+    /// Topics by name, looked up once each.
+    private var topics: [String: OpaquePointer] = [:]
+
+    init(_ client: ClientHandle) { self.client = client }
+
+    deinit { close() }
+
+    /// Copies a record into the queue. Does not wait.
+    /// - Parameter slot: Comes back with the report on this record. At least 0.
+    func add(_ record: ProducerRecord, slot: Int) -> Answer {
+        let code = produce(record, slot: slot)
+        if code == RD_KAFKA_RESP_ERR_NO_ERROR { return .queued }
+        if code == RD_KAFKA_RESP_ERR__QUEUE_FULL { return .isFull }
+        return .refused(client.error(for: code, doing: "produce to \(record.topic)"))
+    }
+
+    private func produce(_ record: ProducerRecord, slot: Int) -> rd_kafka_resp_err_t {
+        guard let topic = topic(record.topic) else { return rd_kafka_last_error() }
+        // One more than the slot, because librdkafka reports nothing for a null pointer.
+        return record.handOver(to: client.pointer, topic: topic, opaque: UnsafeMutableRawPointer(bitPattern: slot + 1))
+    }
+
+    private func topic(_ name: String) -> OpaquePointer? {
+        if let topic = topics[name] { return topic }
+        let topic = rd_kafka_topic_new(client.pointer, name, nil)
+        topics[name] = topic
+        return topic
+    }
+
+    /// Takes out every report and every error that has come so far.
+    /// - Parameters:
+    ///   - report: Called for each record that was written or will not be, with its slot.
+    ///   - failed: Called for each error that concerns no single record; `fatal` or `fenced` when it ends the client.
+    @inline(__always)
+    func serve(report: (Int, Result<RecordPosition, KafkaError>) -> Void, failed: (KafkaError) -> Void) {
+        while let event = rd_kafka_queue_poll(client.events, 0) {
+            switch rd_kafka_event_type(event) {
+            case RD_KAFKA_EVENT_DR:
+                // The library's own messages, no copies: a message's status stands behind it.
+                while let message = rd_kafka_event_message_next(event) {
+                    report(Int(bitPattern: message.pointee._private) - 1, result(of: message))
+                }
+            case RD_KAFKA_EVENT_ERROR:
+                failed(ClientHandle.isFatal(event) ? client.noteFatalError() : client.reportedError(event))
+            default: break
+            }
+            rd_kafka_event_destroy(event)
+        }
+    }
+
+    private func result(of message: UnsafePointer<rd_kafka_message_t>) -> Result<RecordPosition, KafkaError> {
+        guard message.pointee.err != RD_KAFKA_RESP_ERR_NO_ERROR else {
+            return .success(RecordPosition(partition: message.pointee.partition, offset: message.pointee.offset))
+        }
+
+        // Records that a fatal error takes along are reported under codes of their own.
+        let error =
+            client.isFatal ? client.noteFatalError() : client.error(for: message.pointee.err, doing: "delivery")
+        return .failure(error.with(KafkaError.Status(rd_kafka_message_status(message))))
+    }
+
+    /// Lets go of the topics. Safe to call more than once; nothing may be added afterwards.
+    func close() {
+        for topic in topics.values { rd_kafka_topic_destroy(topic) }
+        topics.removeAll()
+    }
+}
+
+extension ClientHandle {
+    /// Sends what lingers in a producer's queue and waits until all of it is reported, which it is on the loop as ever.
+    func flush(within bound: Duration) async {
+        let milliseconds = Int32(clamping: bound.wholeMilliseconds)
+        await blocking.run { [self] in _ = rd_kafka_flush(pointer, milliseconds) }
+    }
+}

@@ -1,0 +1,37 @@
+internal import CRdkafka
+
+/// One of librdkafka's calls about a transaction. Each holds its thread until the brokers have answered.
+struct TransactionCall: Sendable {
+    /// What an error of the call begins with.
+    let name: String
+    /// Given the milliseconds that the call may take.
+    private let body: @Sendable (OpaquePointer, Int32) -> OpaquePointer?
+
+    /// Makes the call.
+    /// - Parameter time: librdkafka keeps to it, except where a request of its own waits for a broker (2.16).
+    func make(on client: ClientHandle, within time: Duration) -> KafkaError? {
+        let milliseconds = Int32(clamping: time.wholeMilliseconds)
+        return body(client.pointer, milliseconds).map { KafkaError(consuming: $0, doing: name) }
+    }
+
+    /// True for the call that precedes all transactions.
+    var isInitialization: Bool { name == Self.initialize.name }
+
+    /// What the call ends with when nobody waits for it any longer.
+    var unanswered: KafkaError { KafkaError(.timedOut, "\(name): no answer from the brokers in time") }
+
+    static let initialize = TransactionCall(name: "init transactions") { rd_kafka_init_transactions($0, $1) }
+    static let begin = TransactionCall(name: "begin transaction") { client, _ in rd_kafka_begin_transaction(client) }
+    static let commit = TransactionCall(name: "commit transaction") { rd_kafka_commit_transaction($0, $1) }
+    static let abort = TransactionCall(name: "abort transaction") { rd_kafka_abort_transaction($0, $1) }
+
+    static func sendOffsets(
+        _ offsets: [(partition: TopicPartition, next: Int64)], as member: GroupMembership
+    ) -> TransactionCall {
+        let entries = offsets.map { ($0.partition, offset: $0.next) }
+        return TransactionCall(name: "add offsets to transaction") { client, milliseconds in
+            let list = PartitionList(entries)
+            return rd_kafka_send_offsets_to_transaction(client, list.pointer, member.metadata?.pointer, milliseconds)
+        }
+    }
+}

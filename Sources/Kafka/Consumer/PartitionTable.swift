@@ -1,0 +1,112 @@
+/// The partitions assigned to one consumer, and the fair reading from their queues. Belongs to the consumer's actor.
+final class PartitionTable {
+    /// What the client's signal says for the main queue, and so the number of no partition.
+    static let mainQueueNumber = UInt32.max
+
+    /// The partitions in the order in which they take turns.
+    private(set) var inOrder: [PartitionSource] = []
+    private let client: ClientHandle
+    private var sources: [UInt32: PartitionSource] = [:]
+    private var numbers: [TopicPartition: UInt32] = [:]
+    private var nextNumber: UInt32 = 0
+    private var epoch: UInt32 = 0
+    private var lastRead = 0
+
+    init(_ client: ClientHandle) { self.client = client }
+
+    // MARK: - Looking up
+
+    /// Returns a partition unless its assignment is over.
+    func source(_ partition: AssignedPartition) -> PartitionSource? {
+        guard let source = source(partition.id), source.partition.epoch == partition.epoch else { return nil }
+        return source
+    }
+
+    func source(_ id: TopicPartition) -> PartitionSource? { numbers[id].flatMap { sources[$0] } }
+
+    func source(signalledAs number: UInt32) -> PartitionSource? { sources[number] }
+
+    // MARK: - Assignments
+
+    /// Adds partitions that were just assigned, under a new epoch.
+    /// - Returns: Those of them that librdkafka knows.
+    func add(_ ids: [TopicPartition]) -> [PartitionSource] {
+        guard !ids.isEmpty else { return [] }
+        epoch += 1
+
+        var added: [PartitionSource] = []
+        for id in ids {
+            let number = takeNumber()
+            guard let queue = PartitionQueue(of: id, client: client, signalledAs: number) else { continue }
+            if let old = source(id) { remove(old) }
+
+            let source = PartitionSource(AssignedPartition(id, epoch: epoch), number: number, queue: queue)
+            sources[number] = source
+            numbers[id] = number
+            added.append(source)
+        }
+
+        inOrder = sources.values.sorted { $0.number < $1.number }
+        return added
+    }
+
+    private func takeNumber() -> UInt32 {
+        defer { nextNumber = nextNumber == Self.mainQueueNumber - 1 ? 0 : nextNumber + 1 }
+        return nextNumber
+    }
+
+    /// Forgets partitions and lets go of their queues.
+    func remove(_ gone: [PartitionSource]) {
+        for source in gone { remove(source) }
+        inOrder = sources.values.sorted { $0.number < $1.number }
+    }
+
+    private func remove(_ source: PartitionSource) {
+        guard sources.removeValue(forKey: source.number) != nil else { return }
+        if numbers[source.partition.id] == source.number { numbers[source.partition.id] = nil }
+        source.isRevoked = true
+        source.queue.close()
+    }
+
+    // MARK: - Reading
+
+    /// Takes what is there, up to `max` records, fairly over the partitions.
+    /// - Parameter report: Called for each error that a queue held in place of a record.
+    func takeRecords(max: Int, report: (KafkaError) -> Void) -> [ConsumerRecord] {
+        var records: [ConsumerRecord] = []
+        guard !inOrder.isEmpty, max > 0 else { return records }
+
+        // Each partition that has something gets a share, so that a full one cannot starve the others.
+        let share = Swift.max(1, max / inOrder.count)
+        var emptyInARow = 0
+        while records.count < max, emptyInARow < inOrder.count {
+            lastRead = lastRead + 1 < inOrder.count ? lastRead + 1 : 0
+            let limit = min(share, max - records.count)
+            let taken = take(from: inOrder[lastRead], upTo: limit, into: &records, report: report)
+            emptyInARow = taken == 0 ? emptyInARow + 1 : 0
+        }
+        return records
+    }
+
+    private func take(
+        from source: PartitionSource, upTo limit: Int, into records: inout [ConsumerRecord],
+        report: (KafkaError) -> Void
+    ) -> Int {
+        guard source.mayHaveRecords, !source.isHeld, !source.isRevoked else { return 0 }
+
+        var taken = 0
+        while taken < limit {
+            do throws(KafkaError) {
+                guard let record = try source.queue.next(of: source.partition) else {
+                    source.mayHaveRecords = false
+                    break
+                }
+                records.append(record)
+                taken += 1
+            } catch {
+                report(error)
+            }
+        }
+        return taken
+    }
+}

@@ -1,0 +1,102 @@
+internal import EventLoop
+internal import Logging
+
+/// Partitions come and go: the listener is asked before librdkafka is answered.
+extension KafkaConsumer {
+    /// The membership under which the partitions are assigned; `nil` where there are none, or they are lost. Kept from the
+    /// assignment on: asked later, the client could name a membership that it took after partitions had gone to others, or
+    /// none, which no broker checks.
+    public var membership: GroupMembership? { group.membership }
+
+    /// True while no broker answers.
+    public var brokersAreDown: Bool { brokers.areDown }
+
+    /// Asks how many partitions a topic has.
+    /// - Returns: `nil` when no broker answers within 2 seconds, or the topic is not there.
+    public func partitionCount(of topic: String) async -> Int? {
+        guard !isClosed else { return nil }
+        return await client.partitionCount(of: topic)
+    }
+
+    func answer(_ event: RebalanceEvent) async {
+        switch event.change {
+        case .assigned:
+            group.membership = GroupMembership(of: client)
+            await assign(event.partitions)
+            group.isRejoining = false
+            if client.isCooperative { await wakeFetchers() }
+        case .revoked:
+            // Another assignment may have come without a revocation in between.
+            group.isRejoining = false
+            await revoke(event.partitions)
+        case .failed(let error):
+            log.warning("rebalance failed", metadata: ["reason": "\(error)"])
+            client.unassignAll()
+        }
+    }
+
+    private func assign(_ ids: [TopicPartition]) async {
+        brokers.noteAnswer()
+        let added = partitions.add(ids)
+        await group.listener?.assigned(added.map(\.partition))
+
+        do throws(KafkaError) {
+            try client.assign(ids.map { (id: $0, offset: nil) })
+        } catch {
+            log.error("rebalance", metadata: ["reason": "\(error)"])
+        }
+        wakeReader()
+    }
+
+    /// librdkafka pauses every partition while it takes an assignment, those that stay too, and does not tell its broker
+    /// threads when that is over: they look again within a second, and until then nothing is read. A question about the
+    /// partitions' ends goes through the same threads, and wakes them.
+    private func wakeFetchers() async {
+        let ids = partitions.inOrder.map(\.partition.id)
+        guard !ids.isEmpty, !isClosed else { return }
+        await client.askForEnds(of: ids)
+    }
+
+    private func revoke(_ ids: [TopicPartition]) async {
+        // Asked before any assign call, which clears it.
+        let isLost = client.isAssignmentLost
+        let gone = ids.compactMap { partitions.source($0) }
+        for source in gone { source.isRevoked = true }
+
+        if isLost {
+            group.membership = nil
+            await group.listener?.lost(gone.map(\.partition))
+        } else {
+            await group.listener?.revoked(gone.map(\.partition))
+            await commitBeforeHandover()
+        }
+
+        group.isRejoining = true
+        partitions.remove(gone)
+        do throws(KafkaError) {
+            try client.unassign(ids)
+        } catch {
+            log.error("rebalance", metadata: ["reason": "\(error)"])
+        }
+    }
+
+    /// Tries again where the coordinator is away or moves. Not where the group has gone on without us, or forms already:
+    /// it waits for our answer.
+    private func commitBeforeHandover() async {
+        // Well below the time the group gives its members to answer (max.poll.interval.ms).
+        let end = ContinuousClock.now + .seconds(5)
+        while true {
+            do throws(KafkaError) {
+                return try await commits.commit(before: end) { () throws(KafkaError) in try checkIsMember() }
+            } catch {
+                guard error.isOfCoordinator, ContinuousClock.now + .milliseconds(200) < end else {
+                    log.warning(
+                        "offsets of revoked partitions are not committed: what finished last will be done again",
+                        metadata: ["reason": "\(error)"])
+                    return
+                }
+            }
+            await loop.pause(.milliseconds(200))
+        }
+    }
+}
