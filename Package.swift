@@ -44,6 +44,7 @@ let package = Package(
         .systemLibrary(name: "CLinux"),
         .systemLibrary(name: "CScan"),
 
+        .target(name: "Basics", swiftSettings: safe),
         .target(
             name: "EventLoop", dependencies: ["CLinux", product("HeapModule", "swift-collections")],
             swiftSettings: safe),
@@ -55,11 +56,11 @@ let package = Package(
         .target(name: "HTTPTransport", dependencies: ["CCurl", "EventLoop"], swiftSettings: common),
         .target(
             name: "Resilience", dependencies: [product("DequeModule", "swift-collections")], swiftSettings: safe),
-        .target(name: "LocationSearch", dependencies: ["Resilience"], swiftSettings: spans),
+        .target(name: "LocationSearch", dependencies: ["Basics", "Resilience"], swiftSettings: spans),
         .target(
             name: "PlaceProviders", dependencies: ["LocationSearch", "HTTPTransport", "JSON", "CScan"],
             swiftSettings: spans),
-        .target(name: "EventContract", dependencies: ["LocationSearch", "JSON"], swiftSettings: spans),
+        .target(name: "EventContract", dependencies: ["Basics", "LocationSearch", "JSON"], swiftSettings: spans),
         .target(
             name: "Observability", dependencies: [logging, product("CoreMetrics", "swift-metrics")], swiftSettings: safe
         ),
@@ -93,6 +94,7 @@ let package = Package(
         .target(
             name: "TestSupport", dependencies: ["CRdkafka", "Kafka", "Resilience"], path: "Tests/TestSupport",
             swiftSettings: safe),
+        .testTarget(name: "BasicsTests", dependencies: ["Basics"], swiftSettings: safe),
         .testTarget(name: "EventLoopTests", dependencies: ["EventLoop", "TestSupport"], swiftSettings: safe),
         .testTarget(name: "JSONTests", dependencies: ["JSON", "TestSupport"], swiftSettings: spans),
         .testTarget(

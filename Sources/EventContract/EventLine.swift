@@ -1,3 +1,4 @@
+import Basics
 import JSON
 
 /// A record as one line of JSON, for files and pipes: what `schemas/validate.py --events` reads.

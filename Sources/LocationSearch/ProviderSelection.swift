@@ -42,8 +42,8 @@ public struct ProviderSelection: Sendable {
         let suitable = capable.filter { Self.isSuitable($0.id, for: request) }
         let chosen = suitable.isEmpty ? capable : suitable
         guard !chosen.isEmpty else { throw Self.summary(of: refusals) }
-        // Ids and page tokens are one provider's own: nobody else could make sense of them.
-        return request.placeID != nil || request.pageToken != nil ? Array(chosen.prefix(1)) : chosen
+        // An id is one provider's own: nobody else could make sense of it.
+        return request.placeID != nil ? Array(chosen.prefix(1)) : chosen
     }
 
     /// Hot Pepper knows Japan only: asked elsewhere it finds nothing, which would look like an answer.

@@ -24,9 +24,11 @@ public struct SearchInteractor: Sendable {
     /// - Parameter request: validated.
     public func run(_ request: SearchRequest, before deadline: Deadline, note: CallNote? = nil) async -> SearchOutcome {
         do throws(SearchError) {
-            let candidates = try selection.candidates(for: request)
+            let addressed = try request.addressedToProviders()
+            let candidates = try selection.candidates(for: addressed)
+
             return presenter.present(
-                await worker.report(on: request, from: candidates, before: deadline, note: note), for: request)
+                await worker.report(on: addressed, from: candidates, before: deadline, note: note), for: request)
         } catch {
             return presenter.present(
                 SearchReport(result: .failure(error), provider: request.provider.named), for: request)

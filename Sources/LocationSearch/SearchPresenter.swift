@@ -8,7 +8,7 @@ public struct SearchPresenter: Sendable {
         swap(&answer, &report.result)
         let result: Result<SearchOutcome.Result, SearchError> =
             switch consume answer {
-            case .success(let answer): .success(self.result(of: answer, for: request))
+            case .success(let answer): .success(self.result(of: answer, from: report.provider, for: request))
             case .failure(let error): .failure(error)
             }
         return SearchOutcome(
@@ -17,7 +17,9 @@ public struct SearchPresenter: Sendable {
             upstream: report.upstream, attempts: report.attempts)
     }
 
-    private func result(of answer: consuming ProviderAnswer, for request: SearchRequest) -> SearchOutcome.Result {
+    private func result(
+        of answer: consuming ProviderAnswer, from provider: ProviderID?, for request: SearchRequest
+    ) -> SearchOutcome.Result {
         var places = Places()
         swap(&places, &answer.places)
         places.keepFirst(request.limit)
@@ -28,8 +30,14 @@ public struct SearchPresenter: Sendable {
                 category: request.category, location: centre,
                 radiusMeters: answer.radiusMeters ?? request.radiusMeters)
         }
+
+        // The request still has the token that it came with, which is no part of what identifies a search.
+        var nextPageToken: String?
+        if let provider, let ownToken = answer.nextPageToken {
+            nextPageToken = PageToken(ownToken, of: provider, for: request).text
+        }
         return SearchOutcome.Result(
             places: places, photoURL: answer.photoURL, totalAvailable: answer.totalAvailable,
-            nextPageToken: answer.nextPageToken, attributions: answer.attributions, search: search)
+            nextPageToken: nextPageToken, attributions: answer.attributions, search: search)
     }
 }

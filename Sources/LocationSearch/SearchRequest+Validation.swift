@@ -9,7 +9,7 @@ extension SearchRequest {
         if let language, !Self.isLanguageTag(language) {
             throw .invalid("language", "a BCP 47 language tag such as \"ja\" or \"zh-TW\"")
         }
-        try Self.check("pageToken", pageToken, length: 1...4096)
+        try Self.check("pageToken", pageToken, length: Self.pageTokenLength)
         try Self.check("sessionId", sessionID, length: 1...128)
         try Self.check("placeId", placeID, length: 1...512)
         guard (1...50_000).contains(radiusMeters) else { throw .invalid("radiusMeters", "a number from 1 to 50000") }

@@ -10,6 +10,9 @@ public enum SearchOperation: String, CaseIterable, Sendable, Hashable {
 
 /// One request, as its producer meant it; defaults of the contract are filled in.
 public struct SearchRequest: Sendable, Hashable {
+    /// How many characters a page token may have.
+    static let pageTokenLength = 1...4096
+
     /// 1...128 characters.
     public var requestID: String
     public var operation: SearchOperation
@@ -28,7 +31,7 @@ public struct SearchRequest: Sendable, Hashable {
     public var openNow: Bool?
     /// Most places wanted, 1...100.
     public var limit: Int
-    /// From `nextPageToken` of an earlier result of the same provider. 1...4096 characters.
+    /// The `nextPageToken` of an earlier result of the same search. `pageTokenLength` characters.
     public var pageToken: String?
     /// Names the place of details and photo. 1...512 characters.
     public var placeID: String?

@@ -1,3 +1,4 @@
+import Basics
 import LocationSearch
 
 @testable import EventContract

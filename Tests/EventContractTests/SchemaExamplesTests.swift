@@ -1,8 +1,8 @@
 import Foundation
-import LocationSearch
 import Testing
 
 @testable import EventContract
+@testable import LocationSearch
 
 /// The schemas' examples and the decoder must agree: `schemas/validate.py` judges the same files with other tools.
 struct SchemaExamplesTests {
@@ -34,6 +34,18 @@ struct SchemaExamplesTests {
             let record = Records.record(Array(try Data(contentsOf: file)), in: envelope)
             #expect(throws: Never.self, "\(file.lastPathComponent)") { try Records.decode(record) }
         }
+    }
+
+    /// Readers copy from the examples, so a page token there is one that a worker would take.
+    @Test func pageTokensOfRequestsContinueTheirSearch() throws {
+        var tokens = 0
+        for file in try Self.files(in: "request") {
+            let request = try Records.decode(Records.record(Array(try Data(contentsOf: file)))).request
+            guard request.pageToken != nil else { continue }
+            tokens += 1
+            #expect(throws: Never.self, "\(file.lastPathComponent)") { try request.addressedToProviders() }
+        }
+        #expect(tokens > 0)
     }
 
     private struct Invalid: Decodable {

@@ -34,7 +34,6 @@ struct ProviderSelectionTests {
         (request(.auto, at: paris), [.hotpepper], [.hotpepper]),
         (request(.auto, category: "hospital"), [.hotpepper, .googlePlaces], [.googlePlaces]),
         (request(.named(.googlePlacesLegacy)), [.hotpepper, .googlePlacesLegacy], [.googlePlacesLegacy]),
-        (request(.auto) { $0.pageToken = "21" }, [.hotpepper, .googlePlaces], [.hotpepper]),
         (
             request(.auto) { ($0.operation, $0.placeID) = (.details, "J001234567") }, [.hotpepper, .googlePlaces],
             [.hotpepper]

@@ -1,0 +1,28 @@
+import Basics
+import Testing
+
+struct Base64Tests {
+    @Test(arguments: [Base64.Alphabet.standard, .url])
+    func whatIsEncodedIsDecodedAgain(alphabet: Base64.Alphabet) {
+        for length in 0..<70 {
+            let bytes = (0..<length).map { UInt8(truncatingIfNeeded: $0 &* 37 &+ length) }
+            #expect(Base64.decode(Base64.encode(bytes, alphabet).utf8, alphabet) == bytes)
+        }
+    }
+
+    @Test func alphabetsDifferInTwoCharactersAndInPadding() {
+        #expect(Base64.encode(Array("foobar".utf8)) == "Zm9vYmFy" && Base64.encode(Array("fooba".utf8)) == "Zm9vYmE=")
+        #expect(Base64.encode([0xFB, 0xFF], .standard) == "+/8=")
+        #expect(Base64.encode([0xFB, 0xFF], .url) == "-_8")
+    }
+
+    @Test(arguments: ["Zg", "Zg=", "Zh==", "Z===", "====", "Zg==Zg==", "Zm9v\n", "Zm9-", "あ"])
+    func otherTextIsRefused(text: String) {
+        #expect(Base64.decode(text.utf8) == nil)
+    }
+
+    @Test(arguments: ["Zg==", "Zh", "Z", "Zm9vY", "+/8", "Zm9v\n", "あ"])
+    func otherTextIsRefusedForURLs(text: String) {
+        #expect(Base64.decode(text.utf8, .url) == nil)
+    }
+}
