@@ -123,6 +123,23 @@ struct OutcomeEncoderTests {
         #expect(encoded.headers.last(named: "source-offset")?.text == "42")
     }
 
+    /// A sender whose `requestId` could not be read finds its error by one of these.
+    @Test(
+        arguments: ["{", #"{"requestId":"read-before-the-fault","limit":"#, "no JSON", "", nil] as [String?],
+        ["order-7", "", nil] as [String?])
+    func errorOfAnUnreadableRecordHasItsKeyAndPosition(value: String?, key: String?) throws {
+        let record = Records.record(value.map { Array($0.utf8) }, key: key.map { Array($0.utf8) })
+        let rejected = try #require(Records.rejection(of: record))
+        var encoder = OutcomeEncoder()
+        let encoded = encoder.encode(rejected, receivedAt: Outcomes.receivedAt, completedAt: Outcomes.completedAt)
+
+        #expect(encoded.key == Array((key ?? encoded.requestID).utf8))
+        #expect(encoded.headers.last(named: "ce_id")?.text == "requests-3-42")
+        #expect(SourcePosition(headers: encoded.headers) == Records.source)
+        let isIDRead = value?.contains("read-before-the-fault") == true
+        #expect(encoded.requestID == (isIDRead ? "read-before-the-fault" : "requests-3-42"))
+    }
+
     @Test func oneEventLeavesNothingInTheNext() {
         var encoder = OutcomeEncoder(seed: 1)
         let large = Outcomes.outcome(.success(.init(places: Places(repeatElement(Outcomes.full, count: 1000)))))

@@ -45,6 +45,9 @@ enum Outcomes {
 
 extension EncodedOutcome {
     var text: String { String(decoding: value, as: UTF8.self) }
+
+    /// The `requestId` of the event, or an empty text when it has none.
+    var requestID: String { (try? OutcomeReader().read(value: value, headers: headers).requestID) ?? "" }
 }
 
 extension EventHeader {
