@@ -13,16 +13,6 @@ enum ClientSettings {
 
     private static func isReserved(_ name: String) -> Bool { reserved.contains(name) || name.hasSuffix("_cb") }
 
-    /// Whether the value of a property is nobody's business.
-    static func isSecret(_ name: String) -> Bool {
-        ["password", "secret", "key.pem", "oauthbearer.config", "sasl.jaas"].contains { name.contains($0) }
-    }
-
-    /// The values in `properties` that must not show anywhere.
-    static func secrets(in properties: [String: String]) -> [String] {
-        properties.filter { isSecret($0.key) }.map(\.value)
-    }
-
     /// Consumer-only and producer-only properties reach one client each: what is meant for the other is left out.
     private static let consumerPrefixes = [
         "fetch.", "queued.", "session.", "heartbeat.", "max.poll.", "partition.assignment", "auto.offset", "isolation.",
@@ -56,7 +46,7 @@ enum ClientSettings {
         for (name, value) in properties.sorted(by: { $0.key < $1.key }) {
             guard rd_kafka_conf_set(settings, name, value, &reason, reason.count) != RD_KAFKA_CONF_OK else { continue }
             rd_kafka_conf_destroy(settings)
-            throw KafkaError(.configuration, refusal(of: name, reason: text(reason)))
+            throw KafkaError(.configuration, refusal(of: name, value: value, reason: text(reason)))
         }
         rd_kafka_conf_set_events(settings, events)
         if let log {
@@ -71,19 +61,25 @@ enum ClientSettings {
         }
         guard let client = rd_kafka_new(type, settings, &reason, reason.count) else {
             rd_kafka_conf_destroy(settings)
-            throw KafkaError(.configuration, "Kafka client: \(hide(secrets(in: properties), in: text(reason)))")
+            let cause = hide(SecretProperties.secrets(in: properties), in: text(reason))
+            throw KafkaError(.configuration, "Kafka client: \(KafkaSecurity.namingSettings(in: cause))")
         }
         return client
     }
 
-    private static func refusal(of name: String, reason: String) -> String {
-        "kafka.properties: \(name) is not accepted by librdkafka \(LibraryVersion.running)"
-            + (isSecret(name) ? "" : ": \(reason)")
+    /// Says which property librdkafka refused, and why, unless the reason would show a secret.
+    private static func refusal(of name: String, value: String, reason: String) -> String {
+        let refusal = "kafka.properties: \(name) is not accepted by librdkafka \(LibraryVersion.running)"
+        if SecretProperties.isSecret(name) { return refusal }
+
+        return refusal + ": " + hide(SecretProperties.secrets(in: [name: value]), in: reason)
     }
 
-    /// The last line of defence: `text` with each of `secrets` blotted out.
+    /// Returns `text` with each of `secrets` replaced, the longest first, so that a secret within another leaves no rest.
     static func hide(_ secrets: [String], in text: String) -> String {
-        secrets.reduce(text) { text, secret in secret.isEmpty ? text : text.replacing(secret, with: "[hidden]") }
+        secrets.sorted { $0.count > $1.count }.reduce(text) { text, secret in
+            secret.isEmpty ? text : text.replacing(secret, with: "[hidden]")
+        }
     }
 
     static func text(_ buffer: [CChar]) -> String {

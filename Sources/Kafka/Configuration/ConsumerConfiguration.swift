@@ -20,8 +20,8 @@ public struct ConsumerConfiguration: Sendable, Hashable, CustomStringConvertible
     }
     public var customMirror: Mirror { Mirror(self, children: ["": description]) }
 
-    /// What must not show in a log line.
-    var secrets: [String] { security.secrets + ClientSettings.secrets(in: properties) }
+    /// The values that must be cut out of log lines and error texts.
+    var secrets: [String] { security.secrets + SecretProperties.secrets(in: properties) }
 
     /// librdkafka's spelling of the above.
     func librdkafka(_ version: LibraryVersion) throws(KafkaError) -> [String: String] {

@@ -1,40 +1,84 @@
-/// TLS and SASL, `kafka.security.*`. `nil` leaves librdkafka's default.
+/// TLS and SASL, `kafka.security.*`. A value of `nil` leaves librdkafka's default.
 public struct KafkaSecurity: Sendable, Hashable, CustomStringConvertible, CustomReflectable {
-    /// `plaintext`, `ssl`, `sasl_plaintext` or `sasl_ssl`.
+    /// `kafka.security.protocol`: `plaintext`, `ssl`, `sasl_plaintext` or `sasl_ssl`.
     public var securityProtocol: String?
-    /// PEM file with the authorities to trust; `nil`: the system's.
+    /// `kafka.security.caFile`: a PEM file with the authorities to trust; `nil` trusts the system's.
     public var caFile: String?
-    /// PEM file with our certificate, for TLS client authentication.
+    /// `kafka.security.certificateFile`: a PEM file with our certificate, for TLS client authentication.
     public var certificateFile: String?
+    /// `kafka.security.keyFile`: a PEM file with the private key of our certificate.
     public var keyFile: String?
+    /// `kafka.security.keyPassword`: the password of that key. Secret.
     public var keyPassword: String?
-    /// `PLAIN`, `SCRAM-SHA-256` or `SCRAM-SHA-512`.
+    /// `kafka.security.sasl.mechanism`: `PLAIN`, `SCRAM-SHA-256` or `SCRAM-SHA-512`.
     public var saslMechanism: String?
+    /// `kafka.security.sasl.username`: the user to log in as.
     public var saslUsername: String?
+    /// `kafka.security.sasl.password`: the user's password. Secret.
     public var saslPassword: String?
-    /// Whether the broker's certificate must name the host that was asked for.
+    /// True when the broker's certificate must name the host that was asked for.
     public var verifiesHostname = true
 
+    /// Leaves everything to librdkafka's defaults: no TLS, no login.
     public init() {}
 
+    /// librdkafka's spelling of the above, known here only.
     var properties: [String: String] {
         [
             "security.protocol": securityProtocol, "ssl.ca.location": caFile,
             "ssl.certificate.location": certificateFile, "ssl.key.location": keyFile,
             "ssl.key.password": keyPassword, "sasl.mechanism": saslMechanism, "sasl.username": saslUsername,
             "sasl.password": saslPassword,
-            // Written out: the library's own default was not to check, before 2.0.
+            // Written out, because librdkafka before 2.0 did not check the name by default.
             "ssl.endpoint.identification.algorithm": verifiesHostname ? "https" : "none",
         ].compactMapValues { $0 }
     }
 
-    /// Without passwords.
+    /// The protocol alone, so that no password is printed by accident.
     public var description: String { securityProtocol ?? "plaintext" }
     public var customMirror: Mirror { Mirror(self, children: ["protocol": description]) }
 
-    /// Whether the value of one of librdkafka's properties is nobody's business.
-    public static func isSecret(property name: String) -> Bool { ClientSettings.isSecret(name) }
-
-    /// What must not show in a log line.
+    /// The passwords, which must be cut out of log lines and error texts.
     var secrets: [String] { [keyPassword, saslPassword].compactMap { $0 } }
+}
+
+// MARK: - Our names for librdkafka's properties
+
+extension KafkaSecurity {
+    /// The setting that stands for each of librdkafka's properties.
+    public static let settingNames = [
+        "security.protocol": "kafka.security.protocol", "ssl.ca.location": "kafka.security.caFile",
+        "ssl.certificate.location": "kafka.security.certificateFile", "ssl.key.location": "kafka.security.keyFile",
+        "ssl.key.password": "kafka.security.keyPassword", "sasl.mechanism": "kafka.security.sasl.mechanism",
+        "sasl.mechanisms": "kafka.security.sasl.mechanism", "sasl.username": "kafka.security.sasl.username",
+        "sasl.password": "kafka.security.sasl.password",
+    ]
+
+    /// Returns librdkafka's words with our name in front of each property that a setting stands for, so that a reader
+    /// finds what to change: `kafka.security.keyFile (ssl.key.location) failed: ...`.
+    static func namingSettings(in text: String) -> String {
+        // The longest name first: `sasl.mechanism` is a part of `sasl.mechanisms`.
+        let names = settingNames.sorted { $0.key.count > $1.key.count }
+        guard let (property, setting) = names.first(where: { text.contains($0.key) }) else { return text }
+
+        return text.replacing(property, with: "\(setting) (\(property))", maxReplacements: 1)
+    }
+}
+
+// MARK: - Secrets among librdkafka's own properties
+
+extension KafkaSecurity {
+    /// Returns the part of a property's value that must not be shown: all of it where the name speaks of a secret, else
+    /// the password within a URL; `nil` when nothing is secret.
+    public static func hiddenPart(of value: String, property name: String) -> Range<String.Index>? {
+        SecretProperties.hiddenPart(of: value, property: name)
+    }
+
+    /// Returns the values, and parts of values, that must be cut out of log lines and error texts.
+    public static func secrets(in properties: [String: String]) -> [String] {
+        SecretProperties.secrets(in: properties)
+    }
+
+    /// Returns where the password of a URL stands; `nil` when it has none. The scheme may be missing.
+    public static func password(inURL url: String) -> Range<String.Index>? { SecretProperties.password(inURL: url) }
 }

@@ -21,8 +21,8 @@ public struct ProducerConfiguration: Sendable, Hashable, CustomStringConvertible
     }
     public var customMirror: Mirror { Mirror(self, children: ["": description]) }
 
-    /// What must not show in a log line.
-    var secrets: [String] { security.secrets + ClientSettings.secrets(in: properties) }
+    /// The values that must be cut out of log lines and error texts.
+    var secrets: [String] { security.secrets + SecretProperties.secrets(in: properties) }
 
     func librdkafka(_ version: LibraryVersion) throws(KafkaError) -> [String: String] {
         var all = version.defaults(for: .producer)

@@ -1,52 +1,60 @@
 import Foundation
 import Kafka
 
-/// Secrets stand in settings of their own, and within others: in a proxy's URL, among librdkafka's properties.
+/// Secrets stand in settings of their own, and within others: in a proxy's URL and among librdkafka's properties.
 extension Setting {
     private static let hidden = "(hidden)"
 
-    /// A valid value as it may be shown.
+    /// Returns a valid value as it may be shown, with each secret replaced by `(hidden)`.
     func shown(_ value: String) -> String {
         if isSecret { return Self.hidden }
+
         switch kind {
-        case .proxy:
-            guard let password = Self.password(inProxy: value) else { return value }
-            return value.replacingCharacters(in: password, with: Self.hidden)
-        case .properties:
-            guard let properties = Self.properties(value) else { return Self.hidden }
-            guard properties.keys.contains(where: KafkaSecurity.isSecret(property:)) else { return value }
-            return properties.sorted { $0.key < $1.key }
-                .map { "\($0.key)=\(KafkaSecurity.isSecret(property: $0.key) ? Self.hidden : $0.value)" }
-                .joined(separator: ",")
+        case .proxy: return Self.hiding(KafkaSecurity.password(inURL: value), in: value)
+        case .properties: return Self.shownProperties(value)
         default: return value
         }
     }
 
-    /// The secrets in a valid value.
+    /// Returns true when all or a part of a valid value is not shown.
+    func hides(partOf value: String) -> Bool { isSecret || shown(value).contains(Self.hidden) }
+
+    /// Returns the secrets in a valid value, in every form in which they may turn up in a log line.
     func secrets(in value: String) -> [String] {
         if isSecret { return [value] }
+
         switch kind {
-        case .proxy: return Self.password(inProxy: value).map { [String(value[$0])] } ?? []
-        case .properties:
-            return (Self.properties(value) ?? [:]).filter { KafkaSecurity.isSecret(property: $0.key) }.map(\.value)
+        case .proxy:
+            guard let range = KafkaSecurity.password(inURL: value) else { return [] }
+            let password = String(value[range])
+            let decoded = password.removingPercentEncoding
+            return decoded == nil || decoded == password ? [password] : [password, decoded ?? password]
+        case .properties: return KafkaSecurity.secrets(in: Self.properties(value) ?? [:])
         default: return []
         }
     }
 
-    /// Whether a value that does not fit may hold a secret: where it would stand cannot be told then.
+    /// Returns true when a value that does not fit may hold a secret: where it would stand cannot be told then.
     func mayHide(_ value: String) -> Bool {
         switch kind {
         case .proxy, .properties: true
         case .url: value.contains { "?#@".contains($0) }
-        default: isSecret
+        default: isSecret || value.contains("@")
         }
     }
 
-    /// What stands between the name and the last `@`; without a colon it may be a token, so all that stands there.
-    private static func password(inProxy url: String) -> Range<String.Index>? {
-        guard let end = url.lastIndex(of: "@") else { return nil }
-        let start = url.firstRange(of: "://")?.upperBound ?? url.startIndex
-        guard start < end else { return nil }
-        return (url[start..<end].firstIndex(of: ":").map(url.index(after:)) ?? start)..<end
+    private static func shownProperties(_ value: String) -> String {
+        guard let properties = properties(value) else { return hidden }
+
+        let holdsSecret = properties.contains { KafkaSecurity.hiddenPart(of: $1, property: $0) != nil }
+        guard holdsSecret else { return value.replacing("\\,", with: ",") }
+
+        return properties.sorted { $0.key < $1.key }
+            .map { "\($0)=\(hiding(KafkaSecurity.hiddenPart(of: $1, property: $0), in: $1))" }
+            .joined(separator: ",")
+    }
+
+    private static func hiding(_ range: Range<String.Index>?, in value: String) -> String {
+        range.map { value.replacingCharacters(in: $0, with: hidden) } ?? value
     }
 }

@@ -1,0 +1,57 @@
+/// Finds the secrets among librdkafka's properties.
+///
+/// A property is judged by its name, and not by a list of the names that exist: librdkafka adds properties with every
+/// release, and a value that this program has never heard of must not be shown either. A name that speaks of a secret is
+/// hidden even where the value turns out to be harmless, such as the path of a file.
+enum SecretProperties {
+    /// Each word makes the name that contains it a secret's. Underscores and hyphens count as dots.
+    private static let words = [
+        "password", "passphrase", "passwd", "secret", "token", "jaas", "assertion", "credential", "private.key",
+        "key.pem", "api.key", "apikey", "access.key", "oauthbearer.config", "kinit.cmd",
+    ]
+
+    /// Names that are secrets as a whole: `ssl_key` is a key, while `ssl.key.location` is the path of one.
+    private static let names: Set<String> = ["ssl.key"]
+
+    /// Names that speak of a secret and hold a number, a flag or an algorithm. They are not shown, but their values are
+    /// not searched for in log lines: blotting out every `300` or `true` would make the lines unreadable.
+    private static let namesOfPlainValues: Set<String> = [
+        "sasl.oauthbearer.assertion.algorithm", "sasl.oauthbearer.assertion.claim.exp.seconds",
+        "sasl.oauthbearer.assertion.claim.jti.include", "sasl.oauthbearer.assertion.claim.nbf.seconds",
+    ]
+
+    /// Returns true when the value of the property must not be shown. Upper and lower case count the same.
+    static func isSecret(_ name: String) -> Bool {
+        let name = name.lowercased().replacing("_", with: ".").replacing("-", with: ".")
+        return names.contains(name) || words.contains { name.contains($0) }
+    }
+
+    /// Returns the part of a property's value that must not be shown: all of it, or the password within a URL.
+    static func hiddenPart(of value: String, property name: String) -> Range<String.Index>? {
+        if isSecret(name) { return value.startIndex..<value.endIndex }
+
+        return value.contains("://") ? password(inURL: value) : nil
+    }
+
+    /// Returns the values, and parts of values, that must be cut out of log lines and error texts.
+    static func secrets(in properties: [String: String]) -> [String] {
+        properties.compactMap { name, value in
+            if namesOfPlainValues.contains(name) { return nil }
+
+            return hiddenPart(of: value, property: name).map { String(value[$0]) }
+        }
+    }
+
+    /// Returns where the password of a URL stands: behind the colon, up to the last `@`.
+    ///
+    /// Without a colon, all that stands before the `@` may be a token, and counts as the password. The scheme may be
+    /// missing, as it may be in the address of a proxy.
+    static func password(inURL url: String) -> Range<String.Index>? {
+        guard let end = url.lastIndex(of: "@") else { return nil }
+        let start = url.firstRange(of: "://")?.upperBound ?? url.startIndex
+        guard start < end else { return nil }
+
+        let colon = url[start..<end].firstIndex(of: ":")
+        return (colon.map { url.index(after: $0) } ?? start)..<end
+    }
+}

@@ -1,0 +1,79 @@
+import EventLoop
+import InMemoryLogging
+import Logging
+import Testing
+
+@testable import Kafka
+
+/// What librdkafka says about a client never holds a secret of its properties.
+struct SecretLogTests {
+    private static let secret = "Zq7hiddenWx"
+
+    @Test(arguments: [
+        "sasl.oauthbearer.assertion.private.key.passphrase", "sasl.oauthbearer.assertion.private.key.pem",
+        "sasl.oauthbearer.token.endpoint.url", "sasl.jaas.config", "ssl_key", "Sasl.Password", "some_token",
+    ])
+    func aLineOfLibrdkafkasIsLoggedWithoutTheSecret(name: String) {
+        var configuration = ConsumerConfiguration(bootstrapServers: "127.0.0.1:1")
+        configuration.properties = [name: Self.secret, "client.id": "me"]
+        let memory = InMemoryLogHandler()
+        let log = ClientLog(Logger(label: "test") { _ in memory }, hiding: configuration.secrets)
+
+        log.write(level: 3, facility: "TEST", "me logs in with \(Self.secret)")
+
+        #expect(memory.entries.map { $0.metadata["line"] } == ["me logs in with [hidden]"])
+        #expect(!"\(configuration)".contains(Self.secret))
+    }
+
+    @Test(arguments: [
+        "sasl.oauthbearer.assertion.no.such.property", "no.such.token", "no.such.jaas.config", "no.such.passphrase",
+    ])
+    func aPropertyThatIsRefusedIsNamedWithoutItsValue(name: String) throws {
+        let loop = try EventLoop()
+        defer { loop.stop() }
+        var configuration = ConsumerConfiguration(bootstrapServers: "127.0.0.1:1")
+        configuration.properties = [name: Self.secret]
+
+        let error = #expect(throws: KafkaError.self) {
+            try KafkaConsumer(
+                loop: loop, configuration: configuration, log: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
+        }
+
+        #expect(error?.description.contains(name) == true)
+        #expect(error?.description.contains(Self.secret) == false)
+    }
+
+    @Test func aPasswordWithinAURLIsCutOutOfARefusal() throws {
+        let loop = try EventLoop()
+        defer { loop.stop() }
+        var configuration = ConsumerConfiguration(bootstrapServers: "127.0.0.1:1")
+        configuration.properties = ["ssl.endpoint.identification.algorithm": "http://user:\(Self.secret)@host"]
+
+        let error = #expect(throws: KafkaError.self) {
+            try KafkaConsumer(
+                loop: loop, configuration: configuration, log: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
+        }
+
+        #expect(error?.description.contains("user:[hidden]@host") == true, "\(error?.description ?? "")")
+    }
+
+    /// The path of a key file that is no key: librdkafka refuses it in the name of its own property.
+    @Test func aRefusedKeyFileIsToldByTheNameOfOurSetting() throws {
+        let loop = try EventLoop()
+        defer { loop.stop() }
+        var configuration = ConsumerConfiguration(bootstrapServers: "127.0.0.1:1")
+        configuration.security.securityProtocol = "ssl"
+        configuration.security.keyFile = "/etc/hostname"
+
+        let error = #expect(throws: KafkaError.self) {
+            try KafkaConsumer(
+                loop: loop, configuration: configuration, log: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
+        }
+
+        #expect(error?.description.contains("kafka.security.keyFile (ssl.key.location)") == true)
+    }
+
+    @Test func aShortSecretWithinALongOneLeavesNoRest() {
+        #expect(ClientSettings.hide(["abc", "abcdef"], in: "abcdef abc") == "[hidden] [hidden]")
+    }
+}
