@@ -29,11 +29,12 @@ let package = Package(
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0"),
         .package(url: "https://github.com/apple/swift-collections", from: "1.6.0"),
-        .package(url: "https://github.com/apple/swift-configuration", from: "1.4.0", traits: ["JSON", "YAML"]),
+        .package(url: "https://github.com/apple/swift-configuration", from: "1.4.0", traits: []),
         .package(url: "https://github.com/apple/swift-log", from: "1.16.0"),
         .package(url: "https://github.com/apple/swift-metrics", from: "2.13.0"),
         .package(url: "https://github.com/apple/swift-nio", from: "2.101.0"),
         .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.0"),
+        .package(url: "https://github.com/jpsim/Yams", from: "6.0.0"),
         .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
     ],
     targets: [
@@ -85,7 +86,7 @@ let package = Package(
                 "JSON", "Observability", "PlaceProviders", "ProviderSimulator", "Resilience", "WorkerRuntime", "CLinux",
                 logging, metrics,
                 product("ArgumentParser", "swift-argument-parser"), product("Configuration", "swift-configuration"),
-                product("ServiceLifecycle", "swift-service-lifecycle"),
+                product("Yams", "Yams"), product("ServiceLifecycle", "swift-service-lifecycle"),
                 product("UnixSignals", "swift-service-lifecycle"),
             ], swiftSettings: safe),
 
@@ -124,6 +125,5 @@ let package = Package(
             ],
             swiftSettings: safe),
     ],
-    swiftLanguageModes: [.v6],
-    cxxLanguageStandard: .cxx17
+    swiftLanguageModes: [.v6]
 )

@@ -18,7 +18,7 @@ struct ConfigCommand: AsyncParsableCommand {
 
     func run() async throws {
         if table { return print(Setting.markdownTable, terminator: "") }
-        let settings = try await options.load()
+        let settings = try options.load()
         try settings.validate()
         var text = TextTable([.init(title: "setting"), .init(title: "value", maxWidth: 80), .init(title: "from")])
         for setting in Setting.all {

@@ -27,7 +27,7 @@ struct WorkerCommand: AsyncParsableCommand {
 
     func run() async throws {
         ignoreBrokenPipes()
-        let settings = try await options.load()
+        let settings = try options.load()
         let log = try ProcessSetup.logger(settings)
         let registry = ProcessSetup.metrics()
         let worker = try await WorkerProcess(settings, log: log)

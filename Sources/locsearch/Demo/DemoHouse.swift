@@ -25,7 +25,7 @@ struct DemoHouse: Sendable {
         world.profile.latency = .lognormal(p50: .milliseconds(60), p99: .milliseconds(300))
         simulator = try SimulatorServer(world)
         simulatorURL = try await simulator.start()
-        settings = try await options.load(defaults: [
+        settings = try options.load(defaults: [
             "kafka.bootstrapServers": broker.bootstrapServers,
             "hotpepper.baseURL": simulatorURL, "googlePlaces.baseURL": simulatorURL,
             "googlePlacesLegacy.baseURL": simulatorURL, "hotpepper.apiKey": "demo-key",

@@ -81,13 +81,28 @@ struct Setting: Sendable {
         }
     }
 
-    /// The value in the form in which the program uses it.
-    /// - Throws: when it does not fit; a value that is or may hold a secret is not shown.
-    func checked(_ value: String) throws(SettingsError) -> String {
-        guard let accepted = accepted(value) else {
-            throw SettingsError("\(name) is \(mayHide(value) ? "not valid" : "\"\(value)\""): expected \(expectation)")
+    /// Returns true when an environment variable may set the setting to nothing, which counts as not set.
+    ///
+    /// That is customary for what many installations leave out: keys, passwords, files, a proxy. A choice, a number or a
+    /// time is a decision, and so is everything that has a default.
+    var mayBeEmpty: Bool {
+        guard defaultValue == nil else { return false }
+
+        return switch kind {
+        case .text, .proxy, .properties: true
+        default: false
         }
-        return accepted
+    }
+
+    /// Returns the value in the form in which the program uses it.
+    /// - Parameter origin: where the value stands, for the error.
+    /// - Throws: `SettingsError` when it does not fit. A value that is or may hold a secret is not shown.
+    func checked(_ value: String, from origin: Settings.Origin = .default) throws(SettingsError) -> String {
+        if let accepted = accepted(value) { return accepted }
+
+        let place = origin == .default ? "" : " (\(origin))"
+        throw SettingsError(
+            "\(name) is \(mayHide(value) ? "not valid" : "\"\(value)\"")\(place): expected \(expectation)")
     }
 
     /// - Returns: `nil` when the value does not fit.
@@ -134,12 +149,16 @@ struct Setting: Sendable {
         }
     }
 
-    /// Reads `a=b,c=d`. What has no `=` goes on the value before it: `debug=broker,topic` is one property.
+    /// Reads `a=b,c=d`. An entry without `=` continues the value before it, so that `debug=broker,topic` is one property;
+    /// a comma that would be taken for the next property's is written `\,`.
     /// - Returns: `nil` when a name is missing.
     static func properties(_ value: String) -> [String: String]? {
         var result: [String: String] = [:]
         var last: String?
-        for entry in entries(value) {
+
+        // A private-use character stands for the escaped comma while the text is split.
+        let escape = "\u{F8FF}"
+        for entry in entries(value.replacing("\\,", with: escape)).map({ $0.replacing(escape, with: ",") }) {
             if let equals = entry.firstIndex(of: "="), equals != entry.startIndex {
                 let name = String(entry[..<equals])
                 result[name] = String(entry[entry.index(after: equals)...])
@@ -153,12 +172,25 @@ struct Setting: Sendable {
         return result
     }
 
-    private static func areAddresses(_ value: String) -> Bool {
-        entries(value).allSatisfy { entry in
-            guard let colon = entry.lastIndex(of: ":"), colon != entry.startIndex else { return false }
-            let port = Int(entry[entry.index(after: colon)...]) ?? 0
-            return (1...65_535).contains(port) && !entry.contains { $0.isWhitespace || $0 == "/" }
+    private static func areAddresses(_ value: String) -> Bool { entries(value).allSatisfy(isAddress) }
+
+    /// Returns true for `host:port`, where an IPv6 address as host stands in brackets.
+    private static func isAddress(_ entry: String) -> Bool {
+        guard let colon = entry.lastIndex(of: ":") else { return false }
+
+        let port = entry[entry.index(after: colon)...]
+        guard port.allSatisfy({ $0.isASCII && $0.isNumber }), (1...65_535).contains(Int(port) ?? 0) else {
+            return false
         }
+
+        let host = entry[..<colon]
+        if host.hasPrefix("["), host.hasSuffix("]") {
+            return host.count > 2
+                && host.dropFirst().dropLast().allSatisfy {
+                    $0.isASCII && $0.isLetter || $0.isNumber || ":.%-_".contains($0)
+                }
+        }
+        return !host.isEmpty && host.allSatisfy { $0.isLetter || $0.isNumber || ".-_".contains($0) }
     }
 
     private static func url(_ value: String) -> String? {

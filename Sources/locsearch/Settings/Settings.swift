@@ -4,6 +4,7 @@ import Foundation
 /// The settings in force, each with where it came from: flags, then environment, then file, then default.
 struct Settings: Sendable {
     struct Value: Sendable, Hashable {
+        /// The text as the program uses it; `nil` when the setting is not set and has no default.
         let text: String?
         let origin: Origin
     }
@@ -11,14 +12,14 @@ struct Settings: Sendable {
     enum Origin: Sendable, Hashable, CustomStringConvertible {
         case flag
         case environment(String)
-        case file(String)
+        case file(String, line: Int)
         case `default`
 
         var description: String {
             switch self {
             case .flag: "command line"
             case .environment(let name): name
-            case .file(let path): path
+            case .file(let path, let line): "\(path), line \(line)"
             case .default: "default"
             }
         }
@@ -26,50 +27,100 @@ struct Settings: Sendable {
 
     private(set) var values: [String: Value] = [:]
 
-    /// - Parameter flags: setting by name, as given on the command line.
-    /// - Parameter file: `--config`; `nil`: `LOCSEARCH_CONFIG`, if set.
-    /// - Parameter environment: a variable that is set to nothing counts as not set.
-    /// - Throws: `SettingsError` for the first setting that is unknown or wrong.
+    // MARK: - Loading
+
+    /// One place where settings may stand, looked at in the order of precedence.
+    private struct Source {
+        let provider: any ConfigProvider
+        let origin: @Sendable (Setting) -> Origin
+
+        /// Returns what stands there for the setting, even if that is nothing; `nil` when it is not mentioned.
+        func text(of setting: Setting) -> String? {
+            guard let found = try? provider.value(forKey: Settings.key(setting.name), type: .string).value,
+                case .string(let text) = found.content
+            else { return nil }
+
+            return text
+        }
+    }
+
+    /// - Parameter flags: the settings given on the command line, by name.
+    /// - Parameter file: the path given with `--config`; `nil` takes `LOCSEARCH_CONFIG`, if that is set.
+    /// - Parameter environment: the process's variables.
+    /// - Throws: `SettingsError` for the first setting that is unknown, empty or wrong.
     static func load(
         flags: [String: String], file: String?, environment: [String: String] = ProcessInfo.processInfo.environment
-    ) async throws -> Settings {
+    ) throws(SettingsError) -> Settings {
         try refuseMisspelt(environment)
-        let path = file ?? environment["LOCSEARCH_CONFIG"].flatMap { $0.isEmpty ? nil : $0 }
-        var settingsFile: SettingsFile?
-        if let path { settingsFile = try await SettingsFile.load(path) }
-        let flagProvider = InMemoryProvider(
-            values: Dictionary(
-                uniqueKeysWithValues: flags.map { (key($0.key), ConfigValue(.string($0.value), isSecret: true)) }))
-        let environmentProvider = EnvironmentVariablesProvider(environmentVariables: environment)
+        let sources = try sources(flags: flags, file: file, environment: environment)
+
         var settings = Settings()
         for setting in Setting.all {
-            let found: Value
-            if let text = SettingsFile.text(of: setting, in: flagProvider) {
-                found = Value(text: text, origin: .flag)
-            } else if let text = SettingsFile.text(of: setting, in: environmentProvider) {
-                found = Value(text: text, origin: .environment(setting.environmentName))
-            } else if let path, let text = try settingsFile?.text(of: setting) {
-                found = Value(text: text, origin: .file(path))
-            } else {
-                settings.values[setting.name] = Value(text: setting.defaultValue, origin: .default)
-                continue
-            }
-            settings.values[setting.name] = Value(text: try found.text.map(setting.checked), origin: found.origin)
+            settings.values[setting.name] = try value(of: setting, in: sources)
         }
         return settings
+    }
+
+    private static func sources(
+        flags: [String: String], file: String?, environment: [String: String]
+    ) throws(SettingsError) -> [Source] {
+        var sources = [
+            Source(provider: provider(of: flags), origin: { _ in .flag }),
+            Source(
+                provider: EnvironmentVariablesProvider(environmentVariables: environment),
+                origin: { .environment($0.environmentName) }),
+        ]
+
+        let variable = environment[fileVariable].flatMap { $0.isEmpty ? nil : $0 }
+        if let path = file ?? variable {
+            let file = try SettingsFile(path: path)
+            sources.append(
+                Source(
+                    provider: provider(of: file.entries.mapValues(\.text)),
+                    origin: { .file(path, line: file.entries[$0.name]?.line ?? 1) }))
+        }
+        return sources
+    }
+
+    /// Takes the first source that mentions the setting.
+    ///
+    /// A value that says nothing is refused, because silence would stand for something: the broker on this machine, no
+    /// limit to what calls cost, no encryption. Only a variable of a text without a default may be empty, as it is where
+    /// a container's environment passes on a variable that nobody set.
+    private static func value(of setting: Setting, in sources: [Source]) throws(SettingsError) -> Value {
+        for source in sources {
+            guard let text = source.text(of: setting) else { continue }
+            let origin = source.origin(setting)
+
+            if text.allSatisfy(\.isWhitespace) {
+                if case .environment = origin, setting.mayBeEmpty { continue }
+                throw SettingsError.empty(setting, at: origin)
+            }
+            return Value(text: try setting.checked(text, from: origin), origin: origin)
+        }
+        return Value(text: setting.defaultValue, origin: .default)
+    }
+
+    private static let fileVariable = "LOCSEARCH_CONFIG"
+
+    private static func provider(of values: [String: String]) -> any ConfigProvider {
+        InMemoryProvider(
+            values: Dictionary(
+                uniqueKeysWithValues: values.map { (key($0.key), ConfigValue(.string($0.value), isSecret: true)) }))
     }
 
     private static func key(_ name: String) -> AbsoluteConfigKey {
         AbsoluteConfigKey(name.split(separator: ".").map(String.init))
     }
 
-    /// A variable whose name is one or two slips away from one of ours is taken for a misspelt setting; any other is
-    /// somebody else's (`KAFKA_PORT`, say, which Kubernetes sets for a service named kafka).
+    /// Refuses a variable whose name is one or two slips away from one of ours. Any other is somebody else's, such as
+    /// `KAFKA_PORT`, which Kubernetes sets for a service named kafka.
     private static func refuseMisspelt(_ environment: [String: String]) throws(SettingsError) {
-        let ours = Setting.all.map(\.environmentName)
+        let ours = Setting.all.map(\.environmentName) + [fileVariable]
         let known = Set(ours)
+
         // The first letter is taken to be right: an environment can hold hundreds of variables.
-        let first = Set(ours.compactMap { $0.first })
+        let first = Set(ours.compactMap(\.first))
         for name in environment.keys.sorted() where !known.contains(name) {
             guard let letter = name.first, first.contains(letter), name.contains("_"),
                 let meant = Misspelling.meant(by: name, among: ours)
@@ -82,32 +133,49 @@ struct Settings: Sendable {
 
     subscript(_ name: String) -> String? { values[name]?.text }
 
-    /// For settings that have a default.
+    /// Returns the text of a setting that has a default.
     func text(_ name: String) -> String { self[name] ?? "" }
+
+    /// Returns the number of a setting that has a default.
     func integer(_ name: String) -> Int { self[name].flatMap { Int($0) } ?? 0 }
+
     func flag(_ name: String) -> Bool { self[name] == "true" }
-    /// `nil` when it is `off` or not set.
+
+    /// Returns `nil` when the setting is `off` or not set.
     func duration(_ name: String) -> Duration? { self[name].flatMap { Duration(text: $0) } }
-    /// `nil` when it is not set.
+
+    /// Returns `nil` when the setting is not set.
     func number(_ name: String) -> Double? { self[name].flatMap { Double($0) } }
+
     func isDefault(_ name: String) -> Bool { values[name]?.origin == .default }
 
-    /// A secret, from its own setting or from the file that another names. Read anew with each call.
-    /// - Throws: when both are set, or the file cannot be used.
+    /// Returns a secret, from its own setting or from the file that another setting names. The file is read anew with
+    /// each call.
+    /// - Throws: `SettingsError` when both are set, or the file cannot be used.
     func secret(_ name: String, orFile fileSetting: String) throws(SettingsError) -> String? {
         guard let path = self[fileSetting] else { return self[name] }
         guard self[name] == nil else { throw SettingsError("\(name) and \(fileSetting) are both set: use one of them") }
+
         guard let data = FileManager.default.contents(atPath: path) else {
             throw SettingsError("\(fileSetting): \(path) cannot be read")
         }
         guard data.count <= 65_536, let text = String(data: data, encoding: .utf8) else {
             throw SettingsError("\(fileSetting): \(path) is no text of up to 64 KB")
         }
+
         let secret = text.trimmingCharacters(in: .whitespacesAndNewlines)
         guard !secret.isEmpty else { throw SettingsError("\(fileSetting): \(path) is empty") }
         guard !secret.unicodeScalars.contains(where: { $0.value < 0x20 }) else {
             throw SettingsError("\(fileSetting): \(path) holds more than one line")
         }
         return secret
+    }
+}
+
+extension SettingsError {
+    static func empty(_ setting: Setting, at origin: Settings.Origin) -> SettingsError {
+        let remedy =
+            setting.defaultValue.map { "leave it out for its default, \($0)" } ?? "leave it out if it is not to be set"
+        return SettingsError("\(setting.name) is empty (\(origin)): expected \(setting.expectation), or \(remedy)")
     }
 }

@@ -1,102 +1,95 @@
-import Configuration
 import Foundation
-import Synchronization
-import SystemPackage
 
-/// A settings file: JSON or YAML by its ending. Names are nested (`worker: {concurrency: 64}`) or written out
-/// (`worker.concurrency: 64`); `kafka.properties` may be one text or a mapping.
+/// A settings file: YAML or JSON, by its ending.
+///
+/// Names are nested (`worker: {concurrency: 64}`) or written out (`worker.concurrency: 64`); both forms may stand in one
+/// file, but not for one setting. `kafka.properties` may be one text or a mapping. Every mistake is told with the line
+/// that it stands on.
 struct SettingsFile: Sendable {
-    let provider: any ConfigProvider
-    /// librdkafka's properties that stand below `kafka.properties`.
-    let propertyNames: [String]
+    /// A setting's value as text, and the line on which its name stands, from 1.
+    struct Entry: Sendable, Hashable {
+        let text: String
+        let line: Int
+    }
 
-    private static let propertyPrefix = "kafka.properties."
+    let path: String
+    /// The values by the names of their settings. Librdkafka's properties are one entry, as `kafka.properties`.
+    private(set) var entries: [String: Entry] = [:]
 
-    /// - Throws: `SettingsError` when it cannot be read, or for the first name that is no setting.
-    static func load(_ path: String) async throws(SettingsError) -> SettingsFile {
-        guard FileManager.default.isReadableFile(atPath: path) else {
+    private static let propertiesName = "kafka.properties"
+    private static let maxBytes = 1 << 20
+
+    /// - Throws: `SettingsError` when the file cannot be read, or for the first mistake in it.
+    init(path: String) throws(SettingsError) {
+        self.path = path
+        let leaves = try SettingsTree(text: Self.text(at: path), path: path).leaves()
+
+        var properties: [(name: String, entry: Entry)] = []
+        var lines: [String: Int] = [:]
+        for leaf in leaves {
+            if let line = lines.updateValue(leaf.line, forKey: leaf.name) {
+                throw SettingsError.setTwice(leaf.name, lines: (line, leaf.line), path: path)
+            }
+
+            let entry = Entry(text: leaf.text, line: leaf.line)
+            if let property = Self.property(leaf.name) {
+                properties.append((property, entry))
+            } else if Setting.byName[leaf.name] != nil {
+                entries[leaf.name] = entry
+            } else {
+                throw .unknown(leaf.name, "in \(path), line \(leaf.line),")
+            }
+        }
+
+        try addProperties(properties)
+    }
+
+    /// Returns the text of a file of at most 1 MB.
+    private static func text(at path: String) throws(SettingsError) -> String {
+        guard let data = FileManager.default.contents(atPath: path) else {
             throw SettingsError("the settings file \(path) cannot be read")
         }
-        let names = Names()
-        let provider: any ConfigProvider
-        do {
-            if path.hasSuffix(".yaml") || path.hasSuffix(".yml") {
-                // Asked about every value in the file: the way to learn all names, unknown ones too.
-                let options = YAMLSnapshot.ParsingOptions(secretsSpecifier: .dynamic { name, _ in names.note(name) })
-                provider = try await FileProvider<YAMLSnapshot>(parsingOptions: options, filePath: FilePath(path))
-            } else {
-                let options = JSONSnapshot.ParsingOptions(secretsSpecifier: .dynamic { name, _ in names.note(name) })
-                provider = try await FileProvider<JSONSnapshot>(parsingOptions: options, filePath: FilePath(path))
-            }
-        } catch {
-            throw SettingsError("the settings file \(path) is not valid: expected one JSON or YAML object of settings")
+        guard data.count <= maxBytes else { throw SettingsError("the settings file \(path) is larger than 1 MB") }
+        guard let text = String(data: data, encoding: .utf8) else {
+            throw SettingsError("the settings file \(path) is not UTF-8 text")
         }
-        var properties: [String] = []
-        for name in names.all.sorted() where Setting.byName[name] == nil {
-            guard name.hasPrefix(propertyPrefix), name.count > propertyPrefix.count else {
-                throw .unknown(name, "in \(path)")
-            }
-            properties.append(String(name.dropFirst(propertyPrefix.count)))
-        }
-        return SettingsFile(provider: provider, propertyNames: properties)
+
+        return text
     }
 
-    /// The file's names, in no order.
-    private final class Names: Sendable {
-        private let names = Mutex<[String]>([])
-        var all: [String] { names.withLock { $0 } }
+    /// Returns the name of librdkafka's property that stands below `kafka.properties`; `nil` for any other name.
+    private static func property(_ name: String) -> String? {
+        guard name.hasPrefix(propertiesName + "."), name.count > propertiesName.count + 1 else { return nil }
 
-        /// - Returns: whether the value is secret.
-        func note(_ name: String) -> Bool {
-            names.withLock { $0.append(name) }
-            return Setting.byName[name]?.isSecret ?? false
-        }
+        return String(name.dropFirst(propertiesName.count + 1))
     }
 
-    /// A setting's value as text; numbers, flags and lists may stand as such.
-    func text(of setting: Setting) throws(SettingsError) -> String? {
-        if case .properties = setting.kind, !propertyNames.isEmpty {
-            return propertyNames.map { name in
-                "\(name)=\(Self.text(at: ["kafka", "properties", name], in: provider) ?? "")"
-            }.joined(separator: ",")
+    /// Makes one entry of the properties of a mapping. Commas within their values are escaped, as they separate
+    /// properties otherwise.
+    private mutating func addProperties(_ properties: [(name: String, entry: Entry)]) throws(SettingsError) {
+        guard let first = properties.first else { return }
+        if let text = entries[Self.propertiesName] {
+            throw SettingsError.setTwice(Self.propertiesName, lines: (text.line, first.entry.line), path: path)
         }
-        return Self.text(of: setting, in: provider)
-    }
 
-    static func text(of setting: Setting, in provider: any ConfigProvider) -> String? {
-        let components = setting.name.split(separator: ".").map(String.init)
-        if case .flag = setting.kind, let found = value(at: components, .bool, in: provider) { return found }
-        return text(at: components, in: provider)
-    }
-
-    private static func text(at components: [String], in provider: any ConfigProvider) -> String? {
-        for type in [ConfigType.string, .int, .double, .bool, .stringArray] {
-            if let found = value(at: components, type, in: provider) { return found.isEmpty ? nil : found }
-        }
-        return nil
-    }
-
-    private static func value(at components: [String], _ type: ConfigType, in provider: any ConfigProvider) -> String? {
-        guard let found = try? provider.value(forKey: AbsoluteConfigKey(components), type: type).value else {
-            return nil
-        }
-        return switch found.content {
-        case .string(let text): text
-        case .int(let number): "\(number)"
-        case .double(let number): "\(number)"
-        case .bool(let flag): "\(flag)"
-        case .stringArray(let texts): texts.joined(separator: ",")
-        default: nil
-        }
+        let text = properties.map { "\($0.name)=\($0.entry.text.replacing(",", with: "\\,"))" }.joined(separator: ",")
+        entries[Self.propertiesName] = Entry(text: text, line: first.entry.line)
     }
 }
 
 extension SettingsError {
-    /// - Parameter origin: where the name stood, such as `in settings.yaml`.
+    /// - Parameter origin: the place of the name, such as `on the command line`.
     static func unknown(_ name: String, _ origin: String) -> SettingsError {
         let meant = Misspelling.meant(by: name, among: Setting.all.map(\.name))
         return SettingsError(
             "\(name) \(origin) is no setting"
                 + (meant.map { ": did you mean \($0)?" } ?? "; `locsearch config` lists all there are"))
+    }
+
+    /// - Parameter lines: where the two values stand, in any order.
+    static func setTwice(_ name: String, lines: (Int, Int), path: String) -> SettingsError {
+        let (first, second) = (min(lines.0, lines.1), max(lines.0, lines.1))
+        let places = first == second ? "twice on line \(first)" : "on line \(first) and again on line \(second)"
+        return SettingsError("\(name) is set \(places) of \(path): keep one of them")
     }
 }

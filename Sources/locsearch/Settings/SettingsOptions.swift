@@ -11,7 +11,7 @@ struct SettingsOptions: ParsableArguments {
     var settings: [String] = []
 
     /// - Throws: a usage error for a flag that is no setting, `SettingsError` for a wrong value.
-    func load(defaults: [String: String] = [:]) async throws -> Settings {
+    func load(defaults: [String: String] = [:]) throws -> Settings {
         var flags = defaults
         var index = settings.startIndex
         while index < settings.endIndex {
@@ -28,7 +28,7 @@ struct SettingsOptions: ParsableArguments {
             }
             index += 1
         }
-        return try await Settings.load(flags: flags, file: config)
+        return try Settings.load(flags: flags, file: config)
     }
 
     /// What looks like a setting of ours is a wrong setting, anything else wrong usage.

@@ -4,9 +4,9 @@ import Observability
 /// What `search` and `watch` set up: settings, the demo's broker when nothing else is configured, quiet logs.
 enum ToolSettings {
     static func load(_ options: SettingsOptions) async throws -> (settings: Settings, log: Logger) {
-        var settings = try await options.load()
+        var settings = try options.load()
         if settings.isDefault("kafka.bootstrapServers"), let demo = DemoState.running() {
-            settings = try await options.load(defaults: ["kafka.bootstrapServers": demo.bootstrapServers])
+            settings = try options.load(defaults: ["kafka.bootstrapServers": demo.bootstrapServers])
             Terminal.note("using the demo's broker at \(demo.bootstrapServers)")
         }
         try ProcessSetup.hideSecrets(of: settings)

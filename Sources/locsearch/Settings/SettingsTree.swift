@@ -1,0 +1,87 @@
+/// What stands in a settings file, with the line of each name: the common form of YAML and JSON.
+struct SettingsTree: Sendable {
+    indirect enum Node: Sendable {
+        case text(String)
+        case list([Node])
+        case mapping([Member])
+        /// A name without a value.
+        case nothing
+    }
+
+    struct Member: Sendable {
+        let name: String
+        /// The line of the name, from 1.
+        let line: Int
+        let value: Node
+    }
+
+    /// One value, by the full name that it stands under: `worker.concurrency`.
+    struct Leaf: Sendable {
+        let name: String
+        let text: String
+        let line: Int
+    }
+
+    private let members: [Member]
+    private let path: String
+
+    /// - Parameter path: decides between YAML (`.yaml`, `.yml`) and JSON (any other ending).
+    /// - Throws: `SettingsError` that names file, line and cause.
+    init(text: String, path: String) throws(SettingsError) {
+        self.path = path
+        let isYAML = path.hasSuffix(".yaml") || path.hasSuffix(".yml")
+        let root = try isYAML ? YAMLSettings.read(text, path: path) : JSONSettings.read(text, path: path)
+
+        guard case .mapping(let members) = root else {
+            throw SettingsError(
+                "the settings file \(path) is not valid: expected one \(isYAML ? "YAML mapping" : "JSON object") of settings"
+            )
+        }
+        self.members = members
+    }
+
+    /// Returns all values in the order in which they stand. A section without a value, such as one whose lines are all
+    /// comments, has none; a setting without a value is an empty text.
+    func leaves() throws(SettingsError) -> [Leaf] {
+        var leaves: [Leaf] = []
+        try append(members, below: "", to: &leaves)
+        return leaves
+    }
+
+    private func append(_ members: [Member], below prefix: String, to leaves: inout [Leaf]) throws(SettingsError) {
+        var lines: [String: Int] = [:]
+        for member in members {
+            let name = prefix + member.name
+            if let line = lines.updateValue(member.line, forKey: name) {
+                throw SettingsError.setTwice(name, lines: (line, member.line), path: path)
+            }
+
+            switch member.value {
+            case .mapping(let inner): try append(inner, below: name + ".", to: &leaves)
+            case .nothing where Self.isSection(name): continue
+            case .nothing: leaves.append(Leaf(name: name, text: "", line: member.line))
+            case .text(let text): leaves.append(Leaf(name: name, text: text, line: member.line))
+            case .list(let elements):
+                let text = try list(elements, of: name, line: member.line)
+                leaves.append(Leaf(name: name, text: text, line: member.line))
+            }
+        }
+    }
+
+    /// Returns a list's elements as a setting takes them: separated by commas.
+    private func list(_ elements: [Node], of name: String, line: Int) throws(SettingsError) -> String {
+        var texts: [String] = []
+        for element in elements {
+            guard case .text(let text) = element else {
+                throw SettingsError("\(name) in \(path), line \(line), is no list of texts or numbers")
+            }
+            texts.append(text)
+        }
+        return texts.joined(separator: ",")
+    }
+
+    /// Returns true when settings begin with the name.
+    private static func isSection(_ name: String) -> Bool {
+        Setting.all.contains { $0.name.hasPrefix(name + ".") }
+    }
+}

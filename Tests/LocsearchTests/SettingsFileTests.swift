@@ -1,0 +1,163 @@
+import Foundation
+import Testing
+
+@testable import locsearch
+
+/// Mistakes in a settings file are told with file, line and cause, and nothing in it is ignored without a word.
+struct SettingsFileTests {
+    private func refusal(name: String, text: String) throws -> String {
+        let path = try SettingsFolder.write(text, as: name)
+        defer { SettingsFolder.remove(path) }
+        let error = #expect(throws: SettingsError.self) {
+            _ = try Settings.load(flags: [:], file: path, environment: [:])
+        }
+        return (error?.description ?? "").replacing(path, with: "FILE")
+    }
+
+    @Test(arguments: [
+        (
+            "a.yaml", "worker:\n  concurrency: [5\nlog:\n  level: info\n",
+            "the settings file FILE is not valid YAML: did not find expected ',' or ']' on line 3, column 4, "
+                + "while parsing a flow sequence that begins on line 2"
+        ),
+        (
+            "a.yml", "worker:\n\tconcurrency: 5\n",
+            "the settings file FILE is not valid YAML: found character that cannot start any token on line 2, column 1, "
+                + "while scanning for the next token that begins on line 2"
+        ),
+        (
+            "a.yaml", "worker:\n  concurrency: 5\n loops: 2\n",
+            "the settings file FILE is not valid YAML: did not find expected key on line 3, column 2, "
+                + "while parsing a block mapping that begins on line 1"
+        ),
+        (
+            "a.json", "{\"worker\":\n {\"concurrency\": 5,}}",
+            "the settings file FILE is not valid JSON: unexpected byte on line 2, column 20"
+        ),
+        ("a.json", "{\n", "the settings file FILE is not valid JSON: ends within a value on line 2, column 1"),
+        ("a.conf", "{} {}", "the settings file FILE is not valid JSON: more after the value on line 1, column 4"),
+        ("a.json", "[1]", "the settings file FILE is not valid: expected one JSON object of settings"),
+        ("a.yaml", "- a\n", "the settings file FILE is not valid: expected one YAML mapping of settings"),
+        ("a.yaml", "", "the settings file FILE is not valid: expected one YAML mapping of settings"),
+    ])
+    func aReaderOfABrokenFileIsToldLineAndCause(name: String, text: String, expected: String) throws {
+        #expect(try refusal(name: name, text: text) == expected)
+    }
+
+    @Test(arguments: [
+        (
+            "a.yaml", "worker:\n  concurrency: 5\n  loops: 1\n  concurrency: 6\n",
+            "concurrency is set on line 2 and again on line 4 of FILE: keep one of them"
+        ),
+        (
+            "a.yaml", "log:\n  level: info\n\"log\" :\n  format: text\n",
+            "log is set on line 1 and again on line 3 of FILE: keep one of them"
+        ),
+        ("a.yaml", "worker: {loops: 1, loops: 2}\n", "loops is set twice on line 1 of FILE: keep one of them"),
+        (
+            "a.json", "{\"worker\":\n{\"loops\": 1,\n\"loops\": 2}}",
+            "worker.loops is set on line 2 and again on line 3 of FILE: keep one of them"
+        ),
+        (
+            "a.json", "{\"worker\": {\"loops\": 1},\n\"worker\": {\"deadline\": \"1s\"}}",
+            "worker is set on line 1 and again on line 2 of FILE: keep one of them"
+        ),
+    ])
+    func aNameThatStandsTwiceIsToldWithBothLines(name: String, text: String, expected: String) throws {
+        #expect(try refusal(name: name, text: text) == expected)
+    }
+
+    @Test(arguments: [
+        (
+            "a.yaml", "worker.concurrency: 7\nworker:\n  concurrency: 8\n",
+            "worker.concurrency is set on line 1 and again on line 3 of FILE: keep one of them"
+        ),
+        (
+            "a.json", "{\"worker\": {\"concurrency\": 5},\n\"worker.concurrency\": 5}",
+            "worker.concurrency is set on line 1 and again on line 2 of FILE: keep one of them"
+        ),
+        (
+            "a.yaml", "kafka.properties: debug=all\nkafka:\n  properties:\n    client.id: me\n",
+            "kafka.properties is set on line 1 and again on line 4 of FILE: keep one of them"
+        ),
+        (
+            "a.yaml", "kafka:\n  properties:\n    client.id: me\n    client: {id: you}\n",
+            "kafka.properties.client.id is set on line 3 and again on line 4 of FILE: keep one of them"
+        ),
+    ])
+    func aSettingInDottedAndNestedFormIsToldWithBothLines(name: String, text: String, expected: String) throws {
+        #expect(try refusal(name: name, text: text) == expected)
+    }
+
+    @Test(arguments: [
+        (
+            "a.yaml", "worker:\n  concurency: 1\n",
+            "worker.concurency in FILE, line 2, is no setting: did you mean worker.concurrency?"
+        ),
+        ("a.yml", "werker: 1\n", "werker in FILE, line 1, is no setting; `locsearch config` lists all there are"),
+        ("a.yml", "werker:\n", "werker in FILE, line 1, is no setting; `locsearch config` lists all there are"),
+        (
+            "a.json", "{\"worker\":\n{\"concurrency\":\"many\"}}",
+            "worker.concurrency is \"many\" (FILE, line 2): expected an integer from 1 to 65536"
+        ),
+        (
+            "a.yaml", "topics:\n  results: \"\"\n",
+            "topics.results is empty (FILE, line 2): expected a topic's name: 1 to 249 letters, digits, dots, hyphens or "
+                + "underscores, or leave it out for its default, location-search.results"
+        ),
+        (
+            "a.yaml", "hotpepper:\n  apiKey:\n",
+            "hotpepper.apiKey is empty (FILE, line 2): expected text, or leave it out if it is not to be set"
+        ),
+        (
+            "a.yaml", "providers:\n  order: [[hotpepper]]\n",
+            "providers.order in FILE, line 2, is no list of texts or numbers"
+        ),
+    ])
+    func aWrongSettingIsToldWithItsLine(name: String, text: String, expected: String) throws {
+        #expect(try refusal(name: name, text: text) == expected)
+    }
+
+    @Test func aSectionWithoutLinesOfItsOwnIsNoMistake() throws {
+        let path = try SettingsFolder.write("worker:\n  # concurrency: 5\nlog: {level: debug}\n", as: "a.yaml")
+        defer { SettingsFolder.remove(path) }
+        let settings = try Settings.load(flags: [:], file: path, environment: [:])
+        #expect(settings.isDefault("worker.concurrency"))
+        #expect(settings.values["log.level"] == .init(text: "debug", origin: .file(path, line: 3)))
+    }
+
+    @Test(arguments: ["a.yaml", "a.json"])
+    func aPropertyWithCommasStaysOnePropertyOfAMapping(name: String) throws {
+        let path = try SettingsFolder.write(
+            #"{"kafka": {"properties": {"sasl.oauthbearer.config": "scope=a,principal=b", "client.id": "me"}}}"#,
+            as: name)
+        defer { SettingsFolder.remove(path) }
+        let settings = try Settings.load(flags: [:], file: path, environment: [:])
+        #expect(settings.properties == ["sasl.oauthbearer.config": "scope=a,principal=b", "client.id": "me"])
+    }
+
+    @Test func aFileOfAliasesWithinAliasesIsRefusedAndNotReadForEver() throws {
+        var text = "a0: &a0 {x: 1, y: 2}\n"
+        for level in 1...12 {
+            let before = "*a\(level - 1)"
+            text += "a\(level): &a\(level) {p: \(before), q: \(before), r: \(before), s: \(before)}\n"
+        }
+        #expect(try refusal(name: "a.yaml", text: text).contains("FILE holds more than 10000 values"))
+    }
+}
+
+/// A folder of its own for each settings file.
+enum SettingsFolder {
+    /// - Returns: the path of the file.
+    static func write(_ text: String, as name: String) throws -> String {
+        let folder = FileManager.default.temporaryDirectory.appending(path: "locsearch-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        let file = folder.appending(path: name)
+        try Data(text.utf8).write(to: file)
+        return file.path
+    }
+
+    static func remove(_ path: String) {
+        try? FileManager.default.removeItem(at: URL(fileURLWithPath: path).deletingLastPathComponent())
+    }
+}
