@@ -73,8 +73,7 @@ struct SecretsTests {
 
     private static let environment = [
         "HOTPEPPER_API_KEY": hotpepper, "GOOGLE_PLACES_API_KEY": google, "ADMIN_PORT": "0", "LOG_LEVEL": "trace",
-        "KAFKA_SECURITY_SASL_USERNAME": "user", "KAFKA_SECURITY_SASL_PASSWORD": sasl,
-        "KAFKA_SECURITY_SASL_MECHANISM": "PLAIN", "PROVIDERS_HOTPEPPER_BREAKER_ENABLED": "false",
+        "PROVIDERS_HOTPEPPER_BREAKER_ENABLED": "false",
         "PROVIDERS_GOOGLE_PLACES_BREAKER_ENABLED": "false", "PROVIDERS_GOOGLE_PLACES_LEGACY_BREAKER_ENABLED": "false",
     ]
 
@@ -110,7 +109,10 @@ struct SecretsTests {
         }
         let (servers, simulated) = (try #require(broker.firstLine), try #require(simulator.firstLine))
         let environment = Self.environment.merging([
-            "KAFKA_BOOTSTRAP_SERVERS": servers, "KAFKA_PROPERTIES": "debug=all,session.timeout.ms=6000",
+            "KAFKA_BOOTSTRAP_SERVERS": servers,
+            // The broker speaks no SASL, so the login is not in the settings of its own, which would be refused.
+            "KAFKA_PROPERTIES":
+                "debug=all,session.timeout.ms=6000,sasl.mechanism=PLAIN,sasl.username=user,sasl.password=\(Self.sasl)",
             "HOTPEPPER_BASE_URL": simulated,
             "GOOGLE_PLACES_LEGACY_BASE_URL": simulated, "GOOGLE_PLACES_BASE_URL": echo.url,
         ]) { $1 }
@@ -244,6 +246,8 @@ struct SecretsTests {
             ["--hotpepper-base-url", "http://user:\(proxy)@127.0.0.1"], ["--hotpepper-apikey=\(hotpepper)"],
             ["--hotpepper-base-url", "http://127.0.0.1?key=\(hotpepper)"],
             ["--kafka-security-sasl-passwort=\(sasl)"],
+            ["--kafka-properties", "sasl.oauthbearer.assertion.no.such=\(sasl)"],
+            ["--kafka-bootstrap-servers", "SASL_SSL://user:\(sasl)@127.0.0.1:1"],
         ])
     func aWrongSettingIsNamedWithoutWhatItHides(arguments: [String]) async throws {
         let worker = try RunningProgram(

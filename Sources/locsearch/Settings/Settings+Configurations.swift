@@ -37,19 +37,6 @@ extension Settings {
         _ = try (googleKey(), hotpepperKey(), security())
     }
 
-    func security() throws(SettingsError) -> KafkaSecurity {
-        var security = KafkaSecurity()
-        security.securityProtocol = self["kafka.security.protocol"]
-        security.caFile = self["kafka.security.caFile"]
-        security.certificateFile = self["kafka.security.certificateFile"]
-        security.keyFile = self["kafka.security.keyFile"]
-        security.keyPassword = self["kafka.security.keyPassword"]
-        security.saslMechanism = self["kafka.security.sasl.mechanism"]
-        security.saslUsername = self["kafka.security.sasl.username"]
-        security.saslPassword = try secret("kafka.security.sasl.password", orFile: "kafka.security.sasl.passwordFile")
-        return security
-    }
-
     var properties: [String: String] { self["kafka.properties"].flatMap(Setting.properties) ?? [:] }
 
     func consumer() throws(SettingsError) -> ConsumerConfiguration {

@@ -1,0 +1,124 @@
+import Kafka
+
+/// TLS and SASL, checked before anything connects: librdkafka would start with half of them, and tell so in words about
+/// properties that nobody wrote.
+extension Settings {
+    /// - Throws: `SettingsError` that names the setting that is missing, or the two that contradict each other.
+    func security() throws(SettingsError) -> KafkaSecurity {
+        let facts = SecurityFacts(self)
+        try facts.refuseSetTwice()
+        try facts.checkLogin()
+        try facts.checkEncryption()
+
+        var security = KafkaSecurity()
+        security.securityProtocol = self["kafka.security.protocol"]
+        security.caFile = self["kafka.security.caFile"]
+        security.certificateFile = self["kafka.security.certificateFile"]
+        security.keyFile = self["kafka.security.keyFile"]
+        security.keyPassword = self["kafka.security.keyPassword"]
+        security.saslMechanism = self["kafka.security.sasl.mechanism"]
+        security.saslUsername = self["kafka.security.sasl.username"]
+        security.saslPassword = try secret("kafka.security.sasl.password", orFile: "kafka.security.sasl.passwordFile")
+        return security
+    }
+}
+
+/// What the settings and librdkafka's own properties, taken together, say about TLS and SASL.
+private struct SecurityFacts {
+    private let settings: Settings
+    private let properties: [String: String]
+
+    init(_ settings: Settings) {
+        self.settings = settings
+        properties = settings.properties
+    }
+
+    private static let prefix = "kafka.security."
+
+    /// Returns the value of `kafka.security.<name>`.
+    private func setting(_ name: String) -> String? { settings[Self.prefix + name] }
+
+    /// Returns true when the setting or one of the properties gives a value.
+    private func isGiven(_ name: String, orProperties others: [String]) -> Bool {
+        setting(name) != nil || others.contains { properties[$0]?.isEmpty == false }
+    }
+
+    private var securityProtocol: String {
+        (properties["security.protocol"] ?? setting("protocol") ?? "plaintext").lowercased()
+    }
+
+    private var mechanism: String? {
+        properties["sasl.mechanism"] ?? properties["sasl.mechanisms"] ?? setting("sasl.mechanism")
+    }
+
+    private var logsIn: Bool { securityProtocol.hasPrefix("sasl_") }
+    private var encrypts: Bool { securityProtocol.hasSuffix("ssl") }
+
+    // MARK: - Checks
+
+    /// Refuses a value that stands in a setting of ours and among librdkafka's properties: one of them would be ignored.
+    func refuseSetTwice() throws(SettingsError) {
+        for (property, name) in KafkaSecurity.settingNames.sorted(by: { $0.key < $1.key }) {
+            guard settings[name] != nil, properties[property] != nil else { continue }
+            throw SettingsError("\(name) and \(property) in kafka.properties are both set: use one of them")
+        }
+    }
+
+    func checkLogin() throws(SettingsError) {
+        guard logsIn else {
+            let given = ["sasl.mechanism", "sasl.username", "sasl.password", "sasl.passwordFile"].first {
+                setting($0) != nil
+            }
+            guard let given else { return }
+            throw missing("protocol", "sasl_ssl or sasl_plaintext", because: "\(Self.prefix)\(given) is set")
+        }
+
+        guard let mechanism else {
+            throw missing(
+                "sasl.mechanism", "PLAIN, SCRAM-SHA-256 or SCRAM-SHA-512",
+                because: "the protocol is \(securityProtocol)")
+        }
+        // The other mechanisms of librdkafka, GSSAPI and OAUTHBEARER, are set up by properties of their own.
+        guard mechanism == "PLAIN" || mechanism.hasPrefix("SCRAM-") else { return }
+
+        let reason = "the mechanism is \(mechanism)"
+        guard isGiven("sasl.username", orProperties: ["sasl.username"]) else {
+            throw missing("sasl.username", "the user to log in as", because: reason)
+        }
+        let hasPassword =
+            isGiven("sasl.password", orProperties: ["sasl.password"]) || setting("sasl.passwordFile") != nil
+        guard hasPassword else {
+            throw missing("sasl.password", "the user's password, or its file as sasl.passwordFile", because: reason)
+        }
+    }
+
+    func checkEncryption() throws(SettingsError) {
+        if !encrypts {
+            let given = ["caFile", "certificateFile", "keyFile", "keyPassword"].first { setting($0) != nil }
+            if let given {
+                throw missing("protocol", "ssl or sasl_ssl", because: "\(Self.prefix)\(given) is set")
+            }
+        }
+
+        let hasCertificate = isGiven(
+            "certificateFile",
+            orProperties: ["ssl.certificate.location", "ssl.certificate.pem", "ssl.keystore.location"])
+        let hasKey = isGiven("keyFile", orProperties: ["ssl.key.location", "ssl.key.pem", "ssl.keystore.location"])
+
+        if setting("certificateFile") != nil, !hasKey {
+            throw missing("keyFile", "the file with the certificate's key", because: "certificateFile is set")
+        }
+        if setting("keyFile") != nil, !hasCertificate {
+            throw missing("certificateFile", "the file with the key's certificate", because: "keyFile is set")
+        }
+        if setting("keyPassword") != nil, !hasKey {
+            throw missing("keyFile", "the file with the key of that password", because: "keyPassword is set")
+        }
+    }
+
+    private func missing(_ name: String, _ expected: String, because reason: String) -> SettingsError {
+        let full = Self.prefix + name
+        let state = settings[full].map { "is \"\($0)\"" } ?? "is not set"
+        return SettingsError("\(full) \(state), although \(reason): expected \(expected)")
+    }
+}

@@ -1,0 +1,106 @@
+import Testing
+
+@testable import locsearch
+
+/// TLS and SASL settings that lack something or contradict each other are told before anything connects.
+struct SecuritySettingsTests {
+    private static let login = ["sasl.mechanism": "PLAIN", "sasl.username": "u", "sasl.password": "geheim"]
+
+    private func load(_ security: [String: String], properties: String? = nil) throws -> Settings {
+        var flags = Dictionary(uniqueKeysWithValues: security.map { ("kafka.security." + $0.key, $0.value) })
+        flags["kafka.properties"] = properties
+        return try Settings.load(flags: flags, file: nil, environment: [:])
+    }
+
+    @Test(arguments: [
+        (
+            ["protocol": "sasl_ssl"],
+            "kafka.security.sasl.mechanism is not set, although the protocol is sasl_ssl: expected PLAIN, SCRAM-SHA-256 or "
+                + "SCRAM-SHA-512"
+        ),
+        (
+            ["sasl.mechanism": "PLAIN"],
+            "kafka.security.protocol is not set, although kafka.security.sasl.mechanism is set: expected sasl_ssl or "
+                + "sasl_plaintext"
+        ),
+        (
+            ["protocol": "ssl", "sasl.username": "u"],
+            "kafka.security.protocol is \"ssl\", although kafka.security.sasl.username is set: expected sasl_ssl or "
+                + "sasl_plaintext"
+        ),
+        (
+            ["sasl.passwordFile": "/nowhere"],
+            "kafka.security.protocol is not set, although kafka.security.sasl.passwordFile is set: expected sasl_ssl or "
+                + "sasl_plaintext"
+        ),
+        (
+            ["protocol": "sasl_ssl", "sasl.mechanism": "SCRAM-SHA-256", "sasl.password": "geheim"],
+            "kafka.security.sasl.username is not set, although the mechanism is SCRAM-SHA-256: expected the user to log in as"
+        ),
+        (
+            ["protocol": "sasl_ssl", "sasl.mechanism": "PLAIN", "sasl.username": "u"],
+            "kafka.security.sasl.password is not set, although the mechanism is PLAIN: expected the user's password, or its "
+                + "file as sasl.passwordFile"
+        ),
+        (
+            ["caFile": "/etc/hostname"],
+            "kafka.security.protocol is not set, although kafka.security.caFile is set: expected ssl or sasl_ssl"
+        ),
+        (
+            ["protocol": "plaintext", "certificateFile": "/etc/hostname", "keyFile": "/etc/hostname"],
+            "kafka.security.protocol is \"plaintext\", although kafka.security.certificateFile is set: expected ssl or sasl_ssl"
+        ),
+        (
+            ["protocol": "ssl", "certificateFile": "/etc/hostname"],
+            "kafka.security.keyFile is not set, although certificateFile is set: expected the file with the certificate's key"
+        ),
+        (
+            ["protocol": "ssl", "keyFile": "/etc/hostname"],
+            "kafka.security.certificateFile is not set, although keyFile is set: expected the file with the key's certificate"
+        ),
+        (
+            ["protocol": "ssl", "keyPassword": "geheim"],
+            "kafka.security.keyFile is not set, although keyPassword is set: expected the file with the key of that password"
+        ),
+    ])
+    func aWorkerIsToldWhatIsMissing(security: [String: String], expected: String) throws {
+        let settings = try load(security)
+        let error = #expect(throws: SettingsError.self) { try settings.validate() }
+        #expect(error?.description == expected)
+        // Whatever connects asks for these, so nothing connects.
+        #expect(throws: SettingsError.self) { try settings.consumer() }
+        #expect(throws: SettingsError.self) { try settings.producer() }
+    }
+
+    @Test(
+        arguments: [
+            ("sasl_ssl", Self.login, nil), ("sasl_plaintext", Self.login, nil), (nil, [:], nil), ("ssl", [:], nil),
+            ("ssl", ["certificateFile": "/etc/hostname", "keyFile": "/etc/hostname", "keyPassword": "geheim"], nil),
+            ("ssl", ["certificateFile": "/etc/hostname"], "ssl.key.pem=geheim"),
+            ("sasl_ssl", [:], "sasl.mechanisms=OAUTHBEARER,sasl.oauthbearer.config=geheim"),
+            ("sasl_ssl", ["sasl.username": "u"], "sasl.mechanism=PLAIN,sasl.password=geheim"),
+            (nil, Self.login, "security.protocol=SASL_SSL"), (nil, [:], "sasl.mechanism=PLAIN,sasl.username=u"),
+        ] as [(String?, [String: String], String?)])
+    func whatBelongsTogetherIsTaken(
+        protocol name: String?, security: [String: String], properties: String?
+    ) throws {
+        var security = security
+        security["protocol"] = name
+        try load(security, properties: properties).validate()
+    }
+
+    @Test(arguments: [
+        (["protocol": "ssl"], "security.protocol=plaintext", "kafka.security.protocol and security.protocol"),
+        (
+            ["protocol": "sasl_ssl", "sasl.mechanism": "PLAIN"], "sasl.mechanisms=GSSAPI",
+            "kafka.security.sasl.mechanism and sasl.mechanisms"
+        ),
+    ])
+    func aPropertyThatOverrulesASettingIsRefused(
+        security: [String: String], properties: String, expected: String
+    ) throws {
+        let settings = try load(security, properties: properties)
+        let error = #expect(throws: SettingsError.self) { try settings.validate() }
+        #expect(error?.description == expected + " in kafka.properties are both set: use one of them")
+    }
+}
