@@ -2,6 +2,8 @@ import Foundation
 import TestSupport
 import Testing
 
+@testable import locsearch
+
 /// The program itself, as a process.
 struct CommandLineTests {
     private struct Result {
@@ -36,6 +38,20 @@ struct CommandLineTests {
             (["worker"], ["ADMIN_PORT": "http"], 78, "admin.port is \"http\""),
             (["worker", "--config", "/nowhere.yaml"], [:], 78, "/nowhere.yaml"),
             (
+                ["worker"], ["KAFKA_BOOTSTRAP_SERVERS": ""], 78,
+                "kafka.bootstrapServers is empty (KAFKA_BOOTSTRAP_SERVERS)"
+            ),
+            (["worker", "--kafka-bootstrap-servers="], [:], 78, "kafka.bootstrapServers is empty (command line)"),
+            (["worker", "--kafka-bootstrap-servers", "broker"], [:], 78, "expected host:port"),
+            (["worker"], ["KAFKA_SECURITY_PROTOCOL": "sasl_ssl"], 78, "kafka.security.sasl.mechanism is not set"),
+            (["worker"], ["KAFKA_SECURITY_SASL_MECHANISM": "PLAIN"], 78, "kafka.security.protocol is not set"),
+            (
+                ["search", "--lat", "1", "--lng", "1"], ["KAFKA_SECURITY_SASL_USERNAME": "u"], 78,
+                "kafka.security.protocol is not set"
+            ),
+            (["watch"], ["KAFKA_SECURITY_PROTOCOL": "sasl_plaintext"], 78, "kafka.security.sasl.mechanism is not set"),
+            (["config", "--json", "--table"], [:], 64, "exclude each other"),
+            (
                 ["search", "--lat", "1", "--lng", "1", "--timeout", "1s", "--kafka-bootstrap-servers", "127.0.0.1:1"],
                 [:], 69, "127.0.0.1:1"
             ),
@@ -66,6 +82,46 @@ struct CommandLineTests {
         #expect(lines.contains(["hotpepper.apiKey", "(hidden)", "HOTPEPPER_API_KEY"]))
         #expect(lines.contains(["worker.concurrency", "256", "default"]))
         #expect(!result.output.contains("geheim"))
+    }
+
+    /// One element of what `config --json` prints.
+    private struct ShownSetting: Decodable, Equatable {
+        var name: String
+        var value: String?
+        var hidden: Bool?
+        var source: String
+        var variable: String?
+        var file: String?
+        var line: Int?
+    }
+
+    @Test func configAsJSONSaysWhereEachSettingCameFrom() async throws {
+        let file = try SettingsFolder.write("topics:\n  results: r\n", as: "a.yaml")
+        defer { SettingsFolder.remove(file) }
+        let result = try await run(
+            ["config", "--json", "--worker-loops=2", "--config", file],
+            environment: [
+                "HOTPEPPER_API_KEY": "geheim-1", "KAFKA_GROUP_ID": "g",
+                "KAFKA_PROPERTIES": "client.id=me,sasl.password=geheim-2",
+            ])
+        #expect(result.code == 0)
+        #expect(!(result.output + result.error).contains("geheim"))
+
+        let all = try JSONDecoder().decode([ShownSetting].self, from: Data(result.output.utf8))
+        #expect(all.map(\.name) == Setting.all.map(\.name))
+        let expected = [
+            ShownSetting(name: "worker.loops", value: "2", source: "command-line"),
+            ShownSetting(name: "kafka.groupId", value: "g", source: "environment", variable: "KAFKA_GROUP_ID"),
+            ShownSetting(name: "topics.results", value: "r", source: "file", file: file, line: 2),
+            ShownSetting(name: "worker.concurrency", value: "256", source: "default"),
+            ShownSetting(name: "http.proxy", source: "default"),
+            ShownSetting(
+                name: "hotpepper.apiKey", hidden: true, source: "environment", variable: "HOTPEPPER_API_KEY"),
+            ShownSetting(
+                name: "kafka.properties", value: "client.id=me,sasl.password=(hidden)", hidden: true,
+                source: "environment", variable: "KAFKA_PROPERTIES"),
+        ]
+        for setting in expected { #expect(all.contains(setting), "\(setting)") }
     }
 
     @Test(arguments: ["worker", "demo", "search", "watch", "broker", "simulate", "config"])

@@ -9,25 +9,31 @@ struct ConfigCommand: AsyncParsableCommand {
               locsearch config
               locsearch config --config worker.yaml --worker-concurrency 64
               WORKER_DEADLINE=2s locsearch config | grep deadline
+              locsearch config --json | jq '.[] | select(.source != "default")'
+
+            --json prints one array with an object for each setting: name, value (left out where nothing is set),
+            hidden (true where a secret is left out, or stands as "(hidden)" within the value), and source, which is
+            command-line, environment (with the variable), file (with the path and the line) or default.
             """)
 
     @OptionGroup var options: SettingsOptions
 
+    @Flag(name: .long, help: "Prints the settings as a JSON array.")
+    var json = false
+
     @Flag(name: .long, help: "Prints a table of all settings in Markdown instead.")
     var table = false
 
+    func validate() throws {
+        if json, table { throw ValidationError("--json and --table exclude each other") }
+    }
+
     func run() async throws {
         if table { return print(Setting.markdownTable, terminator: "") }
+
         let settings = try options.load()
         try settings.validate()
-        var text = TextTable([.init(title: "setting"), .init(title: "value", maxWidth: 80), .init(title: "from")])
-        for setting in Setting.all {
-            guard let value = settings.values[setting.name] else { continue }
-            text.add([
-                setting.name, value.text.map(setting.shown) ?? "-", value.origin.description,
-            ])
-        }
-        for line in text.lines { print(line) }
+        print(json ? settings.json : settings.table)
     }
 }
 
@@ -43,7 +49,7 @@ extension Setting {
         return text
     }
 
-    /// For `locsearch worker --help`, which breaks lines at 80 columns.
+    /// The settings for `locsearch worker --help`, which breaks lines at 80 columns.
     static var helpTable: String {
         all.map { setting in
             let value = setting.defaultValue.map { " = \($0)" } ?? ""
