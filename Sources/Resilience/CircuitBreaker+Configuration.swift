@@ -21,7 +21,8 @@ extension CircuitBreaker {
         /// `breaker.openDuration`: the first time open; doubles with each opening until probes succeed. The default
         /// deadline: what was in flight when it opened is over by then.
         public var openDuration: Duration = .seconds(5)
-        /// The longest that failing calls keep it open, as in resilience4j's and Polly's examples. A trip says for itself.
+        /// Doubling ends here, as in resilience4j's and Polly's examples; a longer `openDuration` stands as it is. A trip
+        /// has a duration of its own.
         public var longestOpenDuration: Duration = .seconds(60)
         /// Calls let through when half-open, whose results decide: three cost little and outvote one stray failure.
         public var probes = 3

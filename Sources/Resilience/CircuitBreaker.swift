@@ -207,7 +207,8 @@ public final class CircuitBreaker {
     }
 
     private var nextOpenDuration: Duration {
-        min(configuration.longestOpenDuration, configuration.openDuration * (1 << min(openingsInARow, 20)))
+        let longest = max(configuration.longestOpenDuration, configuration.openDuration)
+        return min(longest, configuration.openDuration * (1 << min(openingsInARow, 20)))
     }
 
     private func open(for duration: Duration, _ reason: Reason, at now: ContinuousClock.Instant) {

@@ -140,6 +140,16 @@ struct CircuitBreakerTests {
         #expect(seen.all.last?.openFor == .seconds(5), "good probes end the doubling")
     }
 
+    /// Ten minutes may be configured; doubling ends there, for it never shortens what was asked for.
+    @Test func anOpenDurationAboveAMinuteIsKept() {
+        let (breaker, seen) = breaker { $0.openDuration = .seconds(600) }
+        for _ in 0..<10 { call(breaker, .failure) }
+        #expect(call(breaker, .success, after: .seconds(599)) == .seconds(1))
+
+        for _ in 0..<3 { call(breaker, .failure, after: .seconds(600)) }
+        #expect(seen.all.compactMap(\.openFor) == [.seconds(600), .seconds(600)])
+    }
+
     /// What began before an opening says nothing about the provider after it.
     @Test func lateAnswersChangeNothing() throws {
         let (breaker, seen) = breaker()
