@@ -2,13 +2,53 @@ public import Resilience
 
 /// One provider's API, as the domain sees it. Called concurrently.
 public protocol PlaceService: Sendable {
+    /// The provider whose API this is.
     var id: ProviderID { get }
 
-    /// Why this provider can never serve the request, whatever its state; `nil` when it can. Asks nobody.
+    /// Returns why this provider can never serve the request, whatever its state, and `nil` when it can. Makes no call.
     func refusal(of request: SearchRequest) -> SearchError?
 
-    /// One attempt: asks the provider once (a photo may need two calls) and reads its answer. No retries of its own.
+    /// Makes exactly one HTTP call for a request and reads its answer.
+    ///
+    /// Each call passes the provider's limits on its own. A service whose request needs another call therefore returns
+    /// `needsCall` instead of making it, and is called again once the limits allow.
+    /// - Parameter followUp: the call to make, as this service described it; `nil` for a request's first call.
     /// - Throws: the failure in the contract's terms; `timeout` once `deadline` has passed. Cancelling the task aborts
     ///   the transfer.
-    func answer(_ request: SearchRequest, before deadline: Deadline) async throws(SearchError) -> ProviderAnswer
+    func call(
+        for request: SearchRequest, followUp: FollowUpCall?, before deadline: Deadline
+    ) async throws(SearchError) -> ProviderReply
+}
+
+/// The result of one HTTP call: the request's answer, or the call that must follow.
+public enum ProviderReply: Sendable, Hashable {
+    case answer(ProviderAnswer)
+    /// The answer needs another call. Boxed, because nearly all replies are answers and pass through many frames.
+    indirect case needsCall(FollowUpCall)
+}
+
+/// A further HTTP call that a request needs: the picture of a photo that has been looked up, or a page that was not ready.
+public struct FollowUpCall: Sendable, Hashable {
+    /// The call's position within its request: 2 for the first that follows.
+    public var number: Int
+    /// What the service must know to make the call, such as the name of a photo.
+    public var subject: String?
+    /// Credits of the calls before, which belong to the answer as well.
+    public var attributions: [String]
+    /// Time to wait before the call, spent from the request's deadline.
+    public var delay: Duration
+    /// The failure of the request when the deadline leaves no time for the wait.
+    public var failureIfLate: SearchError
+
+    /// Describes a call that follows another one.
+    public init(
+        number: Int, subject: String? = nil, attributions: [String] = [], delay: Duration = .zero,
+        failureIfLate: SearchError = .timedOut
+    ) {
+        self.number = number
+        self.subject = subject
+        self.attributions = attributions
+        self.delay = delay
+        self.failureIfLate = failureIfLate
+    }
 }

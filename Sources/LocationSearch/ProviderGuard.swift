@@ -1,342 +1,278 @@
 import Resilience
 
-/// All that stands between a request and one provider, outermost first:
+/// Stands between requests and one provider, so that the provider is called as seldom and as gently as its limits ask.
 ///
-///     single flight -> retry within its budget -> breaker -> rate limit -> concurrency limit -> attempt
+/// A request passes through these steps, each a function of that name:
 ///
-/// Identical requests share everything behind them. Each attempt, a retry too, is a call that the key's limit counts and
-/// that the breaker judges, so a retry goes through all three again. What can be refused without a wait is asked first:
-/// a request that meets an open breaker takes no token.
+///     answer -> share -> retry -> attempt: admit, then one HTTP call
 ///
-/// Belongs to one `SearchWorker`, on whose executor everything runs; takes no lock.
+/// Identical requests share everything behind `share`. Every HTTP call is an attempt of its own, whether it repeats one
+/// that failed or follows one that succeeded: each is admitted, timed, judged and counted.
+///
+/// Belongs to one `SearchWorker`, on whose executor everything runs, so that no lock is needed. Functions that every
+/// request awaits are inlined where they are called: see docs/concurrency.md.
 final class ProviderGuard {
     let id: ProviderID
     private let policy: ProviderPolicy
     private let clock: any MonotonicClock
-    private let flights: SingleFlight<Inquiry, Asked, Asked.Failure>
-    private let breaker: CircuitBreaker
-    private let limiter: RateLimiter
-    private let concurrency: AdaptiveLimit
-    private var budget: RetryBudget
+    private let sharedCalls: SingleFlight<Inquiry, GuardedAnswer, GuardedFailure>
+    private let admission: CallAdmission
+    private let onWasted: @Sendable (ProviderID, Int) -> Void
+    private var retryBudget: RetryBudget
+    /// This loop's part of the key's rate limit, 0 to 1.
     private var share: Double
+    /// HTTP calls made.
     private var calls = 0
     /// Requests that wait for an open breaker.
     private var held = 0
-    private let onWasted: @Sendable (ProviderID, Int) -> Void
     private var random: any RandomNumberGenerator & Sendable
 
-    /// What came of asking. An object, as is a failure, for it goes from task to task by way of many frames.
-    final class Asked: Sendable {
-        let answer: ProviderAnswer
-        let cost: Cost
-
-        init(answer: ProviderAnswer, cost: Cost) {
-            self.answer = answer
-            self.cost = cost
-        }
-
-        final class Failure: Error, Sendable {
-            let error: SearchError
-            let cost: Cost
-
-            init(error: SearchError, cost: Cost) {
-                self.error = error
-                self.cost = cost
-            }
-        }
-
-        struct Cost: Sendable {
-            var attempts = 0
-            var upstream: Duration = .zero
-
-            static func waiting(since start: ContinuousClock.Instant, until end: ContinuousClock.Instant) -> Cost {
-                Cost(upstream: start.duration(to: end))
-            }
-            static func + (a: Cost, b: Cost) -> Cost {
-                Cost(attempts: a.attempts + b.attempts, upstream: a.upstream + b.upstream)
-            }
-        }
-    }
-
-    /// A refused key stays refused until a person acts; asking every five minutes finds out that he did.
-    private static let unauthorizedPause: Duration = .seconds(300)
-    /// A used-up daily quota, where the provider does not say when it begins anew.
-    private static let quotaPause: Duration = .seconds(3600)
-
     init(
-        _ id: ProviderID, _ policy: ProviderPolicy, clock: any MonotonicClock, timekeeper: any Timekeeper,
+        _ id: ProviderID, policy: ProviderPolicy, clock: any MonotonicClock, timekeeper: any Timekeeper,
         taskExecutor: (any TaskExecutor)?, random: any RandomNumberGenerator & Sendable,
         onTransition: @escaping @Sendable (ProviderID, CircuitBreaker.Transition) -> Void,
         onWasted: @escaping @Sendable (ProviderID, Int) -> Void
     ) {
-        self.onWasted = onWasted
         self.id = id
         self.policy = policy
         self.clock = clock
         self.random = random
-        flights = SingleFlight(
+        self.onWasted = onWasted
+        sharedCalls = SingleFlight(
             isEnabled: policy.sharesIdenticalCalls, timekeeper: timekeeper, taskExecutor: taskExecutor,
             lacksTime: { $0.error.code == .timeout || $0.error.code == .rateLimited })
-        breaker = CircuitBreaker(policy.breaker)
-        breaker.onTransition = { onTransition(id, $0) }
+
         share = policy.share.initial
-        limiter = RateLimiter(limit: policy.rateLimit, share: share, timekeeper: timekeeper)
-        concurrency = AdaptiveLimit(policy.concurrency, timekeeper: timekeeper)
-        budget = RetryBudget(policy.budget)
+        admission = CallAdmission(
+            breaker: CircuitBreaker(policy.breaker),
+            limiter: RateLimiter(limit: policy.rateLimit, share: share, timekeeper: timekeeper),
+            concurrency: AdaptiveLimit(policy.concurrency, timekeeper: timekeeper))
+        admission.breaker.onTransition = { onTransition(id, $0) }
+        retryBudget = RetryBudget(policy.budget)
     }
 
-    // The way that all take is inlined, here and below: see "One request" in `WorkerLane`.
+    // MARK: - Answer
 
-    /// Asks the provider, or takes part in an identical request's asking.
-    /// - Parameter mayHold: nobody else can serve it, so `whenOpen` decides about waiting.
+    /// Asks the provider, or takes part in an identical request's calls.
+    /// - Parameter isLastCandidate: nobody else can serve the request, so that `whenOpen` decides whether it waits.
     @inline(__always)
-    func ask(_ inquiry: Inquiry, before deadline: Deadline, mayHold: Bool) async throws(Asked.Failure) -> Asked {
-        guard mayHold, policy.whenOpen == .hold else { return try await sharing(inquiry, before: deadline) }
+    func answer(
+        _ inquiry: Inquiry, before deadline: Deadline, isLastCandidate: Bool
+    ) async throws(GuardedFailure) -> GuardedAnswer {
+        guard isLastCandidate, policy.whenOpen == .hold else { return try await share(inquiry, before: deadline) }
+        return try await hold(inquiry, before: deadline)
+    }
+
+    /// Asks the provider, and asks again each time an open breaker is about to let calls through.
+    ///
+    /// The time spent waiting for the breaker is not taken from the request's deadline.
+    private func hold(_ inquiry: Inquiry, before deadline: Deadline) async throws(GuardedFailure) -> GuardedAnswer {
         var deadline = deadline
-        var spent = Asked.Cost()
+        var spent = CallCost()
         while true {
-            do throws(Asked.Failure) {
-                let asked = try await sharing(inquiry, before: deadline)
-                return Asked(answer: asked.answer, cost: asked.cost + spent)
+            do throws(GuardedFailure) {
+                let answer = try await share(inquiry, before: deadline)
+                return GuardedAnswer(answer: answer.answer, cost: answer.cost + spent)
             } catch {
                 spent = spent + error.cost
-                guard error.error.code == .circuitOpen, let pause = error.error.retryAfter,
-                    let waited = await hold(for: pause)
-                else { throw Asked.Failure(error: error.error, cost: spent) }
+                guard error.cause == .breakerOpen, let pause = error.error.retryAfter,
+                    let waited = await wait(forBreaker: pause)
+                else { throw GuardedFailure(error, cost: spent) }
                 deadline = Deadline(deadline.instant + waited)
             }
         }
     }
 
-    /// Waits until the provider may be asked again.
-    /// - Returns: how long that took, which is not taken from the request's time; `nil`: cancelled.
-    private func hold(for pause: Duration) async -> Duration? {
+    /// Waits until an open breaker may let calls through.
+    /// - Returns: how long that took; `nil` when the task was cancelled.
+    private func wait(forBreaker pause: Duration) async -> Duration? {
         let start = clock.now
         held += 1
         defer { held -= 1 }
+
         guard !Task.isCancelled, (try? await clock.sleep(until: start + pause, tolerance: nil)) != nil else {
             return nil
         }
         return start.duration(to: clock.now)
     }
 
-    /// One call for all that ask the same at the same time.
+    // MARK: - Share
+
+    /// Makes the calls of one request serve all identical ones that arrive meanwhile.
     @inline(__always)
-    private func sharing(
+    private func share(
         _ inquiry: Inquiry, before deadline: Deadline, isolation: isolated (any Actor)? = #isolation
-    ) async throws(Asked.Failure) -> Asked {
-        guard policy.sharesIdenticalCalls else { return try await retrying(inquiry, before: deadline) }
+    ) async throws(GuardedFailure) -> GuardedAnswer {
+        guard policy.sharesIdenticalCalls else { return try await retry(inquiry, before: deadline) }
+
         let start = clock.now
-        do throws(FlightError<Asked.Failure>) {
-            let (asked, isShared) = try await flights.run(inquiry, before: deadline) {
-                [self] (deadline) async throws(Asked.Failure) in
-                // Named, or the closure would belong to no actor, and each `await` in all that it calls would go by way of
-                // the executor's queue.
-                _ = isolation
-                return try await flight(inquiry, before: deadline)
+        do throws(SharedCallError<GuardedFailure>) {
+            let (answer, isShared) = try await sharedCalls.run(inquiry, before: deadline) {
+                [self] (deadline) async throws(GuardedFailure) in
+                _ = isolation  // see docs/concurrency.md
+                return try await retryUnlessAbandoned(inquiry, before: deadline)
             }
-            // The call belongs to whoever made it; who shared it paid with time only.
-            return isShared ? Asked(answer: asked.answer, cost: .waiting(since: start, until: clock.now)) : asked
+            return isShared ? GuardedAnswer(answer: answer.answer, cost: waiting(since: start)) : answer
         } catch {
             switch error {
-            case .failed(let failure): throw failure
+            case .failed(let failure, let isShared):
+                throw isShared ? GuardedFailure(failure, cost: waiting(since: start)) : failure
             case .timedOut, .cancelled:
-                throw Asked.Failure(error: .timedOut, cost: .waiting(since: start, until: clock.now))
+                throw GuardedFailure(AttemptFailure(error: .timedOut, cause: .noTime), cost: waiting(since: start))
             }
         }
     }
 
-    /// Runs in a task of its own, which is cancelled when nobody waits for it any more: then its calls were for nothing.
+    /// Calls belong to the request that made them. The others that share them paid with time only.
+    private func waiting(since start: ContinuousClock.Instant) -> CallCost {
+        .waiting(since: start, until: clock.now)
+    }
+
+    /// Runs in the shared calls' own task. It is cancelled when no request waits any more: then its calls were wasted.
     @inline(__always)
-    private func flight(_ inquiry: Inquiry, before deadline: Deadline) async throws(Asked.Failure) -> Asked {
-        do throws(Asked.Failure) {
-            let asked = try await retrying(inquiry, before: deadline)
-            if Task.isCancelled { onWasted(id, asked.cost.attempts) }
-            return asked
+    private func retryUnlessAbandoned(
+        _ inquiry: Inquiry, before deadline: Deadline
+    ) async throws(GuardedFailure) -> GuardedAnswer {
+        do throws(GuardedFailure) {
+            let answer = try await retry(inquiry, before: deadline)
+            if Task.isCancelled { onWasted(id, answer.cost.attempts) }
+            return answer
         } catch {
             if Task.isCancelled { onWasted(id, error.cost.attempts) }
             throw error
         }
     }
 
-    // MARK: - Attempts
+    // MARK: - Retry
 
-    /// One attempt after another until one succeeds or another makes no sense.
+    /// Makes one attempt after another until the request has its answer or no further attempt makes sense.
     @inline(__always)
-    private func retrying(_ inquiry: Inquiry, before deadline: Deadline) async throws(Asked.Failure) -> Asked {
-        var cost = Asked.Cost()
+    private func retry(_ inquiry: Inquiry, before deadline: Deadline) async throws(GuardedFailure) -> GuardedAnswer {
+        var cost = CallCost()
+        var failures = 0
+        var followUp: FollowUpCall?
         while true {
-            let failure: SearchError
-            switch await attempt(inquiry, before: deadline, &cost) {
-            case .success(let answer): return Asked(answer: answer, cost: cost)
-            case .failure(let error): failure = error
+            switch await attempt(inquiry, followUp: followUp, before: deadline, cost: &cost) {
+            case .success(.answer(let answer)):
+                return GuardedAnswer(answer: answer, cost: cost)
+
+            case .success(.needsCall(let next)):
+                guard await wait(for: next.delay, before: deadline) else {
+                    throw GuardedFailure(AttemptFailure(error: next.failureIfLate, cause: .noTime), cost: cost)
+                }
+                followUp = next
+
+            case .failure(let failure):
+                failures += 1
+                guard await waitForRetry(after: failure.error, failures: failures, before: deadline) else {
+                    throw GuardedFailure(failure, cost: cost)
+                }
             }
-            let now = clock.now
-            guard !Task.isCancelled,
-                case .retry(let delay) = decide(after: failure, cost.attempts, before: deadline, at: now),
-                (try? await clock.sleep(until: now + delay, tolerance: nil)) != nil
-            else { throw Asked.Failure(error: failure, cost: cost) }
         }
     }
 
-    private func decide(
-        after failure: SearchError, _ attempts: Int, before deadline: Deadline, at now: ContinuousClock.Instant
-    ) -> RetryPolicy.Decision {
-        let failure = RetryPolicy.Failure(
-            attempt: max(1, attempts), allowsAttempt: failure.allowsAttempt, retryAfter: failure.retryAfter,
-            remaining: deadline.remaining(at: now), expectedAttempt: concurrency.expectedLatency)
-        return policy.retry.decide(after: failure, budget: &budget, at: now, using: &random)
+    /// Waits before a call that follows another one.
+    /// - Returns: `false` when the deadline leaves no time for the wait, or when the task was cancelled.
+    private func wait(for delay: Duration, before deadline: Deadline) async -> Bool {
+        if delay == .zero { return true }
+        let now = clock.now
+        guard deadline.remaining(at: now) > delay else { return false }
+        return (try? await clock.sleep(until: now + delay, tolerance: nil)) != nil
     }
 
-    /// One call, if all three let it through.
+    /// Decides whether a failure is followed by another attempt, and waits for its time.
+    /// - Returns: `false` when no attempt should follow.
+    private func waitForRetry(after error: SearchError, failures: Int, before deadline: Deadline) async -> Bool {
+        let now = clock.now
+        let failure = RetryPolicy.Failure(
+            attempt: failures, allowsAttempt: error.allowsAttempt, retryAfter: error.retryAfter,
+            remaining: deadline.remaining(at: now), expectedAttempt: admission.concurrency.expectedLatency)
+
+        guard !Task.isCancelled,
+            case .retry(let delay) = policy.retry.decide(after: failure, budget: &retryBudget, at: now, using: &random)
+        else { return false }
+        return (try? await clock.sleep(until: now + delay, tolerance: nil)) != nil
+    }
+
+    // MARK: - Attempt
+
+    /// Makes one HTTP call as soon as it is admitted.
     @inline(__always)
     private func attempt(
-        _ inquiry: Inquiry, before deadline: Deadline, _ cost: inout Asked.Cost
-    ) async -> Result<ProviderAnswer, SearchError> {
+        _ inquiry: Inquiry, followUp: FollowUpCall?, before deadline: Deadline, cost: inout CallCost
+    ) async -> Result<ProviderReply, AttemptFailure> {
         let arrival = clock.now
-        guard !Task.isCancelled, !deadline.hasPassed(at: arrival) else { return .failure(.timedOut) }
-        let permit: CircuitBreaker.Permit
-        do throws(CircuitBreaker.Rejection) {
-            permit = try breaker.permit(at: arrival)
-        } catch {
-            return .failure(.circuitOpen(id, for: error.retryAfter))
+        guard !Task.isCancelled, !deadline.hasPassed(at: arrival) else {
+            return .failure(AttemptFailure(error: .timedOut, cause: .noTime))
         }
-        let slot: AdaptiveLimit.Slot
-        do throws(Refusal) {
-            if let free = try admission(before: deadline, at: arrival) {
-                slot = free
-            } else {
-                slot = try await turn(before: deadline)
-            }
+        let admitted: AdmittedCall
+        do throws(AdmissionError) {
+            admitted = try await admission.admit(before: deadline, at: arrival, clock: clock)
         } catch {
-            return .failure(.refused(error, by: id))
+            return .failure(failure(for: error))
         }
-        calls += 1
-        inquiry.note?.noteCall()
+
         let start = clock.now
-        if cost.attempts == 0 { budget.noteRequest(at: start) }
+        countCall(for: inquiry, isFirst: cost.attempts == 0, at: start)
         cost.attempts += 1
-        let result: Result<ProviderAnswer, SearchError>
+        let result: Result<ProviderReply, AttemptFailure>
         do throws(SearchError) {
-            result = .success(try await inquiry.service.answer(inquiry.request, before: deadline))
+            result = .success(
+                try await inquiry.service.call(for: inquiry.request, followUp: followUp, before: deadline))
         } catch {
-            result = .failure(error)
+            result = .failure(AttemptFailure(error: error, cause: .call))
         }
-        let now = clock.now
-        let took = start.duration(to: now)
-        cost.upstream += took
-        if Task.isCancelled { return result }  // says nothing about the provider: permit and slot are given back
-        permit.finish(verdict(on: result, took: took), at: now)
-        slot.finish(load(shownBy: result), at: now)
-        if case .failure(let error) = result, error.code == .rateLimited || error.code == .upstreamUnavailable,
-            let pause = error.retryAfter
-        {
-            limiter.close(until: now + pause, at: now)
+
+        let end = clock.now
+        let duration = start.duration(to: end)
+        cost.upstream += duration
+        let error: SearchError? = if case .failure(let failure) = result { failure.error } else { nil }
+        if !Task.isCancelled {
+            let health = health(shownBy: error, after: duration)
+            admission.finish(admitted, failedWith: error, health: health, at: end)
         }
         return result
     }
 
-    /// A turn at the rate and a place among the calls under way, where neither takes a wait; `nil`: one does.
-    private func admission(
-        before deadline: Deadline, at now: ContinuousClock.Instant
-    ) throws(Refusal) -> AdaptiveLimit.Slot? {
-        guard concurrency.hasRoom, limiter.tryAcquire(at: now) else { return nil }
-        return try enter(before: deadline, at: now)
+    private func countCall(for inquiry: Inquiry, isFirst: Bool, at now: ContinuousClock.Instant) {
+        calls += 1
+        inquiry.note?.noteCall()
+        if isFirst { retryBudget.noteRequest(at: now) }
     }
 
-    /// A place for whoever has a turn, where there is room. A refusal gives the turn back.
-    private func enter(before deadline: Deadline, at now: ContinuousClock.Instant) throws(Refusal) -> AdaptiveLimit.Slot
-    {
-        do throws(Refusal) {
-            return try concurrency.enter(before: deadline, at: now)
-        } catch {
-            limiter.giveBack(at: now)
-            throw error
+    private func failure(for error: AdmissionError) -> AttemptFailure {
+        switch error {
+        case .breakerOpen(let rejection):
+            AttemptFailure(error: .circuitOpen(id, for: rejection.retryAfter), cause: .breakerOpen)
+        case .limited(let error):
+            AttemptFailure(error: .limited(error, by: id), cause: .noTime)
         }
     }
 
-    /// The same for whoever waits. Whoever must wait for a place gives his turn back first: turns saved up by a crowd, used
-    /// all at once when places come free, would exceed the rate.
-    private func turn(before deadline: Deadline) async throws(Refusal) -> AdaptiveLimit.Slot {
-        let latest = latestStart(before: deadline)
-        try await limiter.acquire(before: latest, at: clock.now)
-        if concurrency.hasRoom { return try enter(before: deadline, at: clock.now) }
-        limiter.giveBack(at: clock.now)
-        let slot = try await concurrency.acquire(before: deadline, at: clock.now)
-        try await limiter.acquire(before: latest, at: clock.now)
-        return slot
-    }
-
-    /// A turn that comes when no time is left for the call wastes it: a token used, and a timeout all the same. Twice what
-    /// calls take at present is kept for the call, and a tenth of the time in any case, but never more than half of it.
-    private func latestStart(before deadline: Deadline) -> Deadline {
-        let left = deadline.remaining(at: clock.now)
-        return Deadline(deadline.instant - min(left / 2, max(left / 10, concurrency.expectedLatency * 2)))
-    }
-
-    /// What a call says about the provider's health.
-    private func verdict(on result: Result<ProviderAnswer, SearchError>, took: Duration) -> CircuitBreaker.Outcome {
-        guard case .failure(let error) = result else {
-            return took >= policy.breaker.slowCallDuration ? .slow : .success
-        }
-        switch error.code {
-        case .upstreamUnavailable, .unreachable, .badResponse: return .failure
-        // A call that had next to no time left shows nothing.
-        case .timeout: return took * 5 >= policy.breaker.slowCallDuration ? .failure : .ignored
-        case .unauthorized: return .trip(for: Self.unauthorizedPause)
-        case .rateLimited where !error.allowsAttempt: return .trip(for: error.retryAfter ?? Self.quotaPause)
-        case .notFound: return .success
-        case .rateLimited, .invalidRequest, .upstreamRejected, .circuitOpen, .superseded, .expired, .internal:
-            return .ignored
-        }
-    }
-
-    /// What a call says about how much the provider has to do.
-    private func load(shownBy result: Result<ProviderAnswer, SearchError>) -> AdaptiveLimit.Outcome {
-        guard case .failure(let error) = result else { return .answered }
-        return switch error.code {
-        case .timeout: .timedOut
-        case .upstreamUnavailable where error.httpStatus == 503: .overloaded
-        case .rateLimited where error.allowsAttempt: .overloaded
-        case .unreachable: .ignored
-        default: error.httpStatus == nil ? .ignored : .answered
-        }
+    /// Returns what a call says about the provider's health.
+    private func health(shownBy error: SearchError?, after duration: Duration) -> CircuitBreaker.Outcome {
+        let slow = policy.breaker.slowCallDuration
+        guard let error else { return duration >= slow ? .slow : .success }
+        return error.health(after: duration, tellingTimeout: slow / 5)
     }
 
     // MARK: - The fleet, and what is shown
 
-    /// At each rebalance: before a loss is acknowledged, after a gain.
+    /// Takes over this loop's share of the rate limit. Called at each rebalance: before a loss is acknowledged, after a
+    /// gain.
     func owns(_ assigned: Int, of partitions: Int) {
         share = policy.share.value(assigned: assigned, of: partitions)
-        limiter.setShare(share, at: clock.now)
+        admission.limiter.setShare(share, at: clock.now)
     }
 
     var status: ProviderStatus {
         let now = clock.now
+        let (breaker, limiter) = (admission.breaker, admission.limiter)
         return ProviderStatus(
             provider: id, breaker: breaker.state, openFor: breaker.openUntil(at: now).map { now.duration(to: $0) },
             breakerCounts: breaker.statistics, allowedPerSecond: policy.rateLimit.map { $0.perSecond * share },
             closedFor: limiter.closedUntil(at: now).map { now.duration(to: $0) }, rateLimiter: limiter.statistics,
-            concurrency: concurrency.statistics, retries: budget.statistics,
-            calls: calls, shared: flights.statistics.joined, held: held)
-    }
-}
-
-extension SearchError {
-    fileprivate static func circuitOpen(_ provider: ProviderID, for pause: Duration) -> SearchError {
-        SearchError(
-            .circuitOpen, "\(provider.rawValue) is failing and is not asked for now; send the request again later",
-            retryAfter: pause)
-    }
-
-    fileprivate static func refused(_ refusal: Refusal, by provider: ProviderID) -> SearchError {
-        switch refusal {
-        case .cancelled: .timedOut
-        case .tooLate(let retryAfter):
-            SearchError(
-                .rateLimited,
-                "\(provider.rawValue) could not be asked within the deadline at the rate and concurrency that are allowed; send the request again later, or allow more time",
-                retryAfter: retryAfter, allowsAttempt: false)
-        }
+            concurrency: admission.concurrency.statistics, retries: retryBudget.statistics,
+            calls: calls, shared: sharedCalls.statistics.joined, held: held)
     }
 }

@@ -48,16 +48,16 @@ public actor SearchWorker: SearchWorking, FleetMember {
         on request: SearchRequest, from candidates: [any PlaceService], before deadline: Deadline, note: CallNote?
     ) async -> SearchReport {
         var tried: [ProviderID] = []
-        var spent = ProviderGuard.Asked.Cost()
+        var spent = CallCost()
         while true {
             let service = candidates[tried.count]
             let id = service.id
             tried.append(id)
             let isLast = tried.count == candidates.count
-            do throws(ProviderGuard.Asked.Failure) {
-                let asked = try await guardian(of: id).ask(
-                    Inquiry(service, request, note: note), before: deadline, mayHold: isLast)
-                return SearchReport(.success(asked.answer), from: id, tried, cost: spent + asked.cost)
+            do throws(GuardedFailure) {
+                let answer = try await providerGuard(of: id).answer(
+                    Inquiry(service, request, note: note), before: deadline, isLastCandidate: isLast)
+                return SearchReport(.success(answer.answer), from: id, tried, cost: spent + answer.cost)
             } catch {
                 spent = spent + error.cost
                 if isLast || !error.error.allowsFallback || Task.isCancelled || deadline.hasPassed(at: clock.now) {
@@ -67,10 +67,10 @@ public actor SearchWorker: SearchWorking, FleetMember {
         }
     }
 
-    private func guardian(of id: ProviderID) -> ProviderGuard {
+    private func providerGuard(of id: ProviderID) -> ProviderGuard {
         if let known = guards[id] { return known }
         let new = ProviderGuard(
-            id, policies[id] ?? defaultPolicy, clock: clock,
+            id, policy: policies[id] ?? defaultPolicy, clock: clock,
             timekeeper: timekeeper ?? ClockTimekeeper(clock: clock, owner: self), taskExecutor: taskExecutor,
             random: random, onTransition: onTransition, onWasted: onWasted)
         new.owns(ownership.assigned, of: ownership.partitions)
@@ -99,14 +99,9 @@ public protocol FleetMember: Sendable {
 extension SearchReport {
     fileprivate init(
         _ result: Result<ProviderAnswer, SearchError>, from provider: ProviderID, _ tried: [ProviderID],
-        cost: ProviderGuard.Asked.Cost
+        cost: CallCost
     ) {
         self.init(
             result: result, provider: provider, triedProviders: tried, upstream: cost.upstream, attempts: cost.attempts)
     }
-}
-
-extension SearchError {
-    /// Whether another provider may do better: this one failed for the moment, not for the request's own fault.
-    var allowsFallback: Bool { code.isRetryable && code != .internal }
 }

@@ -52,7 +52,7 @@ public final class AdaptiveLimit {
     private static let patience = 0.4
 
     private let timekeeper: any Timekeeper
-    private var controller: LimitController
+    private(set) var controller: LimitController
     private var inFlight = 0
     private var line: Deque<Entry> = []
     private var alarm: ContinuousClock.Instant?
@@ -82,7 +82,7 @@ public final class AdaptiveLimit {
     /// Passes when there is room and it is this call's turn.
     /// - Returns: the right to one call, ended by `finish`.
     /// - Throws: at once when its turn would come too late to be answered before `deadline`.
-    public func acquire(before deadline: Deadline, at now: ContinuousClock.Instant) async throws(Refusal) -> Slot {
+    public func acquire(before deadline: Deadline, at now: ContinuousClock.Instant) async throws(LimitError) -> Slot {
         if hasRoom { return try enter(before: deadline, at: now) }
         let (budget, need) = budget(before: deadline, at: now)
         let wait = timeToTurn
@@ -104,7 +104,7 @@ public final class AdaptiveLimit {
     }
 
     /// As `acquire`, where there is room.
-    public func enter(before deadline: Deadline, at now: ContinuousClock.Instant) throws(Refusal) -> Slot {
+    public func enter(before deadline: Deadline, at now: ContinuousClock.Instant) throws(LimitError) -> Slot {
         let (budget, need) = budget(before: deadline, at: now)
         // Somebody always may try: what is known of the latency may be old.
         guard budget >= need || inFlight == 0 else { throw refuse(retryAfter: need) }
@@ -125,7 +125,7 @@ public final class AdaptiveLimit {
         return now
     }
 
-    private func refuse(retryAfter: Double) -> Refusal {
+    private func refuse(retryAfter: Double) -> LimitError {
         counters.refused += 1
         return .tooLate(retryAfter: retryAfter > 0 && retryAfter.isFinite ? Duration(roundingUp: retryAfter) : nil)
     }
@@ -172,7 +172,7 @@ public final class AdaptiveLimit {
 }
 
 extension AdaptiveLimit {
-    /// The right to one call. Dropped without `finish`, its place is given back and its latency forgotten.
+    /// The right to one call. Dropped without `finish`, it is given back at once and its latency is not counted.
     public struct Slot: ~Copyable {
         private let limit: AdaptiveLimit
         /// When the call began.
@@ -184,7 +184,7 @@ extension AdaptiveLimit {
             self.start = start
         }
 
-        deinit { if !isFinished { limit.release(.ignored, start: start, at: start) } }
+        deinit { if !isFinished { limit.release(.ignored, start: start, at: limit.timekeeper.now) } }
 
         /// Says how the call ended.
         public consuming func finish(_ outcome: Outcome, at now: ContinuousClock.Instant) {

@@ -87,7 +87,7 @@ public final class RateLimiter {
     /// Passes when it is this request's turn.
     /// - Parameter deadline: when the call must begin at the latest: leave time for the call itself.
     /// - Throws: at once when its turn would come later; or while waiting, when a closure or a smaller share moves it.
-    public func acquire(before deadline: Deadline, at now: ContinuousClock.Instant) async throws(Refusal) {
+    public func acquire(before deadline: Deadline, at now: ContinuousClock.Instant) async throws(LimitError) {
         if tryAcquire(at: now) { return }
         let wait = wait(behind: line.count, at: now)
         guard let wait, now + wait <= deadline.instant else {

@@ -1,7 +1,7 @@
 /// Why a caller has no value of its own.
-public enum FlightError<Failure: Error & Sendable>: Error, Sendable {
-    /// What the call threw.
-    case failed(Failure)
+public enum SharedCallError<Failure: Error & Sendable>: Error, Sendable {
+    /// What the call threw, and whether another caller's call threw it.
+    case failed(Failure, isShared: Bool)
     /// The caller's own deadline passed; the call goes on for the others.
     case timedOut
     case cancelled
@@ -75,9 +75,11 @@ public final class SingleFlight<Key: Hashable & Sendable, Value: Sendable, Failu
     public func run(
         _ key: Key, before deadline: Deadline, isolation: isolated (any Actor)? = #isolation,
         _ call: @escaping (Deadline) async throws(Failure) -> Value
-    ) async throws(FlightError<Failure>) -> (value: Value, isShared: Bool) {
+    ) async throws(SharedCallError<Failure>) -> (value: Value, isShared: Bool) {
         guard isEnabled else {
-            do throws(Failure) { return (try await call(deadline), false) } catch { throw .failed(error) }
+            do throws(Failure) { return (try await call(deadline), false) } catch {
+                throw .failed(error, isShared: false)
+            }
         }
         while true {
             guard !Task.isCancelled else { throw .cancelled }
@@ -95,7 +97,7 @@ public final class SingleFlight<Key: Hashable & Sendable, Value: Sendable, Failu
                 case .success(let value): return (value, found != nil)
                 case .failure(let error):
                     guard deadline > flight.deadline, lacksTime(error), !deadline.hasPassed(at: timekeeper.now) else {
-                        throw .failed(error)
+                        throw .failed(error, isShared: found != nil)
                     }
                     counters.again += 1
                 case nil: preconditionFailure("a flight that landed without a result")

@@ -9,8 +9,10 @@ private struct Shelf: PlaceService {
         guard id == .hotpepper, request.category == "hospital" else { return nil }
         return .unsupported("category", by: id, "it knows restaurants only")
     }
-    func answer(_ request: SearchRequest, before deadline: Deadline) async throws(SearchError) -> ProviderAnswer {
-        ProviderAnswer()
+    func call(
+        for request: SearchRequest, followUp: FollowUpCall?, before deadline: Deadline
+    ) async throws(SearchError) -> ProviderReply {
+        .answer(ProviderAnswer())
     }
 }
 

@@ -25,14 +25,16 @@ final class ScriptedService: PlaceService {
 
     func refusal(of request: SearchRequest) -> SearchError? { nil }
 
-    func answer(_ request: SearchRequest, before deadline: Deadline) async throws(SearchError) -> ProviderAnswer {
+    func call(
+        for request: SearchRequest, followUp: FollowUpCall?, before deadline: Deadline
+    ) async throws(SearchError) -> ProviderReply {
         let number = count.withLock { count in
             count += 1
             return count
         }
         let result = await script(number)
         if Task.isCancelled { cancellations.withLock { $0 += 1 } }
-        return try result.get()
+        return .answer(try result.get())
     }
 }
 
@@ -53,6 +55,22 @@ actor Door {
         for waiter in waiters { waiter.resume() }
         waiters = []
     }
+}
+
+/// Moves time whenever somebody sleeps, until the work is done.
+func driving<Value: Sendable>(
+    _ clock: ManualClock, _ work: @escaping @Sendable () async throws -> Value
+) async throws -> Value {
+    let done = Atomic<Bool>(false)
+    let task = Task {
+        defer { done.store(true, ordering: .releasing) }
+        return try await work()
+    }
+    try await eventually("the work ends") {
+        if clock.sleeperCount > 0 { clock.advance(by: .milliseconds(50)) }
+        return done.load(ordering: .acquiring)
+    }
+    return try await task.value
 }
 
 /// What a request meets on its way to a provider, and in which order.
@@ -97,27 +115,12 @@ struct SearchWorkerTests {
         if case .failure(let error) = report.result { error.code } else { nil }
     }
 
-    /// Moves time whenever somebody sleeps, until the work is done.
-    private func driving<Value: Sendable>(_ work: @escaping @Sendable () async -> Value) async throws -> Value {
-        let done = Atomic<Bool>(false)
-        let task = Task {
-            let value = await work()
-            done.store(true, ordering: .releasing)
-            return value
-        }
-        try await eventually("the work ends") {
-            if clock.sleeperCount > 0 { clock.advance(by: .milliseconds(50)) }
-            return done.load(ordering: .acquiring)
-        }
-        return await task.value
-    }
-
     // MARK: - Retries
 
     @Test func aFailureIsFollowedByAnotherAttempt() async throws {
         let service = ScriptedService { $0 < 3 ? .failure(Self.failed) : .success(Self.found) }
         let worker = worker()
-        let report = try await driving { await self.ask(worker, [service]) }
+        let report = try await driving(clock) { await self.ask(worker, [service]) }
         #expect(code(report) == nil)
         #expect(report.attempts == 3)
         #expect(service.calls == 3)
@@ -139,7 +142,7 @@ struct SearchWorkerTests {
             $0.budget.minimumPerSecond = 0
         }
         for number in 0..<100 {
-            _ = try await driving { await self.ask(worker, [service], self.request("r\(number)")) }
+            _ = try await driving(clock) { await self.ask(worker, [service], self.request("r\(number)")) }
         }
         #expect(service.calls > 100)
         #expect(service.calls <= 120)
@@ -206,7 +209,7 @@ struct SearchWorkerTests {
             $0.whenOpen = .hold
         }
         for number in 0..<20 { _ = await ask(worker, [service], request("r\(number)")) }
-        let report = try await driving { await self.ask(worker, [service], within: .seconds(1)) }
+        let report = try await driving(clock) { await self.ask(worker, [service], within: .seconds(1)) }
         #expect(code(report) == nil)
         #expect(service.calls == 21)
     }
@@ -288,6 +291,28 @@ struct SearchWorkerTests {
         #expect(code(await second.value) == nil)
         #expect(await different.value.attempts == 1)
         #expect(service.calls == 2)
+    }
+
+    /// The calls belong to the request that made them; the others report none, whatever came of it.
+    @Test func requestsThatShareAFailedCallReportNoAttempts() async throws {
+        let door = Door()
+        let service = ScriptedService { _ in
+            await door.pass()
+            return .failure(Self.failed)
+        }
+        let worker = worker()
+        let tasks = (0..<20).map { number in Task { await self.ask(worker, [service], self.request("\(number)")) } }
+        try await eventually("all share one call") { await worker.statuses.first?.shared == 19 }
+        await door.open()
+
+        let reports = try await driving(clock) {
+            var reports: [SearchReport] = []
+            for task in tasks { reports.append(await task.value) }
+            return reports
+        }
+        #expect(reports.allSatisfy { code($0) == .upstreamUnavailable })
+        #expect(service.calls == 3)
+        #expect(reports.map(\.attempts).sorted() == Array(repeating: 0, count: 19) + [3])
     }
 
     @Test func whoIsCancelledLeavesTheCallToTheOthers() async throws {

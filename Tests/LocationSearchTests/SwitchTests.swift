@@ -12,8 +12,10 @@ struct SwitchTests {
 
         func refusal(of request: SearchRequest) -> SearchError? { nil }
 
-        func answer(_ request: SearchRequest, before deadline: Deadline) async throws(SearchError) -> ProviderAnswer {
-            ProviderAnswer(places: [])
+        func call(
+            for request: SearchRequest, followUp: FollowUpCall?, before deadline: Deadline
+        ) async throws(SearchError) -> ProviderReply {
+            .answer(ProviderAnswer(places: []))
         }
     }
 

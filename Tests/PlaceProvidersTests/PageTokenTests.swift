@@ -11,7 +11,7 @@ private struct SingleCallWorker: SearchWorking {
         on request: SearchRequest, from candidates: [any PlaceService], before deadline: Deadline, note: CallNote?
     ) async -> SearchReport {
         do throws(SearchError) {
-            let answer = try await candidates[0].answer(request, before: deadline)
+            let answer = try await candidates[0].ask(request)
             return SearchReport(result: .success(answer), provider: candidates[0].id, attempts: 1)
         } catch {
             return SearchReport(result: .failure(error), provider: candidates[0].id, attempts: 1)

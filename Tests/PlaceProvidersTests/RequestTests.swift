@@ -215,49 +215,36 @@ struct RequestTests {
 
     private static let notYet = HTTPResponse(status: 200, body: Array(#"{"status":"INVALID_REQUEST"}"#.utf8))
 
-    /// As long as the deadline allows, three times at most; then the token is to blame.
-    @Test(arguments: [(1.0, 1), (2, 1), (3, 2), (5, 3), (30, 4)])
-    func aTokenThatNeverWorksIsGivenUp(seconds: Double, calls: Int) async throws {
-        let clock = ManualClock()
+    /// Three times, two seconds later each; then the token is to blame.
+    @Test func aTokenThatNeverWorksIsGivenUp() async throws {
         let http = FakeHTTP([.success(Self.notYet)])
-        let service = Providers.legacy(http, clock: clock)
-        let deadline = Deadline(clock.now + .seconds(seconds))
-        let task = Task { try await service.answer(Providers.search(pageToken: "t"), before: deadline) }
-        for call in 1..<max(calls, 1) {
-            try await eventually("it waits") { clock.sleeperCount == 1 && http.requests.count == call }
-            clock.advance(by: .seconds(2))
+        let service = Providers.legacy(http)
+        let request = Providers.search(pageToken: "t")
+        var followUp: FollowUpCall?
+        for number in 2...4 {
+            guard case .needsCall(let next) = try await service.reply(to: request, followUp: followUp) else {
+                Issue.record("call \(number - 1) was answered")
+                return
+            }
+            #expect(next.number == number)
+            #expect(next.delay == .seconds(2))
+            #expect(next.failureIfLate.code == .invalidRequest)
+            followUp = next
         }
-        let error = await #expect(throws: SearchError.self) { try await task.value }
+        let last = followUp
+        let error = await #expect(throws: SearchError.self) { try await service.reply(to: request, followUp: last) }
         #expect(error?.code == .invalidRequest)
-        #expect(http.requests.count == calls)
-        #expect(clock.sleeperCount == 0)
+        #expect(http.requests.count == 4)
     }
 
-    /// Nothing else is waited for: not without a token, not for another refusal.
+    /// Nothing else is asked for again: not without a token, not after another refusal.
     @Test func onlyATokenIsWaitedFor() async {
-        let clock = ManualClock()
         let refused = HTTPResponse(status: 200, body: Array(#"{"status":"REQUEST_DENIED"}"#.utf8))
         for (answer, token) in [(Self.notYet, nil), (refused, "t")] {
             let http = FakeHTTP([.success(answer)])
-            let deadline = Deadline(clock.now + .seconds(30))
-            await #expect(throws: SearchError.self) {
-                try await Providers.legacy(http, clock: clock).answer(
-                    Providers.search(pageToken: token), before: deadline)
-            }
+            #expect(await Providers.legacy(http).failure(Providers.search(pageToken: token)) != nil)
             #expect(http.requests.count == 1)
         }
-    }
-
-    @Test func aSearchThatIsGivenUpStopsWaiting() async throws {
-        let clock = ManualClock()
-        let http = FakeHTTP([.success(Self.notYet)])
-        let service = Providers.legacy(http, clock: clock)
-        let deadline = Deadline(clock.now + .seconds(30))
-        let task = Task { try await service.answer(Providers.search(pageToken: "t"), before: deadline) }
-        try await eventually("it waits") { clock.sleeperCount == 1 }
-        task.cancel()
-        await #expect(throws: SearchError.self) { try await task.value }
-        #expect(http.requests.count == 1)
     }
 
     // MARK: - Pictures

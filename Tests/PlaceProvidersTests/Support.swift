@@ -42,9 +42,9 @@ enum Providers {
     static func google(_ http: FakeHTTP) -> GooglePlacesService {
         GooglePlacesService(http: http, configuration: ProviderConfiguration(baseURL: "https://new.test", apiKey: key))
     }
-    static func legacy(_ http: FakeHTTP, clock: any MonotonicClock = ContinuousClock()) -> GooglePlacesLegacyService {
+    static func legacy(_ http: FakeHTTP) -> GooglePlacesLegacyService {
         GooglePlacesLegacyService(
-            http: http, configuration: ProviderConfiguration(baseURL: "https://old.test", apiKey: key), clock: clock)
+            http: http, configuration: ProviderConfiguration(baseURL: "https://old.test", apiKey: key))
     }
 
     static func service(_ provider: ProviderID, _ http: FakeHTTP) -> any PlaceService {
@@ -75,8 +75,20 @@ enum Providers {
 }
 
 extension PlaceService {
+    /// Makes all the calls that a request needs, without the waits between them.
     func ask(_ request: SearchRequest) async throws(SearchError) -> ProviderAnswer {
-        try await answer(request, before: Deadline(.now + .seconds(30)))
+        var followUp: FollowUpCall?
+        while true {
+            switch try await reply(to: request, followUp: followUp) {
+            case .answer(let answer): return answer
+            case .needsCall(let next): followUp = next
+            }
+        }
+    }
+
+    /// Makes one call.
+    func reply(to request: SearchRequest, followUp: FollowUpCall? = nil) async throws(SearchError) -> ProviderReply {
+        try await call(for: request, followUp: followUp, before: Deadline(.now + .seconds(30)))
     }
 
     func failure(_ request: SearchRequest) async -> SearchError? {

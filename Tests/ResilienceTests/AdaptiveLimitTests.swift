@@ -143,10 +143,10 @@ struct AdaptiveLimitTests {
             traffic.startBacklog(of: 4, on: owner)
             time.run(for: .seconds(10))
             let before = time.elapsed
-            let refusals = Log<Refusal>()
+            let refusals = Log<LimitError>()
             Task.immediate(executorPreference: time) {
                 _ = owner
-                do throws(Refusal) {
+                do throws(LimitError) {
                     let slot = try await traffic.limit.acquire(
                         before: Deadline(time.now + .milliseconds(200)), at: time.now)
                     slot.finish(.ignored, at: time.now)
@@ -159,6 +159,38 @@ struct AdaptiveLimitTests {
             #expect(refusals.count == 1)
             guard case .tooLate(let retryAfter)? = refusals.entries.first else { return }
             #expect(retryAfter != nil)
+        }
+    }
+
+    /// A call that is dropped after half a minute must not take back the time that others spent since it began.
+    @Test func aDroppedSlotLeavesTheExpectedLatencyAsItIs() {
+        let time = VirtualTime()
+        Owner(time).assumeIsolated { owner in
+            let limit = AdaptiveLimit(AdaptiveLimit.Configuration(maximum: 20), timekeeper: time)
+            let expected = Log<Double>()
+            let deadline = Deadline(time.now + .seconds(600))
+            func call(_ limit: AdaptiveLimit, lasting duration: Duration, isDropped: Bool) async {
+                _ = owner
+                guard let slot = try? limit.enter(before: deadline, at: time.now) else { return }
+                await time.sleep(for: duration)
+                if !isDropped { slot.finish(.answered, at: time.now) }
+            }
+            Task.immediate(executorPreference: time) {
+                _ = owner
+                await call(limit, lasting: .milliseconds(30_050), isDropped: true)
+            }
+            Task.immediate(executorPreference: time) {
+                _ = owner
+                for _ in 0..<350 {
+                    await call(limit, lasting: .milliseconds(100), isDropped: false)
+                    expected.note(limit.controller.expected)
+                }
+            }
+            time.run(for: .seconds(60))
+            #expect(expected.count == 350)
+            // One call of a tenth of a second at a time, and one that hangs.
+            let known = expected.entries.drop { $0 == 0 }
+            #expect(known.allSatisfy { $0 > 0.09 && $0 < 0.25 }, "\(known.min() ?? 0) to \(known.max() ?? 0)")
         }
     }
 }

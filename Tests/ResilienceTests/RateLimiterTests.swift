@@ -19,7 +19,7 @@ struct RateLimiterTests {
         }
 
         func ask(_ name: Int = 0, within patience: Duration = .seconds(5)) async {
-            do throws(Refusal) {
+            do throws(LimitError) {
                 try await limiter.acquire(before: Deadline(time.now + patience), at: time.now)
                 admitted.append((name, time.elapsed))
             } catch .tooLate(let retryAfter) {

@@ -10,7 +10,7 @@ struct SingleFlightTests {
 
     private enum Ending: Equatable {
         case value(Int, isShared: Bool)
-        case failed(Failed)
+        case failed(Failed, isShared: Bool)
         case timedOut, cancelled
     }
 
@@ -42,12 +42,12 @@ struct SingleFlightTests {
         }
 
         private func ending(_ key: String, before deadline: Deadline) async -> Ending {
-            do throws(FlightError<Failed>) {
+            do throws(SharedCallError<Failed>) {
                 let (value, isShared) = try await flights.run(key, before: deadline, call)
                 return .value(value, isShared: isShared)
             } catch {
                 switch error {
-                case .failed(let failure): return .failed(failure)
+                case .failed(let failure, let isShared): return .failed(failure, isShared: isShared)
                 case .timedOut: return .timedOut
                 case .cancelled: return .cancelled
                 }
@@ -98,8 +98,11 @@ struct SingleFlightTests {
             callers.fails = { _ in Failed() }
             for name in ["a", "b", "c"] { callers.ask(name, on: owner) }
             time.run(for: .seconds(5))
-            #expect(callers.endings.values.allSatisfy { $0 == .failed(Failed()) })
-            #expect(callers.endings.count == 3)
+            #expect(
+                callers.endings == [
+                    "a": .failed(Failed(), isShared: false), "b": .failed(Failed(), isShared: true),
+                    "c": .failed(Failed(), isShared: true),
+                ])
             #expect(callers.calls == 1)
         }
     }
@@ -151,7 +154,7 @@ struct SingleFlightTests {
             callers.ask("short", within: .milliseconds(400), on: owner)
             for name in ["a", "b"] { callers.ask(name, on: owner) }
             time.run(for: .seconds(5))
-            #expect(callers.endings["short"] == .failed(Failed(lacksTime: true)))
+            #expect(callers.endings["short"] == .failed(Failed(lacksTime: true), isShared: false))
             #expect(callers.endings["a"] == .value(2, isShared: false))
             #expect(callers.endings["b"] == .value(2, isShared: true))
             #expect(callers.calls == 2)

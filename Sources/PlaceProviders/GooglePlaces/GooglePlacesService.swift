@@ -15,18 +15,22 @@ public struct GooglePlacesService: PlaceService {
 
     public func refusal(of request: SearchRequest) -> SearchError? { nil }
 
-    public func answer(
-        _ request: SearchRequest, before deadline: Deadline
-    ) async throws(SearchError) -> ProviderAnswer {
+    public func call(
+        for request: SearchRequest, followUp: FollowUpCall?, before deadline: Deadline
+    ) async throws(SearchError) -> ProviderReply {
         try requests.configuration.checkKey(of: id)
-        let answer =
-            switch request.operation {
-            case .search: try await search(request, before: deadline)
-            case .details: try await details(request, before: deadline)
-            case .photo: try await photo(request, before: deadline)
-            }
+
+        let answer: ProviderAnswer
+        switch request.operation {
+        case .search: answer = try await search(request, before: deadline)
+        case .details: answer = try await details(request, before: deadline)
+        case .photo:
+            guard let followUp else { return .needsCall(try await photoName(request, before: deadline)) }
+            answer = try await picture(followUp, before: deadline)
+        }
+
         try requests.configuration.checkSilence(of: answer, from: id)
-        return answer
+        return .answer(answer)
     }
 
     private func search(_ request: SearchRequest, before deadline: Deadline) async throws(SearchError) -> ProviderAnswer
@@ -53,17 +57,23 @@ public struct GooglePlacesService: PlaceService {
         return ProviderAnswer(places: page.list.places, attributions: page.credits.texts)
     }
 
-    /// Two calls: a photo's name expires, so it is got afresh.
-    private func photo(_ request: SearchRequest, before deadline: Deadline) async throws(SearchError) -> ProviderAnswer
-    {
+    /// Looks up the name of a place's photo. Names expire, so that none is kept from an earlier answer.
+    private func photoName(
+        _ request: SearchRequest, before deadline: Deadline
+    ) async throws(SearchError) -> FollowUpCall {
         let page = try await page(
             requests.photoNames(request), kind: .place(id: request.placeID ?? ""), before: deadline)
         guard let name = page.photoName else {
             throw SearchError(.notFound, "google-places has no photo of this place")
         }
-        let media = try await self.page(requests.media(name), kind: .media, before: deadline)
+        return FollowUpCall(number: 2, subject: name, attributions: page.credits.texts)
+    }
+
+    /// Asks for the address of the photo that `photoName` found.
+    private func picture(_ call: FollowUpCall, before deadline: Deadline) async throws(SearchError) -> ProviderAnswer {
+        let media = try await page(requests.media(call.subject ?? ""), kind: .media, before: deadline)
         guard let url = media.photoURL else { throw .badResponse("lacks photoUri", from: id) }
-        return ProviderAnswer(photoURL: url, attributions: page.credits.texts)
+        return ProviderAnswer(photoURL: url, attributions: call.attributions)
     }
 
     private func page(

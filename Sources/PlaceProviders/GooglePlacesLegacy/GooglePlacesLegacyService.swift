@@ -7,56 +7,59 @@ public struct GooglePlacesLegacyService: PlaceService {
     public let id = ProviderID.googlePlacesLegacy
     private let http: any HTTPSending
     private let configuration: ProviderConfiguration
-    private let clock: any MonotonicClock
 
-    /// Google's tokens of further pages work only after about this long.
+    /// Google accepts the token of a further page only after about this long.
     private static let tokenDelay: Duration = .seconds(2)
+    /// A token that is still refused at this call is to blame itself.
     private static let tokenAttempts = 4
 
-    public init(
-        http: any HTTPSending, configuration: ProviderConfiguration, clock: any MonotonicClock = ContinuousClock()
-    ) {
+    public init(http: any HTTPSending, configuration: ProviderConfiguration) {
         self.http = http
         self.configuration = configuration
-        self.clock = clock
     }
 
     public func refusal(of request: SearchRequest) -> SearchError? { nil }
 
-    public func answer(
-        _ request: SearchRequest, before deadline: Deadline
-    ) async throws(SearchError) -> ProviderAnswer {
+    public func call(
+        for request: SearchRequest, followUp: FollowUpCall?, before deadline: Deadline
+    ) async throws(SearchError) -> ProviderReply {
         try configuration.checkKey(of: id)
-        let answer =
-            switch request.operation {
-            case .search: try await search(request, before: deadline)
-            case .details: try await details(request, before: deadline)
-            case .photo: try await photo(request, before: deadline)
+
+        let answer: ProviderAnswer
+        switch request.operation {
+        case .search:
+            do throws(SearchError) {
+                answer = try await search(request, before: deadline)
+            } catch {
+                return .needsCall(try retry(of: request, after: error, call: followUp?.number ?? 1))
             }
+        case .details: answer = try await details(request, before: deadline)
+        case .photo:
+            guard let followUp else { return .needsCall(try await photoReference(request, before: deadline)) }
+            answer = try await picture(followUp, before: deadline)
+        }
+
         try configuration.checkSilence(of: answer, from: id)
-        return answer
+        return .answer(answer)
     }
 
     private func search(_ request: SearchRequest, before deadline: Deadline) async throws(SearchError) -> ProviderAnswer
     {
-        var attempt = 1
-        while true {
-            do throws(SearchError) {
-                let page = try await page(searchURL(request), asked: nil, before: deadline)
-                guard !page.list.isHopeless else { throw .badResponse("has no readable place", from: id) }
-                return ProviderAnswer(
-                    places: page.list.places, nextPageToken: page.nextPageToken, attributions: page.credits.texts,
-                    unreadablePlaces: page.list.unreadable)
-            } catch {
-                // With a page token INVALID_REQUEST means "not yet", for some seconds.
-                let now = clock.now
-                guard error.code == .invalidRequest, request.pageToken != nil, attempt < Self.tokenAttempts,
-                    deadline.remaining(at: now) > Self.tokenDelay
-                else { throw error }
-                attempt += 1
-                guard (try? await clock.sleep(until: now + Self.tokenDelay, tolerance: nil)) != nil else { throw error }
-            }
-        }
+        let page = try await page(searchURL(request), asked: nil, before: deadline)
+        guard !page.list.isHopeless else { throw .badResponse("has no readable place", from: id) }
+        return ProviderAnswer(
+            places: page.list.places, nextPageToken: page.nextPageToken, attributions: page.credits.texts,
+            unreadablePlaces: page.list.unreadable)
+    }
+
+    /// Describes the call that asks for a page again: for some seconds after a page token was given out,
+    /// INVALID_REQUEST means that it is not valid yet.
+    /// - Throws: `error` itself when it means something else.
+    private func retry(
+        of request: SearchRequest, after error: SearchError, call number: Int
+    ) throws(SearchError) -> FollowUpCall {
+        guard error.code == .invalidRequest, request.pageToken != nil, number < Self.tokenAttempts else { throw error }
+        return FollowUpCall(number: number + 1, delay: Self.tokenDelay, failureIfLate: error)
     }
 
     private func details(
@@ -69,18 +72,25 @@ public struct GooglePlacesLegacyService: PlaceService {
         return ProviderAnswer(places: page.list.places, attributions: page.credits.texts)
     }
 
-    /// Two calls: the place's photo reference, then where the picture is. The redirect is read, not followed.
-    private func photo(_ request: SearchRequest, before deadline: Deadline) async throws(SearchError) -> ProviderAnswer
-    {
+    /// Looks up the reference of a place's photo.
+    private func photoReference(
+        _ request: SearchRequest, before deadline: Deadline
+    ) async throws(SearchError) -> FollowUpCall {
         let page = try await page(detailsURL(request, fields: "photos"), asked: request.placeID ?? "", before: deadline)
         guard let reference = page.photoReference else {
             throw SearchError(.notFound, "google-places-legacy has no photo of this place")
         }
+        return FollowUpCall(number: 2, subject: reference, attributions: page.credits.texts)
+    }
+
+    /// Asks where the picture that `photoReference` found is. The redirect is read, not followed.
+    private func picture(_ call: FollowUpCall, before deadline: Deadline) async throws(SearchError) -> ProviderAnswer {
         var url = QueryURL(configuration.baseURL, path: "/maps/api/place/photo")
-        url.add("photo_reference", reference)
+        url.add("photo_reference", call.subject)
         url.add("maxwidth", 800)
         url.add("key", configuration.apiKey)
         let response = try await http.ask(HTTPRequest(url: url.text), of: id, before: deadline) { $0 }
+
         guard (300..<400).contains(response.status) else {
             if response.status == 200 || response.status == 400 {
                 throw SearchError(
@@ -94,7 +104,7 @@ public struct GooglePlacesLegacyService: PlaceService {
         guard let location = response.location, location.hasPrefix("https://") else {
             throw .badResponse("redirects to nowhere", from: id)
         }
-        return ProviderAnswer(photoURL: location, attributions: page.credits.texts)
+        return ProviderAnswer(photoURL: location, attributions: call.attributions)
     }
 
     private func searchURL(_ request: SearchRequest) -> String {

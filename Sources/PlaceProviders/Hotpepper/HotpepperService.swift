@@ -27,16 +27,17 @@ public struct HotpepperService: PlaceService {
         return nil
     }
 
-    public func answer(
-        _ request: SearchRequest, before deadline: Deadline
-    ) async throws(SearchError) -> ProviderAnswer {
+    public func call(
+        for request: SearchRequest, followUp: FollowUpCall?, before deadline: Deadline
+    ) async throws(SearchError) -> ProviderReply {
         try configuration.checkKey(of: id)
         let call = HotpepperRequest(request, configuration: configuration)
+
         return try await http.ask(HTTPRequest(url: call.url), of: id, before: deadline) {
             [self] (response) throws(SearchError) in
             let answer = try answer(HotpepperResponse.read(response), to: call)
             try configuration.checkSilence(of: answer, from: id)
-            return answer
+            return .answer(answer)
         }
     }
 

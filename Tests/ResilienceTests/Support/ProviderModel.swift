@@ -102,7 +102,7 @@ final class AdaptiveTraffic {
     func request() async {
         let arrival = time.now
         let deadline = Deadline(arrival + .seconds(budget()))
-        do throws(Refusal) {
+        do throws(LimitError) {
             let slot = try await limit.acquire(before: deadline, at: arrival)
             switch await provider.ask(before: deadline) {
             case .served:

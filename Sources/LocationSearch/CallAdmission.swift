@@ -1,0 +1,112 @@
+import Resilience
+
+/// Decides when a call to one provider may begin.
+///
+/// A call needs a permit of the breaker, a turn at the key's rate and a slot among the calls under way. The breaker is
+/// asked first, because it never makes a call wait: a request that meets an open breaker takes no turn.
+///
+/// Belongs to one `ProviderGuard`, on whose actor everything runs.
+struct CallAdmission {
+    let breaker: CircuitBreaker
+    let limiter: RateLimiter
+    let concurrency: AdaptiveLimit
+
+    /// Admits one call as soon as all three allow it.
+    /// - Parameter deadline: the request's; time for the call itself is kept free.
+    /// - Throws: at once when the breaker is open, or when a turn or a slot would come too late.
+    @inline(__always)
+    func admit(
+        before deadline: Deadline, at arrival: ContinuousClock.Instant, clock: any MonotonicClock
+    ) async throws(AdmissionError) -> AdmittedCall {
+        let permit: CircuitBreaker.Permit
+        do throws(CircuitBreaker.Rejection) {
+            permit = try breaker.permit(at: arrival)
+        } catch {
+            throw .breakerOpen(error)
+        }
+
+        let slot: AdaptiveLimit.Slot
+        do throws(LimitError) {
+            if let free = try slotWithoutWaiting(before: deadline, at: arrival) {
+                slot = free
+            } else {
+                slot = try await slotAfterWaiting(before: deadline, clock: clock)
+            }
+        } catch {
+            throw .limited(error)
+        }
+        return AdmittedCall(permit: permit, slot: slot)
+    }
+
+    /// Takes a turn and a slot where neither takes a wait; returns `nil` where one does.
+    private func slotWithoutWaiting(
+        before deadline: Deadline, at now: ContinuousClock.Instant
+    ) throws(LimitError) -> AdaptiveLimit.Slot? {
+        guard concurrency.hasRoom, limiter.tryAcquire(at: now) else { return nil }
+        return try takeSlot(before: deadline, at: now)
+    }
+
+    /// Waits for a turn and a slot.
+    ///
+    /// A call that must wait for a slot gives its turn back first: turns saved up by a crowd, used all at once when slots
+    /// come free, would exceed the rate.
+    private func slotAfterWaiting(
+        before deadline: Deadline, clock: any MonotonicClock
+    ) async throws(LimitError) -> AdaptiveLimit.Slot {
+        let latest = latestStart(before: deadline, at: clock.now)
+        try await limiter.acquire(before: latest, at: clock.now)
+        if concurrency.hasRoom { return try takeSlot(before: deadline, at: clock.now) }
+
+        limiter.giveBack(at: clock.now)
+        let slot = try await concurrency.acquire(before: deadline, at: clock.now)
+        try await limiter.acquire(before: latest, at: clock.now)
+        return slot
+    }
+
+    /// Takes a slot for a call that has its turn, where there is room. The turn is given back when the slot is refused.
+    private func takeSlot(
+        before deadline: Deadline, at now: ContinuousClock.Instant
+    ) throws(LimitError) -> AdaptiveLimit.Slot {
+        do throws(LimitError) {
+            return try concurrency.enter(before: deadline, at: now)
+        } catch {
+            limiter.giveBack(at: now)
+            throw error
+        }
+    }
+
+    /// Returns when a call must begin at the latest.
+    ///
+    /// A turn that comes when no time is left for the call wastes it: a token used, and a timeout all the same. Twice what
+    /// calls take at present is kept for the call, and a tenth of the time in any case, but never more than half of it.
+    private func latestStart(before deadline: Deadline, at now: ContinuousClock.Instant) -> Deadline {
+        let left = deadline.remaining(at: now)
+        return Deadline(deadline.instant - min(left / 2, max(left / 10, concurrency.expectedLatency * 2)))
+    }
+
+    /// Ends a call, and lets its result decide about the calls to come.
+    /// - Parameter error: why the call failed; `nil` when it was answered.
+    func finish(
+        _ call: consuming AdmittedCall, failedWith error: SearchError?, health: CircuitBreaker.Outcome,
+        at now: ContinuousClock.Instant
+    ) {
+        call.permit.finish(health, at: now)
+        call.slot.finish(error?.load ?? .answered, at: now)
+
+        if let error, error.code == .rateLimited || error.code == .upstreamUnavailable, let pause = error.retryAfter {
+            limiter.close(until: now + pause, at: now)
+        }
+    }
+}
+
+/// The right to one call. Dropped without `finish`, as by a cancelled call, it is given back and nothing is learnt from it.
+struct AdmittedCall: ~Copyable {
+    let permit: CircuitBreaker.Permit
+    let slot: AdaptiveLimit.Slot
+}
+
+/// Why a call was not admitted.
+enum AdmissionError: Error {
+    case breakerOpen(CircuitBreaker.Rejection)
+    case limited(LimitError)
+}

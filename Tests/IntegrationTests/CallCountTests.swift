@@ -1,0 +1,67 @@
+import EventContract
+import LocationSearch
+import TestSupport
+import Testing
+
+/// Requests that need several HTTP calls, judged by the providers' own counts: every call keeps to the rate limit and is
+/// reported.
+@Suite(.serialized, .timeLimit(.minutes(3)))
+struct CallCountTests {
+    /// Five calls a second. The simulator may see one more in a second: the burst.
+    private static let fivePerSecond = [
+        "PROVIDERS_GOOGLE_PLACES_REQUESTS_PER_SECOND": "5", "PROVIDERS_GOOGLE_PLACES_BURST": "1",
+        "PROVIDERS_GOOGLE_PLACES_LEGACY_REQUESTS_PER_SECOND": "5", "PROVIDERS_GOOGLE_PLACES_LEGACY_BURST": "1",
+        "PROVIDERS_GOOGLE_PLACES_LEGACY_SINGLE_FLIGHT": "false",
+    ]
+
+    /// A photo takes two calls: the place's photo name, then the picture's address.
+    @Test(arguments: ["google-places", "google-places-legacy"])
+    func photoRequestsKeepTheRateLimitWithBothTheirCalls(provider: String) async throws {
+        try await WorkerHouse.run(Self.fivePerSecond) { house in
+            try await house.send([WorkerHouse.request("search", provider)])
+            let places = try #require(try await house.outcomes(1)["search"]?.places)
+
+            let photos = places.enumerated().map { number, place in
+                WorkerHouse.request(
+                    "photo\(number)", provider, #","operation":"photo","placeId":"\#(place)","timeoutMs":30000"#)
+            }
+            try await house.send(photos)
+            let outcomes = try await house.outcomes(photos.count)
+
+            // A place without a photo is found out with one call.
+            for outcome in outcomes.values { #expect(outcome.attempts == (outcome.code == "not-found" ? 1 : 2)) }
+            #expect(outcomes.values.contains { $0.attempts == 2 })
+            let calls = 1 + outcomes.values.reduce(0) { $0 + ($1.attempts ?? 0) }
+            #expect(try await house.calls(to: provider) == calls)
+            #expect(try await house.metric("locsearch_provider_calls_total{provider=\"\(provider)\"}") == Double(calls))
+            let most = try #require(try await house.count("maxInAnySecond", of: provider))
+            #expect(most <= 6, "\(most) calls in one second at a limit of 5")
+        }
+    }
+
+    /// Google refuses a page token until about two seconds after it was given out, so its first users ask again.
+    @Test func pageRequestsOfTheLegacyServiceKeepTheRateLimitWithAllTheirCalls() async throws {
+        let provider = "google-places-legacy"
+        try await WorkerHouse.run(Self.fivePerSecond) { house in
+            try await house.send([WorkerHouse.request("search", provider)])
+            let first = try #require(try await house.outcomes(1)["search"])
+            guard case .completed(let result) = first.body, let token = result.nextPageToken else {
+                Issue.record("the search has no second page")
+                return
+            }
+
+            let pages = (0..<15).map { number in
+                WorkerHouse.request("page\(number)", provider, #","pageToken":"\#(token)","timeoutMs":30000"#)
+            }
+            try await house.send(pages)
+            let outcomes = try await house.outcomes(pages.count)
+
+            for outcome in outcomes.values { #expect(outcome.places != nil) }
+            #expect(outcomes.values.contains { $0.attempts ?? 0 > 1 }, "the token was good at once")
+            let calls = 1 + outcomes.values.reduce(0) { $0 + ($1.attempts ?? 0) }
+            #expect(try await house.calls(to: provider) == calls)
+            let most = try #require(try await house.count("maxInAnySecond", of: provider))
+            #expect(most <= 6, "\(most) calls in one second at a limit of 5")
+        }
+    }
+}
