@@ -1,14 +1,8 @@
-internal import CRdkafka
 public import Logging
 
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Darwin)
-    import Darwin
-#endif
-
-/// Reads topics without joining a group: for tools that show what goes by. Commits nothing.
-/// Every call waits on a thread of its own, never on the caller's. Calls one after another; safe from any thread.
+/// Reads topics without joining a group: for tools that show what is there, or what goes by. Commits nothing.
+///
+/// Every call waits on a thread of its own, never on the caller's. Call from any thread, one call after another.
 public final class TopicReader: Sendable {
     /// Where to begin in every partition.
     public enum Start: Sendable, Hashable {
@@ -18,8 +12,7 @@ public final class TopicReader: Sendable {
         case end
     }
 
-    private let client: Shared
-    private let clientLog: ClientLog
+    private let handle: TopicReaderHandle
     private let blocking = BlockingThread("topic-reader")
 
     /// - Parameter configuration: the group's name is not used; nothing is asked of the group.
@@ -27,147 +20,142 @@ public final class TopicReader: Sendable {
     public init(_ configuration: ConsumerConfiguration, log: Logger) throws(KafkaError) {
         var configuration = configuration
         configuration.groupInstanceID = nil
-        clientLog = ClientLog(log, hiding: configuration.secrets)
-        client = Shared(
-            pointer: try ClientSettings.makeClient(
-                RD_KAFKA_CONSUMER, configuration.librdkafka(.running), events: 0, log: clientLog))
-        rd_kafka_poll_set_consumer(client.pointer)
+        handle = try TopicReaderHandle(configuration, log: log)
     }
 
-    deinit {
-        // Destroying waits for librdkafka's threads: elsewhere, so that nobody's task is held up.
-        let (client, log) = (client, clientLog)
-        Task.detached {
-            rd_kafka_destroy(client.pointer)
-            withExtendedLifetime(log) {}
-        }
-    }
+    // MARK: - What is there
 
-    /// Looks the topics' partitions up and begins to read them.
-    /// - Parameter bound: for the broker's answers. Topics that do not exist are made by brokers that make topics.
-    /// - Throws: `unreachable`, `unknownTopicOrPartition`.
-    public func open(_ topics: [String], at start: Start, within bound: Duration) async throws(KafkaError) {
-        let (client, deadline) = (client, ContinuousClock.now + bound)
-        let result: Result<Void, KafkaError> = await blocking.run {
-            do throws(KafkaError) {
-                var positions: [(TopicPartition, offset: Int64)] = []
-                for topic in topics {
-                    for partition in try Self.partitions(of: topic, client.pointer, before: deadline) {
-                        let offset = try Self.offset(of: partition, start, client.pointer, before: deadline)
-                        positions.append((partition, offset: offset))
-                    }
-                }
-                let list = PartitionList(positions)
-                let code = rd_kafka_assign(client.pointer, list.pointer)
-                if code != RD_KAFKA_RESP_ERR_NO_ERROR { throw KafkaError(code, doing: "reading \(topics)") }
-                return .success(())
-            } catch {
-                return .failure(error)
-            }
-        }
-        try result.get()
-    }
-
-    /// Returns what is there as soon as one record is, at most `max`.
-    /// - Returns: empty when the time was up.
-    public func records(max: Int, within bound: Duration) async throws(KafkaError) -> [ConsumerRecord] {
-        let client = client
-        let result: Result<[ConsumerRecord], KafkaError> = await blocking.run {
-            var records: [ConsumerRecord] = []
-            var wait = Int32(bound.wholeMilliseconds)
-            while records.count < max, let message = rd_kafka_consumer_poll(client.pointer, wait) {
-                wait = 0
-                defer { rd_kafka_message_destroy(message) }
-                let code = message.pointee.err
-                guard code == RD_KAFKA_RESP_ERR_NO_ERROR else {
-                    let error = KafkaError(code, doing: "reading")
-                    // A broker that is away comes back, or does not: the caller's own patience decides.
-                    if error.kind == .unreachable || error.kind == .retriable || error.kind == .timedOut { break }
-                    return .failure(error)
-                }
-                let id = TopicPartition(
-                    String(cString: rd_kafka_topic_name(message.pointee.rkt)), message.pointee.partition)
-                records.append(ConsumerRecord(copying: message, of: AssignedPartition(id, epoch: 0)))
-            }
-            return .success(records)
-        }
-        return try result.get()
-    }
-
-    /// Where each partition of a topic begins and ends now: its oldest offset, and one past its newest.
-    /// - Throws: `unreachable`, `unknownTopicOrPartition`.
+    /// Returns where each partition of a topic begins and ends now: its oldest offset, and one past its newest.
+    /// - Throws: `unreachable`, `timedOut`, `unknownTopicOrPartition`, `authentication`; never a part of the answer.
     public func bounds(
         of topic: String, within bound: Duration
     ) async throws(KafkaError) -> [TopicPartition: Range<Int64>] {
-        let (client, deadline) = (client, ContinuousClock.now + bound)
-        let result: Result<[TopicPartition: Range<Int64>], KafkaError> = await blocking.run {
-            do throws(KafkaError) {
-                var bounds: [TopicPartition: Range<Int64>] = [:]
-                for partition in try Self.partitions(of: topic, client.pointer, before: deadline) {
-                    bounds[partition] = try Self.bounds(of: partition, client.pointer, before: deadline)
-                }
-                return .success(bounds)
-            } catch {
-                return .failure(error)
+        let (handle, deadline) = (handle, ContinuousClock.now + bound)
+        return try await wait { () throws(KafkaError) in
+            let partitions = try handle.partitions(of: topic, before: deadline)
+            let oldest = try handle.offsets(at: .oldest, of: partitions, before: deadline)
+            let ends = try handle.offsets(at: .end, of: partitions, before: deadline)
+
+            return ends.reduce(into: [:]) { bounds, end in
+                let first = min(oldest[end.key] ?? 0, end.value)
+                bounds[end.key] = first..<end.value
             }
+        }
+    }
+
+    /// Returns where each partition of a topic ends now: one past its newest offset.
+    /// - Throws: `unreachable`, `timedOut`, `unknownTopicOrPartition`, `authentication`; never a part of the answer.
+    public func ends(of topic: String, within bound: Duration) async throws(KafkaError) -> [TopicPartition: Int64] {
+        let (handle, deadline) = (handle, ContinuousClock.now + bound)
+        return try await wait { () throws(KafkaError) in
+            let partitions = try handle.partitions(of: topic, before: deadline)
+            return try handle.offsets(at: .end, of: partitions, before: deadline)
+        }
+    }
+
+    /// Hands over every record below `ends`, oldest first within each partition, and returns once all are read.
+    ///
+    /// The broker's own word ends a partition: its last record, or the answer that nothing stands behind. A broker that
+    /// says nothing is waited for, then an error.
+    /// - Parameter ends: where each partition ends, as `ends(of:within:)` told.
+    /// - Parameter patience: how long the broker may say nothing.
+    /// - Parameter body: returns `false` to end before that.
+    /// - Throws: `timedOut` when the patience is over, and what `body` throws.
+    public func read(
+        upTo ends: [TopicPartition: Int64], patience: Duration, _ body: (ConsumerRecord) async throws -> Bool
+    ) async throws {
+        var progress = ReadProgress(upTo: ends)
+        try await assign(ends.keys.map { ($0, offset: TopicReaderHandle.beginning) })
+
+        while !progress.isComplete {
+            let events = try await events(max: 500, within: patience)
+            if events.isEmpty { throw Self.silence(patience, progress.open, of: ends.count) }
+
+            for event in events {
+                switch event {
+                case .end(let partition, let offset): progress.reachEnd(at: offset, of: partition)
+                case .record(let record):
+                    guard progress.take(record.offset, of: record.partition.id) else { continue }
+                    guard try await body(record) else { return }
+                }
+            }
+        }
+    }
+
+    private static func silence(_ patience: Duration, _ open: Set<TopicPartition>, of count: Int) -> KafkaError {
+        let first = open.min().map { ", \($0) among them" } ?? ""
+        return KafkaError(
+            .timedOut,
+            "the broker said nothing for \(patience), with \(open.count) of \(count) partitions not read to their ends"
+                + first)
+    }
+
+    // MARK: - What goes by
+
+    /// Looks the topics' partitions up and begins to read them.
+    /// - Parameter bound: for the broker's answers. Topics that do not exist are made by brokers that make topics.
+    /// - Throws: `unreachable`, `timedOut`, `unknownTopicOrPartition`, `authentication`.
+    public func open(_ topics: [String], at start: Start, within bound: Duration) async throws(KafkaError) {
+        let (handle, deadline) = (handle, ContinuousClock.now + bound)
+        try await wait { () throws(KafkaError) in
+            var positions: [(TopicPartition, offset: Int64)] = []
+            for topic in topics {
+                let partitions = try handle.partitions(of: topic, before: deadline)
+                switch start {
+                case .beginning: positions += partitions.map { ($0, offset: TopicReaderHandle.beginning) }
+                case .end:
+                    let ends = try handle.offsets(at: .end, of: partitions, before: deadline)
+                    positions += ends.map { ($0.key, offset: $0.value) }
+                }
+            }
+            try handle.assign(positions)
+        }
+    }
+
+    /// Returns what is there as soon as one record is, at most `max`.
+    /// - Returns: empty when the time was up. That does not tell that nothing is there: see `read(upTo:patience:_:)`.
+    public func records(max: Int, within bound: Duration) async throws(KafkaError) -> [ConsumerRecord] {
+        let deadline = ContinuousClock.now + bound
+        while true {
+            let events = try await events(max: max, within: Swift.max(.zero, deadline - .now))
+            let records = events.compactMap { event in
+                if case .record(let record) = event { record } else { nil }
+            }
+            if !records.isEmpty || ContinuousClock.now >= deadline { return records }
+        }
+    }
+
+    // MARK: - The thread that waits
+
+    private func assign(_ positions: [(TopicPartition, offset: Int64)]) async throws(KafkaError) {
+        let handle = handle
+        try await wait { () throws(KafkaError) in try handle.assign(positions) }
+    }
+
+    /// Returns what is there as soon as one event is, at most `max`; empty when the time was up.
+    private func events(max: Int, within bound: Duration) async throws(KafkaError) -> [TopicReaderHandle.Event] {
+        let (handle, deadline) = (handle, ContinuousClock.now + bound)
+        return try await wait { () throws(KafkaError) in
+            var events: [TopicReaderHandle.Event] = []
+            while events.count < max {
+                let left = events.isEmpty ? deadline - .now : .zero
+                if let event = try handle.poll(for: left) {
+                    events.append(event)
+                } else if !events.isEmpty || ContinuousClock.now >= deadline {
+                    break
+                }
+            }
+            return events
+        }
+    }
+
+    /// Runs a call that holds its thread on the thread that is ours for this.
+    private func wait<Value: Sendable>(
+        _ body: @escaping @Sendable () throws(KafkaError) -> Value
+    ) async throws(KafkaError) -> Value {
+        let result: Result<Value, KafkaError> = await blocking.run {
+            do throws(KafkaError) { return .success(try body()) } catch { return .failure(error) }
         }
         return try result.get()
-    }
-
-    private static func milliseconds(until deadline: ContinuousClock.Instant) -> Int32 {
-        Int32(clamping: max(1, (deadline - .now).wholeMilliseconds))
-    }
-
-    private static func partitions(
-        of topic: String, _ client: OpaquePointer, before deadline: ContinuousClock.Instant
-    ) throws(KafkaError) -> [TopicPartition] {
-        guard let handle = rd_kafka_topic_new(client, topic, nil) else {
-            throw KafkaError(rd_kafka_last_error(), doing: "look up topic \(topic)")
-        }
-        defer { rd_kafka_topic_destroy(handle) }
-        while true {
-            var metadata: UnsafePointer<rd_kafka_metadata>?
-            let code = rd_kafka_metadata(client, 0, handle, &metadata, milliseconds(until: deadline))
-            defer { if let metadata { rd_kafka_metadata_destroy(metadata) } }
-            if code == RD_KAFKA_RESP_ERR_NO_ERROR, let metadata, metadata.pointee.topic_cnt == 1,
-                let found = metadata.pointee.topics?.pointee, found.err == RD_KAFKA_RESP_ERR_NO_ERROR,
-                found.partition_cnt > 0
-            {
-                return (0..<found.partition_cnt).map { TopicPartition(topic, found.partitions[Int($0)].id) }
-            }
-            let about = metadata?.pointee.topics?.pointee.err ?? code
-            guard ContinuousClock.now < deadline else {
-                throw KafkaError(
-                    code == RD_KAFKA_RESP_ERR_NO_ERROR ? about : RD_KAFKA_RESP_ERR__ALL_BROKERS_DOWN,
-                    doing: "look up topic \(topic)")
-            }
-            // A topic that is just being made has no leader yet.
-            Self.pause(milliseconds: 100)
-        }
-    }
-
-    private static func offset(
-        of partition: TopicPartition, _ start: Start, _ client: OpaquePointer, before deadline: ContinuousClock.Instant
-    ) throws(KafkaError) -> Int64 {
-        guard start == .end else { return Int64(RD_KAFKA_OFFSET_BEGINNING) }
-        return try bounds(of: partition, client, before: deadline).upperBound
-    }
-
-    private static func bounds(
-        of partition: TopicPartition, _ client: OpaquePointer, before deadline: ContinuousClock.Instant
-    ) throws(KafkaError) -> Range<Int64> {
-        while true {
-            var (low, high) = (Int64(0), Int64(0))
-            let code = rd_kafka_query_watermark_offsets(
-                client, partition.topic, partition.partition, &low, &high, milliseconds(until: deadline))
-            if code == RD_KAFKA_RESP_ERR_NO_ERROR { return low..<max(low, high) }
-            guard ContinuousClock.now < deadline else { throw KafkaError(code, doing: "find the end of \(partition)") }
-            Self.pause(milliseconds: 100)
-        }
-    }
-
-    private static func pause(milliseconds: Int) {
-        var time = timespec(tv_sec: 0, tv_nsec: milliseconds * 1_000_000)
-        nanosleep(&time, nil)
     }
 }

@@ -11,21 +11,41 @@ struct Failure: Error, CustomStringConvertible {
     let code: Int32
     let description: String
 
-    /// Writes the line and hands back what makes ArgumentParser exit with the code.
+    init(code: Int32, description: String) {
+        self.code = code
+        self.description = description
+    }
+
+    /// Says what could not be done in front of why. The exit code follows from why.
+    init(_ error: any Error, doing what: String) {
+        self.init(code: Self.known(error)?.code ?? 1, description: "\(what): \(error)")
+    }
+
+    /// Writes the line and hands back what makes ArgumentParser exit with the code. Errors that ArgumentParser knows, such
+    /// as wrong usage, are handed back as they are.
     static func translated(_ error: any Error) -> any Error {
-        let failure: Failure
-        switch error {
-        case let known as Failure: failure = known
-        case let known as SettingsError: failure = Failure(code: configuration, description: known.description)
-        case let known as KafkaError:
-            let isSetting = known.kind == .configuration
-            let isAway = known.kind == .unreachable || known.kind == .timedOut
-            failure = Failure(
-                code: isSetting ? configuration : isAway ? unreachable : 1, description: known.description)
-        case let known as EventLoopError: failure = Failure(code: 1, description: known.description)
-        default: return error
-        }
+        guard let failure = known(error) else { return error }
+
         FileHandle.standardError.write(Data("locsearch: \(failure.description)\n".utf8))
         return ExitCode(failure.code)
+    }
+
+    /// Returns our own kinds of error as a failure; `nil` for any other.
+    private static func known(_ error: any Error) -> Failure? {
+        switch error {
+        case let known as Failure: return known
+        case let known as SettingsError: return Failure(code: configuration, description: known.description)
+        case let known as KafkaError: return Failure(code: code(of: known.kind), description: known.description)
+        case let known as EventLoopError: return Failure(code: 1, description: known.description)
+        default: return nil
+        }
+    }
+
+    private static func code(of kind: KafkaError.Kind) -> Int32 {
+        switch kind {
+        case .configuration: configuration
+        case .unreachable, .timedOut: unreachable
+        default: 1
+        }
     }
 }

@@ -1,99 +1,108 @@
 import EventContract
-import EventLoop
 import Kafka
 import LocationSearch
-import Logging
 import TestSupport
 import Testing
-import WorkerRuntime
 
 @testable import locsearch
 
 /// `dead-letters` as a process.
 struct DeadLettersTests {
-    private let log = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
-
-    private func letter(
-        of requests: String, _ offset: Int64, _ value: String, reason: SearchError.Code = .invalidRequest
-    ) -> DeadLetter {
-        let record = IncomingRecord(
-            source: SourcePosition(topic: requests, partition: 0, offset: offset), timestamp: nil,
-            key: Array("k\(offset)".utf8), value: Array(value.utf8), headers: [EventHeader("n", text: "\(offset)")])
-        return DeadLetter(record, error: SearchError(reason, "value is no JSON"), at: .now())
-    }
-
-    private func run(_ broker: TestBroker, _ arguments: String...) async throws -> RunningProgram {
-        let program = try RunningProgram(
-            ["dead-letters"] + arguments,
-            environment: [
-                "KAFKA_BOOTSTRAP_SERVERS": broker.bootstrapServers, "TOPICS_REQUESTS": broker.name("requests"),
-                "TOPICS_DEAD_LETTERS": broker.name("letters"),
-            ])
-        defer { program.end() }
-        try await eventually("the command ends", within: .seconds(60)) { !program.isRunning }
-        return program
-    }
-
-    private func requests(_ broker: TestBroker) async throws -> [ConsumerRecord] {
-        let reader = try TopicReader(
-            ConsumerConfiguration(bootstrapServers: broker.bootstrapServers), log: log)
-        try await reader.open([broker.name("requests")], at: .beginning, within: .seconds(20))
-        var all: [ConsumerRecord] = []
-        while true {
-            let more = try await reader.records(max: 100, within: .seconds(1))
-            if more.isEmpty { return all }
-            all += more
-        }
-    }
-
-    @Test func eachGoesBackOnceWithItsOwnBytes() async throws {
-        let broker = try TestBroker(topics: ["requests": 1, "letters": 2])
-        let loop = try EventLoop()
-        let producer = try KafkaProducer(
-            loop: loop, configuration: ProducerConfiguration(bootstrapServers: broker.bootstrapServers), log: log)
+    @Test func redriveSendsEachLetterBackOnceWithItsOwnBytes() async throws {
+        let house = try await DeadLetterHouse(partitions: 2)
         for offset in 0..<7 {
-            var letter = letter(
-                of: broker.name("requests"), Int64(offset), "broken \(offset) \u{1B}[2J",
-                reason: offset < 4 ? .invalidRequest : .internal)
-            if offset == 6 { letter = letter.withoutContent }
-            try await producer.send(
-                ProducerRecord(
-                    topic: broker.name("letters"), key: letter.key, value: letter.value,
-                    headers: letter.headers.map { KafkaHeader($0.name, $0.value) }))
+            try await house.put(
+                offset, in: Int32(offset % 2), reason: offset < 4 ? .invalidRequest : .internal,
+                withoutContent: offset == 6)
         }
-        let list = try await run(broker, "list")
-        try await eventually("the list is there") { list.output.split(separator: "\n").count == 21 }
-        #expect(list.output.contains("invalid-request  \(broker.name("requests"))-0@3"))
-        #expect(!list.output.contains("\u{1B}"))
 
-        let dry = try await run(broker, "redrive", "--dry-run")
-        try await eventually("it says how many") { dry.output.contains("6 dead letters would go back") }
-        try await eventually("and how many cannot") { dry.error.contains("1 cannot go back") }
-        #expect(try await requests(broker).isEmpty)
+        let some = try await house.run("redrive", "--reason", "invalid-request", "--from-offset", "1")
+        #expect(some.output.contains("3 dead letters went back"), "\(some.output)\(some.error)")
+        #expect(!some.error.contains("cannot go back"), "the one without content is of another reason")
 
-        let some = try await run(broker, "redrive", "--reason", "invalid-request", "--from-offset", "1")
-        try await eventually("three went back") { some.output.contains("3 dead letters went back") }
-        let rest = try await run(broker, "redrive", "--rate", "100")
-        try await eventually("only the rest went back") { rest.output.contains("3 dead letters went back") }
-        let again = try await run(broker, "redrive")
-        try await eventually("nothing is left") { again.output.contains("0 dead letters went back") }
+        let rest = try await house.run("redrive", "--rate", "100")
+        #expect(rest.output.contains("3 dead letters went back"), "\(rest.output)\(rest.error)")
+        #expect(rest.output.contains("3 had gone before"))
+        #expect(rest.error.contains("1 cannot go back"))
 
-        let sent = try await requests(broker)
-        let expected = (0..<6).map { "broken \($0) \u{1B}[2J" }
-        #expect(sent.map { String(decoding: $0.value ?? [], as: UTF8.self) }.sorted() == expected)
+        let again = try await house.run("redrive")
+        #expect(again.output.contains("0 dead letters went back"), "\(again.output)\(again.error)")
+
+        let sent = try await house.requests()
+        let values = sent.map { String(decoding: $0.value ?? [], as: UTF8.self) }.sorted()
+        #expect(values == (0..<6).map { "broken \($0) \u{1B}[2J" })
         for record in sent {
             #expect(record.headers.map(\.name) == ["n"])
             #expect(record.key.map { String(decoding: $0, as: UTF8.self) }?.hasPrefix("k") == true)
         }
-        await producer.close()
-        loop.stop()
+        await house.close()
     }
 
-    @Test(arguments: [["redrive", "--rate", "0"], ["list", "--limit", "0"], ["list", "--since", "yesterday"]])
-    func wrongUsageIsRefused(arguments: [String]) async throws {
+    @Test func listShowsTheOldestFirstWhateverThePartition() async throws {
+        let house = try await DeadLetterHouse(partitions: 3)
+        // Each partition holds a newer letter before an older one.
+        let ages = [30, 10, 50, 20, 60, 40]
+        for (offset, age) in ages.enumerated() {
+            try await house.put(offset, in: Int32(offset / 2), age: .seconds(age))
+        }
+
+        let list = try await house.run("list", "--json")
+        #expect(try offsets(in: list.output) == [4, 2, 5, 0, 3, 1], "\(list.output)\(list.error)")
+
+        let oldest = try await house.run("list", "--json", "--limit", "2")
+        #expect(try offsets(in: oldest.output) == [4, 2], "\(oldest.output)\(oldest.error)")
+
+        let text = try await house.run("list")
+        #expect(text.output.split(separator: "\n").count == 18, "three lines each")
+        #expect(text.output.contains("invalid-request  \(house.broker.name("requests"))-0@4"))
+        #expect(!text.output.contains("\u{1B}"), "a stranger's bytes steer the terminal")
+        await house.close()
+    }
+
+    @Test func dryRunShowsALineForEachLetterAndSendsNothing() async throws {
+        let house = try await DeadLetterHouse(partitions: 2)
+        for offset in 0..<4 { try await house.put(offset, in: Int32(offset % 2), age: .seconds(10 - offset)) }
+        try await house.put(4, withoutContent: true)
+        try await house.mark(RedriveMark(partition: 0, offset: 0), in: 1)
+
+        let dry = try await house.run("redrive", "--dry-run", "--limit", "2")
+        let lines = dry.output.split(separator: "\n")
+        #expect(lines.count == 3, "\(dry.output)\(dry.error)")
+        for (line, offset) in zip(lines, [1, 2]) {
+            let source = "\(house.broker.name("requests"))-0@\(offset)"
+            for part in [source, "invalid-request", "key k\(offset)", "broken \(offset)"] {
+                #expect(line.contains(part), "\(part) in \(line)")
+            }
+        }
+        #expect(lines.last?.hasPrefix("2 dead letters would go back") == true)
+        #expect(dry.error.contains("1 cannot go back"))
+        #expect(try await house.requests().isEmpty)
+        await house.close()
+    }
+
+    @Test(arguments: [
+        (["redrive", "--rate", "0"], "--rate"), (["list", "--limit", "0"], "--limit"),
+        (["list", "--since", "yesterday"], "--since"), (["list", "--partition=-1"], "--partition"),
+        (["list", "--from-offset", "9", "--to-offset", "9"], "--to-offset"),
+        (["list", "--since", "2026-01-02T00:00:00Z", "--until", "2026-01-01T00:00:00Z"], "--until"),
+        (["list", "--reason", "nonsense"], "invalid-request, unauthorized, rate-limited"),
+        (["redrive", "--reason", "nonsense"], "invalid-request, unauthorized, rate-limited"),
+    ])
+    func commandRefusesWrongUsage(arguments: [String], text: String) async throws {
         let program = try RunningProgram(["dead-letters"] + arguments)
         defer { program.end() }
         try await eventually("the command ends", within: .seconds(60)) { !program.isRunning }
-        #expect(program.code == 64)
+
+        #expect(program.code == 64, "\(program.error)")
+        #expect(program.error.contains(text), "\(program.error)")
+        #expect(program.error.contains("Usage: locsearch dead-letters \(arguments[0])"), "\(program.error)")
+    }
+
+    /// The `offset` of each line of JSON.
+    private func offsets(in output: String) throws -> [Int] {
+        try output.split(separator: "\n").map { line in
+            let end = try #require(line.firstRange(of: #""offset":"#)).upperBound
+            return try #require(Int(line[end...].prefix { $0.isNumber }))
+        }
     }
 }

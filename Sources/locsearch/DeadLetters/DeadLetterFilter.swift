@@ -1,9 +1,10 @@
 import ArgumentParser
 import EventContract
+import LocationSearch
 
-/// Which dead letters a command is about; what is not given does not filter.
+/// Chooses the dead letters that a command is about; an option that is not given lets all of them through.
 struct DeadLetterFilter: ParsableArguments {
-    @Option(help: "Only those put aside for this reason, such as invalid-request.") var reason: String?
+    @Option(help: "Only those put aside for this reason: an error code, such as invalid-request.") var reason: String?
     @Option(help: "Only those whose fault is this member, such as location.latitude.") var member: String?
     @Option(help: "Only those of this partition of the requests topic.") var partition: Int32?
     @Option(help: "Only those that stood at this offset of the requests topic or behind it.") var fromOffset: Int64?
@@ -12,18 +13,36 @@ struct DeadLetterFilter: ParsableArguments {
     var since: TimeArgument?
     @Option(help: "Only those put aside before this time.") var until: TimeArgument?
 
+    func validate() throws {
+        if let reason, SearchError.Code(rawValue: reason) == nil {
+            let known = SearchError.Code.allCases.map(\.rawValue).joined(separator: ", ")
+            throw ValidationError("--reason \(reason) is none; there are \(known)")
+        }
+        if let partition, partition < 0 { throw ValidationError("--partition takes 0 or more") }
+        if let fromOffset, fromOffset < 0 { throw ValidationError("--from-offset takes 0 or more") }
+        if let toOffset, toOffset <= fromOffset ?? 0 {
+            throw ValidationError("--to-offset \(toOffset) leaves nothing: it must be above --from-offset, and above 0")
+        }
+        if let since, let until, until.time <= since.time {
+            throw ValidationError("--until must be later than --since")
+        }
+    }
+
     func matches(_ letter: DeadLetter) -> Bool {
         if let reason, letter.reason != reason { return false }
         if let member, letter.member != member { return false }
+
         if let partition, letter.source?.partition != partition { return false }
         if let fromOffset, (letter.source?.offset ?? -1) < fromOffset { return false }
         if let toOffset, (letter.source?.offset ?? .max) >= toOffset { return false }
+
         if let since, letter.time.map({ $0 < since.time }) ?? true { return false }
         if let until, letter.time.map({ $0 >= until.time }) ?? true { return false }
         return true
     }
 }
 
+/// RFC 3339 as an option's value.
 struct TimeArgument: ExpressibleByArgument, Sendable {
     let time: EventTime
 

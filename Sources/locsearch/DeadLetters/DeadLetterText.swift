@@ -1,23 +1,25 @@
 import EventContract
 import JSON
 
-/// Dead letters for people and programs. What stands in them is somebody else's: no control character of it reaches a
-/// terminal.
+/// Dead letters for people and programs. Strangers wrote what stands in them, so none of their control characters
+/// reaches a terminal.
 enum DeadLetterText {
-    /// Bytes of the value that are shown.
-    private static let headBytes = 120
-
-    static func line(_ entry: DeadLetterTopic.Entry) -> String {
-        let letter = entry.letter
-        let time = letter.time?.description ?? "-"
-        let source = letter.source.map { "\($0.topic)-\($0.partition)@\($0.offset)" } ?? "-"
-        let state = entry.isRedriven ? "  went back" : ""
-        let head = TerminalText.cut(TerminalText.safe(head(of: letter)), to: 100)
-        return "\(time)  \(letter.reason)  \(source)\(state)\n    \(TerminalText.safe(letter.message))\n    \(head)"
+    /// Three lines: what happened when to which record, why, and the beginning of the record's value.
+    static func full(_ letter: DeadLetterSummary) -> String {
+        let state = letter.isRedriven ? "  went back" : ""
+        let value = TerminalText.cut(TerminalText.safe(valueText(letter)), to: 100)
+        return "\(origin(of: letter))\(state)\n    \(TerminalText.safe(letter.message))\n    \(value)"
     }
 
-    static func json(_ entry: DeadLetterTopic.Entry) -> String {
-        let letter = entry.letter
+    /// One line: the same without the reason's message, and with the key.
+    static func brief(_ letter: DeadLetterSummary) -> String {
+        let key = letter.keyHead.map { TerminalText.cut(TerminalText.safe($0.text), to: 24) } ?? "-"
+        let value = TerminalText.cut(TerminalText.safe(valueText(letter)), to: 60)
+        return "\(origin(of: letter))  key \(key)  \(value)"
+    }
+
+    /// One JSON object in one line.
+    static func json(_ letter: DeadLetterSummary) -> String {
         var json = JSONWriter(capacity: 512)
         json.beginObject()
         json.member("reason", letter.reason)
@@ -27,27 +29,36 @@ enum DeadLetterText {
         json.member("partition", letter.source.map { Int($0.partition) })
         json.member("offset", letter.source.map { Int($0.offset) })
         json.member("time", letter.time?.description)
-        json.member("bytes", letter.value?.count ?? 0)
-        json.member("head", head(of: letter))
+        json.member("bytes", letter.valueHead?.count ?? 0)
+        json.member("head", valueText(letter))
         json.member("withoutContent", letter.isWithoutContent)
-        json.member("redriven", entry.isRedriven)
+        json.member("redriven", letter.isRedriven)
         json.endObject()
         return String(decoding: json.finish(), as: UTF8.self)
     }
 
-    private static func head(of letter: DeadLetter) -> String {
-        if letter.isWithoutContent {
-            return "(too large for this topic: it is where it stood, as long as that keeps it)"
-        }
-        guard let value = letter.value else { return "(no value)" }
-        if value.isEmpty { return "(empty)" }
-        return String(decoding: value.prefix(headBytes), as: UTF8.self) + (value.count > headBytes ? "…" : "")
-    }
-
+    /// A progress bar.
     static func bar(_ done: Int, of total: Int) -> String {
         let width = 30
         let filled = total > 0 ? done * width / total : width
-        return "[" + String(repeating: "#", count: filled) + String(repeating: ".", count: width - filled)
-            + "] \(done) of \(total)"
+
+        let bar = String(repeating: "#", count: filled) + String(repeating: ".", count: width - filled)
+        return "[\(bar)] \(done) of \(total)"
+    }
+
+    /// Time, reason, and where the record stood in the requests topic.
+    private static func origin(of letter: DeadLetterSummary) -> String {
+        let time = letter.time?.description ?? "-"
+        let source = letter.source.map { "\($0.topic)-\($0.partition)@\($0.offset)" } ?? "-"
+        return "\(time)  \(TerminalText.safe(letter.reason))  \(TerminalText.safe(source))"
+    }
+
+    private static func valueText(_ letter: DeadLetterSummary) -> String {
+        if letter.isWithoutContent {
+            return "(too large for this topic: the requests topic has it, for as long as it keeps its records)"
+        }
+        guard let head = letter.valueHead else { return "(no value)" }
+        if head.count == 0 { return "(empty)" }
+        return head.text + (head.isCut ? "…" : "")
     }
 }

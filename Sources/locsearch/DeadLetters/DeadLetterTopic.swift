@@ -5,65 +5,99 @@ import WorkerRuntime
 
 /// Reads the dead-letter topic as it stands: from its oldest record up to what was its end when reading began.
 struct DeadLetterTopic {
-    /// A dead letter and where it lies.
-    struct Entry: Sendable {
-        let letter: DeadLetter
-        let mark: RedriveMark
-        /// Whether it went back already.
-        let isRedriven: Bool
+    /// The dead letters that match a filter, and where the topic ended when they were read.
+    struct Snapshot: Sendable {
+        /// Oldest first: see `DeadLetterSummary.isOlder`.
+        let letters: [DeadLetterSummary]
+        fileprivate let ends: [TopicPartition: Int64]
     }
 
+    let name: String
     private let configuration: ConsumerConfiguration
-    private let topic: String
-    private let bound: Duration
+    private let patience: Duration
     private let log: Logger
 
-    /// How long the broker may say nothing before reading ends with what is there: gaps, as transactions leave them, can
-    /// stand at a partition's end.
-    private static let silence: Duration = .seconds(3)
-
-    init(_ settings: Settings, within bound: Duration, log: Logger) throws {
+    /// - Parameter patience: how long the broker may say nothing before a call fails.
+    init(_ settings: Settings, patience: Duration, log: Logger) throws {
+        name = settings.topics.deadLetters
         configuration = try settings.consumer()
-        topic = settings.topics.deadLetters
-        self.bound = bound
+        self.patience = patience
         self.log = log
     }
 
-    /// Hands over each dead letter that matches, partition by partition in its order.
-    /// - Parameter body: returns `false` to end.
-    func forEach(_ filter: DeadLetterFilter, _ body: (Entry) async throws -> Bool) async throws {
-        let ends = try await TopicReader(configuration, log: log).bounds(of: topic, within: bound)
-        // Twice over the topic: a mark stands behind its letter, perhaps in another partition.
+    /// Reads the whole topic once: the letters that match, and all marks of what went back, since a mark stands behind
+    /// its letter and perhaps in another partition.
+    /// - Throws: `Failure` when the broker does not tell all that is there. A part of the topic is never returned.
+    func snapshot(_ filter: DeadLetterFilter) async throws -> Snapshot {
+        let ends = try await asking { try await makeReader().ends(of: name, within: patience) }
+        var letters: [DeadLetterSummary] = []
         var marks: Set<RedriveMark> = []
+
         try await read(upTo: ends) { record, headers in
-            if let mark = RedriveMark(value: record.value, headers: headers) { marks.insert(mark) }
+            if let mark = RedriveMark(value: record.value, headers: headers) {
+                marks.insert(mark)
+            } else if let letter = DeadLetter(key: record.key, value: record.value, headers: headers),
+                filter.matches(letter)
+            {
+                letters.append(DeadLetterSummary(letter, at: Self.position(of: record)))
+            }
             return true
         }
-        try await read(upTo: ends) { record, headers in
-            guard let letter = DeadLetter(key: record.key, value: record.value, headers: headers),
-                filter.matches(letter)
+
+        for index in letters.indices { letters[index].isRedriven = marks.contains(letters[index].mark) }
+        letters.sort(by: DeadLetterSummary.isOlder)
+        return Snapshot(letters: letters, ends: ends)
+    }
+
+    /// Reads the topic once more and hands over those of a snapshot's letters that were chosen, each once, in the order
+    /// in which each partition holds them.
+    /// - Returns: the chosen letters that the topic has deleted since the snapshot.
+    @discardableResult
+    func forEach(
+        _ chosen: [DeadLetterSummary], of snapshot: Snapshot, _ body: (DeadLetter, RedriveMark) async throws -> Void
+    ) async throws -> Int {
+        var left = Set(chosen.map(\.mark))
+        if left.isEmpty { return 0 }
+
+        try await read(upTo: snapshot.ends) { record, headers in
+            let mark = Self.position(of: record)
+            // Removed before it is sent: a client that begins again where it was before reads records twice.
+            guard left.remove(mark) != nil,
+                let letter = DeadLetter(key: record.key, value: record.value, headers: headers)
             else { return true }
-            let mark = RedriveMark(partition: record.partition.id.partition, offset: record.offset)
-            return try await body(Entry(letter: letter, mark: mark, isRedriven: marks.contains(mark)))
+
+            try await body(letter, mark)
+            return !left.isEmpty
+        }
+        return left.count
+    }
+
+    private static func position(of record: ConsumerRecord) -> RedriveMark {
+        RedriveMark(partition: record.partition.id.partition, offset: record.offset)
+    }
+
+    // MARK: - Asking the broker
+
+    /// Makes a reader of its own for every pass, so that none of them meets what another left in its queue.
+    private func makeReader() throws(KafkaError) -> TopicReader { try TopicReader(configuration, log: log) }
+
+    private func read(
+        upTo ends: [TopicPartition: Int64], _ body: (ConsumerRecord, [EventHeader]) async throws -> Bool
+    ) async throws {
+        let reader = try makeReader()
+        try await asking {
+            try await reader.read(upTo: ends, patience: patience) { record in
+                try await body(record, record.headers.map { EventHeader($0.name, $0.value) })
+            }
         }
     }
 
-    private func read(
-        upTo ends: [TopicPartition: Range<Int64>], _ body: (ConsumerRecord, [EventHeader]) async throws -> Bool
-    ) async throws {
-        var open = ends.filter { !$0.value.isEmpty }
-        guard !open.isEmpty else { return }
-        let reader = try TopicReader(configuration, log: log)
-        try await reader.open([topic], at: .beginning, within: bound)
-        while !open.isEmpty {
-            let records = try await reader.records(max: 500, within: Self.silence)
-            if records.isEmpty { return }
-            for record in records {
-                guard let end = ends[record.partition.id]?.upperBound, record.offset < end else { continue }
-                if record.offset + 1 >= end { open[record.partition.id] = nil }
-                let headers = record.headers.map { EventHeader($0.name, $0.value) }
-                guard try await body(record, headers) else { return }
-            }
+    /// Says in one line which topic at which brokers could not be read.
+    private func asking<Value>(_ body: () async throws -> Value) async throws -> Value {
+        do {
+            return try await body()
+        } catch let error as KafkaError {
+            throw Failure(error, doing: "\(name) at \(configuration.bootstrapServers) cannot be read")
         }
     }
 }

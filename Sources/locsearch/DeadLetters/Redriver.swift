@@ -4,8 +4,10 @@ import Kafka
 import Logging
 import WorkerRuntime
 
-/// Sends one dead letter after another back: each is in the requests topic before it is noted, and noted before the
-/// next is sent, so that whatever ends the process doubles one at most and loses none.
+/// Sends one dead letter after another back to the requests topic.
+///
+/// A letter is in the requests topic before it is marked, and marked before the next one is sent. Whatever ends the
+/// process, at most one letter is sent a second time by the next run, and none is lost.
 struct Redriver: Sendable {
     private let loop: EventLoop
     private let producer: KafkaProducer
@@ -21,16 +23,25 @@ struct Redriver: Sendable {
         deadLetters = settings.topics.deadLetters
     }
 
-    func send(_ entry: DeadLetterTopic.Entry) async throws {
-        let letter = entry.letter
-        try await producer.send(
+    /// Returns once the brokers have both the record and its mark.
+    /// - Throws: `Failure` that names the topic.
+    func send(_ letter: DeadLetter, marking mark: RedriveMark) async throws {
+        try await send(
             ProducerRecord(
                 topic: requests, key: letter.key, value: letter.value,
                 headers: letter.originalHeaders.map { KafkaHeader($0.name, $0.value) }))
-        try await producer.send(
+        try await send(
             ProducerRecord(
                 topic: deadLetters, key: nil, value: nil,
-                headers: entry.mark.headers.map { KafkaHeader($0.name, $0.value) }))
+                headers: mark.headers.map { KafkaHeader($0.name, $0.value) }))
+    }
+
+    private func send(_ record: ProducerRecord) async throws {
+        do {
+            try await producer.send(record)
+        } catch {
+            throw Failure(error, doing: "\(record.topic) does not take a record")
+        }
     }
 
     func close() async {

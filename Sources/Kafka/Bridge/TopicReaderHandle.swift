@@ -1,0 +1,185 @@
+internal import CRdkafka
+internal import Logging
+
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Darwin)
+    import Darwin
+#endif
+
+/// Owns a librdkafka consumer that belongs to no group. Each call holds its thread; safe to call from any thread.
+///
+/// It stands beside `ClientHandle`, which is made for a loop: there the client's queue wakes the loop by a pipe, rebalances
+/// and reports arrive as events, and the owner destroys it. Here one call after another waits for its answer.
+final class TopicReaderHandle: Sendable {
+    /// Something that a partition had to give.
+    enum Event: Sendable {
+        case record(ConsumerRecord)
+        /// The broker says that nothing stands at this offset or behind it. Offsets before it may hold no record: the
+        /// ends of transactions take up offsets too.
+        case end(of: TopicPartition, at: Int64)
+    }
+
+    /// What came of one try to look something up.
+    private enum Attempt<Value> {
+        case done(Value)
+        case failed(rd_kafka_resp_err_t)
+    }
+
+    /// One of the two edges of a partition.
+    enum Edge: Int64, Sendable {
+        /// The offset of the oldest record.
+        case oldest = -2
+        /// One past the offset of the newest record.
+        case end = -1
+    }
+
+    /// In place of an offset: the oldest record there is when the reading begins.
+    static let beginning = Int64(RD_KAFKA_OFFSET_BEGINNING)
+
+    private let client: Shared
+    private let log: ClientLog
+    /// Why brokers could not be reached.
+    private let failures = BrokerFailures()
+
+    /// - Parameter log: gets librdkafka's own lines.
+    /// - Throws: `configuration` that names the property.
+    init(_ configuration: ConsumerConfiguration, log: Logger) throws(KafkaError) {
+        var properties = try configuration.librdkafka(.running)
+        // The end of a partition is what the broker says it is, never a silence.
+        properties["enable.partition.eof"] = "true"
+        // A reader whose next record has just been deleted goes on with the oldest that is left.
+        properties["auto.offset.reset"] = "earliest"
+
+        self.log = ClientLog(log, hiding: configuration.secrets, failures: failures)
+        client = Shared(
+            pointer: try ClientSettings.makeClient(RD_KAFKA_CONSUMER, properties, events: 0, log: self.log))
+        rd_kafka_poll_set_consumer(client.pointer)
+    }
+
+    deinit {
+        // Destroying waits for librdkafka's threads, so it happens where it holds up nobody's task.
+        let (client, log) = (client, log)
+        Task.detached {
+            rd_kafka_destroy(client.pointer)
+            withExtendedLifetime(log) {}
+        }
+    }
+
+    // MARK: - Looking up
+
+    /// Looks up the partitions of a topic, again and again until `deadline`: one that is just being made has no leader
+    /// yet. Brokers that make topics on first use make one that does not exist.
+    /// - Throws: `unreachable`, `unknownTopicOrPartition`, `authentication`.
+    func partitions(
+        of topic: String, before deadline: ContinuousClock.Instant
+    ) throws(KafkaError) -> [TopicPartition] {
+        guard let handle = rd_kafka_topic_new(client.pointer, topic, nil) else {
+            throw KafkaError(rd_kafka_last_error(), doing: "look up topic \(topic)")
+        }
+        defer { rd_kafka_topic_destroy(handle) }
+
+        return try retry(before: deadline, doing: "look up topic \(topic)") { milliseconds in
+            var metadata: UnsafePointer<rd_kafka_metadata>?
+            let code = rd_kafka_metadata(client.pointer, 0, handle, &metadata, milliseconds)
+            defer { if let metadata { rd_kafka_metadata_destroy(metadata) } }
+
+            // Nobody could be asked: the call itself only says that its time was up.
+            guard code == RD_KAFKA_RESP_ERR_NO_ERROR, let metadata, metadata.pointee.topic_cnt == 1,
+                let found = metadata.pointee.topics?.pointee
+            else { return .failed(RD_KAFKA_RESP_ERR__ALL_BROKERS_DOWN) }
+            guard found.err == RD_KAFKA_RESP_ERR_NO_ERROR else { return .failed(found.err) }
+            guard found.partition_cnt > 0 else { return .failed(RD_KAFKA_RESP_ERR_LEADER_NOT_AVAILABLE) }
+
+            return .done(
+                (0..<Int(found.partition_cnt)).map { TopicPartition(topic, found.partitions[$0].id) })
+        }
+    }
+
+    /// Looks up one edge of each partition, again and again until `deadline`. All partitions of one broker are asked for
+    /// at once.
+    /// - Throws: `timedOut`, `unreachable`, `authentication`; never a part of the answer.
+    func offsets(
+        at edge: Edge, of partitions: [TopicPartition], before deadline: ContinuousClock.Instant
+    ) throws(KafkaError) -> [TopicPartition: Int64] {
+        guard let topic = partitions.first?.topic else { return [:] }
+
+        return try retry(before: deadline, doing: "find the ends of \(topic)") { milliseconds in
+            // In place of a time, Kafka takes the number of an edge. Unlike `rd_kafka_query_watermark_offsets`, which
+            // below 2.3.0 waits as long as it likes, this call keeps to its time.
+            let list = PartitionList(partitions.map { ($0, offset: edge.rawValue) })
+            let code = rd_kafka_offsets_for_times(client.pointer, list.pointer, milliseconds)
+            guard code == RD_KAFKA_RESP_ERR_NO_ERROR else { return .failed(code) }
+
+            var offsets: [TopicPartition: Int64] = [:]
+            for (id, offset, error) in PartitionList.contents(of: list.pointer) {
+                guard error == RD_KAFKA_RESP_ERR_NO_ERROR else { return .failed(error) }
+                guard offset >= 0 else { return .failed(RD_KAFKA_RESP_ERR__TIMED_OUT) }
+                offsets[id] = offset
+            }
+            return .done(offsets)
+        }
+    }
+
+    /// Calls `attempt` until it succeeds, until more tries would not help, or until `deadline`.
+    /// - Parameter attempt: gets the milliseconds that are left, at least 1.
+    private func retry<Value>(
+        before deadline: ContinuousClock.Instant, doing what: String,
+        _ attempt: (_ milliseconds: Int32) -> Attempt<Value>
+    ) throws(KafkaError) -> Value {
+        while true {
+            let left = Int32(clamping: max(1, (deadline - .now).wholeMilliseconds))
+            switch attempt(left) {
+            case .done(let value): return value
+            case .failed(let code):
+                let error = KafkaError(code, doing: what)
+                if error.kind == .authentication { throw error }
+                if ContinuousClock.now >= deadline { throw explained(error) }
+            }
+
+            var pause = timespec(tv_sec: 0, tv_nsec: 100_000_000)
+            nanosleep(&pause, nil)
+        }
+    }
+
+    /// Adds why the brokers could not be reached, where that is the error.
+    private func explained(_ error: KafkaError) -> KafkaError {
+        guard [.unreachable, .timedOut].contains(error.kind), let reasons = failures.summary else { return error }
+        return KafkaError(error.kind, code: error.code, "\(error.description): \(reasons)")
+    }
+
+    // MARK: - Reading
+
+    /// Begins to read these partitions in place of any others.
+    func assign(_ positions: [(TopicPartition, offset: Int64)]) throws(KafkaError) {
+        let list = PartitionList(positions)
+        let code = rd_kafka_assign(client.pointer, list.pointer)
+        guard code == RD_KAFKA_RESP_ERR_NO_ERROR else { throw KafkaError(code, doing: "read from Kafka") }
+    }
+
+    /// Waits for the next event, up to `bound` (whole milliseconds).
+    /// - Returns: `nil` when the time was up, or a broker went away: it comes back, or the caller's patience ends.
+    /// - Throws: what waiting does not mend.
+    func poll(for bound: Duration) throws(KafkaError) -> Event? {
+        let milliseconds = Int32(clamping: max(0, bound.wholeMilliseconds))
+        guard let message = rd_kafka_consumer_poll(client.pointer, milliseconds) else { return nil }
+        defer { rd_kafka_message_destroy(message) }
+
+        let code = message.pointee.err
+        if code == RD_KAFKA_RESP_ERR_NO_ERROR {
+            return .record(
+                ConsumerRecord(copying: message, of: AssignedPartition(Self.partition(of: message), epoch: 0)))
+        }
+        if code == RD_KAFKA_RESP_ERR__PARTITION_EOF {
+            return .end(of: Self.partition(of: message), at: message.pointee.offset)
+        }
+
+        let error = KafkaError(code, doing: "read from Kafka")
+        if [.unreachable, .retriable, .timedOut].contains(error.kind) { return nil }
+        throw error
+    }
+
+    private static func partition(of message: UnsafePointer<rd_kafka_message_t>) -> TopicPartition {
+        TopicPartition(String(cString: rd_kafka_topic_name(message.pointee.rkt)), message.pointee.partition)
+    }
+}

@@ -1,0 +1,60 @@
+import EventContract
+import Kafka
+
+/// A dead letter without its bytes: what commands show, sort and choose by. Many of them fit into memory.
+struct DeadLetterSummary: Sendable {
+    /// Where the letter stands in the dead-letter topic, and the mark that says that it went back.
+    let mark: RedriveMark
+    /// `error.code` of its error event.
+    let reason: String
+    let message: String
+    let member: String?
+    /// Where the record stood in the requests topic.
+    let source: SourcePosition?
+    /// When it was put aside.
+    let time: EventTime?
+    let keyHead: Head?
+    /// `nil`: the record had no value, or its content is not here.
+    let valueHead: Head?
+    /// True where the dead-letter topic did not take the record's content, which therefore cannot go back.
+    let isWithoutContent: Bool
+    /// True once the letter went back to the requests topic.
+    var isRedriven = false
+
+    /// The beginning of a key or a value, and how long it is in all.
+    struct Head: Sendable {
+        /// Bytes that are kept.
+        static let mostBytes = 120
+
+        let text: String
+        /// Bytes of the whole.
+        let count: Int
+
+        init(_ bytes: [UInt8]) {
+            text = String(decoding: bytes.prefix(Self.mostBytes), as: UTF8.self)
+            count = bytes.count
+        }
+
+        var isCut: Bool { count > Self.mostBytes }
+    }
+
+    init(_ letter: DeadLetter, at mark: RedriveMark) {
+        self.mark = mark
+        reason = letter.reason
+        message = letter.message
+        member = letter.member
+        source = letter.source
+        time = letter.time
+        keyHead = letter.key.map(Head.init)
+        valueHead = letter.value.map(Head.init)
+        isWithoutContent = letter.isWithoutContent
+    }
+
+    /// Orders letters by the time at which they were put aside, oldest first. Of letters of one millisecond, and of those
+    /// that tell no time and come last, the one that stands first in the dead-letter topic comes first: the lower
+    /// partition, then the lower offset.
+    static func isOlder(_ a: DeadLetterSummary, than b: DeadLetterSummary) -> Bool {
+        let (timeOfA, timeOfB) = (a.time?.milliseconds ?? .max, b.time?.milliseconds ?? .max)
+        return (timeOfA, a.mark.partition, a.mark.offset) < (timeOfB, b.mark.partition, b.mark.offset)
+    }
+}

@@ -1,0 +1,56 @@
+import Testing
+
+@testable import Kafka
+
+struct ReadProgressTests {
+    private let first = TopicPartition("t", 0)
+    private let second = TopicPartition("t", 1)
+
+    @Test func topicWithoutRecordsIsReadAtOnce() {
+        #expect(ReadProgress(upTo: [:]).isComplete)
+        #expect(ReadProgress(upTo: [first: 0, second: 0]).isComplete)
+    }
+
+    @Test func lastRecordEndsItsPartitionOnly() {
+        var progress = ReadProgress(upTo: [first: 2, second: 1])
+
+        let isFirstTaken = progress.take(1, of: first)
+        #expect(isFirstTaken && progress.open == [second])
+        let isSecondTaken = progress.take(0, of: second)
+        #expect(isSecondTaken && progress.isComplete)
+    }
+
+    @Test func brokersWordEndsAPartitionWhoseLastOffsetsHoldNoRecord() {
+        // Offsets 3 and 4 are the end of a transaction, and a record of an aborted one: no reader ever gets them.
+        var progress = ReadProgress(upTo: [first: 5])
+
+        let isTaken = progress.take(2, of: first)
+        #expect(isTaken && !progress.isComplete)
+        progress.reachEnd(at: 5, of: first)
+        #expect(progress.isComplete)
+    }
+
+    @Test func brokersWordBelowTheEndIsNotBelieved() {
+        // A replica that lags behind ends earlier than its leader did.
+        var progress = ReadProgress(upTo: [first: 5])
+
+        progress.reachEnd(at: 4, of: first)
+        #expect(!progress.isComplete)
+    }
+
+    @Test func recordThatCameLaterEndsThePartitionAndIsNotTaken() {
+        var progress = ReadProgress(upTo: [first: 5])
+
+        let isTaken = progress.take(7, of: first)
+        #expect(!isTaken && progress.isComplete)
+    }
+
+    @Test func otherPartitionsDoNotCount() {
+        var progress = ReadProgress(upTo: [first: 5])
+
+        let isTaken = progress.take(0, of: second)
+        #expect(!isTaken)
+        progress.reachEnd(at: 9, of: second)
+        #expect(progress.open == [first])
+    }
+}

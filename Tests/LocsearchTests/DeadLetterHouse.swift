@@ -1,0 +1,100 @@
+import EventContract
+import EventLoop
+import Kafka
+import LocationSearch
+import Logging
+import TestSupport
+import Testing
+import WorkerRuntime
+
+/// A broker with a dead-letter topic, and `dead-letters` as a process beside it.
+struct DeadLetterHouse {
+    let broker: TestBroker
+    private let loop: EventLoop
+    private let producer: KafkaProducer
+    private let log = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+
+    /// Every partition has a broker of its own where brokers are embedded.
+    init(partitions: Int) async throws {
+        broker = try TestBroker(brokers: partitions, topics: ["requests": 1, "letters": partitions])
+        if let embedded = broker.embedded {
+            try embedded.setLeader(of: TopicPartition(broker.name("requests"), 0), to: 1)
+            for partition in 0..<Int32(partitions) {
+                let id = TopicPartition(broker.name("letters"), partition)
+                try embedded.setLeader(of: id, to: partition + 1)
+            }
+        }
+        loop = try EventLoop()
+        producer = try KafkaProducer(
+            loop: loop, configuration: ProducerConfiguration(bootstrapServers: broker.bootstrapServers), log: log)
+    }
+
+    /// The broker of tests that make it fail.
+    var embedded: EmbeddedBroker { get throws { try #require(broker.embedded) } }
+
+    func close() async {
+        await producer.close()
+        loop.stop()
+    }
+
+    // MARK: - The topics
+
+    /// Puts the dead letter of a broken record into the dead-letter topic.
+    /// - Parameter offset: where the record stood in partition 0 of the requests topic.
+    /// - Parameter age: how long ago it was put aside.
+    func put(
+        _ offset: Int, in partition: Int32 = 0, reason: SearchError.Code = .invalidRequest, age: Duration = .zero,
+        withoutContent: Bool = false
+    ) async throws {
+        let record = IncomingRecord(
+            source: SourcePosition(topic: broker.name("requests"), partition: 0, offset: Int64(offset)), timestamp: nil,
+            key: Array("k\(offset)".utf8), value: Array("broken \(offset) \u{1B}[2J".utf8),
+            headers: [EventHeader("n", text: "\(offset)")])
+        let time = EventTime(milliseconds: EventTime.now().milliseconds - Int64(age / .milliseconds(1)))
+
+        var letter = DeadLetter(record, error: SearchError(reason, "value is no JSON"), at: time)
+        if withoutContent { letter = letter.withoutContent }
+        try await producer.send(
+            ProducerRecord(
+                topic: broker.name("letters"), partition: partition, key: letter.key, value: letter.value,
+                headers: letter.headers.map { KafkaHeader($0.name, $0.value) }))
+    }
+
+    /// Notes in the dead-letter topic that one of its letters went back.
+    func mark(_ mark: RedriveMark, in partition: Int32) async throws {
+        try await producer.send(
+            ProducerRecord(
+                topic: broker.name("letters"), partition: partition, key: nil, value: nil,
+                headers: mark.headers.map { KafkaHeader($0.name, $0.value) }))
+    }
+
+    /// Has the broker of one partition of the dead-letter topic leave requests for records without an answer.
+    /// - Parameter count: how many requests; a client waits for one answer before it asks again.
+    func silence(partition: Int32, requests count: Int) throws {
+        let late = [Int32](repeating: 0, count: count)
+        try embedded.fail(.fetch, with: late, broker: partition + 1, delay: .seconds(50))
+    }
+
+    /// Everything in the requests topic.
+    func requests() async throws -> [ConsumerRecord] {
+        try await TopicReader(ConsumerConfiguration(bootstrapServers: broker.bootstrapServers), log: log)
+            .contents(of: [broker.name("requests")])
+    }
+
+    // MARK: - The command
+
+    /// Runs `locsearch dead-letters` to its end.
+    func run(_ arguments: [String]) async throws -> RunningProgram {
+        let program = try RunningProgram(
+            ["dead-letters"] + arguments,
+            environment: [
+                "KAFKA_BOOTSTRAP_SERVERS": broker.bootstrapServers, "TOPICS_REQUESTS": broker.name("requests"),
+                "TOPICS_DEAD_LETTERS": broker.name("letters"),
+            ])
+        defer { program.end() }
+        try await eventually("dead-letters \(arguments) ends", within: .seconds(60)) { !program.isRunning }
+        return program
+    }
+
+    func run(_ arguments: String...) async throws -> RunningProgram { try await run(arguments) }
+}
