@@ -99,7 +99,8 @@ let package = Package(
         .testTarget(name: "EventLoopTests", dependencies: ["EventLoop", "TestSupport"], swiftSettings: safe),
         .testTarget(name: "JSONTests", dependencies: ["JSON", "TestSupport"], swiftSettings: spans),
         .testTarget(
-            name: "KafkaTests", dependencies: ["Kafka", "TestSupport", product("InMemoryLogging", "swift-log")],
+            name: "KafkaTests",
+            dependencies: ["CRdkafka", "Kafka", "TestSupport", product("InMemoryLogging", "swift-log")],
             swiftSettings: safe),
         .testTarget(name: "HTTPTransportTests", dependencies: ["HTTPTransport", "TestSupport"], swiftSettings: safe),
         .testTarget(name: "ResilienceTests", dependencies: ["Resilience", "TestSupport"], swiftSettings: safe),

@@ -21,7 +21,10 @@ extension KafkaProducer {
         do throws(KafkaError) {
             try await make(.initialize)
         } catch {
-            throw brokers.explain(error)
+            // Tried for as long as a call about transactions is tried, and nobody was there.
+            let isUnreachable = brokers.areDown && error.kind == .retriable
+            let kind = isUnreachable ? .unreachable : error.kind
+            throw brokers.explain(KafkaError(kind, code: error.code, error.description))
         }
         brokers.noteAnswer()
     }
@@ -62,6 +65,9 @@ extension KafkaProducer {
     /// Aborts the transaction: what was written in it counts for nobody who reads committed records.
     /// - Throws: `fatal`, `fenced` or `closed` when there can be no other transaction.
     public func abortTransaction() async throws(KafkaError) { try await make(.abort) }
+
+    /// For tests: whether a call about transactions is under way.
+    var isAskingAboutTransactions: Bool { transactions.isUnderway }
 
     private func make(_ call: TransactionCall) async throws(KafkaError) {
         if let failure = client.failure { throw failure }

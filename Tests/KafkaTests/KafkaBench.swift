@@ -18,9 +18,13 @@ struct KafkaBench: Sendable {
 
     var topic: String { broker.name("t") }
 
-    func producer(_ change: (inout ProducerConfiguration) -> Void = { _ in }) throws -> KafkaProducer {
+    /// - Parameter notebook: Gets the producer's log instead of standard error.
+    func producer(
+        notebook: InMemoryLogHandler? = nil, _ change: (inout ProducerConfiguration) -> Void = { _ in }
+    ) throws -> KafkaProducer {
         var configuration = ProducerConfiguration(bootstrapServers: broker.bootstrapServers)
         change(&configuration)
+        let log = notebook.map { notebook in Logger(label: "test") { _ in notebook } } ?? log
         return try KafkaProducer(loop: loop, configuration: configuration, log: log)
     }
 

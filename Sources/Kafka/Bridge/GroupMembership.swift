@@ -10,13 +10,37 @@ public final class GroupMembership: Sendable {
     package init() { metadata = nil }
 
     /// - Parameter client: A consumer's, after an assignment has come.
+    /// - Returns: `nil` when the client is no member of a generation, because the group has thrown it out meanwhile.
     convenience init?(of client: ClientHandle) {
         guard let metadata = rd_kafka_consumer_group_metadata(client.pointer) else { return nil }
         self.init(owning: metadata)
     }
 
     /// Takes `metadata` over.
-    init(owning metadata: OpaquePointer) { self.metadata = Shared(pointer: metadata) }
+    /// - Returns: `nil` when it names no generation: brokers do not fence offsets in the name of nobody, so that a member
+    ///   that was thrown out could commit for partitions that others have.
+    init?(owning metadata: OpaquePointer) {
+        self.metadata = Shared(pointer: metadata)
+        if let generation = Self.generation(of: metadata), generation < 0 { return nil }
+    }
+
+    /// Reads the generation out of librdkafka's serialised form, because no call returns it before 2.4: "CGMDv2:", then the
+    /// generation in the machine's byte order.
+    /// - Returns: `nil` when the running library writes another form.
+    private static func generation(of metadata: OpaquePointer) -> Int32? {
+        var (buffer, size): (UnsafeMutableRawPointer?, Int) = (nil, 0)
+        if let error = rd_kafka_consumer_group_metadata_write(metadata, &buffer, &size) {
+            rd_kafka_error_destroy(error)
+            return nil
+        }
+        guard let buffer else { return nil }
+        defer { rd_kafka_mem_free(nil, buffer) }
+
+        let bytes = UnsafeRawBufferPointer(start: buffer, count: size)
+        let prefix = Array("CGMDv2:".utf8)
+        guard bytes.count >= prefix.count + 4, bytes.starts(with: prefix) else { return nil }
+        return bytes.loadUnaligned(fromByteOffset: prefix.count, as: Int32.self)
+    }
 
     deinit {
         if let metadata { rd_kafka_consumer_group_metadata_destroy(metadata.pointer) }

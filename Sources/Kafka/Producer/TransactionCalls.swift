@@ -41,8 +41,11 @@ final class TransactionCalls {
         }
     }
 
-    /// Has every call that comes, or would be tried again, fail.
-    func close() { isClosed = true }
+    /// Leaves the call that is under way, and has every call that comes, or would be tried again, fail.
+    func close() {
+        isClosed = true
+        stopWaiting()
+    }
 
     /// Makes a call; tries again what may be tried again.
     /// - Parameter start: Starts the call, to take the given time, on a thread that it may hold. `noteReturn` must follow.
@@ -58,6 +61,9 @@ final class TransactionCalls {
             await loop.pause(.milliseconds(100 * attempt))
         }
     }
+
+    /// True while a call is waited for.
+    var isUnderway: Bool { current != nil }
 
     private var isOver: Bool { end.map { $0 <= .now } ?? false }
 

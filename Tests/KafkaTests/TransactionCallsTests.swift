@@ -1,0 +1,126 @@
+import CRdkafka
+import EventLoop
+import TestSupport
+import Testing
+
+@testable import Kafka
+
+/// Every call about a transaction has a bound, whenever it begins and whether or not librdkafka returns.
+@Suite(.timeLimit(.minutes(1)))
+struct TransactionCallsTests {
+    /// A loop with calls that never return, as librdkafka's do while a request of theirs waits for a broker.
+    private actor Bench {
+        nonisolated let loop: EventLoop
+        nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe loop.asUnownedSerialExecutor() }
+        private let calls: TransactionCalls
+        private(set) var started: [Duration] = []
+
+        init() throws {
+            loop = try EventLoop()
+            calls = TransactionCalls(loop: loop)
+        }
+
+        func end(by instant: ContinuousClock.Instant) { calls.endAll(by: instant) }
+
+        var hasStrayCall: Bool { calls.hasStrayCall }
+
+        func returnFromCall() { calls.noteReturn(nil) }
+
+        /// - Returns: The error, and how long it took to come.
+        func make(_ call: TransactionCall) async -> (error: KafkaError?, time: Duration) {
+            let begin = ContinuousClock.now
+            do throws(KafkaError) {
+                try await calls.make(call) { _, time in started.append(time) }
+                return (nil, begin.duration(to: .now))
+            } catch {
+                return (error, begin.duration(to: .now))
+            }
+        }
+    }
+
+    @Test func callThatBeginsAfterTheEndIsLeftASecondLater() async throws {
+        let bench = try Bench()
+        await bench.end(by: .now - .seconds(5))
+
+        let (error, time) = await bench.make(.commit)
+
+        #expect(error?.kind == .timedOut)
+        #expect(time >= .seconds(1))
+        #expect(time < .seconds(2))
+        #expect(await bench.started.allSatisfy { $0 <= .milliseconds(100) })
+        #expect(await bench.hasStrayCall)
+        bench.loop.stop()
+    }
+
+    @Test func callThatBeginsBeforeTheEndIsLeftASecondAfterIt() async throws {
+        let bench = try Bench()
+        await bench.end(by: .now + .milliseconds(300))
+
+        let (error, time) = await bench.make(.abort)
+
+        #expect(error?.kind == .timedOut)
+        #expect(time >= .milliseconds(1250))
+        #expect(time < .milliseconds(2500))
+        bench.loop.stop()
+    }
+
+    @Test func callUnderWayIsLeftWhenTheEndIsSet() async throws {
+        let bench = try Bench()
+        let making = Task { await bench.make(.commit) }
+        try await eventually("the call has begun") { await bench.started.count == 1 }
+
+        await bench.end(by: .now)
+        let (error, time) = await making.value
+
+        #expect(error?.kind == .timedOut)
+        #expect(time < .seconds(3))
+        bench.loop.stop()
+    }
+
+    @Test func initialisationIsNotBegunAfterTheEnd() async throws {
+        let bench = try Bench()
+        await bench.end(by: .now)
+
+        let (error, _) = await bench.make(.initialize)
+
+        #expect(error?.kind == .timedOut)
+        #expect(await bench.started.isEmpty)
+        #expect(await !bench.hasStrayCall)
+        bench.loop.stop()
+    }
+
+    @Test func nothingIsBegunWhileACallThatWasLeftHoldsTheClient() async throws {
+        let bench = try Bench()
+        await bench.end(by: .now)
+        _ = await bench.make(.commit)
+
+        let (error, time) = await bench.make(.abort)
+        #expect(error?.kind == .timedOut)
+        #expect(time < .milliseconds(500))
+        #expect(await bench.started.count == 1)
+
+        await bench.returnFromCall()
+        #expect(await !bench.hasStrayCall)
+        bench.loop.stop()
+    }
+}
+
+/// A membership that names no generation is fenced by no broker.
+struct GroupMembershipTests {
+    private func membership(of member: String, generation: Int32) -> GroupMembership? {
+        guard let metadata = unsafe rd_kafka_consumer_group_metadata_new_with_genid("g", generation, member, nil) else {
+            return nil
+        }
+        return unsafe GroupMembership(owning: metadata)
+    }
+
+    @Test(arguments: [Int32(0), 1, 77])
+    func membershipOfAGenerationIsTaken(generation: Int32) {
+        #expect(membership(of: "m", generation: generation) != nil)
+    }
+
+    @Test(arguments: ["", "m"])
+    func membershipWithoutAGenerationIsRefused(member: String) {
+        #expect(membership(of: member, generation: -1) == nil)
+    }
+}
