@@ -57,10 +57,16 @@ final class BrokerWatch {
         lastReport = nil
     }
 
-    /// Asks for a sign of life while none is known: librdkafka says when the last broker goes, not when one comes back.
-    func probe() async {
-        guard areDown, !isProbing else { return }
+    /// Decides whether to ask for a sign of life. `probe` must follow when it is so: `isProbing` is true from here on, so that
+    /// nobody destroys the client before the question was asked.
+    func shallProbe() -> Bool {
+        guard areDown, !isProbing else { return false }
         isProbing = true
+        return true
+    }
+
+    /// Asks for a sign of life: librdkafka says when the last broker goes, not when one comes back.
+    func probe() async {
         let isUp = await client.isAnsweredByABroker()
         isProbing = false
         if isUp { noteAnswer() }

@@ -40,11 +40,14 @@ extension KafkaConsumer {
         let added = partitions.add(ids)
         await group.listener?.assigned(added.map(\.partition))
 
+        let starts = await startOffsets(of: added)
         do throws(KafkaError) {
-            try client.assign(ids.map { (id: $0, offset: nil) })
+            try client.assign(ids.map { (id: $0, offset: starts[$0]) })
         } catch {
             log.error("rebalance", metadata: ["reason": "\(error)"])
         }
+
+        lookUpOffsets()
         wakeReader()
     }
 
@@ -54,14 +57,15 @@ extension KafkaConsumer {
     private func wakeFetchers() async {
         let ids = partitions.inOrder.map(\.partition.id)
         guard !ids.isEmpty, !isClosed else { return }
-        await client.askForEnds(of: ids)
+        // The answer does not matter, only that it was asked for.
+        _ = try? await client.offsets(.end, of: ids, within: .milliseconds(200))
     }
 
     private func revoke(_ ids: [TopicPartition]) async {
         // Asked before any assign call, which clears it.
         let isLost = client.isAssignmentLost
         let gone = ids.compactMap { partitions.source($0) }
-        for source in gone { source.isRevoked = true }
+        for source in gone { source.isReadable = false }
 
         if isLost {
             group.membership = nil

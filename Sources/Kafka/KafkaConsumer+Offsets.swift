@@ -34,13 +34,16 @@ extension KafkaConsumer {
     /// For tests: how many commits were asked for.
     var commitsBegun: Int { commits.begun }
 
-    /// Where each assigned partition stands. Asks nobody.
+    /// Where each assigned partition stands, as far as it is known. Asks nobody.
+    ///
+    /// Lag is `end - committed`. Where nothing was ever committed it counts from where reading begins, so that a new group
+    /// shows what it has before it.
     public var positions: [Position] {
         guard !isClosed else { return [] }
         return partitions.inOrder.map { source in
             Position(
-                partition: source.partition, committed: source.committed,
-                end: client.knownEnd(of: source.partition.id))
+                partition: source.partition, committed: source.committed ?? source.start,
+                end: client.knownEnd(of: source.partition.id) ?? source.endAtStart)
         }
     }
 }

@@ -15,9 +15,10 @@ public actor KafkaConsumer: ReadinessHandler {
     public struct Position: Sendable, Hashable {
         /// The partition and its assignment.
         public let partition: AssignedPartition
-        /// The offset the group continues from; `nil` before the first commit of this assignment.
+        /// The offset that the group continues from: the one committed last or, where nothing was ever committed, the one
+        /// at which reading begins. `nil` until the broker has said which, soon after the assignment.
         public let committed: Int64?
-        /// One past the partition's last record, as the last fetch saw it; `nil` before the first.
+        /// One past the partition's last record, as the last fetch saw it; `nil` until the broker has said it.
         public let end: Int64?
 
         /// Makes a position by hand, for tests with a fake consumer.
@@ -42,6 +43,9 @@ public actor KafkaConsumer: ReadinessHandler {
         var membership: GroupMembership?
         /// True from the answer to a revocation to the next assignment.
         var isRejoining = false
+        /// Looks up where the partitions stand; `nil` while nothing is looked up.
+        var lookup: Task<Void, Never>?
+        var nextLookup = ContinuousClock.now
         /// Answers the last rebalance. The client may not be destroyed before it has ended.
         var answer: Task<Void, Never>?
     }
@@ -52,6 +56,10 @@ public actor KafkaConsumer: ReadinessHandler {
     let commits: OffsetCommits
     let brokers: BrokerWatch
     var group = Group()
+    /// Where reading begins in partitions without a committed offset.
+    let startFrom: StartPosition
+    /// Counts what waits at the first assignment; `nil` once that was said.
+    var backlog: Backlog? = Backlog()
     private var reading = Reading()
     private var tick: TimerID?
     private(set) var isClosed = false
@@ -61,6 +69,7 @@ public actor KafkaConsumer: ReadinessHandler {
     public init(loop: EventLoop, configuration: ConsumerConfiguration, log: Logger) throws(KafkaError) {
         self.loop = loop
         self.log = log
+        startFrom = configuration.startFrom
         client = try ClientHandle(
             .consumer, properties: configuration.librdkafka(.running), hiding: configuration.secrets, log: log)
         partitions = PartitionTable(client)
@@ -121,9 +130,10 @@ public actor KafkaConsumer: ReadinessHandler {
     private func finishUses() async {
         var ended: Task<Void, Never>?
         // A rebalance may bring another, because its events are served meanwhile.
-        while group.answer != ended || brokers.isProbing {
+        while group.answer != ended || group.lookup != nil || brokers.isProbing {
             ended = group.answer
             await ended?.value
+            await group.lookup?.value
             if brokers.isProbing { await loop.pause(.milliseconds(5)) }
         }
     }
@@ -141,7 +151,10 @@ public actor KafkaConsumer: ReadinessHandler {
 
             reading.hasNews = false
             let records = partitions.takeRecords(max: max) { brokers.report($0) }
-            if !records.isEmpty { return records }
+            if !records.isEmpty {
+                backlog?.note(records)
+                return records
+            }
 
             precondition(reading.waiter == nil, "a consumer has one reader")
             await withTaskCancellationHandler {
@@ -201,11 +214,11 @@ public actor KafkaConsumer: ReadinessHandler {
     /// Keeps the membership alive (`max.poll.interval.ms`), and makes up for a signal that found the pipe full.
     private func takeTick() {
         serveEvents()
-        if brokers.areDown, !isClosed {
-            brokers.reportIfDue(at: .now)
-            if !brokers.isProbing { Task { await brokers.probe() } }
-        }
+        brokers.reportIfDue(at: .now)
+        if !isClosed, brokers.shallProbe() { Task { await brokers.probe() } }
 
+        lookUpOffsets()
+        reportBacklog()
         for source in partitions.inOrder { source.mayHaveRecords = true }
         wakeReader()
         scheduleTick()

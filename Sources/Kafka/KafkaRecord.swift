@@ -1,6 +1,8 @@
 /// One header of a record. Names may repeat.
 public struct KafkaHeader: Sendable, Hashable {
+    /// The header's name.
     public var name: String
+    /// The header's bytes; `nil` is null, which differs from an empty value.
     public var value: [UInt8]?
 
     public init(_ name: String, _ value: [UInt8]?) {
@@ -11,7 +13,9 @@ public struct KafkaHeader: Sendable, Hashable {
 
 /// A partition of a topic.
 public struct TopicPartition: Sendable, Hashable, Comparable, CustomStringConvertible {
+    /// The topic's name.
     public var topic: String
+    /// The partition's number, from 0.
     public var partition: Int32
 
     public init(_ topic: String, _ partition: Int32) {
@@ -29,7 +33,9 @@ public struct TopicPartition: Sendable, Hashable, Comparable, CustomStringConver
 /// A partition for as long as it is assigned: when it comes back it has a new epoch, so that what is late for the old
 /// assignment cannot be taken for the new.
 public struct AssignedPartition: Sendable, Hashable, CustomStringConvertible {
+    /// The partition.
     public let id: TopicPartition
+    /// The number of the assignment, counted by its consumer.
     public let epoch: UInt32
 
     public init(_ id: TopicPartition, epoch: UInt32) {
@@ -42,12 +48,17 @@ public struct AssignedPartition: Sendable, Hashable, CustomStringConvertible {
 
 /// A record as read. Its bytes are ours, copied once.
 public struct ConsumerRecord: Sendable, Hashable {
+    /// The partition that the record was read from, in the assignment under which it was read.
     public var partition: AssignedPartition
+    /// The record's position in its partition, from 0.
     public var offset: Int64
     /// Milliseconds since the Unix epoch; `nil` when the record has none.
     public var timestamp: Int64?
+    /// The key's bytes; `nil` is null, which differs from an empty key.
     public var key: [UInt8]?
+    /// The value's bytes; `nil` is null, which differs from an empty value.
     public var value: [UInt8]?
+    /// The headers in the order in which they were written.
     public var headers: [KafkaHeader]
 
     public init(
@@ -65,13 +76,17 @@ public struct ConsumerRecord: Sendable, Hashable {
 
 /// A record to be written.
 public struct ProducerRecord: Sendable, Hashable {
+    /// The topic to write to.
     public var topic: String
-    /// `nil`: by the key's hash.
+    /// The partition to write to; `nil` chooses it by the key's hash.
     public var partition: Int32?
+    /// The key's bytes; `nil` is null, which differs from an empty key.
     public var key: [UInt8]?
+    /// The value's bytes; `nil` is null, which differs from an empty value.
     public var value: [UInt8]?
+    /// The headers, written in this order.
     public var headers: [KafkaHeader]
-    /// Milliseconds since the Unix epoch; `nil`: now.
+    /// Milliseconds since the Unix epoch; `nil` stands for the time of writing.
     public var timestamp: Int64?
 
     public init(
@@ -87,9 +102,11 @@ public struct ProducerRecord: Sendable, Hashable {
     }
 }
 
-/// Where a record went.
+/// The position that a record was written to.
 public struct RecordPosition: Sendable, Hashable {
+    /// The partition's number, from 0.
     public var partition: Int32
+    /// The record's position in its partition, from 0.
     public var offset: Int64
 
     public init(partition: Int32, offset: Int64) {

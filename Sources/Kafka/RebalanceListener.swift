@@ -1,10 +1,13 @@
-/// Told of partitions that come and go, one call at a time. The group waits while a call runs; records and delivery
-/// reports go on, and the client goes on being polled.
+/// Hears of partitions that come and go, one call at a time.
+///
+/// The group waits while a call runs. Records and delivery reports go on meanwhile, and the client goes on being polled, so
+/// a call may take as long as `max.poll.interval.ms` allows.
 public protocol RebalanceListener: AnyObject, Sendable {
-    /// Before the first record of them is read.
+    /// Partitions were assigned. Called before the first record of them is read.
     func assigned(_ partitions: [AssignedPartition]) async
-    /// Nothing more is read from them. What is stored when this returns is committed, then they go to other members.
+    /// Partitions are about to go to other members. Nothing more is read from them. What is stored when this returns is
+    /// committed, and then they go.
     func revoked(_ partitions: [AssignedPartition]) async
-    /// They are somebody else's already: nothing of them can be committed any more.
+    /// Partitions went to other members already. Nothing of them can be committed any more.
     func lost(_ partitions: [AssignedPartition]) async
 }

@@ -20,7 +20,7 @@ struct ConfigurationTests {
         "bootstrap.servers", "metadata.broker.list", "group.id", "group.instance.id", "enable.auto.commit",
         "auto.commit.enable", "enable.auto.offset.store", "enable.idempotence", "acks", "request.required.acks",
         "transactional.id", "delivery.report.only.error", "enabled_events", "log.queue", "enable.partition.eof",
-        "test.mock.num.brokers", "rebalance_cb", "opaque",
+        "isolation.level", "test.mock.num.brokers", "rebalance_cb", "opaque",
     ])
     func propertiesThatCorrectnessRestsOnAreRefusedByName(name: String) {
         let error = #expect(throws: KafkaError.self) { try consumer([name: "1"]) }
@@ -53,7 +53,7 @@ struct ConfigurationTests {
         #expect(decidedByBroker["partition.assignment.strategy"] == nil)
     }
 
-    @Test(arguments: [("no.such.property", "1"), ("session.timeout.ms", "soon"), ("isolation.level", "read_some")])
+    @Test(arguments: [("no.such.property", "1"), ("session.timeout.ms", "soon"), ("check.crcs", "perhaps")])
     func aBadPropertyIsAnErrorThatNamesIt(name: String, value: String) throws {
         let loop = try EventLoop()
         defer { loop.stop() }

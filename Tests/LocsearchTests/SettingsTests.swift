@@ -1,4 +1,5 @@
 import Foundation
+import Kafka
 import Testing
 
 @testable import locsearch
@@ -117,7 +118,8 @@ struct SettingsTests {
         ("hotpepper.baseURL", "http://a?b", "an http"), ("hotpepper.baseURL", "http://user@a", "an http"),
         ("providers.order", "hotpepper,hotpepper", "some of"), ("providers.order", "yelp", "some of"),
         ("admin.port", "65536", "an integer from 0 to 65535"), ("log.format", "xml", "one of json, text"),
-        ("kafka.groupId", "a\nb", "text"),
+        ("kafka.groupId", "a\nb", "text"), ("kafka.startFrom", "yesterday", "earliest, latest, or an RFC 3339 time"),
+        ("kafka.startFrom", "2026-13-01T00:00:00Z", "earliest, latest"), ("kafka.startFrom", "2026-11-22", "earliest"),
     ])
     func aWrongValueIsNamedOnOneLine(name: String, value: String, expected: String) {
         let refusal = refusal { try load(flags: [name: value]) }
@@ -244,6 +246,17 @@ struct SettingsTests {
     func durationsReadBack(text: String, duration: Duration) {
         #expect(Duration(text: text) == duration)
         #expect(Duration(text: duration.text) == duration)
+    }
+
+    @Test(arguments: [
+        (nil, StartPosition.earliest), ("earliest", .earliest), ("latest", .latest),
+        ("1970-01-01T00:00:01.500Z", .time(milliseconds: 1500)),
+        ("2026-11-22T18:30:00+09:00", .time(milliseconds: 1_795_339_800_000)),
+    ])
+    func consumerStartsWhereTheSettingSays(value: String?, expected: StartPosition) async throws {
+        let settings = try await load(flags: value.map { ["kafka.startFrom": $0] } ?? [:])
+
+        #expect(try settings.consumer().startFrom == expected)
     }
 
     @Test func thePropertiesOfABenchAreUnderstood() {

@@ -1,11 +1,13 @@
 internal import Dispatch
 
-/// Runs the few calls of librdkafka that hold their thread, one after another, away from the loop.
+/// Runs the few calls of librdkafka that hold their thread, one after another, away from the loop. See docs/concurrency.md,
+/// section 6.
 final class BlockingThread: Sendable {
     private let queue: DispatchQueue
 
     init(_ label: String) { queue = DispatchQueue(label: label) }
 
+    /// Runs `body` once the calls before it have returned.
     func run<Value: Sendable>(_ body: @escaping @Sendable () -> Value) async -> Value {
         await withCheckedContinuation { continuation in
             queue.async { continuation.resume(returning: body()) }
@@ -13,8 +15,9 @@ final class BlockingThread: Sendable {
     }
 }
 
-/// A C pointer on its way to another thread. librdkafka's clients may be used from any (its INTRODUCTION.md, "Threads
-/// and callbacks"), and whoever sends one keeps it alive until the call returns.
+/// A C pointer on its way to another thread.
 struct Shared: @unchecked Sendable {
+    // Sendable by hand: librdkafka's objects may be used from any thread (its INTRODUCTION.md, "Threads and callbacks"), and
+    // the sender keeps the object alive until the call has returned.
     let pointer: OpaquePointer
 }

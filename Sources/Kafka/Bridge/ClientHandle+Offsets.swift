@@ -27,11 +27,82 @@ extension ClientHandle {
 
 /// Questions to the brokers, each on the thread of the client's blocking calls.
 extension ClientHandle {
-    /// Asks where partitions end, for at most 200 ms. The answer does not matter, only that it was asked for.
-    func askForEnds(of ids: [TopicPartition]) async {
-        await blocking.run { [self] in
-            let list = PartitionList(ids.map { ($0, offset: Int64(RD_KAFKA_OFFSET_END)) })
-            _ = rd_kafka_offsets_for_times(pointer, list.pointer, 200)
+    /// What a partition's offset is asked for by.
+    enum OffsetQuery: Sendable {
+        case beginning
+        case end
+        /// The first record whose timestamp is not before so many milliseconds since the Unix epoch.
+        case time(Int64)
+
+        var value: Int64 {
+            switch self {
+            case .beginning: Int64(RD_KAFKA_OFFSET_BEGINNING)
+            case .end: Int64(RD_KAFKA_OFFSET_END)
+            case .time(let milliseconds): milliseconds
+            }
         }
+    }
+
+    /// Asks which offsets the group has committed.
+    /// - Returns: The offset of each partition that has one.
+    func committedOffsets(
+        of ids: [TopicPartition], within bound: Duration
+    ) async throws(KafkaError) -> [TopicPartition: Int64] {
+        try await ask("look up committed offsets", entries: ids.map { ($0, offset: Int64(RD_KAFKA_OFFSET_INVALID)) }) {
+            [pointer = Shared(pointer: pointer)] list in
+            rd_kafka_committed(pointer.pointer, list, Int32(clamping: bound.wholeMilliseconds))
+        }
+    }
+
+    /// Asks for the offset of each partition that fits the query.
+    /// - Returns: No offset for a partition that has no record that fits.
+    func offsets(
+        _ query: OffsetQuery, of ids: [TopicPartition], within bound: Duration
+    ) async throws(KafkaError) -> [TopicPartition: Int64] {
+        try await ask("look up offsets", entries: ids.map { ($0, offset: query.value) }) {
+            [pointer = Shared(pointer: pointer)] list in
+            rd_kafka_offsets_for_times(pointer.pointer, list, Int32(clamping: bound.wholeMilliseconds))
+        }
+    }
+
+    /// - Parameter call: Fills in the list; given on the thread of the blocking calls.
+    private func ask(
+        _ what: String, entries: [(TopicPartition, offset: Int64)],
+        _ call: @escaping @Sendable (UnsafeMutablePointer<rd_kafka_topic_partition_list_t>) -> rd_kafka_resp_err_t
+    ) async throws(KafkaError) -> [TopicPartition: Int64] {
+        let answer: Result<[TopicPartition: Int64], KafkaError> = await blocking.run {
+            let list = PartitionList(entries)
+            let code = call(list.pointer)
+            guard code == RD_KAFKA_RESP_ERR_NO_ERROR else { return .failure(KafkaError(code, doing: what)) }
+
+            var offsets: [TopicPartition: Int64] = [:]
+            for entry in PartitionList.contents(of: list.pointer) {
+                guard entry.error == RD_KAFKA_RESP_ERR_NO_ERROR else {
+                    return .failure(KafkaError(entry.error, doing: "\(what) of \(entry.id)"))
+                }
+                if entry.offset >= 0 { offsets[entry.id] = entry.offset }
+            }
+            return .success(offsets)
+        }
+        return try answer.get()
+    }
+
+    /// Commits offsets in the group's name, whether or not anything is stored, and waits for the broker's word.
+    func commit(_ offsets: [TopicPartition: Int64], within bound: Duration) async throws(KafkaError) {
+        let error: KafkaError? = await blocking.run { [self] in
+            let list = PartitionList(offsets.map { ($0.key, offset: $0.value) })
+            let answers = rd_kafka_queue_new(pointer)
+            defer { rd_kafka_queue_destroy(answers) }
+
+            let code = rd_kafka_commit_queue(pointer, list.pointer, answers, nil, nil)
+            guard code == RD_KAFKA_RESP_ERR_NO_ERROR else { return KafkaError(code, doing: "commit offsets") }
+            guard let event = rd_kafka_queue_poll(answers, Int32(clamping: bound.wholeMilliseconds)) else {
+                return KafkaError(.timedOut, "commit offsets: no answer in time")
+            }
+            defer { rd_kafka_event_destroy(event) }
+            guard case .commitAnswered(_, let error) = commitAnswer(event) else { return nil }
+            return error
+        }
+        if let error { throw error }
     }
 }

@@ -3,17 +3,20 @@ internal import Logging
 
 /// Turns properties into a librdkafka client.
 enum ClientSettings {
-    /// Set by us because correctness rests on them, or answered by us: a user property of that name is refused.
+    /// The properties that we set because correctness rests on them, or that we answer. A user's property of that name is
+    /// refused.
     static let reserved: Set<String> = [
         "bootstrap.servers", "metadata.broker.list", "group.id", "group.instance.id", "enable.auto.commit",
-        "auto.commit.enable", "enable.auto.offset.store", "enable.partition.eof", "enable.idempotence", "acks",
+        "auto.commit.enable", "enable.auto.offset.store", "enable.partition.eof", "isolation.level",
+        "enable.idempotence", "acks",
         "request.required.acks", "transactional.id", "delivery.report.only.error", "dr_msg_cb", "enabled_events",
         "log.queue", "opaque", "test.mock.num.brokers",
     ]
 
     private static func isReserved(_ name: String) -> Bool { reserved.contains(name) || name.hasSuffix("_cb") }
 
-    /// Consumer-only and producer-only properties reach one client each: what is meant for the other is left out.
+    /// How the names of properties begin that are for consumers only, or for producers only. Each client gets its own, and
+    /// the other's are left out.
     private static let consumerPrefixes = [
         "fetch.", "queued.", "session.", "heartbeat.", "max.poll.", "partition.assignment", "auto.offset", "isolation.",
         "check.crcs", "group.", "auto.commit", "coordinator.query",
@@ -23,6 +26,7 @@ enum ClientSettings {
         "partitioner", "retries", "message.send", "retry.backoff.max", "sticky.partitioning", "request.timeout",
     ]
 
+    /// Joins defaults, the user's properties and those that may not be changed, the later ones winning.
     /// - Throws: `configuration` for a property that only we may set.
     static func merge(
         _ defaults: [String: String], fixed: [String: String], user: [String: String]
@@ -36,7 +40,8 @@ enum ClientSettings {
         return defaults.merging(own) { _, user in user }.merging(fixed) { _, fixed in fixed }
     }
 
-    /// - Parameter events: which `RD_KAFKA_EVENT_...` arrive as events.
+    /// Makes a client, which begins to connect to its brokers.
+    /// - Parameter events: The `RD_KAFKA_EVENT_...` that arrive as events.
     /// - Throws: `configuration` that names the property. Values of secrets are not shown.
     static func makeClient(
         _ type: rd_kafka_type_t, _ properties: [String: String], events: Int32, log: ClientLog?
@@ -50,10 +55,10 @@ enum ClientSettings {
         }
         rd_kafka_conf_set_events(settings, events)
         if let log {
-            // The opaque lives as long as the client: whoever owns the client holds `log` too.
+            // The opaque lives as long as the client, because the owner of the client holds `log` too.
             rd_kafka_conf_set_opaque(settings, Unmanaged.passUnretained(log).toOpaque())
         }
-        // Always ours, or the library writes to standard error.
+        // Without a callback the library writes to standard error.
         rd_kafka_conf_set_log_cb(settings) { client, level, facility, line in
             guard let opaque = client.flatMap({ rd_kafka_opaque($0) }), let line else { return }
             let log = Unmanaged<ClientLog>.fromOpaque(opaque).takeUnretainedValue()
@@ -82,6 +87,7 @@ enum ClientSettings {
         }
     }
 
+    /// Returns the text in a buffer that a C function has filled.
     static func text(_ buffer: [CChar]) -> String {
         String(decoding: buffer.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
     }

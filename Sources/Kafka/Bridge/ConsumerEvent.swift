@@ -29,7 +29,8 @@ extension ClientHandle {
         }
     }
 
-    private func commitAnswer(_ event: OpaquePointer) -> ConsumerEvent {
+    /// Reads the answer to a commit.
+    func commitAnswer(_ event: OpaquePointer) -> ConsumerEvent {
         let code = rd_kafka_event_error(event)
         if code == RD_KAFKA_RESP_ERR__NO_OFFSET { return .commitAnswered([], nil) }
         // Both levels count: a refused commit can leave the error of each partition at 0.

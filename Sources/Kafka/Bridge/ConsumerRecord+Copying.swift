@@ -1,8 +1,8 @@
 internal import CRdkafka
 
 extension ConsumerRecord {
-    /// Copies a message's bytes, so that it can be destroyed at once: a message that is held pins its fetch buffer.
-    /// - Parameter message: the library's own, not a copy: timestamp and headers stand behind it.
+    /// Copies a message's bytes, so that the message can be destroyed at once: while it lives, so does its fetch buffer.
+    /// - Parameter message: The library's own message, no copy, because timestamp and headers stand behind it.
     init(copying message: UnsafePointer<rd_kafka_message_t>, of partition: AssignedPartition) {
         var kind = RD_KAFKA_TIMESTAMP_NOT_AVAILABLE
         let timestamp = rd_kafka_message_timestamp(message, &kind)
@@ -27,7 +27,7 @@ extension ConsumerRecord {
 
     private static func bytes(_ start: UnsafeRawPointer?, _ count: Int) -> [UInt8]? {
         guard let start else { return nil }
-        // Typed, or the bytes are copied one by one.
+        // A raw buffer would be copied byte by byte.
         return [UInt8](UnsafeBufferPointer(start: start.assumingMemoryBound(to: UInt8.self), count: count))
     }
 }

@@ -1,11 +1,12 @@
 internal import CRdkafka
 import Synchronization
 
-/// librdkafka's mock cluster: brokers on 127.0.0.1 that other processes can reach too. For trying out and for tests:
-/// nothing is kept on disk, a partition keeps the newest 5 MB or 100,000 batches, aborted transactions stay visible.
-/// Safe to call from any thread.
+/// librdkafka's mock cluster: brokers on 127.0.0.1 that other processes can reach too.
+///
+/// It is made for trying out and for tests. Nothing is kept on disk, a partition keeps the newest 5 MB or 100,000 batches,
+/// aborted transactions stay visible, and offsets are not looked up by time. Safe to call from any thread.
 public final class EmbeddedBroker: Sendable {
-    /// What a request to the cluster asks for; raw values are Kafka's API keys.
+    /// The kinds of requests to the cluster; raw values are Kafka's API keys.
     public enum API: Int16, Sendable, CaseIterable {
         case produce = 0
         case fetch = 1
@@ -24,7 +25,7 @@ public final class EmbeddedBroker: Sendable {
         case endTxn = 26
         case txnOffsetCommit = 28
 
-        /// By the name that Kafka's documentation uses (`Produce`, `OffsetCommit`), in any case.
+        /// Finds a kind by the name that Kafka's documentation uses (`Produce`, `OffsetCommit`), in any case.
         public init?(name: String) {
             guard let api = Self.allCases.first(where: { "\($0)".lowercased() == name.lowercased() }) else {
                 return nil
@@ -42,7 +43,10 @@ public final class EmbeddedBroker: Sendable {
     /// `host:port` of each broker, separated by commas.
     public let bootstrapServers: String
 
-    /// - Parameter topics: partitions by topic name; topics that are not named come into being on first use, with 4.
+    /// Starts the brokers.
+    /// - Parameter topics: The number of partitions by topic name. Topics that are not named come into being on first use,
+    ///   with 4 partitions.
+    /// - Throws: `other` when the system has no port or file descriptor left.
     public init(brokers: Int = 1, topics: [String: Int] = [:]) throws(KafkaError) {
         let client = try ClientSettings.makeClient(RD_KAFKA_PRODUCER, ["log_level": "2"], events: 0, log: nil)
         guard let cluster = rd_kafka_mock_cluster_new(client, Int32(brokers)) else {
@@ -93,7 +97,7 @@ public final class EmbeddedBroker: Sendable {
         if code != RD_KAFKA_RESP_ERR_NO_ERROR { throw KafkaError(code, doing: what) }
     }
 
-    /// The number of an error by librdkafka's name for it (`NOT_LEADER_FOR_PARTITION`, `_TRANSPORT`, `NO_ERROR`).
+    /// Returns the number of an error by librdkafka's name for it (`NOT_LEADER_FOR_PARTITION`, `_TRANSPORT`, `NO_ERROR`).
     public static func errorCode(named name: String) -> Int32? {
         var (table, count): (UnsafePointer<rd_kafka_err_desc>?, Int) = (nil, 0)
         rd_kafka_get_err_descs(&table, &count)
@@ -104,8 +108,8 @@ public final class EmbeddedBroker: Sendable {
         return nil
     }
 
-    /// How long a new group waits for more members, where the running library can set it (from 2.6.0; else 3 s).
-    /// - Returns: whether it could.
+    /// Sets how long a new group waits for more members, where the running library can set it (from 2.6.0; else 3 s).
+    /// - Returns: True when the library could set it.
     @discardableResult
     public func setGroupDelay(_ time: Duration) -> Bool {
         locsearch_mock_group_delay(handles.cluster, Int32(time.wholeMilliseconds)) == 0

@@ -7,8 +7,10 @@ internal import EventLoop
     import Darwin
 #endif
 
-/// A pipe into which librdkafka's queues write their number when they stop being empty; an event loop reads it.
-/// A number lost because the pipe is full is made up for by the owner's regular look at all queues.
+/// A pipe into which librdkafka's queues write their number when they stop being empty, and which an event loop reads.
+///
+/// A number is lost when the pipe is full. The owner makes up for that by looking at all queues regularly. Safe to use from
+/// any thread.
 final class QueueSignal: Sendable {
     let readEnd: Int32
     private let writeEnd: Int32
@@ -36,6 +38,7 @@ final class QueueSignal: Sendable {
         rd_kafka_queue_io_event_enable(queue, writeEnd, &payload, 4)  // copies the payload
     }
 
+    /// Has `queue` write nothing any more.
     func disconnect(_ queue: OpaquePointer) { rd_kafka_queue_io_event_enable(queue, -1, nil, 0) }
 
     /// Takes out the numbers written so far.

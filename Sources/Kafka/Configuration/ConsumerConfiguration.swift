@@ -8,10 +8,14 @@ public struct ConsumerConfiguration: Sendable, Hashable, CustomStringConvertible
     public var groupInstanceID: String?
     /// `kafka.assignor`: `range`, `roundrobin` or `cooperative-sticky`. `nil`: by the version table.
     public var assignor: String?
+    /// `kafka.startFrom`: where reading begins in partitions for which the group has committed no offset.
+    public var startFrom = StartPosition.earliest
+    /// `kafka.security.*`: how to connect and log in.
     public var security = KafkaSecurity()
     /// `kafka.properties`: librdkafka's own, passed through; they win over every default.
     public var properties: [String: String] = [:]
 
+    /// - Parameter bootstrapServers: `host:port`, separated by commas. At least one.
     public init(bootstrapServers: String) { self.bootstrapServers = bootstrapServers }
 
     /// Without passwords, and so without the values of properties.
@@ -27,17 +31,18 @@ public struct ConsumerConfiguration: Sendable, Hashable, CustomStringConvertible
     func librdkafka(_ version: LibraryVersion) throws(KafkaError) -> [String: String] {
         var all = version.defaults(for: .consumer)
         all["auto.offset.reset"] = "earliest"
-        // Per partition, as each has a queue of its own: memory stays flat however many requests wait.
+        // This is per partition, because each has a queue of its own: memory stays flat however many requests wait.
         all["queued.max.messages.kbytes"] = "4096"
         // Fetches are for small requests, not for bulk: less buffer behind each prefetched record.
         all["fetch.wait.max.ms"] = "100"
-        // Members hear of a rebalance by their heartbeats, and it ends when the last has heard: until then what moves is
-        // nobody's, a part of the fleet's rate limit too. librdkafka's 3 s would be idle time at every change.
+        // Members hear of a rebalance by their heartbeats, and it ends when the last has heard. Until then nobody works on
+        // the partitions that move, nor uses their part of the fleet's rate limit: librdkafka's 3 s would be idle time at
+        // every change.
         all["heartbeat.interval.ms"] = "1000"
         all["socket.nagle.disable"] = "true"
         all["log.connection.close"] = "false"
         if properties["group.protocol"] == "consumer" {
-            // There the broker decides both, and the library refuses who sets them.
+            // With that protocol the broker decides both, and the library refuses clients that set them.
             all["heartbeat.interval.ms"] = nil
             all["partition.assignment.strategy"] = nil
         }
@@ -47,6 +52,8 @@ public struct ConsumerConfiguration: Sendable, Hashable, CustomStringConvertible
         let fixed = [
             "bootstrap.servers": bootstrapServers, "group.id": groupID, "enable.auto.commit": "false",
             "enable.auto.offset.store": "false",
+            // A request whose transaction was aborted was never made.
+            "isolation.level": "read_committed",
         ]
         return try ClientSettings.merge(all, fixed: fixed, user: properties)
     }

@@ -4,15 +4,17 @@ public struct ProducerConfiguration: Sendable, Hashable, CustomStringConvertible
     public var bootstrapServers: String
     /// `kafka.linger`: how long a record waits for others to share its batch. Whole milliseconds, at least 0.
     public var linger: Duration = .milliseconds(5)
-    /// How much longer while the loop has no rest: requests wait for their turn then, and larger batches leave them more of
-    /// the processor. Zero: never. Never with `transactionalID` either.
+    /// How much longer a record waits while the loop has no rest. Requests wait for their turn then, and larger batches
+    /// leave them more of the processor. Zero switches it off, and so does `transactionalID`.
     public var busyLinger: Duration = .zero
     /// Names this instance for transactions, so that its predecessor is fenced off; `nil`: no transactions.
     public var transactionalID: String?
+    /// `kafka.security.*`: how to connect and log in.
     public var security = KafkaSecurity()
     /// `kafka.properties`: librdkafka's own, passed through; they win over every default.
     public var properties: [String: String] = [:]
 
+    /// - Parameter bootstrapServers: `host:port`, separated by commas. At least one.
     public init(bootstrapServers: String) { self.bootstrapServers = bootstrapServers }
 
     /// Without passwords, and so without the values of properties.
@@ -27,12 +29,12 @@ public struct ProducerConfiguration: Sendable, Hashable, CustomStringConvertible
     func librdkafka(_ version: LibraryVersion) throws(KafkaError) -> [String: String] {
         var all = version.defaults(for: .producer)
         all["linger.ms"] = "\(linger.wholeMilliseconds)"
-        // Java's default, so that outcomes share partitions with what other producers write under the same key.
+        // Java's default, so that outcomes share partitions with records that other producers write under the same key.
         all["partitioner"] = "murmur2_random"
         all["queue.buffering.max.messages"] = "20000"
         all["queue.buffering.max.kbytes"] = "65536"
-        // What is too large is the topic's to say: its dead letters must be able to hold whatever the requests topic does.
-        // Batches of several records stay within batch.size, 1 MB.
+        // The topic decides which records are too large: a dead letter must be able to hold whatever the requests topic
+        // does. Batches of several records stay within batch.size, 1 MB.
         all["message.max.bytes"] = "16777216"
         all["socket.nagle.disable"] = "true"
         all["log.connection.close"] = "false"

@@ -9,11 +9,16 @@ final class PartitionSource {
     var mayHaveRecords = true
     /// True while its owner wants its records left where they are.
     var isHeld = false
-    /// True from the revocation on: nothing more is read.
-    var isRevoked = false
+    /// False from the revocation on, and where it is not known where to begin: nothing is read.
+    var isReadable = true
 
     /// The offset that the broker confirmed last; `nil` until it is known that there is one.
     var committed: Int64?
+    /// Where reading begins in a partition for which the group has committed nothing; `nil` until that is known, and where
+    /// something is committed.
+    var start: Int64?
+    /// Where the partition ended when it was assigned; `nil` until that is known.
+    var endAtStart: Int64?
     /// The offset stored last for the next commit.
     var stored: Int64?
 
@@ -21,6 +26,15 @@ final class PartitionSource {
         self.partition = partition
         self.number = number
         self.queue = queue
+    }
+
+    /// True once the broker has said what is committed and where the partition ends.
+    var isKnown: Bool { endAtStart != nil && (committed ?? start) != nil }
+
+    /// How many records wait; `nil` until that is known.
+    var lag: Int64? {
+        guard let endAtStart, let begin = committed ?? start else { return nil }
+        return max(0, endAtStart - begin)
     }
 
     var hasUncommitted: Bool { stored != nil && stored != committed }

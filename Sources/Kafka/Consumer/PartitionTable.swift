@@ -64,7 +64,7 @@ final class PartitionTable {
     private func remove(_ source: PartitionSource) {
         guard sources.removeValue(forKey: source.number) != nil else { return }
         if numbers[source.partition.id] == source.number { numbers[source.partition.id] = nil }
-        source.isRevoked = true
+        source.isReadable = false
         source.queue.close()
     }
 
@@ -92,7 +92,7 @@ final class PartitionTable {
         from source: PartitionSource, upTo limit: Int, into records: inout [ConsumerRecord],
         report: (KafkaError) -> Void
     ) -> Int {
-        guard source.mayHaveRecords, !source.isHeld, !source.isRevoked else { return 0 }
+        guard source.mayHaveRecords, !source.isHeld, source.isReadable else { return 0 }
 
         var taken = 0
         while taken < limit {

@@ -5,6 +5,9 @@ extension Setting {
     private static let kafka: [Setting] = [
         Setting("kafka.bootstrapServers", .addresses, "localhost:9092", "brokers to ask first"),
         Setting("kafka.groupId", .text, "location-search-worker", "the group whose members share the requests"),
+        Setting(
+            "kafka.startFrom", .startPosition, "earliest",
+            "where a group begins that has committed no offset yet: with all there is, what comes, or a time"),
         Setting("kafka.groupInstanceId", .text, nil, "makes the member static: a quick restart moves no partitions"),
         Setting(
             "kafka.assignor", .choice(["range", "roundrobin", "cooperative-sticky"]), nil,

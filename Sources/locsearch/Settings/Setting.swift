@@ -1,3 +1,5 @@
+import Kafka
+
 /// One setting: its name, what it may hold, and what it is for. The table of all of them is `Setting.all`; parsing,
 /// checks, `locsearch config`, `--help` and the table in `docs/settings.md` come from it.
 struct Setting: Sendable {
@@ -13,6 +15,8 @@ struct Setting: Sendable {
         /// `250ms`, `5s`, `2m`, `1h`.
         case duration(ClosedRange<Duration>, canBeOff: Bool)
         case choice([String])
+        /// `earliest`, `latest`, or an RFC 3339 time.
+        case startPosition
         /// Several of them, each once, separated by commas.
         case list([String])
         /// `a=b,c=d`.
@@ -74,6 +78,7 @@ struct Setting: Sendable {
             "a duration from \(range.lowerBound.text) to \(range.upperBound.text), such as 250ms, 5s or 2m"
                 + (canBeOff ? ", or off" : "")
         case .choice(let values): "one of " + values.joined(separator: ", ")
+        case .startPosition: "earliest, latest, or an RFC 3339 time such as 2026-11-22T09:30:00Z"
         case .list(let values): "some of " + values.joined(separator: ", ") + ", separated by commas"
         case .properties: "name=value pairs separated by commas"
         case .url: "an http or https URL without ? and #"
@@ -130,6 +135,7 @@ struct Setting: Sendable {
         case .duration(let range, let canBeOff):
             fits = (canBeOff && value == "off") || (Duration(text: value).map(range.contains) ?? false)
         case .choice(let values): fits = values.contains(value)
+        case .startPosition: fits = StartPosition(text: value) != nil
         case .list(let values):
             let entries = Self.entries(value)
             guard !entries.isEmpty, entries.allSatisfy(values.contains), Set(entries).count == entries.count else {

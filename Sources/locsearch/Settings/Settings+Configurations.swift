@@ -44,6 +44,7 @@ extension Settings {
         consumer.groupID = text("kafka.groupId")
         consumer.groupInstanceID = self["kafka.groupInstanceId"]
         consumer.assignor = self["kafka.assignor"]
+        if let start = StartPosition(text: text("kafka.startFrom")) { consumer.startFrom = start }
         consumer.security = try security()
         consumer.properties = properties
         return consumer

@@ -1,0 +1,16 @@
+import EventContract
+import Kafka
+
+extension StartPosition {
+    /// Reads `earliest`, `latest` or an RFC 3339 time.
+    /// - Returns: `nil` when the text is none of them.
+    init?(text: String) {
+        switch text {
+        case "earliest": self = .earliest
+        case "latest": self = .latest
+        default:
+            guard let time = EventTime(rfc3339: Array(text.utf8)) else { return nil }
+            self = .time(milliseconds: time.milliseconds)
+        }
+    }
+}

@@ -1,0 +1,88 @@
+import InMemoryLogging
+import Logging
+import Testing
+
+@testable import Kafka
+
+/// What is said about brokers that are away, and how often the same is said.
+struct ReportTests {
+    // MARK: - Brokers that are away
+
+    static let lines: [(line: String, address: String, reason: String)] = [
+        (
+            "127.0.0.1:1/bootstrap: Connect to ipv4#127.0.0.1:1 failed: Connection refused (after 0ms in state CONNECT)",
+            "127.0.0.1:1", "Connection refused"
+        ),
+        (
+            "[thrd:kafka:9092/bootstrap]: kafka:9092/bootstrap: Failed to resolve 'kafka:9092': Name or service not known "
+                + "(after 12ms in state CONNECT)", "kafka:9092",
+            "Failed to resolve 'kafka:9092': Name or service not known"
+        ),
+        (
+            "sasl_ssl://[::1]:9093/3: SASL authentication error: Authentication failed (after 8ms in state AUTH_REQ)",
+            "[::1]:9093", "SASL authentication error: Authentication failed"
+        ),
+        (
+            "ssl://kafka:9093/bootstrap: SSL handshake failed: certificate verify failed (after 4ms in state "
+                + "SSL_HANDSHAKE, 3 identical error(s) suppressed)", "kafka:9093",
+            "SSL handshake failed: certificate verify failed"
+        ),
+    ]
+
+    @Test(arguments: lines)
+    func brokerAndReasonAreReadOutOfALine(line: String, address: String, reason: String) throws {
+        let parsed = try #require(BrokerFailures.parse(line))
+        #expect(parsed.address == address)
+        #expect(parsed.reason == reason)
+    }
+
+    @Test(arguments: ["", "1/1 brokers are down", "GroupCoordinator: Disconnected", "a:b/1: x", "kafka:9092: no id"])
+    func lineAboutNoBrokerIsLeftOut(line: String) { #expect(BrokerFailures.parse(line) == nil) }
+
+    @Test func eachBrokerIsListedOnceWithItsLastReason() {
+        let failures = BrokerFailures()
+        failures.note(line: "a:1/bootstrap: Disconnected (after 3ms in state UP)")
+        failures.note(
+            line: "b:2/bootstrap: Connect to ipv4#10.0.0.1:2 failed: No route to host (after 3ms in state CONNECT)")
+        failures.note(line: "a:1/1: Connect to ipv4#10.0.0.2:1 failed: Connection refused (after 3ms in state CONNECT)")
+        #expect(failures.summary == "a:1 (Connection refused), b:2 (No route to host)")
+
+        failures.clear()
+        #expect(failures.summary == nil)
+    }
+
+    // MARK: - Repetitions
+
+    @Test func lineOfAKindComesOncePerPeriodAndSaysHowManyWereLeftOut() {
+        var limiter = RepeatLimiter<String>(period: .seconds(30))
+        let start = ContinuousClock.now
+
+        #expect(limiter.admit("a", at: start) == 0)
+        for second in 1..<30 { #expect(limiter.admit("a", at: start + .seconds(second)) == nil) }
+        #expect(limiter.admit("b", at: start + .seconds(2)) == 0)
+        #expect(limiter.admit("a", at: start + .seconds(30)) == 29)
+        #expect(limiter.admit("a", at: start + .seconds(60)) == 0)
+    }
+
+    @Test func limiterRemembersNoMoreKindsThanItMay() {
+        var limiter = RepeatLimiter<Int>(period: .seconds(30), maxKinds: 3)
+        let start = ContinuousClock.now
+        for kind in 0..<10 { #expect(limiter.admit(kind, at: start) == 0) }
+
+        #expect(limiter.admit(0, at: start) == nil)
+        #expect(limiter.admit(9, at: start) == 0, "not remembered, and so not limited")
+        #expect(limiter.admit(9, at: start + .seconds(30)) == 0)
+        #expect(limiter.admit(9, at: start + .seconds(31)) == nil)
+    }
+
+    @Test func clientsLinesThatDifferInNumbersOnlyAreWrittenOnce() {
+        let notebook = InMemoryLogHandler()
+        let log = ClientLog(Logger(label: "test") { _ in notebook })
+        for second in 0..<20 {
+            log.write(level: 4, facility: "PARTCNT", "Topic dl partition \(second) is not available: unauthorized")
+        }
+        log.write(level: 4, facility: "TERM", "something else")
+
+        #expect(notebook.entries.count == 2)
+    }
+}

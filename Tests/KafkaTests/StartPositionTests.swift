@@ -1,0 +1,192 @@
+import EventLoop
+import InMemoryLogging
+import Logging
+import TestSupport
+import Testing
+
+@testable import Kafka
+
+/// Where a group begins to read, and what is known of its offsets before it commits any.
+@Suite(.serialized, .timeLimit(.minutes(3)))
+struct StartPositionTests {
+    /// Subscribes and waits until the only partition's offsets are known.
+    private func join(
+        _ consumer: KafkaConsumer, _ bench: KafkaBench, listener: Notes
+    ) async throws -> KafkaConsumer.Position {
+        try await consumer.subscribe(to: [bench.topic], listener: listener)
+        try await eventually("the offsets are known") {
+            let position = await consumer.positions.first
+            return position?.committed != nil && position?.end != nil
+        }
+        return try #require(await consumer.positions.first)
+    }
+
+    @Test func groupWithoutOffsetsThatStartsFromLatestReadsOnlyWhatComesLater() async throws {
+        let bench = try KafkaBench(partitions: 1)
+        let (producer, notes) = (try bench.producer(), Notes())
+        try await bench.fill(10, partition: 0, with: producer)
+        let consumer = try bench.consumer { $0.startFrom = .latest }
+
+        #expect(try await join(consumer, bench, listener: notes).committed == 10)
+        try await bench.fill(3, partition: 0, with: producer)
+
+        #expect(try await consumer.read(3).map(\.offset) == [10, 11, 12])
+        await consumer.close()
+        await producer.close()
+        bench.loop.stop()
+    }
+
+    /// The first member finishes nothing. Its successor must not look for the latest offset again.
+    @Test func nextMemberSkipsNothingThatTheFirstLeftUnfinished() async throws {
+        let bench = try KafkaBench(partitions: 1)
+        let (producer, notes) = (try bench.producer(), Notes())
+        try await bench.fill(10, partition: 0, with: producer)
+        let first = try bench.consumer { $0.startFrom = .latest }
+        _ = try await join(first, bench, listener: notes)
+        try await bench.fill(5, partition: 0, with: producer)
+        #expect(try await first.read(5).count == 5)
+        await first.close()
+
+        let second = try bench.consumer { $0.startFrom = .latest }
+        try await second.subscribe(to: [bench.topic], listener: notes)
+
+        #expect(try await second.read(5).map(\.offset) == [10, 11, 12, 13, 14])
+        await second.close()
+        await producer.close()
+        bench.loop.stop()
+    }
+
+    @Test func groupWithCommittedOffsetGoesOnThereWhereverNewOnesStart() async throws {
+        let bench = try KafkaBench(partitions: 1)
+        let (producer, notes) = (try bench.producer(), Notes())
+        try await bench.fill(10, partition: 0, with: producer)
+        let first = try bench.consumer()
+        try await first.subscribe(to: [bench.topic], listener: notes)
+        let partition = try #require(try await first.read(10).first).partition
+        await first.store([(partition: partition, next: 4)])
+        await first.close()
+
+        let second = try bench.consumer { $0.startFrom = .latest }
+        try await second.subscribe(to: [bench.topic], listener: notes)
+
+        #expect(try await second.read(6).map(\.offset) == Array(4..<10))
+        await second.close()
+        await producer.close()
+        bench.loop.stop()
+    }
+
+    @Test func timeAfterTheLastRecordStartsWithWhatComesLater() async throws {
+        let bench = try KafkaBench(partitions: 1)
+        let (producer, notes) = (try bench.producer(), Notes())
+        try await bench.fill(10, partition: 0, with: producer)
+        let consumer = try bench.consumer { $0.startFrom = .time(milliseconds: 4_000_000_000_000) }
+
+        #expect(try await join(consumer, bench, listener: notes).committed == 10)
+        try await bench.fill(1, partition: 0, with: producer)
+
+        #expect(try await consumer.read(1).map(\.offset) == [10])
+        await consumer.close()
+        await producer.close()
+        bench.loop.stop()
+    }
+
+    @Test(.enabled(if: !TestBroker.isEmbedded, "the embedded broker looks up no offset by its time"))
+    func groupStartsWithTheFirstRecordThatIsNotBeforeItsTime() async throws {
+        let bench = try KafkaBench(partitions: 1)
+        let (producer, notes) = (try bench.producer(), Notes())
+        for second in Int64(0)..<10 {
+            let timestamp = 1_700_000_000_000 + second * 1000
+            try await producer.send(
+                ProducerRecord(topic: bench.topic, partition: 0, value: [1], timestamp: timestamp))
+        }
+        let consumer = try bench.consumer { $0.startFrom = .time(milliseconds: 1_700_000_006_500) }
+
+        #expect(try await join(consumer, bench, listener: notes).committed == 7)
+
+        #expect(try await consumer.read(3).map(\.offset) == [7, 8, 9])
+        await consumer.close()
+        await producer.close()
+        bench.loop.stop()
+    }
+
+    // MARK: - Positions
+
+    @Test func positionShowsTheCommittedOffsetBeforeTheFirstCommitOfAnAssignment() async throws {
+        let bench = try KafkaBench(partitions: 1)
+        let (producer, notes) = (try bench.producer(), Notes())
+        try await bench.fill(10, partition: 0, with: producer)
+        let first = try bench.consumer()
+        try await first.subscribe(to: [bench.topic], listener: notes)
+        let partition = try #require(try await first.read(10).first).partition
+        await first.store([(partition: partition, next: 4)])
+        await first.close()
+
+        let second = try bench.consumer()
+        let position = try await join(second, bench, listener: notes)
+
+        #expect(position.committed == 4)
+        #expect(position.end == 10)
+        await second.close()
+        await producer.close()
+        bench.loop.stop()
+    }
+
+    @Test func positionOfAGroupWithoutOffsetsShowsWhereReadingBegins() async throws {
+        let bench = try KafkaBench(partitions: 1)
+        let (producer, notes) = (try bench.producer(), Notes())
+        try await bench.fill(10, partition: 0, with: producer)
+        let consumer = try bench.consumer()
+
+        let position = try await join(consumer, bench, listener: notes)
+
+        #expect(position.committed == 0)
+        #expect(position.end == 10)
+        await consumer.close()
+        await producer.close()
+        bench.loop.stop()
+    }
+
+    @Test func positionShowsWhatATransactionCommitted() async throws {
+        let bench = try KafkaBench(partitions: 1)
+        let (producer, notes) = (try bench.producer(), Notes())
+        try await bench.fill(10, partition: 0, with: producer)
+        let consumer = try bench.consumer()
+        let partition = try await join(consumer, bench, listener: notes).partition
+
+        await consumer.noteCommitted([(partition: partition, next: 7)])
+        await consumer.noteCommitted([(partition: AssignedPartition(partition.id, epoch: 99), next: 9)])
+
+        #expect(await consumer.positions.first?.committed == 7)
+        await consumer.close()
+        await producer.close()
+        bench.loop.stop()
+    }
+
+    // MARK: - The first assignment
+
+    @Test func firstAssignmentSaysHowManyRequestsWaitAndHowOldTheOldestIs() async throws {
+        let bench = try KafkaBench(partitions: 1)
+        let (producer, notes, notebook) = (try bench.producer(), Notes(), InMemoryLogHandler())
+        let record = ProducerRecord(topic: bench.topic, partition: 0, value: [1], timestamp: 1_700_000_000_000)
+        try await producer.send(record)
+        try await bench.fill(9, partition: 0, with: producer)
+        let consumer = try bench.consumer(notebook: notebook)
+
+        try await consumer.subscribe(to: [bench.topic], listener: notes)
+        #expect(try await consumer.read(10).count == 10)
+
+        try await eventually("the line is written") { notebook.entries.contains { Self.isBacklogLine($0) } }
+        let line = try #require(notebook.entries.first { Self.isBacklogLine($0) })
+        #expect(line.metadata["requests"] == "10")
+        let oldest = try #require(line.metadata["oldest"].map { "\($0)" }?.split(separator: " ").first)
+        #expect(try #require(Int(oldest)) > 60_000_000)
+        #expect(notebook.entries.count { Self.isBacklogLine($0) } == 1)
+        await consumer.close()
+        await producer.close()
+        bench.loop.stop()
+    }
+
+    private static func isBacklogLine(_ entry: InMemoryLogHandler.Entry) -> Bool {
+        "\(entry.message)".contains("requests wait")
+    }
+}
