@@ -1,15 +1,17 @@
-/// The librdkafka that is running, and the one table of what depends on it.
+/// A version of librdkafka, and the one table of what depends on it.
 public struct LibraryVersion: Sendable, Hashable, Comparable, CustomStringConvertible {
-    /// As `rd_kafka_version()` gives it: 0xMMmmrrpp.
+    /// The version as `rd_kafka_version()` gives it, 0xMMmmrrpp.
     let number: Int32
 
+    /// Makes a version from its three numbers, such as 2, 8 and 0.
     public init(_ major: Int32, _ minor: Int32, _ patch: Int32 = 0) {
         number = major << 24 | minor << 16 | patch << 8 | 0xff
     }
 
-    /// - Parameter number: As `rd_kafka_version()` gives it.
+    /// - Parameter number: The version as `rd_kafka_version()` gives it.
     init(number: Int32) { self.number = number | 0xff }
 
+    /// The three numbers with dots between them, such as `2.8.0`.
     public var description: String { "\(number >> 24).\(number >> 16 & 0xff).\(number >> 8 & 0xff)" }
 
     public static func < (a: LibraryVersion, b: LibraryVersion) -> Bool { a.number < b.number }
@@ -21,7 +23,7 @@ extension LibraryVersion {
         enum Client: Sendable { case consumer, producer, both }
         let client: Client
         let property: String
-        /// The value for a version, `nil` to leave the library's own default.
+        /// Returns the value for a version; `nil` leaves the library's own default.
         let value: @Sendable (LibraryVersion) -> String?
         let reason: String
     }
@@ -47,7 +49,7 @@ extension LibraryVersion {
             reason: "client telemetry is on by default from 2.5.0 and asserted until 2.5.3; nobody asked for it"),
     ]
 
-    /// The properties of the table for one client of this version.
+    /// Returns the properties that the table gives a client of this version.
     func defaults(for client: Rule.Client) -> [String: String] {
         var properties: [String: String] = [:]
         for rule in Self.rules where rule.client == client || rule.client == .both {

@@ -22,13 +22,13 @@ struct ConfigurationTests {
         "transactional.id", "delivery.report.only.error", "enabled_events", "log.queue", "enable.partition.eof",
         "isolation.level", "test.mock.num.brokers", "rebalance_cb", "opaque",
     ])
-    func propertiesThatCorrectnessRestsOnAreRefusedByName(name: String) {
+    func configurationRefusesPropertiesThatCorrectnessRestsOn(name: String) {
         let error = #expect(throws: KafkaError.self) { try consumer([name: "1"]) }
         #expect(error?.kind == .configuration)
         #expect(error?.description.contains(name) == true)
     }
 
-    @Test func userPropertiesWinOverDefaultsAndOursOverNothingElse() throws {
+    @Test func usersPropertiesWinOverDefaultsAndReachTheRightClient() throws {
         let properties = try consumer(["auto.offset.reset": "latest", "client.id": "me", "linger.ms": "7"])
         #expect(properties["auto.offset.reset"] == "latest")
         #expect(properties["client.id"] == "me")
@@ -45,7 +45,7 @@ struct ConfigurationTests {
         #expect(all["acks"] == "all")
     }
 
-    @Test func rebalancesAreHeardOfWithinASecondUnlessTheBrokerDecides() throws {
+    @Test func heartbeatIsEverySecondUnlessTheBrokerDecides() throws {
         #expect(try consumer([:])["heartbeat.interval.ms"] == "1000")
         #expect(try consumer(["heartbeat.interval.ms": "200"])["heartbeat.interval.ms"] == "200")
         let decidedByBroker = try consumer(["group.protocol": "consumer"])
@@ -54,7 +54,7 @@ struct ConfigurationTests {
     }
 
     @Test(arguments: [("no.such.property", "1"), ("session.timeout.ms", "soon"), ("check.crcs", "perhaps")])
-    func aBadPropertyIsAnErrorThatNamesIt(name: String, value: String) throws {
+    func consumerNamesAPropertyThatLibrdkafkaRefuses(name: String, value: String) throws {
         let loop = try EventLoop()
         defer { loop.stop() }
         var configuration = ConsumerConfiguration(bootstrapServers: "127.0.0.1:1")
@@ -66,7 +66,7 @@ struct ConfigurationTests {
         #expect(error?.description.contains(name) == true)
     }
 
-    @Test func everySecuritySettingIsPassedOn() throws {
+    @Test func configurationPassesEverySecuritySettingOn() throws {
         var configuration = ConsumerConfiguration(bootstrapServers: "127.0.0.1:1")
         configuration.security.securityProtocol = "sasl_ssl"
         configuration.security.caFile = "/ca.pem"
@@ -89,7 +89,7 @@ struct ConfigurationTests {
             try consumer([:])["ssl.endpoint.identification.algorithm"] == "https")
     }
 
-    @Test func secretsAreNotInDescriptions() {
+    @Test func descriptionOfAConfigurationShowsNoSecret() {
         var consumer = ConsumerConfiguration(bootstrapServers: "127.0.0.1:1")
         consumer.security.saslPassword = Self.secret
         consumer.security.keyPassword = Self.secret
@@ -106,7 +106,7 @@ struct ConfigurationTests {
         #expect(dumped.contains("127.0.0.1:1"))
     }
 
-    @Test func secretsAreNotInErrorsNorInLogLines() async throws {
+    @Test func errorsAndLogLinesShowNoSecret() async throws {
         let lines = Lines()
         let log = Logger(label: "test") { _ in lines }
         let loop = try EventLoop()

@@ -9,7 +9,7 @@ import Testing
 struct GatheringTests {
     // MARK: - When
 
-    @Test func beginsWithoutRestAndEndsWithIt() {
+    @Test func gatheringBeginsWhenTheLoopHasNoRestAndEndsWhenItHas() {
         var gathering = Gathering(for: .milliseconds(20))
         var (now, asleep) = (ContinuousClock.now, Duration.zero)
         func pass(_ time: Duration, asleep rest: Duration) {
@@ -29,7 +29,7 @@ struct GatheringTests {
         #expect(!gathering.isOn)
     }
 
-    @Test func whatFoundNoRoomGoesFirst() {
+    @Test func gatheringWaitsUntilRecordsThatFoundNoRoomAreGone() {
         var gathering = Gathering(for: .milliseconds(20))
         gathering.look(asleep: .zero, at: .now + .seconds(1))
         #expect(gathering.isOn)
@@ -43,7 +43,7 @@ struct GatheringTests {
         #expect(gathering.isOn)
     }
 
-    @Test func isFullByRecordsAndByBytes() {
+    @Test func gatheringIsFullBy512RecordsOrByAMegabyte() {
         var (many, large) = (Gathering(for: .milliseconds(20)), Gathering(for: .milliseconds(20)))
         for place in 0..<511 { many.add(ProducerRecord(topic: "t", value: nil), slot: place) }
         #expect(!many.isFull)
@@ -55,7 +55,7 @@ struct GatheringTests {
         #expect(!large.isFull)
     }
 
-    @Test func withoutATimeNothingWaits() {
+    @Test func gatheringNeverBeginsWhenItsTimeIsZero() {
         var gathering = Gathering(for: .zero)
         gathering.look(asleep: .zero, at: .now + .seconds(1))
         #expect(!gathering.isOn)
@@ -63,7 +63,8 @@ struct GatheringTests {
 
     // MARK: - On a producer whose loop has no rest
 
-    /// Leaves the loop no rest until it is cancelled: longer jobs than looking for events takes, one behind the other.
+    /// Leaves the loop no rest until the task is cancelled, by one job after another that takes longer than a look for
+    /// events.
     private func busy(_ loop: EventLoop) -> Task<Void, Never> {
         Task(executorPreference: loop) {
             while !Task.isCancelled {
@@ -109,14 +110,14 @@ struct GatheringTests {
         bench.loop.stop()
     }
 
-    @Test func nothingIsLostAndTheOrderKept() async throws { try await allArrive(2000) }
+    @Test func gatheredRecordsAreWrittenInTheOrderOfTheirHandOver() async throws { try await allArrive(2000) }
 
-    @Test func aFullQueueMakesItWait() async throws {
+    @Test func gatheredRecordsWaitWhenTheLocalQueueIsFull() async throws {
         try await allArrive(500) { $0.properties["queue.buffering.max.messages"] = "10" }
     }
 
-    /// It fails when its turn comes, and alone.
-    @Test func oneThatIsTooLargeIsRefused() async throws {
+    /// The record fails when its turn comes, and no other with it.
+    @Test func gatheredRecordThatIsTooLargeIsRefusedAlone() async throws {
         let bench = try KafkaBench()
         let producer = try bench.producer {
             $0.busyLinger = .milliseconds(20)
@@ -141,7 +142,7 @@ struct GatheringTests {
         bench.loop.stop()
     }
 
-    @Test func flushAndCloseDoNotForgetIt() async throws {
+    @Test func flushWritesGatheredRecordsAndCloseFailsThem() async throws {
         let bench = try KafkaBench()
         let producer = try bench.producer { $0.busyLinger = .seconds(60) }
         let work = busy(bench.loop)
@@ -159,7 +160,7 @@ struct GatheringTests {
         bench.loop.stop()
     }
 
-    @Test func aTransactionIsNeverKeptWaiting() async throws {
+    @Test func recordsOfATransactionAreNeverGathered() async throws {
         let bench = try KafkaBench()
         let producer = try bench.producer {
             $0.busyLinger = .milliseconds(20)

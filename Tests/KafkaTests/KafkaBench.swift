@@ -28,9 +28,10 @@ struct KafkaBench: Sendable {
         return try KafkaProducer(loop: loop, configuration: configuration, log: log)
     }
 
-    /// - Parameter session: in ms. The embedded coordinator's groups never form below 3 s, others take 6 s or more; some
-    ///   form their groups with the members' heartbeats.
-    /// - Parameter notebook: gets the consumer's log instead of standard error.
+    /// - Parameters:
+    ///   - session: The session's time-out in milliseconds. The embedded coordinator's groups never form below 3 s, other
+    ///     brokers accept 6 s or more, and some form their groups with the members' heartbeats.
+    ///   - notebook: Gets the consumer's log instead of standard error.
     func consumer(
         _ group: String = "g", session: Int = 3000, notebook: InMemoryLogHandler? = nil,
         _ change: (inout ConsumerConfiguration) -> Void = { _ in }
@@ -57,7 +58,7 @@ struct KafkaBench: Sendable {
     }
 }
 
-/// Notes what a consumer tells, and can do something while a revocation waits.
+/// Notes which partitions a consumer was given and lost, and can do something while a revocation waits.
 actor Notes: RebalanceListener {
     private(set) var assigned: [AssignedPartition] = []
     private(set) var revoked: [AssignedPartition] = []

@@ -7,7 +7,7 @@ import Testing
 /// Back-pressure, failures and their kinds, on a real connection.
 @Suite(.serialized)
 struct ProducerTests {
-    @Test func aFullQueueMakesSendersWaitInOrderAndLosesNothing() async throws {
+    @Test func sendersWaitInOrderWhenTheLocalQueueIsFull() async throws {
         let bench = try KafkaBench(partitions: 1)
         let producer = try bench.producer { $0.properties["queue.buffering.max.messages"] = "10" }
         let consumer = try bench.consumer()
@@ -22,7 +22,7 @@ struct ProducerTests {
             try await group.waitForAll()
         }
         #expect(await producer.undelivered == 0)
-        // One caller's order stays through a full queue.
+        // The order of one caller's records survives a full queue.
         try await bench.fill(500, partition: 0, with: producer)
         try await consumer.subscribe(to: [bench.topic], listener: notes)
         let values = try await consumer.read(1000).map { String(decoding: $0.value ?? [], as: UTF8.self) }
@@ -33,7 +33,7 @@ struct ProducerTests {
         bench.loop.stop()
     }
 
-    @Test func aRecordThatIsTooLargeIsRefusedAndTheNextGoesThrough() async throws {
+    @Test func producerRefusesARecordThatIsTooLargeAndWritesTheNext() async throws {
         let bench = try KafkaBench()
         let producer = try bench.producer()
         let error = await #expect(throws: KafkaError.self) {
@@ -49,7 +49,7 @@ struct ProducerTests {
     }
 
     @Test(.enabled(if: TestBroker.isEmbedded, "only the embedded broker can be told to fail"))
-    func whatCannotBeDeliveredInTimeFailsAndSaysWhetherItMayBeInTheLog() async throws {
+    func undeliveredRecordFailsAndSaysWhetherItMayBeInTheLog() async throws {
         let bench = try KafkaBench()
         let producer = try bench.producer { $0.properties["message.timeout.ms"] = "500" }
         bench.broker.embedded?.set(broker: 1, isUp: false)
@@ -68,7 +68,7 @@ struct ProducerTests {
     }
 
     @Test(.enabled(if: TestBroker.isEmbedded, "only the embedded broker can be told to fail"))
-    func afterAFatalErrorEverySendFails() async throws {
+    func everySendFailsAfterAFatalError() async throws {
         let bench = try KafkaBench(partitions: 1)
         let producer = try bench.producer()
         try await producer.send(ProducerRecord(topic: bench.topic, value: [1]))
@@ -83,7 +83,7 @@ struct ProducerTests {
         bench.loop.stop()
     }
 
-    @Test func flushSendsWhatStillLingers() async throws {
+    @Test func flushWritesARecordThatStillLingers() async throws {
         let bench = try KafkaBench()
         let producer = try bench.producer { $0.linger = .seconds(60) }
         let receipt = try await producer.handOver(ProducerRecord(topic: bench.topic, value: [1]))
@@ -94,8 +94,8 @@ struct ProducerTests {
         bench.loop.stop()
     }
 
-    /// Its client is gone: nothing may touch it.
-    @Test func aProducerThatIsClosedBeforeItsFirstRecordRefusesAll() async throws {
+    /// The client is gone, so no call may touch it.
+    @Test func producerThatIsClosedBeforeItsFirstRecordRefusesEveryCall() async throws {
         let bench = try KafkaBench()
         let producer = try bench.producer { $0.transactionalID = "t" }
         await producer.close()
@@ -110,9 +110,10 @@ struct ProducerTests {
         bench.loop.stop()
     }
 
-    /// As where a worker's next part cannot be made: librdkafka's threads go on, and tell of brokers that are away.
+    /// A producer is dropped without `close` when the next part of a worker cannot be made. librdkafka's threads go on, and
+    /// write log lines about brokers that are away.
     @Test(.enabled(if: TestBroker.isEmbedded, "only the embedded broker can be told to fail"))
-    func aClientThatIsDroppedCanStillLog() async throws {
+    func clientThatIsDroppedWithoutCloseCanStillLog() async throws {
         let bench = try KafkaBench()
         for _ in 0..<10 { _ = (try bench.producer(), try bench.consumer()) }
         bench.broker.embedded?.set(broker: 1, isUp: false)

@@ -5,11 +5,12 @@ import Testing
 
 @testable import Kafka
 
-/// Partitions come and go. The mock coordinator is slow: seconds for each rebalance.
+/// Partitions come and go. The embedded coordinator takes seconds for each rebalance.
 @Suite(.serialized)
 struct RebalanceTests {
-    /// What is stored while a revocation waits is committed before the other member reads: nothing is read twice.
-    @Test func partitionsAreHandedOverAfterTheirLastOffsetIsCommitted() async throws {
+    /// Offsets that are stored while a revocation waits are committed before the other member reads, so nothing is read
+    /// twice.
+    @Test func nextMemberReadsOnlyAfterTheLastOffsetIsCommitted() async throws {
         // A heartbeat that crosses the forming of the group makes its member join once more. The mock refuses commits
         // until the group has formed again (a real broker takes them): rare, and another group does better.
         for _ in 1...3 {
@@ -18,7 +19,7 @@ struct RebalanceTests {
         Issue.record("every commit before a handover was refused")
     }
 
-    /// - Returns: `false` when the group refused the commit; then the consumer said so, and what was not committed is read
+    /// - Returns: False when the group refused the commit. Then the consumer said so, and the other member reads everything
     ///   again.
     private func commitsBeforeHandingOver() async throws -> Bool {
         let bench = try KafkaBench(partitions: 2)
@@ -31,7 +32,7 @@ struct RebalanceTests {
         let second = try bench.consumer(session: 10_000) { $0.assignor = "cooperative-sticky" }
         for partition in [Int32(0), 1] { try await bench.fill(20, partition: partition, with: producer) }
         let firstNotes = Notes { @Sendable [first] in
-            // As if the last of what was in flight finished only now.
+            // Stands for requests in flight that finish only now.
             let notes = await first.positions.map { (partition: $0.partition, next: Int64(15)) }
             await first.store(notes)
         }
@@ -44,7 +45,7 @@ struct RebalanceTests {
         #expect(read.map(\.offset) == (isRefused ? [0, 1, 2, 3, 4] : [15, 16, 17, 18, 19]))
         let moved = try #require(read.first).partition
         #expect(await firstNotes.revoked.map(\.id) == [moved.id])
-        // Late for an assignment that is over: left out, and no harm to the new owner's offsets.
+        // An offset for an assignment that is over is left out, and the new owner's offsets are not harmed.
         let stale = await first.staleOffsets
         let old = try #require(await firstNotes.revoked.first)
         await first.store([(partition: old, next: 3)])
@@ -56,9 +57,9 @@ struct RebalanceTests {
         return !isRefused
     }
 
-    /// The group thinks the member dead: what it has is lost, and nothing of it is committed.
+    /// The group thinks that the member is dead: its partitions are lost, and nothing of them is committed.
     @Test(.enabled(if: TestBroker.isEmbedded, "only the embedded broker can be told to fail"))
-    func lostPartitionsAreReportedAndNotCommitted() async throws {
+    func memberThatLostItsPartitionsIsToldAndCommitsNothing() async throws {
         let bench = try KafkaBench(partitions: 1)
         bench.broker.embedded?.setGroupDelay(.milliseconds(100))
         let (producer, consumer, notes) = (try bench.producer(), try bench.consumer(), Notes())
@@ -77,8 +78,8 @@ struct RebalanceTests {
         bench.loop.stop()
     }
 
-    /// Nobody reads for longer than `max.poll.interval.ms`: the member stays, its prefetch waits.
-    @Test func aMemberThatReadsNothingStaysInTheGroup() async throws {
+    /// Nobody reads for longer than `max.poll.interval.ms`. The member stays in the group, and its prefetch waits.
+    @Test func memberThatReadsNothingStaysInTheGroup() async throws {
         let bench = try KafkaBench(partitions: 1)
         bench.broker.embedded?.setGroupDelay(.milliseconds(100))
         let producer = try bench.producer()
@@ -87,7 +88,8 @@ struct RebalanceTests {
         try await bench.fill(10, partition: 0, with: producer)
         try await consumer.subscribe(to: [bench.topic], listener: notes)
         #expect(try await consumer.read(1).map(\.offset) == [0])
-        try await Task.sleep(for: .seconds(9))  // what is tested is that so much time does nothing
+        // The test is that so much time changes nothing, so there is no condition to wait for.
+        try await Task.sleep(for: .seconds(9))
         #expect(try await consumer.read(9).map(\.offset) == Array(1..<10))
         #expect(await notes.lost.isEmpty)
         #expect(await notes.revoked.isEmpty)
@@ -97,7 +99,7 @@ struct RebalanceTests {
     }
 
     @Test(.enabled(if: TestBroker.isEmbedded, "only the embedded broker can be told to fail"))
-    func aBrokerThatGoesAndComesBackIsNoticed() async throws {
+    func consumerNoticesABrokerThatGoesAndComesBack() async throws {
         let bench = try KafkaBench(partitions: 1)
         let (producer, consumer, notes) = (try bench.producer(), try bench.consumer(session: 30_000), Notes())
         try await bench.fill(1, partition: 0, with: producer)

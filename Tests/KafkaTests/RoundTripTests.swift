@@ -4,10 +4,10 @@ import Testing
 
 @testable import Kafka
 
-/// What is written is read, byte for byte, over a real connection.
+/// Records are read as they were written, byte for byte, over a real connection.
 @Suite(.serialized)
 struct RoundTripTests {
-    @Test func everyPartOfARecordComesBack() async throws {
+    @Test func consumerReadsEveryPartOfARecordAsItWasWritten() async throws {
         let bench = try KafkaBench(partitions: 1)
         let (producer, consumer, notes) = (try bench.producer(), try bench.consumer(), Notes())
         let headers = [
@@ -38,7 +38,7 @@ struct RoundTripTests {
         bench.loop.stop()
     }
 
-    @Test func aMemberThatComesBackGoesOnAtTheCommittedOffset() async throws {
+    @Test func memberThatComesBackGoesOnAtTheCommittedOffset() async throws {
         let bench = try KafkaBench(partitions: 1)
         let (producer, first, notes) = (try bench.producer(), try bench.consumer(), Notes())
         try await bench.fill(10, partition: 0, with: producer)
@@ -48,9 +48,9 @@ struct RoundTripTests {
         await first.store([(partition: partition, next: 4)])
         #expect(try await first.commit() == [partition: 4])
         #expect(await first.positions.first?.committed == 4)
-        // Stored and not committed: leaving the group commits it.
+        // This one is stored and not committed. Leaving the group commits it.
         await first.store([(partition: partition, next: 7)])
-        // Not ours any more, or never was: left out.
+        // An assignment that is over, or never was, is left out.
         await first.store([(partition: AssignedPartition(partition.id, epoch: 99), next: 9)])
         #expect(await first.staleOffsets == 1)
         await first.close()
@@ -64,9 +64,9 @@ struct RoundTripTests {
         bench.loop.stop()
     }
 
-    /// What was stored after a commit had begun is another commit's, however that one ends.
+    /// An offset that is stored after a commit has begun belongs to the next commit, however the first ends.
     @Test(.enabled(if: TestBroker.isEmbedded, "only the embedded broker can be told to fail"))
-    func aRefusalIsThatOfOneCommitOnly() async throws {
+    func commitThatBeginsAfterARefusedOneSucceeds() async throws {
         let bench = try KafkaBench(partitions: 1)
         let (producer, consumer, notes) = (try bench.producer(), try bench.consumer(), Notes())
         try await bench.fill(10, partition: 0, with: producer)
@@ -84,7 +84,7 @@ struct RoundTripTests {
         bench.loop.stop()
     }
 
-    @Test func aHeldPartitionWaitsAndStarvesNoOther() async throws {
+    @Test func consumerReadsOtherPartitionsWhileOneIsHeld() async throws {
         let bench = try KafkaBench(partitions: 2)
         let (producer, consumer, notes) = (try bench.producer(), try bench.consumer(), Notes())
         try await consumer.subscribe(to: [bench.topic], listener: notes)
@@ -103,7 +103,7 @@ struct RoundTripTests {
         bench.loop.stop()
     }
 
-    @Test func aWaitingReaderEndsWhenItsTaskIsCancelledOrTheConsumerCloses() async throws {
+    @Test func readerReturnsWhenItsTaskIsCancelledOrTheConsumerCloses() async throws {
         let bench = try KafkaBench(partitions: 1)
         let consumer = try bench.consumer()
         let notes = Notes()

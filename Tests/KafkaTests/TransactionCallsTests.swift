@@ -46,7 +46,7 @@ struct TransactionCallsTests {
 
         #expect(error?.kind == .timedOut)
         #expect(time >= .seconds(1))
-        #expect(time < .seconds(2))
+        #expect(time < .seconds(5))
         #expect(await bench.started.allSatisfy { $0 <= .milliseconds(100) })
         #expect(await bench.hasStrayCall)
         bench.loop.stop()
@@ -54,13 +54,14 @@ struct TransactionCallsTests {
 
     @Test func callThatBeginsBeforeTheEndIsLeftASecondAfterIt() async throws {
         let bench = try Bench()
-        await bench.end(by: .now + .milliseconds(300))
+        let end = ContinuousClock.now + .milliseconds(300)
+        await bench.end(by: end)
 
         let (error, time) = await bench.make(.abort)
 
         #expect(error?.kind == .timedOut)
-        #expect(time >= .milliseconds(1250))
-        #expect(time < .milliseconds(2500))
+        #expect(ContinuousClock.now >= end + .seconds(1))
+        #expect(time < .seconds(5))
         bench.loop.stop()
     }
 
@@ -73,7 +74,7 @@ struct TransactionCallsTests {
         let (error, time) = await making.value
 
         #expect(error?.kind == .timedOut)
-        #expect(time < .seconds(3))
+        #expect(time < .seconds(5))
         bench.loop.stop()
     }
 
