@@ -108,7 +108,8 @@ let package = Package(
             name: "LocationSearchTests", dependencies: ["EventLoop", "LocationSearch", "TestSupport"],
             swiftSettings: safe),
         .testTarget(
-            name: "PlaceProvidersTests", dependencies: ["HTTPTransport", "JSON", "PlaceProviders", "TestSupport"],
+            name: "PlaceProvidersTests",
+            dependencies: ["EventLoop", "HTTPTransport", "JSON", "PlaceProviders", "TestSupport"],
             resources: [.copy("Fixtures")], swiftSettings: safe),
         .testTarget(
             name: "EventContractTests", dependencies: ["EventContract", "TestSupport"], swiftSettings: spans),

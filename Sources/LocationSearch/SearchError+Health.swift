@@ -14,6 +14,7 @@ extension SearchError {
         switch code {
         case .upstreamUnavailable, .unreachable, .badResponse: return .failure
         case .timeout: return duration >= tellingTimeout ? .failure : .ignored
+        case .unauthorized where isUnexplained: return .failure
         case .unauthorized: return .trip(for: Self.unauthorizedPause)
         case .rateLimited where !allowsAttempt: return .trip(for: retryAfter ?? Self.quotaPause)
         case .notFound: return .success

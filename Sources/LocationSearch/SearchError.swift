@@ -39,6 +39,9 @@ public struct SearchError: Error, Hashable, Sendable {
     /// Whether another attempt within the same request makes sense. Narrower than `isRetryable`: a used-up daily quota
     /// may be asked for again tomorrow, not in this second.
     public var allowsAttempt: Bool
+    /// True when the answer does not say why it refuses: a 403 without a word may mean our key, or a firewall that
+    /// dislikes one request. Only an explained refusal may shut the provider for every request at once.
+    public var isUnexplained = false
 
     /// - Parameter allowsAttempt: `nil`: as the code's `isRetryable`, but for `circuitOpen` and `internal`, which
     ///   another attempt does not cure.

@@ -25,9 +25,16 @@ extension SearchError {
         let name = provider.rawValue
         let wait = retryAfter.flatMap(Self.delay)
         switch status {
-        case 401, 403:
+        case 401:
             self.init(
                 .unauthorized, "\(name) refuses our API key; check it and what it may be used for", httpStatus: status)
+        case 403:
+            // All three say in the body that they refuse a key (Hot Pepper with 200), so this comes from a front end.
+            self.init(
+                .unauthorized,
+                "\(name) refused this request without a reason (HTTP status 403); if others fail too, check the API key",
+                httpStatus: status)
+            isUnexplained = true
         case 408: self.init(.timeout, "\(name) gave up waiting; try again", httpStatus: status)
         case 413, 414, 431:
             self.init(.invalidRequest, "the request is too large for \(name)", httpStatus: status)

@@ -95,16 +95,16 @@ struct PaidCallsTests {
         }
     }
 
-    /// 401, 403 and Hot Pepper's error 2000.
+    /// 401, the legacy service's REQUEST_DENIED and Hot Pepper's error 2000.
     @Test func aRefusedKeyIsUsedOnceAndLoggedOnce() async throws {
         try await WorkerHouse.run(["HOTPEPPER_API_KEY": "wrong-hotpepper"]) { house in
             try await house.configureProviders(#"{"apis":["google-places"],"faults":{"UNAUTHENTICATED":1}}"#)
-            try await house.configureProviders(#"{"apis":["google-places-legacy"],"faults":{"403":1}}"#)
+            try await house.configureProviders(#"{"apis":["google-places-legacy"],"faults":{"REQUEST_DENIED":1}}"#)
             try await house.send(Self.providers.map { WorkerHouse.request($0, $0) })
             let first = try await house.outcomes(3)
             for provider in Self.providers { #expect(first[provider]?.code == "unauthorized") }
             #expect(first["google-places"]?.failure?.httpStatus == 401)
-            #expect(first["google-places-legacy"]?.failure?.httpStatus == 403)
+            #expect(first["google-places-legacy"]?.failure?.providerStatus == "REQUEST_DENIED")
             for provider in Self.providers { try await house.send(requests(provider, 10, provider)) }
             for outcome in try await house.outcomes(30).values {
                 #expect(outcome.code == "circuit-open")

@@ -1,0 +1,79 @@
+import EventLoop
+import HTTPTransport
+import LocationSearch
+import Resilience
+import Testing
+
+@testable import PlaceProviders
+
+/// What shuts a provider for every request: an answer that blames our key, not one that merely forbids one request.
+struct RefusedKeyTests {
+    private static let answers: [ProviderID: String] = [
+        .hotpepper: #"{"results":{"results_available":0,"shop":[]}}"#, .googlePlaces: "{}",
+        .googlePlacesLegacy: #"{"results":[],"status":"ZERO_RESULTS"}"#,
+    ]
+
+    /// What a firewall in front of a provider sends to a request that it dislikes.
+    private static let forbidden: Result<HTTPResponse, HTTPError> = .success(
+        HTTPResponse(status: 403, body: Array("<html><h1>403 Forbidden</h1></html>".utf8)))
+
+    private static func answer(_ status: Int, _ body: String) -> Result<HTTPResponse, HTTPError> {
+        .success(HTTPResponse(status: status, body: Array(body.utf8)))
+    }
+
+    /// Sends searches one after another through everything that stands before a provider.
+    /// - Returns: the code of each failure, `nil` for an answer.
+    private static func codes(
+        of keywords: [String], from provider: ProviderID, _ http: FakeHTTP
+    ) async throws -> [SearchError.Code?] {
+        let worker = SearchWorker(executor: try EventLoop())
+        var codes: [SearchError.Code?] = []
+        for keyword in keywords {
+            let report = await worker.report(
+                on: Providers.search(keyword: keyword), from: [Providers.service(provider, http)],
+                before: Deadline(.now + .seconds(30)), note: nil)
+            switch report.result {
+            case .success: codes.append(nil)
+            case .failure(let error): codes.append(error.code)
+            }
+        }
+        return codes
+    }
+
+    @Test(arguments: ProviderID.allCases)
+    func oneForbiddenKeywordDoesNotShutTheProviderForOthers(provider: ProviderID) async throws {
+        let http = FakeHTTP([Self.forbidden, Self.answer(200, try #require(Self.answers[provider]))])
+        let codes = try await Self.codes(of: ["' OR 1=1 --", "ramen", "sushi"], from: provider, http)
+        #expect(codes == [.unauthorized, nil, nil])
+        #expect(http.requests.count == 3)
+    }
+
+    /// A key that a front end refuses without a word is found out by its failing calls, as any outage is.
+    @Test(arguments: ProviderID.allCases)
+    func providerThatForbidsEverythingIsShutSoon(provider: ProviderID) async throws {
+        let http = FakeHTTP([Self.forbidden])
+        let codes = try await Self.codes(of: (0..<30).map { "keyword \($0)" }, from: provider, http)
+        #expect(codes.prefix(20).allSatisfy { $0 == .unauthorized })
+        #expect(http.requests.count == 20)
+    }
+
+    /// The answers by which each provider refuses a key, or a project.
+    static let refusals: [(ProviderID, status: Int, body: String)] = [
+        (.hotpepper, 200, #"{"results":{"error":[{"code":2000,"message":"key"}]}}"#),
+        (.hotpepper, 403, #"{"results":{"error":[{"code":2000,"message":"key"}]}}"#), (.hotpepper, 401, ""),
+        (.googlePlaces, 400, #"{"error":{"status":"INVALID_ARGUMENT","details":[{"reason":"API_KEY_INVALID"}]}}"#),
+        (.googlePlaces, 403, #"{"error":{"details":[{"reason":"API_KEY_SERVICE_BLOCKED"}]}}"#),
+        (.googlePlaces, 403, #"{"error":{"status":"PERMISSION_DENIED"}}"#), (.googlePlaces, 401, "<html>"),
+        (.googlePlacesLegacy, 200, #"{"status":"REQUEST_DENIED"}"#),
+        (.googlePlacesLegacy, 403, #"{"status":"REQUEST_DENIED"}"#),
+    ]
+    @Test(arguments: refusals)
+    func answerThatBlamesTheKeyShutsTheProviderAtOnce(
+        provider: ProviderID, status: Int, body: String
+    ) async throws {
+        let http = FakeHTTP([Self.answer(status, body)])
+        let codes = try await Self.codes(of: ["ramen", "sushi"], from: provider, http)
+        #expect(codes.first == .unauthorized)
+        #expect(http.requests.count == 1)
+    }
+}
