@@ -8,6 +8,10 @@ public protocol PlaceService: Sendable {
     /// Returns why this provider can never serve the request, whatever its state, and `nil` when it can. Makes no call.
     func refusal(of request: SearchRequest) -> SearchError?
 
+    /// Returns how likely this provider has what the request asks for, for `auto` to choose by. Makes no call, and is
+    /// asked only about requests that ``refusal(of:)`` lets pass.
+    func suitability(for request: SearchRequest) -> Suitability
+
     /// Makes exactly one HTTP call for a request and reads its answer.
     ///
     /// Each call passes the provider's limits on its own. A service whose request needs another call therefore returns
@@ -51,4 +55,9 @@ public struct FollowUpCall: Sendable, Hashable {
         self.delay = delay
         self.failureIfLate = failureIfLate
     }
+}
+
+extension PlaceService {
+    /// A provider without regions or recognisable ids of its own may have anything.
+    public func suitability(for request: SearchRequest) -> Suitability { .possible }
 }

@@ -1,23 +1,23 @@
-/// Chooses who is asked: the provider that the request names, or for `auto` every one that can serve it, best first.
+/// Chooses the providers to ask: the one that the request names, or for `auto` every one that can serve it, best first.
+/// What a provider can serve, and how well, is known to its service alone.
 public struct ProviderSelection: Sendable {
     private let services: [ProviderID: any PlaceService]
     private let order: [ProviderID]
 
     /// - Parameter services: the configured ones (those with an API key).
-    /// - Parameter order: `providers.order`, for `auto`; providers that are not in it serve only who names them.
+    /// - Parameter order: `providers.order`, which is for `auto`. A provider that it lacks serves requests that name it.
     public init(services: [any PlaceService], order: [ProviderID] = [.hotpepper, .googlePlaces]) {
         self.services = Dictionary(services.map { ($0.id, $0) }) { first, _ in first }
         self.order = order
     }
 
+    /// Returns the providers to ask for a request, best first.
     /// - Returns: at least one provider. More than one are alternatives: the next may be asked when one fails.
     /// - Throws: `unauthorized` when no suitable provider has a key, `invalid-request` when none that has can serve it.
     public func candidates(for request: SearchRequest) throws(SearchError) -> [any PlaceService] {
         switch request.provider {
         case .named(let id):
-            guard let service = services[id] else {
-                throw SearchError(.unauthorized, "\(id.rawValue) has no API key in this worker's settings")
-            }
+            guard let service = services[id] else { throw .noKey(of: id) }
             if let refusal = service.refusal(of: request) { throw refusal }
             return [service]
         case .auto:
@@ -30,6 +30,7 @@ public struct ProviderSelection: Sendable {
         guard !configured.isEmpty else {
             throw SearchError(.unauthorized, "no provider has an API key in this worker's settings")
         }
+
         var refusals: [SearchError] = []
         var capable: [any PlaceService] = []
         for service in configured {
@@ -39,30 +40,22 @@ public struct ProviderSelection: Sendable {
                 capable.append(service)
             }
         }
-        let suitable = capable.filter { Self.isSuitable($0.id, for: request) }
-        let chosen = suitable.isEmpty ? capable : suitable
-        guard !chosen.isEmpty else { throw Self.summary(of: refusals) }
+        guard !capable.isEmpty else { throw Self.summary(of: refusals) }
+
+        let chosen = Self.mostSuitable(of: capable, for: request)
         // An id is one provider's own: nobody else could make sense of it.
         return request.placeID != nil ? Array(chosen.prefix(1)) : chosen
     }
 
-    /// Hot Pepper knows Japan only: asked elsewhere it finds nothing, which would look like an answer.
-    private static func isSuitable(_ id: ProviderID, for request: SearchRequest) -> Bool {
-        switch (id, request.operation) {
-        case (.hotpepper, .search): request.location.map(Japan.contains) ?? false
-        case (.hotpepper, .details), (.hotpepper, .photo): isHotpepperID(request.placeID)
-        case (_, .details), (_, .photo): !isHotpepperID(request.placeID)
-        default: true
-        }
+    /// Keeps the services that suit the request best, in their order.
+    private static func mostSuitable(
+        of services: [any PlaceService], for request: SearchRequest
+    ) -> [any PlaceService] {
+        let best = services.reduce(Suitability.unlikely) { max($0, $1.suitability(for: request)) }
+        return services.filter { $0.suitability(for: request) == best }
     }
 
-    /// Hot Pepper's shop ids: `J` and 9 digits (its reference's examples and every recording seen).
-    private static func isHotpepperID(_ id: String?) -> Bool {
-        guard let id = id?.utf8, id.count == 10, id.first == UInt8(ascii: "J") else { return false }
-        return id.dropFirst().allSatisfy { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
-    }
-
-    /// The refusal itself where there is one; with several, the first says what is wrong with the request.
+    /// Returns the first refusal: the best provider's word on what is wrong with the request.
     private static func summary(of refusals: [SearchError]) -> SearchError {
         refusals.first ?? SearchError(.invalidRequest, "no configured provider can serve this request")
     }

@@ -68,6 +68,11 @@ public struct SearchError: Error, Hashable, Sendable {
         SearchError(.invalidRequest, "\(provider.rawValue) cannot serve this \(member): \(cure)", member: member)
     }
 
+    /// A provider for which this worker's settings hold no API key: asking it would look like the request's fault.
+    public static func noKey(of provider: ProviderID) -> SearchError {
+        SearchError(.unauthorized, "\(provider.rawValue) has no API key in this worker's settings")
+    }
+
     /// The request's deadline passed.
     public static let timedOut = SearchError(
         .timeout, "the deadline passed before the provider answered; ask again, or allow more time with timeoutMs")

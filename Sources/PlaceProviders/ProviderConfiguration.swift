@@ -30,8 +30,7 @@ extension ProviderConfiguration: CustomStringConvertible, CustomReflectable {
 extension ProviderConfiguration {
     /// Refuses to call without a key: providers answer that in ways that look like the request's fault.
     func checkKey(of provider: ProviderID) throws(SearchError) {
-        guard apiKey.isEmpty else { return }
-        throw SearchError(.unauthorized, "\(provider.rawValue) has no API key in this worker's settings")
+        guard !apiKey.isEmpty else { throw .noKey(of: provider) }
     }
 
     /// Refuses an answer that repeats our key, as a front end's page or a link might: its texts go into events.

@@ -64,4 +64,10 @@ struct HotpepperRequest {
         guard let start = Int(token), (1...1_000_000).contains(start) else { return nil }
         return start
     }
+
+    /// Returns true for texts in the form of shop ids: `J` and 9 digits, as in the reference and in every recording seen.
+    static func isShopID(_ text: String) -> Bool {
+        guard text.utf8.count == 10, text.utf8.first == UInt8(ascii: "J") else { return false }
+        return text.utf8.dropFirst().allSatisfy { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
+    }
 }

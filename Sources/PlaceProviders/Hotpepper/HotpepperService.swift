@@ -27,6 +27,16 @@ public struct HotpepperService: PlaceService {
         return nil
     }
 
+    public func suitability(for request: SearchRequest) -> Suitability {
+        switch request.operation {
+        case .search:
+            // Asked about a place abroad it finds nothing, which would look like an answer.
+            request.location.map(JapanArea.contains) == true ? .possible : .unlikely
+        case .details, .photo:
+            request.placeID.map(HotpepperRequest.isShopID) == true ? .certain : .unlikely
+        }
+    }
+
     public func call(
         for request: SearchRequest, followUp: FollowUpCall?, before deadline: Deadline
     ) async throws(SearchError) -> ProviderReply {

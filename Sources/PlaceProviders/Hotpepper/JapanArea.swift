@@ -1,11 +1,13 @@
-/// Where Hot Pepper has restaurants: the land of Japan and some sea around it, none of its neighbours' towns.
-enum Japan {
+import LocationSearch
+
+/// The area that Hot Pepper covers: the land of Japan and some sea around it, and none of its neighbours' towns.
+enum JapanArea {
     private struct Box {
         let latitude: ClosedRange<Double>
         let longitude: ClosedRange<Double>
     }
 
-    // Drawn by hand between the coasts: Busan (35.1, 129.1) and Ulsan lie outside, Tsushima (34.2-34.7, 129.2-129.5)
+    // The boxes are drawn by hand between the coasts: Busan (35.1, 129.1) and Ulsan lie outside, Tsushima (34.2-34.7, 129.2-129.5)
     // inside; Vladivostok (43.1, 131.9) and Sakhalin (from 45.9 north) outside, Wakkanai (45.4, 141.7) inside; Taiwan
     // (to 122.0 east) outside, Yonaguni (24.4, 123.0) inside.
     private static let boxes = [
@@ -18,6 +20,7 @@ enum Japan {
         Box(latitude: 20.0...33.0, longitude: 136.0...154.0),  // Ogasawara and the far islands
     ]
 
+    /// Returns true where Hot Pepper may have a restaurant.
     static func contains(_ position: Coordinate) -> Bool {
         boxes.contains { $0.latitude.contains(position.latitude) && $0.longitude.contains(position.longitude) }
     }
