@@ -47,23 +47,24 @@ let package = Package(
 
         .target(name: "Basics", swiftSettings: safe),
         .target(
-            name: "EventLoop", dependencies: ["CLinux", product("HeapModule", "swift-collections")],
+            name: "EventLoop", dependencies: ["Basics", "CLinux", product("HeapModule", "swift-collections")],
             swiftSettings: safe),
         .target(name: "JSON", dependencies: ["CScan"], swiftSettings: spans),
         .target(
             name: "Kafka",
-            dependencies: ["CRdkafka", "EventLoop", logging, product("DequeModule", "swift-collections")],
+            dependencies: ["Basics", "CRdkafka", "EventLoop", logging, product("DequeModule", "swift-collections")],
             swiftSettings: common),
-        .target(name: "HTTPTransport", dependencies: ["CCurl", "EventLoop"], swiftSettings: common),
+        .target(name: "HTTPTransport", dependencies: ["Basics", "CCurl", "EventLoop"], swiftSettings: common),
         .target(
             name: "Resilience", dependencies: [product("DequeModule", "swift-collections")], swiftSettings: safe),
         .target(name: "LocationSearch", dependencies: ["Basics", "Resilience"], swiftSettings: spans),
         .target(
-            name: "PlaceProviders", dependencies: ["LocationSearch", "HTTPTransport", "JSON", "CScan"],
+            name: "PlaceProviders", dependencies: ["Basics", "LocationSearch", "HTTPTransport", "JSON", "CScan"],
             swiftSettings: spans),
         .target(name: "EventContract", dependencies: ["Basics", "LocationSearch", "JSON"], swiftSettings: spans),
         .target(
-            name: "Observability", dependencies: [logging, product("CoreMetrics", "swift-metrics")], swiftSettings: safe
+            name: "Observability", dependencies: ["Basics", logging, product("CoreMetrics", "swift-metrics")],
+            swiftSettings: safe
         ),
         .target(
             name: "WorkerRuntime",
@@ -76,13 +77,13 @@ let package = Package(
         .target(
             name: "ProviderSimulator",
             dependencies: [
-                "JSON", logging, product("NIOCore", "swift-nio"), product("NIOPosix", "swift-nio"),
+                "Basics", "JSON", logging, product("NIOCore", "swift-nio"), product("NIOPosix", "swift-nio"),
                 product("NIOHTTP1", "swift-nio"),
             ], swiftSettings: spans),
         .executableTarget(
             name: "locsearch",
             dependencies: [
-                "AdminServer", "EventContract", "EventLoop", "HTTPTransport", "Kafka", "LocationSearch",
+                "AdminServer", "Basics", "EventContract", "EventLoop", "HTTPTransport", "Kafka", "LocationSearch",
                 "JSON", "Observability", "PlaceProviders", "ProviderSimulator", "Resilience", "WorkerRuntime", "CLinux",
                 logging, metrics,
                 product("ArgumentParser", "swift-argument-parser"), product("Configuration", "swift-configuration"),

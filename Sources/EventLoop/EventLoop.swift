@@ -1,3 +1,4 @@
+internal import Basics
 import Synchronization
 
 #if canImport(Glibc)
@@ -255,9 +256,8 @@ public final class EventLoop: SerialExecutor, TaskExecutor {
         if hasJobs { return 0 }
 
         guard let due = unsafe timers.nextDue else { return -1 }
-        let (seconds, attoseconds) = (due - ContinuousClock.now).components
-        if seconds < 0 || attoseconds < 0 { return 0 }
-        return Int32(clamping: min(seconds, 3600) * 1000 + (attoseconds + 999_999_999_999_999) / 1_000_000_000_000_000)
+        let wait = (due - ContinuousClock.now).milliseconds(roundedUp: true)
+        return Int32(min(max(wait, 0), 3_600_000))
     }
 
     private static var currentThreadID: UInt {

@@ -1,3 +1,4 @@
+internal import Basics
 internal import CCurl
 internal import EventLoop
 
@@ -198,8 +199,6 @@ final class Transfer {
 extension Duration {
     /// Whole milliseconds, rounded up; at least 0, at most a day.
     var roundedUpMilliseconds: Int {
-        let (seconds, attoseconds) = components
-        if seconds >= 86_400 { return 86_400_000 }
-        return max(0, Int(seconds) * 1000 + Int((attoseconds + 999_999_999_999_999) / 1_000_000_000_000_000))
+        min(max(0, milliseconds(roundedUp: true)), 86_400_000)
     }
 }

@@ -79,15 +79,7 @@ struct PageToken: Hashable {
     /// Returns true for the unreserved characters of RFC 3986 alone, unless the text could be taken for Base64 of ours.
     private static func isSafeInURL(_ text: some StringProtocol) -> Bool {
         guard text.utf8.first != encodedMark else { return false }
-        return text.utf8.allSatisfy { byte in
-            switch byte {
-            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-                UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "_"), UInt8(ascii: "."),
-                UInt8(ascii: "~"):
-                true
-            default: false
-            }
-        }
+        return text.utf8.allSatisfy(PercentEncoding.isUnreserved)
     }
 }
 

@@ -10,8 +10,15 @@ public enum SearchOperation: String, CaseIterable, Sendable, Hashable {
 
 /// One request, as its producer meant it; defaults of the contract are filled in.
 public struct SearchRequest: Sendable, Hashable {
-    /// How many characters a page token may have.
+    /// The number of characters that a page token may have.
     static let pageTokenLength = 1...4096
+
+    /// The category of a request that names none.
+    @inlinable public static var defaultCategory: String { "restaurant" }
+    /// The radius of a request that names none, in metres.
+    @inlinable public static var defaultRadiusMeters: Double { 1500 }
+    /// The most places that a request wants which names no limit.
+    @inlinable public static var defaultLimit: Int { 20 }
 
     /// 1...128 characters.
     public var requestID: String
@@ -42,8 +49,8 @@ public struct SearchRequest: Sendable, Hashable {
 
     public init(
         requestID: String, operation: SearchOperation = .search, provider: ProviderChoice = .auto,
-        category: String = "restaurant", location: Coordinate? = nil, radiusMeters: Double = 1500,
-        keyword: String? = nil, language: String? = nil, openNow: Bool? = nil, limit: Int = 20,
+        category: String = defaultCategory, location: Coordinate? = nil, radiusMeters: Double = defaultRadiusMeters,
+        keyword: String? = nil, language: String? = nil, openNow: Bool? = nil, limit: Int = defaultLimit,
         pageToken: String? = nil, placeID: String? = nil, sessionID: String? = nil, timeout: Duration? = nil
     ) {
         self.requestID = requestID

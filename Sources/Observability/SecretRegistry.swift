@@ -1,3 +1,4 @@
+import Basics
 import Synchronization
 
 /// Texts that must never be written, whoever lets one slip: the last line of defence. Thread-safe.
@@ -23,25 +24,10 @@ package final class SecretRegistry: Sendable {
         let secrets = secrets.withLock { $0 }
         var text = text
         for secret in secrets {
-            for form in [secret, Self.percentEncoded(secret)] where text.contains(form) {
+            for form in [secret, PercentEncoding.encoded(secret)] where text.contains(form) {
                 text = text.replacing(form, with: "***")
             }
         }
         return text
-    }
-
-    /// All but RFC 3986's unreserved characters as `%XX`.
-    private static func percentEncoded(_ text: String) -> String {
-        var result = ""
-        for byte in text.utf8 {
-            let scalar = Unicode.Scalar(byte)
-            if scalar.isASCII, scalar.properties.isAlphabetic || "0123456789-._~".unicodeScalars.contains(scalar) {
-                result.unicodeScalars.append(scalar)
-            } else {
-                let hex = String(byte, radix: 16, uppercase: true)
-                result += "%" + (hex.count == 1 ? "0" : "") + hex
-            }
-        }
-        return result
     }
 }

@@ -1,9 +1,9 @@
-/// What an answer's terms ask to show with it: each text once, in the order they came.
+/// The texts that the provider's terms ask to show with an answer, each once, in the order they came.
 struct Credits {
     private(set) var texts: [String]
     private var known: Set<String>
 
-    /// - Parameter source: the provider's own, always first.
+    /// - Parameter source: the provider's own credit, which is always the first.
     init(_ source: String) {
         texts = [source]
         known = [source]

@@ -3,8 +3,9 @@ import LocationSearch
 import Resilience
 
 extension HTTPSending {
-    /// Asks a provider.
-    /// - Parameter read: makes of the answer what is wanted of it (`send(_:before:reading:)`).
+    /// Makes one call to a provider.
+    /// - Parameter read: makes the page of the answer, see `send(_:before:reading:)`.
+    /// - Throws: the failure in the contract's terms, be it the transport's or that of `read`.
     @inline(__always)
     func ask<Page: Sendable>(
         _ request: HTTPRequest, of provider: ProviderID, before deadline: Deadline,
@@ -18,6 +19,7 @@ extension HTTPSending {
         } catch {
             throw SearchError(error, from: provider)
         }
+
         return try page.get()
     }
 }

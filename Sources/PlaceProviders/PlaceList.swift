@@ -1,49 +1,58 @@
 import JSON
 import LocationSearch
 
-/// Gathers places of an answer: what cannot be read is left out and counted, an id that comes twice counts once.
+/// Gathers the places of an answer. What cannot be read is left out and counted, and an id that comes twice counts once.
 struct PlaceList {
+    /// The places so far, and the texts of the one that is being read.
     var places = Places()
+    /// The number of entries that could not be read.
     private(set) var unreadable = 0
     /// The fingerprints of all ids, a bit for each.
     private var fingerprints = 0 as UInt64
-    /// Of all places, once there are many.
+    /// The ids of all places, once there are many.
     private var ids: Set<String> = []
 
+    /// An empty list.
     init() {}
 
-    /// - Parameter body: that it will be read from; about an eighth is wanted.
+    /// An empty list with room for an answer's places.
+    /// - Parameter body: the answer, of which the texts that are wanted take about an eighth.
     init(of body: [UInt8]) { places.reserve(places: 20, textBytes: body.count / 8) }
 
-    /// - Parameter place: its texts are in `places`.
+    /// Adds a place whose texts are in `places`, unless one with its id is there.
     mutating func add(_ place: Places.Row) {
         if isNew(place.id) { places.append(place) }
     }
 
-    /// - Parameter place: `nil`: could not be read.
+    /// Adds a place, or counts an entry that could not be read.
+    /// - Parameter place: `nil` for such an entry.
     mutating func add(_ place: Places.Row?) {
         if let place { add(place) } else { addUnreadable() }
     }
 
+    /// Counts an entry that could not be read.
     mutating func addUnreadable() { unreadable += 1 }
 
-    /// Lists are short (100 at most), where a scan beats a set; a body may still hold tens of thousands of entries.
+    /// Returns true for an id that comes for the first time. Lists are short as a rule (100 places at most), where a scan
+    /// beats a set, but a body may hold tens of thousands of entries.
     private mutating func isNew(_ id: Places.Text) -> Bool {
         let bit = 1 as UInt64 &<< UInt64(places.fingerprint(of: id))
         defer { fingerprints |= bit }
+
         if places.count < 128 {
             return fingerprints & bit == 0 || !places.rows.contains { places.areEqual($0.id, id) }
         }
+
         if ids.isEmpty { ids = Set(places.rows.map { places.string($0.id) }) }
         return ids.insert(places.string(id)).inserted
     }
 
-    /// Whether there were entries and not one could be read.
+    /// True when there were entries and not one could be read.
     var isHopeless: Bool { places.isEmpty && unreadable > 0 }
 }
 
 extension JSONReader {
-    /// A string that says something: `nil` when it is empty, none, or no valid text.
+    /// Reads a string that says something; `nil` when the value is empty, no string, or no valid text.
     mutating func wanted() throws(JSONError) -> String? {
         do throws(JSONError) {
             guard let text = try text(), !text.isEmpty else { return nil }
@@ -54,13 +63,13 @@ extension JSONReader {
         }
     }
 
-    /// The same, kept among the texts of `places`.
+    /// Reads a string that says something and keeps it among the texts of `places`.
     mutating func wanted(in places: inout Places) throws(JSONError) -> Places.Text? {
         let text = try places.add { texts throws(JSONError) in try appendText(to: &texts) }
         return text.isEmpty ? nil : text
     }
 
-    /// An array's texts as the types of `place`; none when the value is no array.
+    /// Reads an array's texts as the types of `place`; there are none when the value is no array.
     mutating func wantedTypes(of place: inout Places.Row, in places: inout Places) throws(JSONError) {
         place.types = Places.Types()
         guard try enterArray() else { return }
@@ -69,7 +78,7 @@ extension JSONReader {
         }
     }
 
-    /// Strings of an array; `[]` when the value is none.
+    /// Reads the strings of an array; there are none when the value is no array.
     mutating func wantedStrings() throws(JSONError) -> [String] {
         var strings: [String] = []
         guard try enterArray() else { return strings }
@@ -79,7 +88,7 @@ extension JSONReader {
         return strings
     }
 
-    /// An object's member, read as text; the other members are skipped.
+    /// Reads one member of an object as text and skips the others.
     mutating func wantedMember(_ name: StaticString) throws(JSONError) -> String? {
         var value: String?
         guard try enterObject() else { return nil }
@@ -89,7 +98,7 @@ extension JSONReader {
         return value
     }
 
-    /// The same, kept among the texts of `places`.
+    /// Reads one member of an object as text, which it keeps among the texts of `places`.
     mutating func wantedMember(_ name: StaticString, in places: inout Places) throws(JSONError) -> Places.Text? {
         var value: Places.Text?
         guard try enterObject() else { return nil }
@@ -99,7 +108,7 @@ extension JSONReader {
         return value
     }
 
-    /// The only one of an object's members that counts, as text.
+    /// Reads the only member of an object that counts, as text, which it keeps among the texts of `places`.
     mutating func wanted<Member>(
         _ members: borrowing JSONMembers<Member>, in places: inout Places
     ) throws(JSONError) -> Places.Text? {
@@ -109,12 +118,14 @@ extension JSONReader {
         return value
     }
 
-    /// An object with two numbers, under the names the provider uses; `nil` when either is missing or out of range.
-    mutating func coordinate(_ latitudeName: StaticString, _ longitudeName: StaticString) throws(JSONError)
-        -> Coordinate?
-    {
+    /// Reads an object with two numbers under the names that the provider uses; `nil` when either is missing or out of
+    /// range.
+    mutating func coordinate(
+        latitude latitudeName: StaticString, longitude longitudeName: StaticString
+    ) throws(JSONError) -> Coordinate? {
         var (latitude, longitude): (Double?, Double?) = (nil, nil)
         guard try enterObject() else { return nil }
+
         while let key = try nextKey() {
             if latitudeName ~= key {
                 latitude = try lenientDouble()
@@ -124,13 +135,13 @@ extension JSONReader {
                 try skip()
             }
         }
-        return Coordinate(latitude, longitude)
+        return Coordinate(latitude: latitude, longitude: longitude)
     }
 }
 
 extension Coordinate {
-    /// `nil` when either is missing or out of range.
-    init?(_ latitude: Double?, _ longitude: Double?) {
+    /// A position of a provider's numbers; `nil` when either is missing or out of range.
+    init?(latitude: Double?, longitude: Double?) {
         guard let latitude, let longitude else { return nil }
         self.init(latitude: latitude, longitude: longitude)
         if !isValid { return nil }
@@ -138,7 +149,7 @@ extension Coordinate {
 }
 
 extension [UInt8] {
-    /// The first byte that is no blank, behind a byte order mark.
+    /// The first byte that is no blank, behind a byte order mark if there is one.
     var firstMeaningfulByte: UInt8? {
         let start = starts(with: [0xEF, 0xBB, 0xBF]) ? 3 : 0
         return self[start...].first { $0 != 0x20 && $0 != 0x0A && $0 != 0x0D && $0 != 0x09 }

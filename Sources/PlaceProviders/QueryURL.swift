@@ -1,8 +1,12 @@
-/// Puts a URL together, percent-encoding as it goes (RFC 3986: all but unreserved characters).
+import Basics
+
+/// Puts a URL together and percent-encodes the values of its query.
 struct QueryURL {
     private var bytes: [UInt8]
     private var hasQuery = false
 
+    /// A URL without a query.
+    /// - Parameter path: begins with a slash, and is encoded.
     init(_ base: String, path: String) {
         bytes = []
         bytes.reserveCapacity(base.utf8.count + path.utf8.count + 160)
@@ -10,25 +14,28 @@ struct QueryURL {
         append(path)
     }
 
+    /// The URL so far.
     var text: String { String(decoding: bytes, as: UTF8.self) }
 
+    /// Adds a parameter; nothing when it has no value.
     mutating func add(_ name: String, _ value: String?) {
         guard let value else { return }
         addFlag(name)
         bytes.append(UInt8(ascii: "="))
-        Self.append(value, to: &bytes)
+        PercentEncoding.append(value, to: &bytes)
     }
 
+    /// Adds a parameter that is an integer.
     mutating func add(_ name: String, _ number: Int) { add(name, "\(number)") }
 
-    /// As `plainDecimal`.
+    /// Adds a parameter that is a number, written as `plainDecimal` writes it.
     mutating func add(_ name: String, decimal number: Double) {
         addFlag(name)
         bytes.append(UInt8(ascii: "="))
         number.appendPlainDecimal(to: &bytes)
     }
 
-    /// A name without a value: some parameters count by being there.
+    /// Adds a name without a value, for parameters that count by being there.
     mutating func addFlag(_ name: String) {
         bytes.append(UInt8(ascii: hasQuery ? "&" : "?"))
         hasQuery = true
@@ -36,43 +43,10 @@ struct QueryURL {
     }
 
     private mutating func append(_ text: String) { bytes.append(contentsOf: text.utf8) }
-
-    /// For one path segment or one query value.
-    static func encoded(_ value: String) -> String {
-        var bytes: [UInt8] = []
-        append(value, to: &bytes)
-        return String(decoding: bytes, as: UTF8.self)
-    }
-
-    private static func append(_ value: String, to bytes: inout [UInt8]) {
-        for byte in value.utf8 {
-            if isUnreserved(byte) {
-                bytes.append(byte)
-            } else {
-                bytes.append(UInt8(ascii: "%"))
-                bytes.append(hexadecimal(byte >> 4))
-                bytes.append(hexadecimal(byte & 15))
-            }
-        }
-    }
-
-    private static func hexadecimal(_ digit: UInt8) -> UInt8 {
-        digit < 10 ? UInt8(ascii: "0") + digit : UInt8(ascii: "A") + digit - 10
-    }
-
-    private static func isUnreserved(_ byte: UInt8) -> Bool {
-        switch byte {
-        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-            UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"),
-            UInt8(ascii: "~"):
-            true
-        default: false
-        }
-    }
 }
 
 extension Double {
-    /// For URLs and bodies: a decimal point, no exponent, at most 7 decimals (about 1 cm).
+    /// The number with a decimal point, no exponent and at most 7 decimals (about 1 cm of a degree), for URLs and bodies.
     var plainDecimal: String {
         var bytes: [UInt8] = []
         appendPlainDecimal(to: &bytes)
@@ -83,10 +57,12 @@ extension Double {
         let scaled = (self * 1e7).rounded()
         guard scaled.isFinite, abs(scaled) < 9e18 else { return bytes.append(UInt8(ascii: "0")) }
         if scaled < 0 { bytes.append(UInt8(ascii: "-")) }
+
         var rest = UInt64(abs(scaled))
         var places = 7
         while places > 0, rest % 10 == 0 { (rest, places) = (rest / 10, places - 1) }
-        // From the last digit to the first, then turned round.
+
+        // The digits come from the last to the first, and are turned round behind the loop.
         let first = bytes.count
         for place in 0... {
             if place == places, place > 0 { bytes.append(UInt8(ascii: ".")) }
@@ -94,7 +70,8 @@ extension Double {
             bytes.append(UInt8(ascii: "0") + UInt8(rest % 10))
             rest /= 10
         }
-        // A slice's `reverse` would copy all of it first.
+
+        // They are swapped one by one because reversing a slice would copy it first.
         for place in 0..<(bytes.count - first) / 2 { bytes.swapAt(first + place, bytes.count - 1 - place) }
     }
 }

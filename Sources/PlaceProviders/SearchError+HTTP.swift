@@ -1,9 +1,16 @@
+import Basics
 import HTTPTransport
 import LocationSearch
 
-/// What all three providers' failures have in common.
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Darwin)
+    import Darwin
+#endif
+
+/// Makes errors of what the failures of all three providers have in common.
 extension SearchError {
-    /// A call that got no answer.
+    /// The failure of a call that got no answer.
     init(_ error: HTTPError, from provider: ProviderID) {
         let name = provider.rawValue
         switch error.kind {
@@ -19,8 +26,8 @@ extension SearchError {
         }
     }
 
-    /// An answer whose HTTP status says all there is to say.
-    /// - Parameter status: not 200.
+    /// The failure that an answer's HTTP status tells when its body does not tell more.
+    /// - Parameter status: the status, which is not 200.
     init(httpStatus status: Int, retryAfter: String?, from provider: ProviderID) {
         let name = provider.rawValue
         let wait = retryAfter.flatMap(Self.delay)
@@ -46,7 +53,7 @@ extension SearchError {
             self.init(
                 .upstreamUnavailable, "\(name) is not available; try again later", retryAfter: wait, httpStatus: status)
         case 300..<400 where provider == .hotpepper:
-            // Its notices of maintenance are pages elsewhere.
+            // Its notices of maintenance are pages at another address.
             self.init(
                 .upstreamUnavailable, "\(name) is closed for maintenance; try again later", retryAfter: wait,
                 httpStatus: status)
@@ -57,7 +64,7 @@ extension SearchError {
         }
     }
 
-    /// A provider's own name of a failure, if it looks like one: what else stands there stays out of events.
+    /// Returns a provider's own name of a failure if it looks like a name. Anything else stays out of events.
     static func name(_ text: String?) -> String? {
         guard let text, (1...64).contains(text.utf8.count),
             text.utf8.allSatisfy({ $0 == UInt8(ascii: "_") || (0x30...0x39).contains($0) || isLetter($0) })
@@ -69,26 +76,37 @@ extension SearchError {
         (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte | 0x20)
     }
 
+    /// An answer that cannot be used.
+    /// - Parameter what: goes on after "the answer of <provider>".
     static func badResponse(_ what: String, from provider: ProviderID) -> SearchError {
         SearchError(.badResponse, "the answer of \(provider.rawValue) \(what); try again")
     }
 
-    /// A photo call answered with 403 and a picture that says so.
+    /// The failure of a call for a photo that was answered with 403 and a picture which says that a quota is used up.
     static func photoQuota(of provider: ProviderID) -> SearchError {
         SearchError(
             .rateLimited, "the quota of \(provider.rawValue) for photos is used up; wait before trying again",
             httpStatus: 403)
     }
 
-    /// `Retry-After`: seconds, or an HTTP date (RFC 9110, 5.6.7). Capped at an hour; `nil` when it is neither, or past.
+    /// Returns the time that `Retry-After` asks to wait: seconds, or the time until an HTTP date (RFC 9110, 5.6.7), an hour at
+    /// most. `nil` when the text is neither, or the date has passed.
     static func delay(_ retryAfter: String) -> Duration? {
         let text = retryAfter.trimmingBlanks
         if let seconds = Double(text) {
             return seconds > 0 ? .seconds(min(seconds, 3600)) : nil
         }
+
         guard let date = HTTPDate.seconds(of: text) else { return nil }
-        let left = date - HTTPDate.now()
+        let left = Double(date) - now()
         return left > 0 ? .seconds(min(left, 3600)) : nil
+    }
+
+    /// Returns the seconds since the Unix epoch, by the system's clock.
+    private static func now() -> Double {
+        var time = timespec()
+        unsafe clock_gettime(CLOCK_REALTIME, &time)
+        return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
     }
 }
 

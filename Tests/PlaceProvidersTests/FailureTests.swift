@@ -276,16 +276,4 @@ struct FailureTests {
         let far = FakeHTTP(status, "", retryAfter: "Fri, 31 Dec 9999 23:59:59 GMT")
         #expect(await Providers.hotpepper(far).failure(Providers.search())?.retryAfter == .seconds(3600))
     }
-
-    @Test(
-        arguments: [
-            ("Thu, 01 Jan 1970 00:00:00 GMT", 0), ("Sun, 06 Nov 1994 08:49:37 GMT", 784_111_777),
-            ("Thu, 29 Feb 2024 23:59:60 GMT", 1_709_251_200), ("Sat, 21 Nov 2026 00:00:00 GMT", 1_795_219_200),
-            ("Sunday, 06-Nov-94 08:49:37 GMT", nil), ("Sun, 06 Nov 1994 08:49:37 CET", nil),
-            ("Sun, 32 Nov 1994 08:49:37 GMT", nil),
-            ("Sun, 06 Nov 1994 24:49:37 GMT", nil), ("6 Nov 1994", nil), ("", nil),
-        ] as [(String, Double?)])
-    func datesOfHTTPAreRead(text: String, seconds: Double?) {
-        #expect(HTTPDate.seconds(of: text) == seconds)
-    }
 }

@@ -1,29 +1,33 @@
 public import LocationSearch
 
-/// A record that could not be read as a request, kept for a person: its value, key and headers untouched, and behind
-/// them headers that say what was wrong.
+/// A record that could not be read as a request, kept for a person. Its value, key and headers are untouched; headers
+/// behind them say what was wrong.
 public struct DeadLetter: Sendable, Hashable {
-    /// `error.code` of the error event.
+    /// The `error.code` of the error event.
     public let reason: String
-    /// For a person; holds none of the record's bytes.
+    /// One line for a person that says what was wrong. It holds none of the record's bytes.
     public let message: String
-    /// What is at fault: a member of the request, a header, or `value`.
+    /// The name of what is at fault: a member of the request, a header, or `value` for the record as a whole.
     public let member: String?
-    /// Where the record stood.
+    /// The position of the record in the requests topic; `nil` when the dead letter does not say.
     public let source: SourcePosition?
-    /// When it was put aside.
+    /// The time at which the worker put the record aside; `nil` when the dead letter does not say.
     public let time: EventTime?
+    /// The key of the record.
     public private(set) var key: [UInt8]?
+    /// The value of the record.
     public private(set) var value: [UInt8]?
-    /// The record's own, in their order.
+    /// The headers that the record brought along, in their order.
     public private(set) var originalHeaders: [EventHeader]
-    /// Whether key, value and headers are missing, as the dead-letter topic does not take records of that size: they are
-    /// at `source`, for as long as the requests topic keeps them.
+    /// True when key, value and headers are missing because the dead-letter topic does not take records of that size. They
+    /// are at `source`, for as long as the requests topic keeps them.
     public private(set) var isWithoutContent = false
 
     private static let marker = "dead-letter-reason"
     private static let contentMarker = "dead-letter-content"
 
+    /// Puts a record aside.
+    /// - Parameter error: why it is no request.
     public init(_ record: IncomingRecord, error: SearchError, at time: EventTime) {
         reason = error.code.rawValue
         message = error.message
@@ -35,7 +39,7 @@ public struct DeadLetter: Sendable, Hashable {
         originalHeaders = record.headers
     }
 
-    /// The same without the record's own key, value and headers, for a topic that does not take them.
+    /// The same dead letter without the key, value and headers of its record, for a topic that does not take them.
     public var withoutContent: DeadLetter {
         var letter = self
         (letter.key, letter.value, letter.originalHeaders) = (nil, nil, [])
@@ -43,11 +47,11 @@ public struct DeadLetter: Sendable, Hashable {
         return letter
     }
 
-    /// Headers for the record in the dead-letter topic: the original ones, then ours, of which `dead-letter-reason` is
-    /// the first.
+    /// The headers for the dead-letter topic: the original ones, then ours, of which `dead-letter-reason` is the first.
     public var headers: [EventHeader] {
         var headers = originalHeaders
         headers.reserveCapacity(headers.count + 8)
+
         headers.append(EventHeader(Self.marker, text: reason))
         headers.append(EventHeader("dead-letter-message", text: message))
         if let member { headers.append(EventHeader("dead-letter-member", text: member)) }
@@ -59,19 +63,21 @@ public struct DeadLetter: Sendable, Hashable {
 
     /// Reads a record of the dead-letter topic.
     ///
-    /// Ours are the headers from the *last* `dead-letter-reason` on, whatever the record brought along itself: so key,
+    /// The headers from the *last* `dead-letter-reason` on are ours, whatever the record brought along itself. So key,
     /// value and `originalHeaders` are what the requests topic held, ready to be sent there again.
     /// - Returns: `nil` when the record is no dead letter.
     public init?(key: [UInt8]?, value: [UInt8]?, headers: [EventHeader]) {
         guard let start = headers.lastIndex(where: { $0.name == Self.marker }), let reason = headers[start].text else {
             return nil
         }
+
         let own = Array(headers[start...])
         self.reason = reason
         message = own.last(named: "dead-letter-message")?.text ?? ""
         member = own.last(named: "dead-letter-member")?.text
         source = SourcePosition(headers: own)
         time = own.last(named: "dead-letter-time")?.value.flatMap(EventTime.init(rfc3339:))
+
         self.key = key
         self.value = value
         originalHeaders = Array(headers[..<start])

@@ -1,20 +1,23 @@
-/// A record in the dead-letter topic that says that a dead letter of it went back to the requests topic. The topic so
-/// keeps its own account: whoever redrives next, from wherever and with whatever filter, sees what is done.
+/// A record in the dead-letter topic which says that one of its dead letters went back to the requests topic. So the topic
+/// keeps its own account: the next redrive, from any machine and with any filter, sees what is done.
 public struct RedriveMark: Sendable, Hashable {
-    /// Of the dead letter.
+    /// The partition of the dead letter.
     public let partition: Int32
+    /// The offset of the dead letter.
     public let offset: Int64
 
     private static let header = "dead-letter-redriven"
 
+    /// Marks the dead letter at that position as sent again.
     public init(partition: Int32, offset: Int64) {
         self.partition = partition
         self.offset = offset
     }
 
-    /// The mark's only header; key and value are null.
+    /// The only header of the mark's record, whose key and value are null.
     public var headers: [EventHeader] { [EventHeader(Self.header, text: "\(partition)/\(offset)")] }
 
+    /// Reads a record of the dead-letter topic.
     /// - Returns: `nil` when the record is no mark.
     public init?(value: [UInt8]?, headers: [EventHeader]) {
         guard value == nil, headers.count == 1, let first = headers.first, first.name == Self.header,

@@ -18,20 +18,24 @@ struct EventAttributes {
     private var traceParent: [UInt8]?
     private var traceState: [UInt8]?
 
-    /// - Parameter headers: of a name that repeats, the last counts, as in Kafka's own clients. The case of names does
+    /// Takes the attributes that a record's headers hold.
+    /// - Parameter headers: when a name repeats, the last header counts, as in Kafka's own clients. The case of names does
     ///   not matter.
     init(_ headers: [EventHeader]) {
         for header in headers {
             if take(header.value, named: header.name) { continue }
+
             guard header.name.utf8.contains(where: { (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains($0) }) else {
                 continue
             }
             _ = take(header.value, named: header.name.lowercased())
         }
+
         if contentType == .structuredJSON || contentType == .otherEvent { mode = .structured }
     }
 
-    /// - Returns: `false` when the name is none of an event's.
+    /// Takes one header.
+    /// - Returns: `false` when events have no header of that name.
     private mutating func take(_ value: [UInt8]?, named name: String) -> Bool {
         switch name {
         case "content-type": contentType = value.map(ContentType.init)
@@ -48,32 +52,35 @@ struct EventAttributes {
         default:
             guard name.hasPrefix("ce_") else { return false }
         }
+
         if mode == .bare, name.hasPrefix("ce_") { mode = .binary }
         return true
     }
 
-    /// For structured mode: what the headers say of an event does not count, but for the trace.
+    /// Drops what the headers said about an event, except for its trace: in structured mode the value is the event.
     mutating func forgetEvent() {
         (contentType, specVersion, id, source, type, time, expiry) = (nil, nil, nil, nil, nil, nil, nil)
     }
 
-    /// An event's own trace attributes, which stand back behind the headers.
+    /// Takes the trace that the event's own attributes name, unless the headers name one.
     mutating func takeTrace(parent: [UInt8]? = nil, state: [UInt8]? = nil) {
         traceParent = traceParent ?? parent
         traceState = traceState ?? state
     }
 
+    /// The trace to continue; `nil` when there is none that is valid.
     var trace: TraceContext? {
         traceParent.flatMap { TraceContext(traceparent: $0, tracestate: traceState) }
     }
 
-    /// Checks what every event must have, and what a request's must be.
-    /// - Parameter prefix: what stands before an attribute's name: `ce_` for headers.
+    /// Checks that the event has what CloudEvents requires and is a request.
+    /// - Parameter prefix: the text before an attribute's name in errors: `ce_` for headers.
     func check(prefix: String) throws(SearchError) {
-        try Self.checkText(specVersion, prefix, "specversion")
-        try Self.checkText(id, prefix, "id")
-        try Self.checkText(source, prefix, "source")
-        try Self.checkText(type, prefix, "type")
+        try Self.checkText(specVersion, prefix: prefix, name: "specversion")
+        try Self.checkText(id, prefix: prefix, name: "id")
+        try Self.checkText(source, prefix: prefix, name: "source")
+        try Self.checkText(type, prefix: prefix, name: "type")
+
         guard specVersion == Self.specVersion else {
             throw .invalid(prefix + "specversion", "\"\(CloudEvents.specVersion)\"")
         }
@@ -85,13 +92,16 @@ struct EventAttributes {
     private static let specVersion = Array(CloudEvents.specVersion.utf8)
     private static let requested = Array(EventType.requested.rawValue.utf8)
 
-    private static func checkText(_ value: [UInt8]?, _ prefix: String, _ name: String) throws(SearchError) {
+    private static func checkText(
+        _ value: [UInt8]?, prefix: String, name: String
+    ) throws(SearchError) {
         guard let value, !value.isEmpty, (try? UTF8Span(validating: value.span)) != nil else {
             throw .invalid(prefix + name, "text, as CloudEvents 1.0 requires of every event")
         }
     }
 
-    /// Checks that the data is JSON, where the event says what it is.
+    /// Checks that the data is JSON if the event says what it is.
+    /// - Parameter name: the name of the content type in the error.
     func checkContentType(_ name: String) throws(SearchError) {
         guard contentType == nil || contentType == .json else {
             throw .invalid(name, "\"\(CloudEvents.json)\" or none")

@@ -1,14 +1,17 @@
-/// One header of a record. Names may repeat.
+/// One header of a record. A record may have several of one name.
 public struct EventHeader: Sendable, Hashable {
+    /// The name of the header, which may be empty.
     public var name: String
-    /// Most are UTF-8 text; `nil` is a header without a value.
+    /// The value, which most often is UTF-8 text; `nil` for a header without a value.
     public var value: [UInt8]?
 
+    /// A header with any bytes, or none.
     public init(_ name: String, _ value: [UInt8]?) {
         self.name = name
         self.value = value
     }
 
+    /// A header with text.
     public init(_ name: String, text: String) {
         self.init(name, Array(text.utf8))
     }

@@ -5,9 +5,10 @@ import JSON
 ///
 ///     {"topic":"location-search.results","partition":0,"offset":7,"key":"...","headers":[["ce_id","..."]],"value":"..."}
 ///
-/// Key, value and header values are text; bytes that are not UTF-8 stand as `keyBase64`, `valueBase64` or, for a header,
-/// as `{"base64":"..."}`. What the record does not have is `null`.
+/// Key, value and header values are text. Bytes that are not UTF-8 stand as `keyBase64`, `valueBase64` or, in a header, as
+/// `{"base64":"..."}`. What the record does not have is `null`.
 public enum EventLine {
+    /// Writes one record.
     /// - Returns: the line without its line feed.
     public static func encode(
         topic: String, partition: Int32? = nil, offset: Int64? = nil, key: [UInt8]?, value: [UInt8]?,
@@ -19,6 +20,7 @@ public enum EventLine {
         json.member("partition", partition.map { Int($0) })
         json.member("offset", offset.map { Int($0) })
         json.bytes(key, "key", base64: "keyBase64")
+
         json.key("headers")
         json.beginArray()
         for header in headers {
@@ -28,6 +30,7 @@ public enum EventLine {
             json.endArray()
         }
         json.endArray()
+
         json.bytes(value, "value", base64: "valueBase64")
         json.endObject()
         return json.finish()

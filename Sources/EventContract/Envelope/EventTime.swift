@@ -1,3 +1,5 @@
+import Basics
+
 #if canImport(Glibc)
     import Glibc
 #elseif canImport(Darwin)
@@ -6,38 +8,40 @@
 
 /// A point of wall-clock time, to the millisecond, as events carry it. Not for measuring: the system may set its clock.
 public struct EventTime: Sendable, Hashable, Comparable, CustomStringConvertible {
-    /// Since 1970-01-01T00:00:00Z, leap seconds not counted. Within the years 1 to 9999.
+    /// The milliseconds since 1970-01-01T00:00:00Z without leap seconds. The time is within the years 1 to 9999.
     public let milliseconds: Int64
 
     /// 0001-01-01T00:00:00.000Z and 9999-12-31T23:59:59.999Z: what RFC 3339 can write.
     private static let range: ClosedRange<Int64> = -62_135_596_800_000...253_402_300_799_999
 
-    /// - Parameter milliseconds: outside the years 1 to 9999, the nearest that is inside.
+    /// The time that is so many milliseconds after 1970-01-01T00:00:00Z.
+    /// - Parameter milliseconds: a time outside the years 1 to 9999 becomes the nearest that is inside.
     public init(milliseconds: Int64) {
         self.milliseconds = min(max(milliseconds, Self.range.lowerBound), Self.range.upperBound)
     }
 
-    /// The system's clock.
+    /// Returns the time that the system's clock shows.
     public static func now() -> EventTime {
         var time = timespec()
         unsafe clock_gettime(CLOCK_REALTIME, &time)
         return EventTime(milliseconds: Int64(time.tv_sec) * 1000 + Int64(time.tv_nsec) / 1_000_000)
     }
 
-    public static func < (a: EventTime, b: EventTime) -> Bool { a.milliseconds < b.milliseconds }
+    public static func < (left: EventTime, right: EventTime) -> Bool { left.milliseconds < right.milliseconds }
 
+    /// Returns the time from `earlier` to this one; negative when this is the earlier one.
     public func duration(since earlier: EventTime) -> Duration {
         .milliseconds(milliseconds - earlier.milliseconds)
     }
 
     // MARK: RFC 3339
 
-    /// RFC 3339 in UTC with milliseconds: `2026-11-21T09:30:00.250Z`, always 24 characters.
+    /// The time as RFC 3339 in UTC with milliseconds, `2026-11-21T09:30:00.250Z`: always 24 characters.
     public var description: String { String(decoding: bytes, as: UTF8.self) }
 
     /// `description` as ASCII.
     var bytes: [UInt8] {
-        let (days, time) = Self.floorDivide(milliseconds, by: 86_400_000)
+        let (days, time) = milliseconds.flooredQuotientAndRemainder(dividingBy: 86_400_000)
         let date = CivilDate(daysSinceEpoch: days)
         return [UInt8](capacity: 24) { text in
             text.append(date.year, digits: 4)
@@ -57,12 +61,13 @@ public struct EventTime: Sendable, Hashable, Comparable, CustomStringConvertible
         }
     }
 
-    /// Reads RFC 3339 with any offset and any number of decimals; what is finer than a millisecond is cut off, a leap
-    /// second is the second after it. `nil` when the text is no such time.
+    /// Reads RFC 3339 with any offset and any number of decimals. What is finer than a millisecond is cut off, and a leap
+    /// second is the second after it.
+    /// - Returns: `nil` when the text is no such time.
     public init?(rfc3339 text: [UInt8]) {
         var rest = TimeText(text)
-        guard text.count <= 64,  // more than any sensible precision needs
-
+        // No sensible precision needs more than 64 characters.
+        guard text.count <= 64,
             let year = rest.number(4), rest.take("-"), let month = rest.number(2), rest.take("-"),
             let day = rest.number(2), rest.take("T") || rest.take("t") || rest.take(" "),
             let hour = rest.number(2), rest.take(":"), let minute = rest.number(2), rest.take(":"),
@@ -70,20 +75,16 @@ public struct EventTime: Sendable, Hashable, Comparable, CustomStringConvertible
             let days = CivilDate(year: year, month: month, day: day)?.daysSinceEpoch,
             hour < 24, minute < 60, second <= 60
         else { return nil }
+
         let seconds = ((days * 24 + hour) * 60 + minute - offset) * 60 + second
         let milliseconds = seconds * 1000 + fraction
         guard Self.range.contains(milliseconds) else { return nil }
         self.milliseconds = milliseconds
     }
-
-    static func floorDivide(_ number: Int64, by divisor: Int64) -> (quotient: Int64, remainder: Int64) {
-        let (quotient, remainder) = number.quotientAndRemainder(dividingBy: divisor)
-        return remainder < 0 ? (quotient - 1, remainder + divisor) : (quotient, remainder)
-    }
 }
 
 extension OutputSpan<UInt8> {
-    /// Decimal digits with zeros in front.
+    /// Appends a number in decimal digits with zeros in front.
     @_lifetime(self: copy self)
     fileprivate mutating func append(_ number: Int64, digits: Int) {
         var power: Int64 = 1
@@ -116,7 +117,7 @@ private struct TimeText {
         return Int64(text[index - 1] - UInt8(ascii: "0"))
     }
 
-    /// A number of exactly so many digits.
+    /// Takes a number of exactly so many digits.
     mutating func number(_ digits: Int) -> Int64? {
         var number: Int64 = 0
         for _ in 0..<digits {
@@ -126,7 +127,7 @@ private struct TimeText {
         return number
     }
 
-    /// Milliseconds; 0 when there is no fraction, `nil` when a point has no digit behind it.
+    /// Takes a fraction of a second, in milliseconds: 0 when there is no fraction, `nil` when a point has no digit behind it.
     mutating func fraction() -> Int64? {
         guard take(".") else { return 0 }
         guard let tenths = digit() else { return nil }
@@ -136,7 +137,7 @@ private struct TimeText {
         return milliseconds + thousandths
     }
 
-    /// Minutes east of UTC.
+    /// Takes an offset, in minutes east of UTC.
     mutating func offset() -> Int64? {
         if take("Z") || take("z") { return 0 }
         let isWest = take("-")

@@ -1,18 +1,21 @@
-/// `type` of the three events: contract, add, never rename.
+/// The `type` of each of the three events. The texts are contract: add one, never rename one.
 public enum EventType: String, CaseIterable, Sendable {
+    /// A request.
     case requested = "location-search.requested.v1"
+    /// A result.
     case completed = "location-search.completed.v1"
+    /// An error.
     case failed = "location-search.failed.v1"
 }
 
-/// Names and values of CloudEvents 1.0 and its Kafka binding.
+/// The values of CloudEvents 1.0 and its Kafka binding.
 enum CloudEvents {
     static let specVersion = "1.0"
     static let json = "application/json"
     static let structuredJSON = "application/cloudevents+json"
 }
 
-/// What a content type says of a record's value. Parameters and case do not matter.
+/// The meaning of a record's content type for its value. Parameters and case do not matter.
 enum ContentType: Hashable {
     case json
     /// A CloudEvent in structured mode, as JSON.
@@ -28,6 +31,7 @@ enum ContentType: Hashable {
             self = .json
             return
         }
+
         let blanks: Set<Character> = [" ", "\t"]
         let type = String(decoding: text.prefix(256), as: UTF8.self).lowercased().prefix { $0 != ";" }
         let name = type.drop { blanks.contains($0) }.prefix { !blanks.contains($0) }

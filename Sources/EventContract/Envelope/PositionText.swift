@@ -4,17 +4,19 @@ struct PositionText {
     let partition: [UInt8]
     let offset: [UInt8]
 
+    /// The texts for a position.
     init(_ position: SourcePosition) {
         topic = Array(position.topic.utf8)
         partition = Array(String(position.partition).utf8)
         offset = Array(String(position.offset).utf8)
     }
 
-    /// `topic-partition-offset`.
+    /// The position as `topic-partition-offset`.
     var id: [UInt8] {
         let hyphen = UInt8(ascii: "-")
         var id: [UInt8] = []
         id.reserveCapacity(topic.count + partition.count + offset.count + 2)
+
         id.append(contentsOf: topic)
         id.append(hyphen)
         id.append(contentsOf: partition)
@@ -23,6 +25,7 @@ struct PositionText {
         return id
     }
 
+    /// Appends the three headers.
     func append(to headers: inout [EventHeader]) {
         headers.append(EventHeader("source-topic", topic))
         headers.append(EventHeader("source-partition", partition))
@@ -31,7 +34,8 @@ struct PositionText {
 }
 
 extension SourcePosition {
-    /// Reads the headers that `PositionText` writes; `nil` when one is missing or wrong.
+    /// Reads the headers that `PositionText` writes.
+    /// - Returns: `nil` when one is missing or wrong.
     public init?(headers: [EventHeader]) {
         guard let topic = headers.last(named: "source-topic")?.text, !topic.isEmpty,
             let partition = headers.last(named: "source-partition")?.text.flatMap({ Int32($0) }),

@@ -1,9 +1,11 @@
-/// Ids for the steps of traces: evenly spread, not secret (SplitMix64, Steele, Lea and Flood 2014).
+/// Makes ids for the steps of traces. They are evenly spread and not secret (SplitMix64, Steele, Lea and Flood 2014).
 struct SpanIDs {
     private var state: UInt64
 
+    /// A sequence that follows from the seed.
     init(seed: UInt64) { state = seed }
 
+    /// Returns the next id.
     mutating func next() -> UInt64 {
         state &+= 0x9E37_79B9_7F4A_7C15
         var mixed = state

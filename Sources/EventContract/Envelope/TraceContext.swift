@@ -1,13 +1,14 @@
-/// A trace that a request belongs to (W3C Trace Context), continued by its outcome.
+/// The trace that a request belongs to (W3C Trace Context). Its outcome continues it.
 public struct TraceContext: Sendable, Hashable {
-    /// `version-trace id-parent id-flags`: 55 bytes of lower-case hexadecimal and hyphens, in version 00.
+    /// The version, trace id, parent id and flags, joined by hyphens: 55 bytes of lower-case hexadecimal and hyphens, in version 00.
     private var parent: [UInt8]
-    /// What tracing systems along the way noted, passed on unchanged.
+    /// The notes of tracing systems along the way, which are passed on unchanged.
     public let traceState: [UInt8]?
 
-    /// Longest `tracestate` that is passed on, in bytes. The standard asks for at least 512.
+    /// The longest `tracestate` that is passed on, in bytes. The standard asks for at least 512.
     private static let longestState = 4096
 
+    /// Reads the headers `traceparent` and `tracestate`.
     /// - Parameter state: dropped when it is not valid; the trace is continued all the same.
     /// - Returns: `nil` when `parent` is not valid.
     public init?(traceparent parent: [UInt8], tracestate state: [UInt8]? = nil) {
@@ -16,13 +17,14 @@ public struct TraceContext: Sendable, Hashable {
         traceState = state.flatMap { Self.isValid(state: $0) ? $0 : nil }
     }
 
+    /// The value for a `traceparent` header.
     public var traceparent: [UInt8] { parent }
 
-    /// 32 hexadecimal digits, for logs.
+    /// The id of the trace: 32 hexadecimal digits.
     public var traceID: String { String(decoding: parent[3..<35], as: UTF8.self) }
 
-    /// The same trace, one step on.
-    /// - Parameter parentID: names that step; 0, which is no id, becomes 1.
+    /// Returns the same trace, one step on.
+    /// - Parameter parentID: the id of that step. 0, which is no id, becomes 1.
     public func child(parentID: UInt64) -> TraceContext {
         var child = self
         var rest = max(parentID, 1)
@@ -35,14 +37,16 @@ public struct TraceContext: Sendable, Hashable {
 
     private static let hexDigits = Array("0123456789abcdef".utf8)
 
-    /// - Returns: the parent as version 00 writes it; later versions may only append to that.
+    /// Checks a `traceparent`.
+    /// - Returns: the parent as version 00 writes it. Later versions may only append to that.
     private static func valid(_ text: [UInt8]) -> [UInt8]? {
         let hyphen = UInt8(ascii: "-")
         guard text.count >= 55, text.count <= 512, text[2] == hyphen, text[35] == hyphen, text[52] == hyphen,
             let version = number(text, 0..<2), version != 0xFF, let flags = number(text, 53..<55),
             text.count == 55 || (version > 0 && text[55] == hyphen), isID(text, 3..<35), isID(text, 36..<52)
         else { return nil }
-        // Of the flags, "sampled" and "random trace id" are defined; the others must be sent as 0.
+
+        // Only the flags "sampled" and "random trace id" are defined. The others must be sent as 0.
         let known = flags & 0b11
         if version == 0, known == flags { return text }
         var parent = Array(text.prefix(55))
@@ -50,7 +54,7 @@ public struct TraceContext: Sendable, Hashable {
         return parent
     }
 
-    /// Hexadecimal digits in lower case, not all of them 0.
+    /// Returns true for hexadecimal digits in lower case that are not all 0.
     private static func isID(_ text: [UInt8], _ range: Range<Int>) -> Bool {
         var bits = 0
         for index in range {
@@ -69,7 +73,7 @@ public struct TraceContext: Sendable, Hashable {
         return number
     }
 
-    /// Upper case is not valid.
+    /// Returns the value of a hexadecimal digit. Upper case is not valid.
     private static func value(of digit: UInt8) -> Int? {
         if digit.isDigit { return Int(digit - UInt8(ascii: "0")) }
         guard (UInt8(ascii: "a")...UInt8(ascii: "f")).contains(digit) else { return nil }
@@ -78,7 +82,7 @@ public struct TraceContext: Sendable, Hashable {
 
     // MARK: tracestate
 
-    /// `key=value`, up to 32 of them, no key twice, joined by commas.
+    /// Returns true for 1 to 32 entries `key=value` joined by commas, with no key twice.
     private static func isValid(state: [UInt8]) -> Bool {
         guard state.count <= longestState else { return false }
         var keys: Set<ArraySlice<UInt8>> = []
@@ -99,12 +103,13 @@ public struct TraceContext: Sendable, Hashable {
         return text
     }
 
-    /// `system` of up to 256 characters, or `tenant@system` of up to 241 and 14.
+    /// Returns true for `system` of up to 256 characters, and for `tenant@system` of up to 241 and 14.
     private static func isKey(_ key: ArraySlice<UInt8>) -> Bool {
         let parts = key.split(separator: UInt8(ascii: "@"), omittingEmptySubsequences: false)
         guard let first = parts.first?.first, let system = parts.last, parts.count <= 2,
             key.allSatisfy({ $0.isLowercaseLetter || $0.isDigit || "_-*/@".utf8.contains($0) })
         else { return false }
+
         let isTenant = parts.count == 2
         guard first.isLowercaseLetter || (isTenant && first.isDigit) else { return false }
         return isTenant
@@ -112,7 +117,8 @@ public struct TraceContext: Sendable, Hashable {
             : key.count <= 256
     }
 
-    /// Printable ASCII without comma and equals sign; not empty, up to 256 bytes, no blank at its end (it was trimmed).
+    /// Returns true for 1 to 256 bytes of printable ASCII without comma and equals sign. The value was trimmed before, so it
+    /// has no blank at its end.
     private static func isValue(_ value: ArraySlice<UInt8>) -> Bool {
         (1...256).contains(value.count)
             && value.allSatisfy {

@@ -1,7 +1,8 @@
+import Basics
 import JSON
 import LocationSearch
 
-/// The members of outcome events, in the contract's order. What is not known is left out.
+/// Writes the members of outcome events in the contract's order. What is not known is left out.
 extension JSONWriter {
     mutating func members(of result: SearchOutcome.Result, operation: SearchOperation) {
         if operation == .photo {
@@ -12,11 +13,12 @@ extension JSONWriter {
         } else {
             key("places")
             beginArray()
-            // Neither a copy of each row nor one of its types: there are many.
+            // A span hands out the rows without copying them, as there are many.
             let rows = result.places.rows.span
             for index in rows.indices { value(rows[index], of: result.places) }
             endArray()
         }
+
         member("totalAvailable", result.totalAvailable)
         member("nextPageToken", result.nextPageToken)
         member("attributions", result.attributions)
@@ -29,6 +31,7 @@ extension JSONWriter {
         member("provider", place.provider.rawValue)
         member("name", utf8: places.utf8(place.name))
         if let category = place.category { member("category", utf8: places.utf8(category)) }
+
         let types = places.types(of: place)
         if !types.isEmpty {
             key("types")
@@ -36,9 +39,11 @@ extension JSONWriter {
             for index in types.indices { value(utf8: places.utf8(types[index])) }
             endArray()
         }
+
         if let location = place.location { member("location", location) }
-        // Whole metres: a street address is not known to less.
+        // A street address is not known more exactly than to a metre.
         member("distanceMeters", place.distanceMeters.flatMap(\.wholeMeters))
+
         if let address = place.address { member("address", utf8: places.utf8(address)) }
         if let imageURL = place.imageURL { member("imageURL", utf8: places.utf8(imageURL)) }
         if let url = place.url { member("url", utf8: places.utf8(url)) }
@@ -72,7 +77,7 @@ extension JSONWriter {
         member("code", error.code.rawValue)
         member("message", error.message)
         member("retryable", error.code.isRetryable)
-        // Rounded up, so that who waits so long has waited long enough.
+        // The time is rounded up, so that a sender who waits for it has waited long enough.
         member("retryAfterMs", error.retryAfter.map { max(1, $0.milliseconds(roundedUp: true)) })
         member("httpStatus", error.httpStatus)
         member("providerStatus", error.providerStatus)
@@ -91,18 +96,7 @@ extension JSONWriter {
     }
 }
 
-extension Duration {
-    /// Whole milliseconds; what lies beyond `Int` is the nearest that does not.
-    func milliseconds(roundedUp: Bool) -> Int {
-        let (seconds, attoseconds) = components
-        let (whole, overflow) = Int(clamping: seconds).multipliedReportingOverflow(by: 1000)
-        guard !overflow else { return seconds < 0 ? .min : .max }
-        let (part, rest) = Int(attoseconds).quotientAndRemainder(dividingBy: 1_000_000_000_000_000)
-        return whole + part + (roundedUp && rest > 0 ? 1 : 0)
-    }
-}
-
 extension Double {
-    /// Rounded; `nil` for what is no distance on earth.
+    /// The number rounded to whole metres; `nil` for what is no distance on earth.
     fileprivate var wholeMeters: Int? { (0...40_100_000).contains(self) ? Int(self + 0.5) : nil }
 }

@@ -1,7 +1,7 @@
 import JSON
 import LocationSearch
 
-/// The members of an outcome event's value.
+/// The members of an outcome event's value, as far as they are known here.
 struct OutcomeBody {
     private(set) var requestID: String?
     private(set) var operation: String?
@@ -16,18 +16,20 @@ struct OutcomeBody {
     private var result = SearchOutcome.Result()
     private var failure: OutcomeEvent.Failure?
 
-    /// - Parameter type: of the event; without one, an `error` member tells.
-    func outcome(type: String?) throws(OutcomeReader.Unreadable) -> OutcomeEvent.Body {
+    /// Returns the result or the error.
+    /// - Parameter type: the type of the event; without one, a member `error` tells.
+    func outcome(type: String?) throws(UnreadableOutcome) -> OutcomeEvent.Body {
         switch type.map(EventType.init) {
         case .some(.completed): return .completed(result)
         case .some(.failed):
-            guard let failure else { throw OutcomeReader.Unreadable(message: "error is missing") }
+            guard let failure else { throw UnreadableOutcome(message: "error is missing") }
             return .failed(failure)
         case .none: return failure.map { .failed($0) } ?? .completed(result)
-        case .some: throw OutcomeReader.Unreadable(message: "ce_type is none of an outcome's")
+        case .some: throw UnreadableOutcome(message: "ce_type is none of an outcome's")
         }
     }
 
+    /// Reads the members of an object.
     /// - Returns: `false` when the value is no object.
     mutating func read(from reader: inout JSONReader) throws(JSONError) -> Bool {
         guard try reader.enterObject() else { return false }

@@ -1,23 +1,24 @@
 import JSON
 public import LocationSearch
 
-/// Writes outcomes as events: CloudEvents 1.0 in binary mode. Keeps its memory from one to the next; one owner at a
-/// time, so have one per event loop.
+/// Writes outcomes as events: CloudEvents 1.0 in binary mode. It keeps its memory from one outcome to the next and has one
+/// owner at a time, so have one per event loop.
 ///
-/// `ce_id` is the position of the request, `ce_source` the same for all workers: who reads a request's outcome twice,
-/// after a crash, sees the same id and source and can drop the second.
+/// `ce_id` is the position of the request, and `ce_source` is the same for all workers. A consumer that reads the outcome
+/// of a request twice, after a crash, sees the same id and source and can drop the second.
 public struct OutcomeEncoder: ~Copyable {
-    /// `ce_source`, a URI reference.
+    /// The `ce_source` of every outcome, a URI reference.
     public static let source = "/location-search-worker"
 
     private var json = JSONWriter()
     private var parentIDs: SpanIDs
 
-    /// - Parameter seed: for the parent ids of continued traces; each encoder needs another.
+    /// - Parameter seed: the parent ids of continued traces follow from it; each encoder needs another.
     public init(seed: UInt64 = .random(in: .min ... .max)) {
         parentIDs = SpanIDs(seed: seed)
     }
 
+    /// Writes the outcome of a request.
     public mutating func encode(
         _ outcome: SearchOutcome, for envelope: RequestEnvelope, receivedAt: EventTime, completedAt: EventTime
     ) -> EncodedOutcome {
@@ -28,6 +29,7 @@ public struct OutcomeEncoder: ~Copyable {
         json.member("provider", outcome.provider?.rawValue)
         if outcome.triedProviders.count > 1 { json.member("triedProviders", outcome.triedProviders.map(\.rawValue)) }
         json.member("sessionId", outcome.sessionID)
+
         let kind: EncodedOutcome.Kind
         switch outcome.result {
         case .success(let result):
@@ -37,12 +39,13 @@ public struct OutcomeEncoder: ~Copyable {
             kind = .error
             json.member("error", error)
         }
+
         json.timing(receivedAt.bytes, completed, upstream: outcome.upstream, attempts: outcome.attempts)
         json.endObject()
-        return record(kind, outcome.requestID, envelope, completed)
+        return record(kind, requestID: outcome.requestID, envelope: envelope, time: completed)
     }
 
-    /// The error event of a record that is no request.
+    /// Writes the error event of a record that is no request.
     public mutating func encode(
         _ rejected: RejectedRecord, receivedAt: EventTime, completedAt: EventTime
     ) -> EncodedOutcome {
@@ -55,13 +58,13 @@ public struct OutcomeEncoder: ~Copyable {
         json.member("error", rejected.error)
         json.timing(receivedAt.bytes, completed, upstream: .zero, attempts: 0)
         json.endObject()
-        return record(.error, rejected.requestID, rejected.envelope, completed)
+        return record(.error, requestID: rejected.requestID, envelope: rejected.envelope, time: completed)
     }
 
     // MARK: The record around it
 
     private mutating func record(
-        _ kind: EncodedOutcome.Kind, _ requestID: String, _ envelope: RequestEnvelope, _ time: [UInt8]
+        _ kind: EncodedOutcome.Kind, requestID: String, envelope: RequestEnvelope, time: [UInt8]
     ) -> EncodedOutcome {
         let position = PositionText(envelope.source)
         var headers: [EventHeader] = []
@@ -73,6 +76,7 @@ public struct OutcomeEncoder: ~Copyable {
         headers.append(EventHeader("ce_time", time))
         headers.append(Self.contentType)
         position.append(to: &headers)
+
         if let trace = envelope.trace?.child(parentID: parentIDs.next()) {
             headers.append(EventHeader("traceparent", trace.traceparent))
             if let state = trace.traceState { headers.append(EventHeader("tracestate", state)) }
@@ -81,7 +85,7 @@ public struct OutcomeEncoder: ~Copyable {
             kind: kind, key: envelope.key ?? Array(requestID.utf8), value: json.finish(), headers: headers)
     }
 
-    // The same for every event: made once, their bytes are shared.
+    // These headers are the same in every event. They are made once, so that events share their bytes.
     static let specVersion = EventHeader("ce_specversion", text: CloudEvents.specVersion)
     static let contentType = EventHeader("content-type", text: CloudEvents.json)
     private static let sourceHeader = EventHeader("ce_source", text: source)

@@ -1,23 +1,33 @@
 public import LocationSearch
 
-/// An outcome as a consumer reads it: what a newer worker may say that is not known here is kept as text.
+/// An outcome as a consumer reads it. Names that only a newer worker knows are kept as text.
 public struct OutcomeEvent: Sendable, Hashable {
+    /// The part that tells a result from an error.
     public enum Body: Sendable, Hashable {
+        /// A result.
         case completed(SearchOutcome.Result)
+        /// An error.
         case failed(Failure)
     }
 
-    /// `error` of an error event.
+    /// The `error` of an error event.
     public struct Failure: Sendable, Hashable {
         /// One of `SearchError.Code`'s raw values, or one that is not known here.
         public var code: String
+        /// One line for a person.
         public var message: String
+        /// True when the same request may succeed later.
         public var isRetryable: Bool
+        /// The time to wait before asking again; `nil` when nobody knows.
         public var retryAfter: Duration?
+        /// The HTTP status of the provider's answer, if there was one.
         public var httpStatus: Int?
+        /// The provider's own name of the failure.
         public var providerStatus: String?
+        /// The name of what is at fault, such as a member of the request.
         public var member: String?
 
+        /// A failure with a code and a message at least.
         public init(
             code: String, message: String, isRetryable: Bool, retryAfter: Duration? = nil, httpStatus: Int? = nil,
             providerStatus: String? = nil, member: String? = nil
@@ -32,23 +42,32 @@ public struct OutcomeEvent: Sendable, Hashable {
         }
     }
 
+    /// The id of the request.
     public var requestID: String
-    /// As written; `nil` for a record whose operation could not be read.
+    /// The name of the operation; `nil` when it could not be read from the request.
     public var operation: String?
+    /// The name of the provider that answered or failed, or that the request names.
     public var provider: String?
-    /// More than one after a fallback, else empty.
+    /// The names of all providers that were asked, in order, if there was more than one; else empty.
     public var triedProviders: [String] = []
+    /// The session of the request.
     public var sessionID: String?
+    /// The result or the error.
     public var body: Body
-    /// Places that could not be read, such as those of a provider that is not known here.
+    /// The number of places that could not be read, such as those of a provider that is not known here.
     public var unreadablePlaces = 0
+    /// The time at which the worker took the request.
     public var receivedAt: EventTime?
+    /// The time at which the outcome was written.
     public var completedAt: EventTime?
+    /// The time spent waiting for providers, whole milliseconds.
     public var upstream: Duration?
+    /// The number of calls made for the request.
     public var attempts: Int?
-    /// `ce_id`, with `ce_source` the same for every copy of one request's outcome.
+    /// The `ce_id`, which together with `ce_source` is the same for every copy of one request's outcome.
     public var id: String?
-    /// Where the request stood.
+    /// The position of the request in its topic.
     public var source: SourcePosition?
+    /// The id of the trace that the request belongs to.
     public var traceID: String?
 }

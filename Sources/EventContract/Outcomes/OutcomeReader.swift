@@ -1,16 +1,15 @@
 import JSON
 
-/// Reads outcome events back, for the commands and the console. Lenient: what is missing is `nil`. Called concurrently.
+/// Reads outcome events back, for the commands. It is lenient: what is missing is `nil`. Safe to use from any thread.
 public struct OutcomeReader: Sendable {
-    /// A record that is no outcome event; the text says why.
-    public struct Unreadable: Error, Sendable, Hashable {
-        public let message: String
-    }
-
+    /// A reader; it has no state.
     public init() {}
 
-    public func read(value: [UInt8]?, headers: [EventHeader]) throws(Unreadable) -> OutcomeEvent {
-        guard let value else { throw Unreadable(message: "the record has no value") }
+    /// Reads one record of the results or errors topic.
+    /// - Throws: why the record is no outcome event.
+    public func read(value: [UInt8]?, headers: [EventHeader]) throws(UnreadableOutcome) -> OutcomeEvent {
+        guard let value else { throw UnreadableOutcome(message: "the record has no value") }
+
         var body = OutcomeBody()
         let isObject: Bool
         do throws(JSONError) {
@@ -18,10 +17,12 @@ public struct OutcomeReader: Sendable {
             isObject = try body.read(from: &reader)
             try reader.finish()
         } catch {
-            throw Unreadable(message: "the value is no JSON: \(error)")
+            throw UnreadableOutcome(message: "the value is no JSON: \(error)")
         }
-        guard isObject else { throw Unreadable(message: "the value is no JSON object") }
-        guard let requestID = body.requestID else { throw Unreadable(message: "requestId is missing") }
+
+        guard isObject else { throw UnreadableOutcome(message: "the value is no JSON object") }
+        guard let requestID = body.requestID else { throw UnreadableOutcome(message: "requestId is missing") }
+
         let outcome = try body.outcome(type: headers.last(named: "ce_type")?.text)
         return OutcomeEvent(
             requestID: requestID, operation: body.operation, provider: body.provider,

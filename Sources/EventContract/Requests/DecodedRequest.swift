@@ -1,10 +1,11 @@
 public import LocationSearch
 
-/// A request with all that its outcome needs to know of its record. An object: it is kept from one end of the way to the
-/// other.
+/// A request, with all that its outcome needs to know about its record. A class, because it passes through many async
+/// frames, each of which then copies one pointer.
 public final class DecodedRequest: Sendable {
-    /// Validated, defaults filled in.
+    /// The request. Its members are valid, and those that were missing have the contract's defaults.
     public let request: SearchRequest
+    /// The parts of the record that its outcome takes over.
     public let envelope: RequestEnvelope
 
     init(request: SearchRequest, envelope: RequestEnvelope) {
@@ -13,18 +14,20 @@ public final class DecodedRequest: Sendable {
     }
 }
 
-/// What an outcome takes over from the record of its request.
+/// The parts of a request's record that its outcome takes over.
 public struct RequestEnvelope: Sendable, Hashable {
+    /// The position of the record.
     public let source: SourcePosition
-    /// The record's, copied to its outcome.
+    /// The key of the record, which its outcome gets too.
     public let key: [UInt8]?
     /// The trace to continue; `nil` when the record had none, or none that is valid.
     public let trace: TraceContext?
-    /// When the request was made: the event's `time` if it has a valid one, else the record's timestamp.
+    /// The time at which the request was made: the event's `time` if it has a valid one, else the record's timestamp.
     public let time: EventTime?
-    /// When the request is of no use any more: the event's `expirytime` (CloudEvents' Expiry Time extension).
+    /// The time from which on the request is of no use: the event's `expirytime` (CloudEvents' Expiry Time extension).
     public let expiry: EventTime?
 
+    /// An envelope; a member that is left out is `nil`.
     public init(
         source: SourcePosition, key: [UInt8]? = nil, trace: TraceContext? = nil, time: EventTime? = nil,
         expiry: EventTime? = nil

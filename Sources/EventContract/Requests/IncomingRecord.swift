@@ -1,12 +1,18 @@
-/// A record as it came from the requests topic: all of it untrusted. Holds the consumer's arrays, copies no bytes.
+/// A record as it came from the requests topic. Nothing in it is trusted. It shares the consumer's arrays and copies no
+/// bytes.
 public struct IncomingRecord: Sendable {
+    /// The position of the record.
     public var source: SourcePosition
-    /// When it was produced or appended, as the broker says; `nil` when the record has no timestamp.
+    /// The time at which the record was produced or appended, as the broker says; `nil` when it has no timestamp.
     public var timestamp: EventTime?
+    /// The key; `nil` for a record without one.
     public var key: [UInt8]?
+    /// The value; `nil` for a record without one.
     public var value: [UInt8]?
+    /// The headers, in their order.
     public var headers: [EventHeader]
 
+    /// A record from the requests topic.
     public init(
         source: SourcePosition, timestamp: EventTime? = nil, key: [UInt8]? = nil, value: [UInt8]?,
         headers: [EventHeader] = []
@@ -19,22 +25,26 @@ public struct IncomingRecord: Sendable {
     }
 }
 
-/// Where a record stands; with its cluster, this names it for ever.
+/// The position of a record. Together with the cluster, it names the record for ever.
 public struct SourcePosition: Sendable, Hashable, CustomStringConvertible {
+    /// The name of the topic.
     public var topic: String
+    /// The number of the partition.
     public var partition: Int32
+    /// The offset within the partition.
     public var offset: Int64
 
+    /// A position.
     public init(topic: String, partition: Int32, offset: Int64) {
         self.topic = topic
         self.partition = partition
         self.offset = offset
     }
 
-    /// `topic-partition-offset`: the id of an outcome event.
+    /// The position as `topic-partition-offset`, which is the id of an outcome event.
     public var description: String { "\(topic)-\(partition)-\(offset)" }
 
-    /// The same, cut to the 128 characters of a `requestId`: topics may have names of up to 249 (ASCII) characters.
+    /// The description, its topic cut so that the whole keeps to the 128 characters of a `requestId`: topics may have names of up to 249 (ASCII) characters.
     var requestID: String {
         let position = "-\(partition)-\(offset)"
         return String(topic.unicodeScalars.prefix(RequestMembers.idLength.upperBound - position.utf8.count)) + position

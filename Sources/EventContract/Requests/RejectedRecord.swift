@@ -2,15 +2,17 @@ public import LocationSearch
 
 /// A record that is no valid request. It becomes an error event and a dead letter.
 public struct RejectedRecord: Error, Sendable, Hashable {
-    /// The request's own where it could be read, else `ce_id`, else `topic-partition-offset`. 1...128 characters.
+    /// The id of the request where it could be read, else `ce_id`, else `topic-partition-offset`. 1...128 characters.
     public let requestID: String
-    /// `nil` where it could not be read, as the next two.
+    /// The operation of the request; `nil` where it could not be read.
     public let operation: SearchOperation?
-    /// The provider that the request names.
+    /// The provider that the request names; `nil` where it names none, or could not be read.
     public let provider: ProviderID?
+    /// The session of the request; `nil` where it has none, or could not be read.
     public let sessionID: String?
+    /// The parts of the record that its error event takes over.
     public let envelope: RequestEnvelope
-    /// `invalid-request`. `member` is never `nil`: what is wrong with the record as a whole is `value`, what is wrong
-    /// with a header bears the header's name. Holds none of the record's bytes.
+    /// An `invalid-request` whose `member` is never `nil`: it is `value` when the record as a whole is at fault, and the
+    /// name of a header when that is. The error holds none of the record's bytes.
     public let error: SearchError
 }

@@ -1,21 +1,23 @@
 import LocationSearch
 
 /// Reads a record of the requests topic: a CloudEvent in binary mode (`ce_*` headers), in structured mode
-/// (`content-type: application/cloudevents+json`), or bare JSON. Called concurrently.
+/// (`content-type: application/cloudevents+json`), or bare JSON. Safe to use from any thread.
 ///
-/// Members of the request are named as in the request itself in all three, attributes of the event by their header's
-/// name (`ce_type`) or, in structured mode, by their member's (`type`). `null` counts as absent, unknown members are
-/// ignored; of a member that is there twice, the last counts.
+/// Errors name members of the request as the request does in all three modes. They name attributes of the event by their
+/// header (`ce_type`) or, in structured mode, by their member (`type`). `null` counts as absent, and unknown members are
+/// ignored. When a member repeats, the last one counts.
 public struct RequestDecoder: Sendable {
-    /// `worker.maxRequestBytes`: the most that a value may have, and the key, and the headers together.
+    /// The setting `worker.maxRequestBytes`: the most bytes that the value may have, and the key, and all headers together.
     public let maximumBytes: Int
 
+    /// A decoder for records up to that size.
     public init(maximumBytes: Int = 65_536) {
         self.maximumBytes = maximumBytes
     }
 
-    /// - Throws: why the record is no valid request; what is wrong with its envelope goes before what is wrong with its
-    ///   members, a member's type before its range.
+    /// Reads one record.
+    /// - Throws: why the record is no valid request. What is wrong with its envelope goes before what is wrong with its
+    ///   members, and a member's type before its range.
     public func decode(_ record: IncomingRecord) throws(RejectedRecord) -> DecodedRequest {
         var reading = RequestReading(EventAttributes(record.headers))
         do throws(SearchError) {

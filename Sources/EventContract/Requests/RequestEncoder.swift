@@ -1,24 +1,30 @@
+import Basics
 import JSON
 public import LocationSearch
 
-/// Writes requests as events, for the commands that ask: CloudEvents 1.0 in binary mode. One owner at a time.
+/// Writes requests as events, for the commands that ask: CloudEvents 1.0 in binary mode. An encoder has one owner at a
+/// time.
 public struct RequestEncoder: ~Copyable {
     /// A request event as a record.
     public struct EncodedRequest: Sendable, Hashable {
-        /// The session's id, so that one session stays in one partition; else the request's.
+        /// The id of the session, so that one session stays in one partition, or the request's if it has none.
         public let key: [UInt8]
+        /// The request as JSON.
         public let value: [UInt8]
+        /// The attributes of the event, and its trace.
         public let headers: [EventHeader]
     }
 
     private let source: String
     private var json = JSONWriter(capacity: 1024)
 
+    /// An encoder for one sender.
     /// - Parameter source: `ce_source`, a URI reference that names who asks.
     public init(source: String = "/locsearch") {
         self.source = source
     }
 
+    /// Writes one request.
     /// - Parameter request: not checked, so that wrong ones can be sent too.
     public mutating func encode(
         _ request: SearchRequest, at time: EventTime, trace: TraceContext? = nil
@@ -39,17 +45,19 @@ public struct RequestEncoder: ~Copyable {
         json.member("sessionId", request.sessionID)
         json.member("timeoutMs", request.timeout?.milliseconds(roundedUp: false))
         json.endObject()
+
         return EncodedRequest(
             key: Array((request.sessionID ?? request.requestID).utf8), value: json.finish(),
-            headers: headers(request.requestID, time, trace))
+            headers: headers(id: request.requestID, time: time, trace: trace))
     }
 
-    private func headers(_ id: String, _ time: EventTime, _ trace: TraceContext?) -> [EventHeader] {
+    private func headers(id: String, time: EventTime, trace: TraceContext?) -> [EventHeader] {
         var headers = [
             OutcomeEncoder.specVersion, EventHeader("ce_id", text: id), EventHeader("ce_source", text: source),
             EventHeader("ce_type", text: EventType.requested.rawValue), EventHeader("ce_time", time.bytes),
             OutcomeEncoder.contentType,
         ]
+
         if let trace { headers.append(EventHeader("traceparent", trace.traceparent)) }
         if let state = trace?.traceState { headers.append(EventHeader("tracestate", state)) }
         return headers

@@ -1,19 +1,23 @@
 import JSON
 import LocationSearch
 
-/// The members of a request as they were read: types checked, ranges not yet.
+/// The members of a request as they were read. Their types are checked, their ranges not yet.
 struct RequestMembers {
-    /// Of `requestId` and `sessionId`, in Unicode scalars.
+    /// The length that `requestId` and `sessionId` may have, in Unicode scalars.
     static let idLength = 1...128
+
+    /// The numbers of a location, either of which may be missing.
+    private struct Location {
+        var latitude: Double?
+        var longitude: Double?
+    }
 
     private(set) var requestID: String?
     private(set) var operation: SearchOperation?
     private(set) var provider: ProviderChoice?
     private(set) var sessionID: String?
     private var category: String?
-    private var hasLocation = false
-    private var latitude: Double?
-    private var longitude: Double?
+    private var location: Location?
     private var radiusMeters: Double?
     private var keyword: String?
     private var language: String?
@@ -22,10 +26,10 @@ struct RequestMembers {
     private var pageToken: String?
     private var placeID: String?
     private var timeoutMilliseconds: Int?
-    /// Members of a wrong type, in the order they were met.
+    /// The refusals of members with a wrong type, in the order they were met.
     private(set) var problems: [SearchError] = []
 
-    /// `nil` unless the text can serve as an id.
+    /// Returns the text if it can serve as an id, else `nil`.
     static func usable(_ id: String?) -> String? {
         guard let id, id.utf8.count <= 4 * idLength.upperBound, idLength.contains(id.unicodeScalars.count) else {
             return nil
@@ -33,25 +37,44 @@ struct RequestMembers {
         return id
     }
 
+    /// Reads the members of an object. Goes on past members that are wrong, and keeps their refusals in `problems`.
     /// - Returns: `false` when the value is no object.
     mutating func read(from reader: inout JSONReader) throws(JSONError) -> Bool {
         guard try reader.enterObject() else { return false }
         while let key = try reader.nextKey() {
             switch key {
-            case "requestId": requestID = try text("requestId", "text of 1 to 128 characters", &reader)
-            case "operation": operation = try choice("operation", SearchOperation.init, Self.operations, &reader)
-            case "provider": provider = try choice("provider", ProviderChoice.init, Self.providers, &reader)
-            case "category": category = try text("category", "text of 1 to 64 characters", &reader)
-            case "location": try readLocation(&reader)
-            case "radiusMeters": radiusMeters = try number("radiusMeters", "a number from 1 to 50000", &reader)
-            case "keyword": keyword = try text("keyword", "text of 1 to 256 characters", &reader)
-            case "language": language = try text("language", "text, a BCP 47 language tag such as \"ja\"", &reader)
-            case "openNow": openNow = try boolean("openNow", &reader)
-            case "limit": limit = try integer("limit", "an integer from 1 to 100", &reader)
-            case "pageToken": pageToken = try text("pageToken", "text of 1 to 4096 characters", &reader)
-            case "placeId": placeID = try text("placeId", "text of 1 to 512 characters", &reader)
-            case "sessionId": sessionID = try text("sessionId", "text of 1 to 128 characters", &reader)
-            case "timeoutMs": timeoutMilliseconds = try integer("timeoutMs", "an integer from 1 to 60000", &reader)
+            case "requestId":
+                requestID = try text(of: "requestId", expected: "text of 1 to 128 characters", from: &reader)
+            case "operation":
+                operation = try choice(
+                    of: "operation", expected: Self.operations, from: &reader, parse: SearchOperation.init)
+            case "provider":
+                provider = try choice(
+                    of: "provider", expected: Self.providers, from: &reader, parse: ProviderChoice.init)
+            case "category":
+                category = try text(of: "category", expected: "text of 1 to 64 characters", from: &reader)
+            case "location":
+                try readLocation(from: &reader)
+            case "radiusMeters":
+                radiusMeters = try number(of: "radiusMeters", expected: "a number from 1 to 50000", from: &reader)
+            case "keyword":
+                keyword = try text(of: "keyword", expected: "text of 1 to 256 characters", from: &reader)
+            case "language":
+                language = try text(
+                    of: "language", expected: "text, a BCP 47 language tag such as \"ja\"", from: &reader)
+            case "openNow":
+                openNow = try boolean(of: "openNow", from: &reader)
+            case "limit":
+                limit = try integer(of: "limit", expected: "an integer from 1 to 100", from: &reader)
+            case "pageToken":
+                pageToken = try text(of: "pageToken", expected: "text of 1 to 4096 characters", from: &reader)
+            case "placeId":
+                placeID = try text(of: "placeId", expected: "text of 1 to 512 characters", from: &reader)
+            case "sessionId":
+                sessionID = try text(of: "sessionId", expected: "text of 1 to 128 characters", from: &reader)
+            case "timeoutMs":
+                timeoutMilliseconds = try integer(
+                    of: "timeoutMs", expected: "an integer from 1 to 60000", from: &reader)
             default: try reader.skip()
             }
         }
@@ -63,24 +86,31 @@ struct RequestMembers {
 
     private static func oneOf(_ names: [String]) -> String { "one of " + names.joined(separator: ", ") }
 
+    /// Makes the request of what was read, with the contract's defaults for members that are missing.
     /// - Parameter id: `requestID`, or what stands in for it.
-    /// - Throws: the first member that is wrong.
+    /// - Throws: the refusal of the first member that is wrong.
     func request(id: String) throws(SearchError) -> SearchRequest {
         let operation = operation ?? .search
-        // The location is a search's alone.
-        if let problem = problems.first(where: { operation == .search || !$0.isAbout("location") }) { throw problem }
+
+        // Only a search has a location; the other operations ignore it, wrong or not.
+        let problem = problems.first { operation == .search || !$0.isAbout("location") }
+        if let problem { throw problem }
+
         return try SearchRequest(
-            requestID: id, operation: operation, provider: provider ?? .auto, category: category ?? "restaurant",
-            location: operation == .search ? try location() : nil, radiusMeters: radiusMeters ?? 1500,
-            keyword: keyword, language: language, openNow: openNow, limit: limit ?? 20, pageToken: pageToken,
+            requestID: id, operation: operation, provider: provider ?? .auto,
+            category: category ?? SearchRequest.defaultCategory,
+            location: operation == .search ? try coordinate() : nil,
+            radiusMeters: radiusMeters ?? SearchRequest.defaultRadiusMeters,
+            keyword: keyword, language: language, openNow: openNow, limit: limit ?? SearchRequest.defaultLimit,
+            pageToken: pageToken,
             placeID: placeID, sessionID: sessionID, timeout: timeoutMilliseconds.map { .milliseconds($0) }
         ).validated()
     }
 
-    private func location() throws(SearchError) -> Coordinate? {
-        guard hasLocation else { return nil }
-        guard let latitude else { throw .invalid("location.latitude", Self.latitudeRange) }
-        guard let longitude else { throw .invalid("location.longitude", Self.longitudeRange) }
+    private func coordinate() throws(SearchError) -> Coordinate? {
+        guard let location else { return nil }
+        guard let latitude = location.latitude else { throw .invalid("location.latitude", Self.latitudeRange) }
+        guard let longitude = location.longitude else { throw .invalid("location.longitude", Self.longitudeRange) }
         return Coordinate(latitude: latitude, longitude: longitude)
     }
 
@@ -89,87 +119,96 @@ struct RequestMembers {
 
     // MARK: Members
 
-    private mutating func readLocation(_ reader: inout JSONReader) throws(JSONError) {
-        (hasLocation, latitude, longitude) = (false, nil, nil)
+    private mutating func readLocation(from reader: inout JSONReader) throws(JSONError) {
+        location = nil
         forget("location")
+
         if try reader.skipNull() { return }
-        guard try reader.enterObject() else { return refuse("location", "an object with latitude and longitude") }
-        hasLocation = true
+        guard try reader.enterObject() else {
+            return refuse("location", expected: "an object with latitude and longitude")
+        }
+
+        var read = Location()
         while let key = try reader.nextKey() {
             switch key {
-            case "latitude": latitude = try number("location.latitude", Self.latitudeRange, &reader)
-            case "longitude": longitude = try number("location.longitude", Self.longitudeRange, &reader)
+            case "latitude":
+                read.latitude = try number(of: "location.latitude", expected: Self.latitudeRange, from: &reader)
+            case "longitude":
+                read.longitude = try number(of: "location.longitude", expected: Self.longitudeRange, from: &reader)
             default: try reader.skip()
             }
         }
+        location = read
     }
 
     private mutating func text(
-        _ member: String, _ expected: String, _ reader: inout JSONReader
+        of member: String, expected: String, from reader: inout JSONReader
     ) throws(JSONError) -> String? {
         forget(member)
         if try reader.skipNull() { return nil }
+
         do throws(JSONError) {
             if let text = try reader.string() { return text }
-            refuse(member, expected)
+            refuse(member, expected: expected)
         } catch {
             guard error.isInText else { throw error }
-            refuse(member, "text in valid UTF-8")
+            refuse(member, expected: "text in valid UTF-8")
         }
         return nil
     }
 
+    /// - Parameter parse: makes a choice of its name, and `nil` of a text that is none.
     private mutating func choice<Choice>(
-        _ member: String, _ choice: (String) -> Choice?, _ expected: String, _ reader: inout JSONReader
+        of member: String, expected: String, from reader: inout JSONReader, parse: (String) -> Choice?
     ) throws(JSONError) -> Choice? {
-        guard let text = try text(member, expected, &reader) else { return nil }
-        if let choice = choice(text) { return choice }
-        refuse(member, expected)
+        guard let text = try text(of: member, expected: expected, from: &reader) else { return nil }
+        if let choice = parse(text) { return choice }
+        refuse(member, expected: expected)
         return nil
     }
 
     private mutating func number(
-        _ member: String, _ expected: String, _ reader: inout JSONReader
+        of member: String, expected: String, from reader: inout JSONReader
     ) throws(JSONError) -> Double? {
         forget(member)
         if try reader.skipNull() { return nil }
         if let number = try reader.double() { return number }
-        refuse(member, expected)
+        refuse(member, expected: expected)
         return nil
     }
 
     private mutating func integer(
-        _ member: String, _ expected: String, _ reader: inout JSONReader
+        of member: String, expected: String, from reader: inout JSONReader
     ) throws(JSONError) -> Int? {
         forget(member)
         if try reader.skipNull() { return nil }
         if let number = try reader.int() { return number }
-        refuse(member, expected)
+        refuse(member, expected: expected)
         return nil
     }
 
-    private mutating func boolean(_ member: String, _ reader: inout JSONReader) throws(JSONError) -> Bool? {
+    private mutating func boolean(of member: String, from reader: inout JSONReader) throws(JSONError) -> Bool? {
         forget(member)
         if try reader.skipNull() { return nil }
         if let flag = try reader.bool() { return flag }
-        refuse(member, "true or false")
+        refuse(member, expected: "true or false")
         return nil
     }
 
     // MARK: Problems
 
-    private mutating func refuse(_ member: String, _ expected: String) {
+    private mutating func refuse(_ member: String, expected: String) {
         problems.append(.invalid(member, expected))
     }
 
-    /// Of a member that is there twice, the last counts: what was wrong with the first no longer matters.
+    /// Drops what was wrong with an earlier member of the same name: when a name repeats, the last member counts.
     private mutating func forget(_ member: String) {
         if !problems.isEmpty { problems.removeAll { $0.isAbout(member) } }
     }
 }
 
 extension SearchError {
-    /// Whether `member` or something within it is at fault.
+    /// Returns true when `member` or something within it is at fault.
     fileprivate func isAbout(_ member: String) -> Bool {
         self.member == member || self.member?.hasPrefix(member + ".") == true
     }

@@ -2,9 +2,11 @@ import Basics
 import JSON
 import LocationSearch
 
-/// One record being read: goes on past what is wrong, so that the rejection can say whose request it was.
+/// Reads one record. It goes on past what is wrong, so that the rejection can say whose request it was.
 struct RequestReading {
+    /// The attributes of the event, which a structured event's value adds to.
     private(set) var attributes: EventAttributes
+    /// The members of the request, as far as they were read.
     private(set) var members = RequestMembers()
 
     init(_ attributes: EventAttributes) {
@@ -12,33 +14,40 @@ struct RequestReading {
     }
 
     /// Reads the record's value into `members`.
+    /// - Throws: `invalid-request` that names what is wrong with the value or its envelope. What is wrong with a member is
+    ///   found in `members`.
     mutating func read(_ value: [UInt8]?) throws(SearchError) {
         guard let value else { throw .invalid("value", "a request as a JSON object; the record has no value") }
         guard let first = value.first else { throw .invalid("value", "a request as a JSON object; it is empty") }
+
         // Serialisers that work with a schema registry put the schema's id before the data.
         guard first > 0x01 || value.count < 5 else {
             throw .invalid(
                 "value", "plain JSON; this begins like a schema registry's framing (a magic byte and a schema's id)")
         }
+
         switch attributes.mode {
         case .bare: try readBody(value.span, named: "value")
         case .binary: try readBinary(value.span)
         case .structured: try readStructured(value.span)
         }
-        // The reader checks the text that it hands out; this is for what was skipped.
+
+        // The JSON reader checks the text that it hands out. This check covers what it skipped.
         guard !members.problems.isEmpty || (try? UTF8Span(validating: value.span)) != nil else {
             throw .invalid("value", "JSON in valid UTF-8")
         }
     }
 
     private mutating func readBinary(_ json: Span<UInt8>) throws(SearchError) {
-        // The envelope's fault is told first, but the members are wanted for the rejection all the same.
+        // What is wrong with the envelope is reported first, but a rejection needs the members all the same.
         let fault = failure { (reading) throws(SearchError) in try reading.readBody(json, named: "value") }
+
         try attributes.check(prefix: "ce_")
         try attributes.checkContentType("content-type")
         if let fault { throw fault }
     }
 
+    /// Takes a step and returns its failure, for what must go on after it.
     private mutating func failure(
         of step: (inout RequestReading) throws(SearchError) -> Void
     ) -> SearchError? {
@@ -50,7 +59,7 @@ struct RequestReading {
         }
     }
 
-    /// - Parameter name: of the text that holds the request, for the error.
+    /// - Parameter name: the name of the text that holds the request, for the error.
     private mutating func readBody(_ json: Span<UInt8>, named name: String) throws(SearchError) {
         let isObject: Bool
         do throws(JSONError) {
@@ -71,7 +80,7 @@ struct RequestReading {
 
     // MARK: Structured mode
 
-    /// What a structured event has for data.
+    /// The kinds of data that a structured event may have.
     private enum EventData {
         case absent, request, notAnObject
     }
@@ -80,7 +89,10 @@ struct RequestReading {
         guard attributes.contentType == .structuredJSON else {
             throw .invalid("content-type", "\"\(CloudEvents.structuredJSON)\", \"\(CloudEvents.json)\" or none")
         }
-        attributes.forgetEvent()  // the headers' attributes: in this mode the event is the value alone
+
+        // In this mode the value alone is the event, whatever attributes the headers hold.
+        attributes.forgetEvent()
+
         var (data, base64) = (EventData.absent, nil as String?)
         do throws(JSONError) {
             var reader = JSONReader(json)
@@ -88,6 +100,7 @@ struct RequestReading {
                 try reader.finish()
                 throw JSONError(.unexpectedByte, at: 0)
             }
+
             while let key = try reader.nextKey() {
                 switch key {
                 case "data": data = try readData(&reader)
@@ -108,24 +121,27 @@ struct RequestReading {
         } catch {
             throw Self.invalid("value", error)
         }
+
         var fault: SearchError?
         if let base64 {
-            fault = failure { (reading) throws(SearchError) in try reading.readBase64(base64, data) }
+            fault = failure { (reading) throws(SearchError) in try reading.readBase64(base64, beside: data) }
         } else if data != .request {
             fault = .invalid("data", "a request as a JSON object")
         }
+
         try attributes.check(prefix: "")
         try attributes.checkContentType("datacontenttype")
         if let fault { throw fault }
     }
 
     private mutating func readData(_ reader: inout JSONReader) throws(JSONError) -> EventData {
-        members = RequestMembers()  // of two, the last counts
+        // When `data` repeats, the last one counts.
+        members = RequestMembers()
         if try reader.skipNull() { return .absent }
         return try members.read(from: &reader) ? .request : .notAnObject
     }
 
-    private mutating func readBase64(_ text: String, _ data: EventData) throws(SearchError) {
+    private mutating func readBase64(_ text: String, beside data: EventData) throws(SearchError) {
         guard data == .absent else { throw .invalid("data_base64", "nothing, as there is data too") }
         guard let bytes = Base64.decode(text.utf8) else { throw .invalid("data_base64", "Base64 (RFC 4648)") }
         try readBody(bytes.span, named: "data_base64")
@@ -135,7 +151,7 @@ struct RequestReading {
         try text(&reader).map { Array($0.utf8) }
     }
 
-    /// A string; `nil` when it is none or not valid text.
+    /// Reads a string; `nil` when the value is none, or no valid text.
     private static func text(_ reader: inout JSONReader) throws(JSONError) -> String? {
         do throws(JSONError) {
             return try reader.string()
@@ -147,15 +163,16 @@ struct RequestReading {
 
     // MARK: The request's id
 
-    /// The event's id, if it can serve as a request's.
+    /// The id of the event if it can serve as the id of a request.
     private var eventID: String? {
         RequestMembers.usable(attributes.id.flatMap { String(validating: $0, as: UTF8.self) })
     }
 
-    /// For a rejection: whatever can be used.
+    /// The id for a rejection: whichever can be used; `nil` when none can.
     var usableID: String? { RequestMembers.usable(members.requestID) ?? eventID }
 
-    /// For a request: `requestId`, else the event's `id`, else `position`.
+    /// Returns the id of a request: `requestId`, else the event's `id`, else `position`.
+    /// - Throws: `invalid-request` when the event's id would have to serve and cannot.
     func id(or position: SourcePosition) throws(SearchError) -> String {
         if let id = members.requestID { return id }
         guard attributes.id != nil else { return position.requestID }

@@ -1,3 +1,5 @@
+internal import Basics
+
 /// How records are sent: idempotently, confirmed by all in-sync replicas.
 public struct ProducerConfiguration: Sendable, Hashable, CustomStringConvertible, CustomReflectable {
     /// `kafka.bootstrapServers`: brokers to ask first, `host:port`, separated by commas.
@@ -47,5 +49,5 @@ public struct ProducerConfiguration: Sendable, Hashable, CustomStringConvertible
 
 extension Duration {
     /// Rounded down; librdkafka takes whole milliseconds.
-    var wholeMilliseconds: Int64 { components.seconds * 1000 + components.attoseconds / 1_000_000_000_000_000 }
+    var wholeMilliseconds: Int64 { Int64(milliseconds(roundedUp: false)) }
 }

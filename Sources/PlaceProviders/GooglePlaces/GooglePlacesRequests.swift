@@ -1,3 +1,4 @@
+import Basics
 import HTTPTransport
 import JSON
 import LocationSearch
@@ -8,9 +9,10 @@ import LocationSearch
     import Darwin
 #endif
 
-/// The calls of the Places API (New). The key goes into a header, the wanted fields into another: the dearest of them
+/// Makes the calls of the Places API (New). One header has the key, another names the wanted fields, the dearest of which
 /// sets the price of the call.
 struct GooglePlacesRequests {
+    /// The address and the key.
     let configuration: ProviderConfiguration
 
     private static let placeFields = [
@@ -22,11 +24,12 @@ struct GooglePlacesRequests {
     private static let textMask = nearbyMask + ",nextPageToken"
     private static let detailsMask = placeFields.joined(separator: ",")
 
-    /// Nearby search has no keyword, no filter for open places and no pages.
+    /// Returns true for a search that nearby search cannot do: it has no keyword, no filter for open places and no pages.
     static func needsTextSearch(_ request: SearchRequest) -> Bool {
         request.keyword != nil || request.openNow == true || request.pageToken != nil
     }
 
+    /// Returns a nearby search.
     func nearby(_ request: SearchRequest) -> HTTPRequest {
         var body = JSONWriter(capacity: 512)
         body.beginObject()
@@ -48,7 +51,8 @@ struct GooglePlacesRequests {
         return post("/v1/places:searchNearby", body.finish(), mask: Self.nearbyMask)
     }
 
-    /// The next page wants all members as in the first request: they follow from the request alone.
+    /// Returns a text search. The API wants all members of a further page as they were for the first one, so they follow
+    /// from the request alone.
     func text(_ request: SearchRequest) -> HTTPRequest {
         var body = JSONWriter(capacity: 512)
         body.beginObject()
@@ -75,15 +79,18 @@ struct GooglePlacesRequests {
         return post("/v1/places:searchText", body.finish(), mask: Self.textMask)
     }
 
+    /// Returns a call for all that is known of a place.
     func details(_ request: SearchRequest) -> HTTPRequest {
         get(place: request, mask: Self.detailsMask + ",photos,websiteUri")
     }
 
+    /// Returns a call for the names of a place's photos.
     func photoNames(_ request: SearchRequest) -> HTTPRequest { get(place: request, mask: "photos,attributions") }
 
+    /// Returns a call for the address of a photo.
     /// - Parameter name: `places/ID/photos/REF`, as the provider gave it.
     func media(_ name: String) -> HTTPRequest {
-        let path = name.split(separator: "/").map { QueryURL.encoded(String($0)) }.joined(separator: "/")
+        let path = name.split(separator: "/").map { PercentEncoding.encoded(String($0)) }.joined(separator: "/")
         var url = QueryURL(configuration.baseURL, path: "/v1/\(path)/media")
         url.add("maxWidthPx", 800)
         url.add("skipHttpRedirect", "true")
@@ -91,7 +98,7 @@ struct GooglePlacesRequests {
     }
 
     private func get(place request: SearchRequest, mask: String) -> HTTPRequest {
-        var url = QueryURL(configuration.baseURL, path: "/v1/places/\(QueryURL.encoded(request.placeID ?? ""))")
+        var url = QueryURL(configuration.baseURL, path: "/v1/places/\(PercentEncoding.encoded(request.placeID ?? ""))")
         url.add("languageCode", request.language)
         return HTTPRequest(
             url: url.text, headers: [("X-Goog-Api-Key", configuration.apiKey), ("X-Goog-FieldMask", mask)])
@@ -113,11 +120,13 @@ struct GooglePlacesRequests {
         body.endObject()
     }
 
-    /// The smallest box that holds the circle; across the date line `low` is east of `high`.
+    /// Returns the smallest box that holds the circle. Across the date line `low` is east of `high`.
+    /// - Parameter radius: metres.
     static func box(around centre: Coordinate, radius: Double) -> (low: Coordinate, high: Coordinate) {
         let angle = radius / 6_371_008.8
         let north = angle * 180 / .pi
         let (bottom, top) = (centre.latitude - north, centre.latitude + north)
+
         // A circle with a pole in it crosses every meridian.
         guard bottom > -90, top < 90 else {
             return (
@@ -125,6 +134,7 @@ struct GooglePlacesRequests {
                 Coordinate(latitude: min(90, top), longitude: 180)
             )
         }
+
         // Meridians touch a circle a little poleward of its centre, where they are closer to each other.
         let east = asin(min(1, sin(angle) / cos(centre.latitude * .pi / 180))) * 180 / .pi
         func wrapped(_ longitude: Double) -> Double {

@@ -4,49 +4,58 @@ import LocationSearch
 
 /// One answer of the Places API (New).
 struct GooglePlacesResponse {
+    /// The layouts that answers have.
     enum Kind {
-        /// `places` in an object; `{}` when nothing was found.
+        /// An object with `places`, which is `{}` when nothing was found.
         case list
-        /// One place, not wrapped.
-        /// - Parameter id: as it was asked for; the answer need not repeat it.
+        /// One place that is not wrapped.
+        /// - Parameter id: the id that was asked for, which the answer need not repeat.
         case place(id: String)
-        /// A photo's address.
+        /// The address of a photo.
         case media
 
         fileprivate var isForPlace: Bool { if case .list = self { false } else { true } }
     }
 
+    /// The places that could be read.
     var list = PlaceList()
+    /// The provider's token for the next page.
     var nextPageToken: String?
+    /// The address of a picture.
     var photoURL: String?
-    /// Of the first photo of a place.
+    /// The name of the first photo of a place.
     var photoName: String?
     private var isError = false
-    /// The source, third parties, authors of photos.
+    /// The credits: the source, third parties, and the authors of photos.
     private(set) var credits = Credits("Google Maps")
 
+    /// Reads an answer.
+    /// - Throws: the failure in the contract's terms.
     static func read(_ response: HTTPResponse, as kind: Kind) throws(SearchError) -> GooglePlacesResponse {
         var page = GooglePlacesResponse()
         guard response.status == 200 else {
             if case .media = kind { return try page.readPicture(response) }
             throw GooglePlacesFailure.error(from: response, isForPlace: kind.isForPlace)
         }
+
         do throws(JSONError) {
             try page.read(response.body, as: kind)
         } catch {
             throw .badResponse("is no JSON (\(error.kind.rawValue))", from: .googlePlaces)
         }
+
         guard !page.isError else { throw GooglePlacesFailure.error(from: response, isForPlace: kind.isForPlace) }
         return page
     }
 
-    /// A photo's answer other than 200: a redirect to the picture serves as well; 403 comes with a picture that says
-    /// "over quota" in place of an error.
+    /// Reads the answer to a call for a photo when its status is not 200. A redirect to the picture serves as well. A 403
+    /// without an error comes with a picture that says "over quota".
     private mutating func readPicture(_ response: HTTPResponse) throws(SearchError) -> GooglePlacesResponse {
         if (300..<400).contains(response.status), let url = response.location, url.hasPrefix("https://") {
             photoURL = url
             return self
         }
+
         let error = GooglePlacesFailure.error(from: response, isForPlace: true)
         guard response.status == 403, error.providerStatus == nil,
             response.body.firstMeaningfulByte != UInt8(ascii: "{")
@@ -74,26 +83,28 @@ struct GooglePlacesResponse {
         try reader.finish()
     }
 
-    /// Which error is read another time: this one is rare.
+    /// Notes that the answer is an error. `GooglePlacesFailure` reads which one, as errors with status 200 are rare.
     private mutating func noteError(_ reader: inout JSONReader) throws(JSONError) {
         if try reader.kind() == .object { isError = true }
         try reader.skip()
     }
 
     private mutating func readPlaces(_ reader: inout JSONReader) throws(JSONError) {
-        // proto3's JSON may say nothing by null; any other kind is no list, and so no word of having found nothing.
+        // In proto3's JSON null may stand for an empty list. A value of any other kind is a fault, not an empty list.
         if try reader.skipNull() { return }
         guard try reader.enterArray() else { return list.add(nil) }
         while try reader.nextElement() { list.add(try place(&reader)) }
     }
 
-    /// `nil` when it has no id.
-    /// - Parameter asked: the id that a place without one has, if it says anything else.
+    /// Reads one place.
+    /// - Parameter asked: the id for a place without one that says anything else.
+    /// - Returns: `nil` when it has no id.
     private mutating func place(_ reader: inout JSONReader, asked: String? = nil) throws(JSONError) -> Places.Row? {
         guard try reader.enterObject() else { return nil }
         var place = Places.Row(provider: .googlePlaces)
         var (resource, shortAddress, website): (Places.Text?, Places.Text?, Places.Text?) = (nil, nil, nil)
         var (primaryName, primaryType): (Places.Text?, Places.Text?) = (nil, nil)
+
         while let key = try reader.nextKey() {
             switch key {
             case "id": place.id = try reader.wanted(in: &list.places) ?? Places.Text()
@@ -115,16 +126,18 @@ struct GooglePlacesResponse {
                 let open = try Self.openNow(&reader)
                 if isCurrent || place.openNow == nil { place.openNow = open ?? place.openNow }
             case "photos": try readPhotos(&reader)
-            case "attributions": try readCredits(&reader, "provider")
+            case "attributions": try readCredits(&reader, member: "provider")
             case "error": try noteError(&reader)
             default: try reader.skip()
             }
         }
+
         if place.id.isEmpty, let resource, list.places.hasPrefix(resource, "places/") {
             place.id = resource.dropFirst(7)
         }
         if place.id.isEmpty, !place.name.isEmpty || place.address != nil { place.id = list.places.add(asked ?? "") }
         guard !place.id.isEmpty else { return nil }
+
         if place.name.isEmpty { place.name = place.address ?? shortAddress ?? place.id }
         place.category = primaryName ?? primaryType ?? list.places.firstType(of: place)
         place.address = place.address ?? shortAddress
@@ -132,11 +145,12 @@ struct GooglePlacesResponse {
         return place
     }
 
-    /// Of a member that is missing the value is 0: proto3's JSON leaves it out on the equator and in Greenwich.
+    /// Reads a position. A member that is missing is 0, because proto3's JSON leaves out zeros, as on the equator.
     private static func location(_ reader: inout JSONReader) throws(JSONError) -> Coordinate? {
         var (latitude, longitude): (Double?, Double?) = (0, 0)
         var isEmpty = true
         guard try reader.enterObject() else { return nil }
+
         while let key = try reader.nextKey() {
             switch key {
             case "latitude": (latitude, isEmpty) = (try reader.lenientDouble(), false)
@@ -144,7 +158,7 @@ struct GooglePlacesResponse {
             default: try reader.skip()
             }
         }
-        return isEmpty ? nil : Coordinate(latitude, longitude)
+        return isEmpty ? nil : Coordinate(latitude: latitude, longitude: longitude)
     }
 
     private static func priceLevel(_ reader: inout JSONReader) throws(JSONError) -> Int? {
@@ -177,7 +191,7 @@ struct GooglePlacesResponse {
                 switch key {
                 case "name": if isFirst { photoName = try reader.wanted() } else { try reader.skip() }
                 case "authorAttributions":
-                    if isFirst { try readCredits(&reader, "displayName") } else { try reader.skip() }
+                    if isFirst { try readCredits(&reader, member: "displayName") } else { try reader.skip() }
                 default: try reader.skip()
                 }
             }
@@ -185,8 +199,8 @@ struct GooglePlacesResponse {
         }
     }
 
-    /// The named member of each object of a list, each once.
-    private mutating func readCredits(_ reader: inout JSONReader, _ member: StaticString) throws(JSONError) {
+    /// Adds the named member of each object of a list to the credits.
+    private mutating func readCredits(_ reader: inout JSONReader, member: StaticString) throws(JSONError) {
         guard try reader.enterArray() else { return }
         while try reader.nextElement() {
             if let name = try reader.wantedMember(member) { credits.add(name) }

@@ -2,12 +2,13 @@ public import HTTPTransport
 public import LocationSearch
 public import Resilience
 
-/// Google Places API (New): nearby and text search, details, photo.
+/// The service for the Google Places API (New): nearby and text search, details, photo.
 public struct GooglePlacesService: PlaceService {
     public let id = ProviderID.googlePlaces
     private let http: any HTTPSending
     private let requests: GooglePlacesRequests
 
+    /// A service that makes its calls with `http`.
     public init(http: any HTTPSending, configuration: ProviderConfiguration) {
         self.http = http
         requests = GooglePlacesRequests(configuration: configuration)

@@ -2,7 +2,7 @@ public import HTTPTransport
 public import LocationSearch
 public import Resilience
 
-/// Google Places, the legacy web service: nearby search, details, photo.
+/// The service for Google Places, the legacy web service: nearby search, details, photo.
 public struct GooglePlacesLegacyService: PlaceService {
     public let id = ProviderID.googlePlacesLegacy
     private let http: any HTTPSending
@@ -13,6 +13,7 @@ public struct GooglePlacesLegacyService: PlaceService {
     /// A token that is still refused at this call is to blame itself.
     private static let tokenAttempts = 4
 
+    /// A service that makes its calls with `http`.
     public init(http: any HTTPSending, configuration: ProviderConfiguration) {
         self.http = http
         self.configuration = configuration
@@ -110,16 +111,16 @@ public struct GooglePlacesLegacyService: PlaceService {
     private func searchURL(_ request: SearchRequest) -> String {
         var url = QueryURL(configuration.baseURL, path: "/maps/api/place/nearbysearch/json")
         if let token = request.pageToken {
-            // All else would be ignored.
+            // The API would ignore all other parameters.
             url.add("pagetoken", token)
         } else if let location = request.location {
             url.add("location", "\(location.latitude.plainDecimal),\(location.longitude.plainDecimal)")
             url.add("radius", Int(request.radiusMeters.rounded(.up)))
             url.add("type", request.category)
-            // The same text in both can give no results.
+            // The same text in both parameters can give no results.
             if request.keyword?.lowercased() != request.category.lowercased() { url.add("keyword", request.keyword) }
             url.add("language", request.language)
-            // Its presence counts, whatever its value.
+            // The API takes the presence of this parameter for true, whatever its value.
             if request.openNow == true { url.addFlag("opennow") }
         }
         url.add("key", configuration.apiKey)

@@ -2,28 +2,32 @@ import HTTPTransport
 import JSON
 import LocationSearch
 
-/// One answer of the legacy web service. `status` in the body decides, with HTTP 200 and without.
+/// One answer of the legacy web service. The `status` in its body decides, whatever the HTTP status.
 struct LegacyResponse {
-    /// For details: what the contract's place can carry.
+    /// The fields that details ask for: all that a place of the contract can carry.
     static let detailsFields =
         "place_id,name,formatted_address,vicinity,geometry/location,types,rating,user_ratings_total,price_level,"
         + "opening_hours/open_now,url,website,photos"
 
+    /// The places that could be read.
     var list = PlaceList()
+    /// The provider's token for the next page.
     var nextPageToken: String?
-    /// Of the first photo of a place.
+    /// The reference of the first photo of a place.
     var photoReference: String?
     private var status: String?
     private var message = ""
     private var hasContent = false
-    /// The place that details were asked for: the answer need not repeat its id.
+    /// The id that details were asked for, which the answer need not repeat; `nil` for a search.
     private let asked: String?
-    /// The source, and HTML as sent: data to be shown, not ours to change.
+    /// The credits: the source, and HTML as it was sent, which must be shown unchanged.
     private(set) var credits = Credits("Google Maps")
 
     private init(asked: String?) { self.asked = asked }
 
-    /// - Parameter asked: the id that details were asked for: nothing found is then `not-found`. `nil` for a search.
+    /// Reads an answer.
+    /// - Parameter asked: the id that details were asked for, which make of nothing found a `not-found`; `nil` for a search.
+    /// - Throws: the failure in the contract's terms.
     static func read(_ response: HTTPResponse, asked: String?) throws(SearchError) -> LegacyResponse {
         var page = LegacyResponse(asked: asked)
         do throws(JSONError) {
@@ -35,6 +39,7 @@ struct LegacyResponse {
             }
             throw .badResponse("is no JSON (\(error.kind.rawValue))", from: .googlePlacesLegacy)
         }
+
         guard page.status != nil || response.status == 200 else {
             throw SearchError(httpStatus: response.status, retryAfter: response.retryAfter, from: .googlePlacesLegacy)
         }
@@ -59,7 +64,7 @@ struct LegacyResponse {
         case "INVALID_REQUEST":
             return make(.invalidRequest, "google-places-legacy refused a parameter of the request")
         case "REQUEST_DENIED":
-            // New projects cannot have this API any more: the most frequent cause, and the one with another cure.
+            // New projects cannot have this API any more. That is the most frequent cause, and its cure is another.
             if message.contains("legacy api") {
                 return make(
                     .unauthorized, "our API key's project has no legacy Places API; ask google-places instead")
@@ -72,7 +77,8 @@ struct LegacyResponse {
         }
     }
 
-    /// One name for three things: too many a second, the day's quota used up, billing not set up.
+    /// Returns the error for one status that stands for three things: too many calls a second, the day's quota used up, or
+    /// billing not set up.
     private func overLimit(_ make: (SearchError.Code, String) -> SearchError) -> SearchError {
         let isDaily = status == "OVER_DAILY_LIMIT" || message.contains("daily") || message.contains("billing")
         var error = make(
@@ -113,12 +119,14 @@ struct LegacyResponse {
         try reader.finish()
     }
 
-    /// `nil` when it has no id.
+    /// Reads one place.
+    /// - Returns: `nil` when it has no id.
     private mutating func place(_ reader: inout JSONReader) throws(JSONError) -> Places.Row? {
         guard try reader.enterObject() else { return nil }
         var place = Places.Row(provider: .googlePlacesLegacy)
         var (vicinity, website): (Places.Text?, Places.Text?) = (nil, nil)
         var currentlyOpen: Bool?
+
         while let key = try reader.nextKey() {
             switch key {
             case "place_id": place.id = try reader.wanted(in: &list.places) ?? Places.Text()
@@ -127,12 +135,12 @@ struct LegacyResponse {
             case "formatted_address": place.address = try reader.wanted(in: &list.places)
             case "geometry": place.location = try Self.location(&reader)
             case "types": try reader.wantedTypes(of: &place, in: &list.places)
-            // 0 stands for "unrated" in some answers.
+            // In some answers 0 stands for "unrated".
             case "rating": place.rating = try reader.lenientDouble().flatMap { $0 >= 1 && $0 <= 5 ? $0 : nil }
             case "user_ratings_total": place.ratingCount = try reader.lenientInt().flatMap { $0 >= 0 ? $0 : nil }
             case "price_level": place.priceLevel = try reader.lenientInt().flatMap { (0...4).contains($0) ? $0 : nil }
             case "opening_hours": place.openNow = try Self.openNow(&reader) ?? place.openNow
-            // With today's exceptions, so it is the better one.
+            // This one knows today's exceptions, so it is the better one.
             case "current_opening_hours": currentlyOpen = try Self.openNow(&reader)
             case "url": place.url = try reader.wanted(in: &list.places)
             case "website": website = try reader.wanted(in: &list.places)
@@ -140,8 +148,10 @@ struct LegacyResponse {
             default: try reader.skip()
             }
         }
+
         if place.id.isEmpty, !place.name.isEmpty { place.id = list.places.add(asked ?? "") }
         guard !place.id.isEmpty else { return nil }
+
         place.openNow = currentlyOpen ?? place.openNow
         place.address = place.address ?? vicinity
         place.url = place.url ?? website
@@ -154,7 +164,11 @@ struct LegacyResponse {
         var location: Coordinate?
         guard try reader.enterObject() else { return nil }
         while let key = try reader.nextKey() {
-            if "location" ~= key { location = try reader.coordinate("lat", "lng") } else { try reader.skip() }
+            if "location" ~= key {
+                location = try reader.coordinate(latitude: "lat", longitude: "lng")
+            } else {
+                try reader.skip()
+            }
         }
         return location
     }

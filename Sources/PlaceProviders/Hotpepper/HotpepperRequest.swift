@@ -1,15 +1,17 @@
 import LocationSearch
 
-/// One call to the gourmet search.
+/// One call to the gourmet search, made of a request.
 struct HotpepperRequest {
+    /// The URL with the API key in it.
     let url: String
+    /// The operation of the request.
     let operation: SearchOperation
-    /// 1-based offset of the first result.
+    /// The offset of the first result, counted from 1.
     let start: Int
-    /// The radius of the step that was asked for; `nil` but for a search.
+    /// The radius of the step that a search asks for, in metres; `nil` for details and photo.
     let radiusMeters: Double?
 
-    /// The five radii there are, `range` 1 to 5, in metres.
+    /// The radii that `range` 1 to 5 stand for, in metres.
     private static let ranges: [Double] = [300, 500, 1000, 2000, 3000]
 
     init(_ request: SearchRequest, configuration: ProviderConfiguration) {
@@ -17,10 +19,11 @@ struct HotpepperRequest {
         var url = QueryURL(configuration.baseURL, path: "/hotpepper/gourmet/v1/")
         url.add("key", configuration.apiKey)
         if request.operation == .search, let location = request.location {
-            // The smallest step that covers the wish, or the largest there is.
+            // The step is the smallest that covers the radius, or the largest there is.
             let range = Self.ranges.firstIndex { $0 >= request.radiusMeters } ?? Self.ranges.count - 1
             start = request.pageToken.flatMap(Self.start) ?? 1
             radiusMeters = Self.ranges[range]
+
             url.add("lat", decimal: location.latitude)
             url.add("lng", decimal: location.longitude)
             url.add("range", range + 1)
@@ -34,11 +37,13 @@ struct HotpepperRequest {
             radiusMeters = nil
             url.add("id", request.placeID)
         }
+
         url.add("format", "json")
         self.url = url.text
     }
 
-    /// - Returns: the genre code to filter by, empty for no filter, `nil` for what is no restaurant.
+    /// Returns the genre to filter by for a category.
+    /// - Returns: a genre code; empty for no filter; `nil` for what is no restaurant.
     static func genre(for category: String) -> String? {
         if let known = genres[category] ?? genres[category.lowercased()] { return known }
         let bytes = Array(category.utf8)
@@ -48,7 +53,7 @@ struct HotpepperRequest {
         return isCode ? category.uppercased() : nil
     }
 
-    /// Names for the genres of the master list, ours and theirs.
+    /// The genres of the master list by their names, the provider's and the contract's.
     private static let genres: [String: String] = [
         "restaurant": "", "food": "", "居酒屋": "G001", "izakaya": "G001", "ダイニングバー・バル": "G002",
         "創作料理": "G003", "和食": "G004", "japanese_restaurant": "G004", "洋食": "G005",
@@ -59,7 +64,7 @@ struct HotpepperRequest {
         "お好み焼き・もんじゃ": "G016", "カフェ・スイーツ": "G014", "cafe": "G014", "その他グルメ": "G015",
     ]
 
-    /// Our page token is the offset to start from.
+    /// Returns the offset to start from, which is all that the provider's own page token holds; `nil` when it is none.
     static func start(from token: String) -> Int? {
         guard let start = Int(token), (1...1_000_000).contains(start) else { return nil }
         return start

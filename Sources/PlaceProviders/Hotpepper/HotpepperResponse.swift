@@ -2,26 +2,30 @@ import HTTPTransport
 import JSON
 import LocationSearch
 
-/// One answer of the gourmet search, or its failure.
+/// One answer of the gourmet search.
 struct HotpepperResponse {
+    /// The shops that could be read.
     var list = PlaceList()
+    /// The number of shops that the provider has in all.
     var available: Int?
-    /// Entries of the list, readable or not.
+    /// The number of entries in the list, readable or not.
     var entries = 0
     private var error: (code: Int?, isThere: Bool) = (nil, false)
     private var hasShops = false
     private var hasResults = false
 
-    /// - Throws: in the contract's terms. The HTTP status is 200 whatever happened, so the body decides.
+    /// Reads an answer. The HTTP status is 200 whatever happened, so the body decides.
+    /// - Throws: the failure in the contract's terms.
     static func read(_ response: HTTPResponse) throws(SearchError) -> HotpepperResponse {
         guard response.status == 200 else {
-            // Should an error come with another status than 200, its body says more.
+            // If an error comes with another status than 200 after all, its body says more.
             var page = HotpepperResponse()
             if (try? page.read(response.body)) != nil, page.error.isThere {
                 throw failure(page.error.code, response)
             }
             throw SearchError(httpStatus: response.status, retryAfter: response.retryAfter, from: .hotpepper)
         }
+
         if response.body.firstMeaningfulByte == UInt8(ascii: "<") {
             guard !response.body.prefix(64).starts(with: "<?xml".utf8) else {
                 throw .badResponse("is XML", from: .hotpepper)
@@ -30,12 +34,14 @@ struct HotpepperResponse {
                 .upstreamUnavailable, "hotpepper sent a notice instead of data, as in maintenance; try again later",
                 httpStatus: 200)
         }
+
         var page = HotpepperResponse()
         do throws(JSONError) {
             try page.read(response.body)
         } catch {
             throw .badResponse("is no JSON (\(error.kind.rawValue))", from: .hotpepper)
         }
+
         if page.error.isThere { throw failure(page.error.code, response) }
         guard page.hasShops else {
             throw .badResponse(page.hasResults ? "has neither shops nor an error" : "lacks results", from: .hotpepper)
@@ -83,17 +89,17 @@ struct HotpepperResponse {
     private mutating func readShops(_ reader: inout JSONReader) throws(JSONError) {
         guard try reader.enterArray() else { return }
         hasShops = true
-        // Once for all shops: each use of a global asks whether it has been made.
+        // The members are fetched once for all shops, because each use of a global asks whether it has been made.
         let members = Self.members
         while try reader.nextElement() {
             entries += 1
-            // Filled where it is, for it is large and there are many.
+            // A shop is filled in place, because rows are large and there are many.
             var shop = Places.Row(provider: .hotpepper)
             if try read(&shop, from: &reader, members) { list.add(shop) } else { list.addUnreadable() }
         }
     }
 
-    /// An array of errors, or one; the first counts.
+    /// Reads an array of errors, or a single one. The first counts.
     private mutating func readError(_ reader: inout JSONReader) throws(JSONError) {
         if try reader.kind() == .object { return try readOneError(&reader) }
         guard try reader.enterArray() else { return }
@@ -125,7 +131,7 @@ extension HotpepperResponse {
     private enum PhotoMember: String, CaseIterable { case pc, mobile }
     private enum PhotoSize: String, CaseIterable { case large = "l", medium = "m" }
 
-    /// What is read of a shop, and of the objects within it.
+    /// The members that are read of a shop and of the objects within it.
     private struct Members {
         let shop = JSONMembers<ShopMember>()
         let genre = JSONMembers<NameMember>()
@@ -135,13 +141,15 @@ extension HotpepperResponse {
     }
     private static let members = Members()
 
-    /// - Returns: `false` when it lacks id or name. Everything else may be missing or empty.
+    /// Reads one shop. Everything but id and name may be missing or empty.
+    /// - Returns: `false` when it lacks id or name.
     private mutating func read(
         _ shop: inout Places.Row, from reader: inout JSONReader, _ members: Members
     ) throws(JSONError) -> Bool {
         guard try reader.enterObject() else { return false }
         var (latitude, longitude): (Double?, Double?) = (nil, nil)
         var subGenre: Places.Text?
+
         while let member = try reader.nextMember(of: members.shop) {
             switch member {
             case .id: shop.id = try reader.wanted(in: &list.places) ?? Places.Text()
@@ -155,16 +163,18 @@ extension HotpepperResponse {
             case .photo: shop.imageURL = try photo(&reader, members)
             }
         }
+
         guard !shop.id.isEmpty, !shop.name.isEmpty else { return false }
-        shop.location = Coordinate(latitude, longitude)
+        shop.location = Coordinate(latitude: latitude, longitude: longitude)
         if let genre = shop.category { list.places.add(genre, to: &shop) }
         if let subGenre { list.places.add(subGenre, to: &shop) }
         return true
     }
 
-    /// The largest picture, `photo.pc.l`; the stand-in for "no image" is none.
+    /// Reads the URL of the largest picture, which is `photo.pc.l` where there is one. The picture that stands in for "no
+    /// image" is none.
     private mutating func photo(_ reader: inout JSONReader, _ members: Members) throws(JSONError) -> Places.Text? {
-        // Only the best of them is kept.
+        // Only the best text is kept.
         var (best, rank): (JSONText?, Int) = (nil, 0)
         guard try reader.enterObject() else { return nil }
         while let device = try reader.nextMember(of: members.photo) {
@@ -181,6 +191,7 @@ extension HotpepperResponse {
                 if let text, !text.isEmpty, worth > rank || worth == 3 { (best, rank) = (text, worth) }
             }
         }
+
         guard let best else { return nil }
         let url = list.places.add { best.append(to: &$0) }
         return url.isEmpty || list.places.hasSuffix(url, "noimage.gif") ? nil : url

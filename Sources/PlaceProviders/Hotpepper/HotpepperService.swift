@@ -2,12 +2,14 @@ public import HTTPTransport
 public import LocationSearch
 public import Resilience
 
-/// Hot Pepper Gourmet search (Recruit Web Service). Restaurants in Japan; details and photo are searches by id.
+/// The service for Hot Pepper Gourmet search (Recruit Web Service), which knows restaurants in Japan. Details and photos
+/// are searches by id there.
 public struct HotpepperService: PlaceService {
     public let id = ProviderID.hotpepper
     private let http: any HTTPSending
     private let configuration: ProviderConfiguration
 
+    /// A service that makes its calls with `http`.
     public init(http: any HTTPSending, configuration: ProviderConfiguration) {
         self.http = http
         self.configuration = configuration
@@ -18,6 +20,7 @@ public struct HotpepperService: PlaceService {
         if request.openNow == true {
             return .unsupported("openNow", by: id, "it has no such filter; leave it out")
         }
+
         if HotpepperRequest.genre(for: request.category) == nil {
             return .unsupported("category", by: id, "it knows restaurants only, or a genre such as G013")
         }
@@ -54,7 +57,7 @@ public struct HotpepperService: PlaceService {
     private func answer(_ page: HotpepperResponse, to call: HotpepperRequest) throws(SearchError) -> ProviderAnswer {
         var places = page.list.places
         guard call.operation != .search else {
-            // Entries counted, not `results_returned`, which is only a label.
+            // The entries are counted, because `results_returned` is only a label.
             let next = call.start + page.entries
             let hasNext = page.entries > 0 && next <= page.available ?? 0
             return ProviderAnswer(
@@ -62,6 +65,7 @@ public struct HotpepperService: PlaceService {
                 attributions: Self.credits(for: places), radiusMeters: call.radiusMeters,
                 unreadablePlaces: page.list.unreadable)
         }
+
         places.keepFirst(1)
         guard let place = places.first else {
             throw SearchError(.notFound, "hotpepper has no place with this placeId")
@@ -75,7 +79,7 @@ public struct HotpepperService: PlaceService {
         return ProviderAnswer(photoURL: photo, attributions: Self.credits(for: places))
     }
 
-    /// The terms ask for the first always, for the second where pictures are shown.
+    /// Returns the credits that the terms ask for: the first always, the second where pictures are shown.
     private static func credits(for places: Places) -> [String] {
         places.rows.contains { $0.imageURL != nil } ? creditsWithPictures : credits
     }

@@ -1,3 +1,5 @@
+import Basics
+
 extension Duration {
     /// Reads `250ms`, `5s`, `1.5s`, `2m`, `1h`: whole milliseconds of up to 30,000 years.
     init?(text: String) {
@@ -12,7 +14,7 @@ extension Duration {
 
     /// The shortest way to write it.
     var text: String {
-        let milliseconds = components.seconds * 1000 + components.attoseconds / 1_000_000_000_000_000
+        let milliseconds = milliseconds(roundedUp: false)
         return switch milliseconds {
         case 0: "0ms"
         case let value where value % 3_600_000 == 0: "\(value / 3_600_000)h"

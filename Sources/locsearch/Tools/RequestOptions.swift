@@ -8,12 +8,12 @@ struct RequestOptions: ParsableArguments {
     @Option(parsing: .unconditional, help: "Longitude of the position, -180...180.") var lng: Double?
     @Option(help: "search, details or photo. Default: search, or details with --place-id.") var operation: String?
     @Option(help: "auto, google-places, google-places-legacy or hotpepper.") var provider = "auto"
-    @Option(help: "restaurant, hospital, or a type of the provider's own.") var category = "restaurant"
-    @Option(help: "Radius in metres, 1...50000.") var radius = 1500.0
+    @Option(help: "restaurant, hospital, or a type of the provider's own.") var category = SearchRequest.defaultCategory
+    @Option(help: "Radius in metres, 1...50000.") var radius = SearchRequest.defaultRadiusMeters
     @Option(help: "What to look for, such as ramen.") var keyword: String?
     @Option(help: "Language of the answer, such as ja.") var language: String?
     @Flag(help: "Only places that are open now.") var openNow = false
-    @Option(help: "Most places wanted, 1...100.") var limit = 20
+    @Option(help: "Most places wanted, 1...100.") var limit = SearchRequest.defaultLimit
     @Option(help: "Continues an earlier search: its nextPageToken.") var pageToken: String?
     @Option(help: "The place, for details and photo.") var placeID: String?
     @Option(help: "A newer search of the same session supersedes an older one.") var session: String?

@@ -17,23 +17,6 @@ struct EventTimeTests {
         #expect(EventTime(rfc3339: Array(time.text.utf8)) == value)
     }
 
-    @Test func everyDayOfFourCenturiesComesBack() {
-        var date = CivilDate(daysSinceEpoch: -1)
-        var wrong: [Int64] = []
-        for day in Int64(0)..<146_097 {
-            let next = CivilDate(daysSinceEpoch: day)
-            let follows =
-                (next.year, next.month, next.day) == (date.year, date.month, date.day + 1)
-                || (next.year, next.month, next.day) == (date.year, date.month + 1, 1)
-                || (next.year, next.month, next.day) == (date.year + 1, 1, 1)
-            let exists = CivilDate(year: next.year, month: next.month, day: next.day) == next
-            if !follows || !exists || next.daysSinceEpoch != day { wrong.append(day) }
-            date = next
-        }
-        #expect(wrong.isEmpty)
-        #expect((date.year, date.month, date.day) == (2369, 12, 31))
-    }
-
     @Test(arguments: [Int64.min, .max])
     func whatIsOutOfRangeIsTheNearestInside(milliseconds: Int64) {
         #expect(EventTime(milliseconds: milliseconds).description.count == 24)

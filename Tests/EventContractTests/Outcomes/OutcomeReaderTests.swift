@@ -4,7 +4,7 @@ import Testing
 @testable import EventContract
 
 struct OutcomeReaderTests {
-    private func read(_ encoded: EncodedOutcome) throws(OutcomeReader.Unreadable) -> OutcomeEvent {
+    private func read(_ encoded: EncodedOutcome) throws(UnreadableOutcome) -> OutcomeEvent {
         try OutcomeReader().read(value: encoded.value, headers: encoded.headers)
     }
 
@@ -66,7 +66,7 @@ struct OutcomeReaderTests {
     ]
     @Test(arguments: noOutcomes)
     func whatIsNoOutcomeIsRefused(value: String?, type: String?) {
-        #expect(throws: OutcomeReader.Unreadable.self) {
+        #expect(throws: UnreadableOutcome.self) {
             try OutcomeReader().read(
                 value: value.map { Array($0.utf8) }, headers: type.map { [EventHeader("ce_type", text: $0)] } ?? [])
         }
