@@ -14,7 +14,7 @@ extension KafkaConsumer {
     /// revoked.
     func startOffsets(of added: [PartitionSource]) async -> [TopicPartition: Int64] {
         guard startFrom != .earliest, !added.isEmpty else { return [:] }
-        let finder = StartFinder(client: client, startFrom: startFrom)
+        let finder = StartFinder(broker: client, startFrom: startFrom)
         var hasWarned = false
 
         while !isClosed {

@@ -1,5 +1,7 @@
+import EventLoop
 import InMemoryLogging
 import Logging
+import TestSupport
 import Testing
 
 @testable import Kafka
@@ -84,5 +86,55 @@ struct ReportTests {
         log.write(level: 4, facility: "TERM", "something else")
 
         #expect(notebook.entries.count == 2)
+    }
+}
+
+/// What a client says while no broker answers it.
+@Suite(.serialized, .timeLimit(.minutes(1)))
+struct BrokerWatchTests {
+    private static func reports(in notebook: InMemoryLogHandler) -> [InMemoryLogHandler.Entry] {
+        notebook.entries.filter { "\($0.message)".contains("no broker answers") }
+    }
+
+    @Test(arguments: [("127.0.0.1:1", "Connection refused"), ("no-such-host.invalid:9092", "Failed to resolve")])
+    func consumerNamesTheBrokerThatItTriedAndWhyItFailed(address: String, reason: String) async throws {
+        let loop = try EventLoop()
+        let notebook = InMemoryLogHandler()
+        let log = Logger(label: "test") { _ in notebook }
+        let configuration = ConsumerConfiguration(bootstrapServers: address)
+        let consumer = try KafkaConsumer(loop: loop, configuration: configuration, log: log)
+
+        let notes = Notes()
+        try await consumer.subscribe(to: ["t"], listener: notes)
+
+        try await eventually("the broker is named") { !Self.reports(in: notebook).isEmpty }
+        let tried = try #require(Self.reports(in: notebook).first?.metadata["tried"])
+        #expect("\(tried)".hasPrefix("\(address) ("))
+        #expect("\(tried)".contains(reason))
+        await consumer.close(within: .seconds(1))
+        loop.stop()
+    }
+
+    @Test func watchRepeatsItsLineEveryMinuteWhileNoBrokerAnswers() async throws {
+        let notebook = InMemoryLogHandler()
+        let log = Logger(label: "test") { _ in notebook }
+        let properties = ["bootstrap.servers": "127.0.0.1:1"]
+        let client = try ClientHandle(.producer, properties: properties, hiding: [], log: log)
+        let watch = BrokerWatch(client, isReporting: true, log: log)
+
+        watch.report(KafkaError(.unreachable, code: -187, "all brokers are down"))
+        let start = ContinuousClock.now
+        watch.reportIfDue(at: start + .seconds(59))
+        #expect(Self.reports(in: notebook).count == 1)
+
+        watch.reportIfDue(at: start + .seconds(60))
+        watch.reportIfDue(at: start + .seconds(61))
+        #expect(Self.reports(in: notebook).count == 2)
+
+        watch.noteAnswer()
+        watch.reportIfDue(at: start + .seconds(180))
+        #expect(Self.reports(in: notebook).count == 2)
+        #expect(notebook.entries.contains { "\($0.message)" == "brokers answer again" })
+        await client.destroy()
     }
 }

@@ -26,23 +26,7 @@ extension ClientHandle {
 }
 
 /// Questions to the brokers, each on the thread of the client's blocking calls.
-extension ClientHandle {
-    /// What a partition's offset is asked for by.
-    enum OffsetQuery: Sendable {
-        case beginning
-        case end
-        /// The first record whose timestamp is not before so many milliseconds since the Unix epoch.
-        case time(Int64)
-
-        var value: Int64 {
-            switch self {
-            case .beginning: Int64(RD_KAFKA_OFFSET_BEGINNING)
-            case .end: Int64(RD_KAFKA_OFFSET_END)
-            case .time(let milliseconds): milliseconds
-            }
-        }
-    }
-
+extension ClientHandle: OffsetBroker {
     /// Asks which offsets the group has committed.
     /// - Returns: The offset of each partition that has one.
     func committedOffsets(
@@ -59,9 +43,18 @@ extension ClientHandle {
     func offsets(
         _ query: OffsetQuery, of ids: [TopicPartition], within bound: Duration
     ) async throws(KafkaError) -> [TopicPartition: Int64] {
-        try await ask("look up offsets", entries: ids.map { ($0, offset: query.value) }) {
+        try await ask("look up offsets", entries: ids.map { ($0, offset: Self.value(of: query)) }) {
             [pointer = Shared(pointer: pointer)] list in
             rd_kafka_offsets_for_times(pointer.pointer, list, Int32(clamping: bound.wholeMilliseconds))
+        }
+    }
+
+    /// Returns what stands for a query in librdkafka's calls.
+    private static func value(of query: OffsetQuery) -> Int64 {
+        switch query {
+        case .beginning: Int64(RD_KAFKA_OFFSET_BEGINNING)
+        case .end: Int64(RD_KAFKA_OFFSET_END)
+        case .time(let milliseconds): milliseconds
         }
     }
 
