@@ -1,4 +1,4 @@
-/// What is finished, and how far the broker has confirmed it.
+/// Offsets of finished records, and how far the broker has confirmed them.
 extension KafkaConsumer {
     /// Notes where to continue, for the next `commit`. Partitions whose assignment is over are left out.
     /// - Parameter offsets: The offset of the next record to read, one past the last finished one.
@@ -31,10 +31,10 @@ extension KafkaConsumer {
     /// How many offsets came for an assignment that was over, and were left out.
     public var staleOffsets: Int { commits.staleOffsets }
 
-    /// For tests: how many commits were asked for.
+    /// The number of commits that were asked for, for tests.
     var commitsBegun: Int { commits.begun }
 
-    /// Where each assigned partition stands, as far as it is known. Asks nobody.
+    /// The state of each assigned partition, as far as it is known. Asks nobody.
     ///
     /// Lag is `end - committed`. Where nothing was ever committed it counts from where reading begins, so that a new group
     /// shows what it has before it.

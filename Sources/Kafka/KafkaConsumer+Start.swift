@@ -1,7 +1,7 @@
 internal import EventLoop
 internal import Logging
 
-/// Where partitions stand when they are assigned, and where reading begins.
+/// Looks up the offsets of partitions that were assigned, and finds where reading begins.
 extension KafkaConsumer {
     // MARK: - Where reading begins
 

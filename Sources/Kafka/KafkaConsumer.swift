@@ -11,7 +11,7 @@ public actor KafkaConsumer: ReadinessHandler {
     public nonisolated let loop: EventLoop
     public nonisolated var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }
 
-    /// Where one assigned partition stands.
+    /// The offsets of one assigned partition.
     public struct Position: Sendable, Hashable {
         /// The partition and its assignment.
         public let partition: AssignedPartition
@@ -37,7 +37,7 @@ public actor KafkaConsumer: ReadinessHandler {
         var waiter: CheckedContinuation<Void, Never>?
     }
 
-    /// What the group last said to this member.
+    /// The last word of the group to this member.
     struct Group {
         weak var listener: (any RebalanceListener)?
         var membership: GroupMembership?
@@ -56,7 +56,7 @@ public actor KafkaConsumer: ReadinessHandler {
     let commits: OffsetCommits
     let brokers: BrokerWatch
     var group = Group()
-    /// Where reading begins in partitions without a committed offset.
+    /// The place where reading begins in partitions without a committed offset.
     let startFrom: StartPosition
     /// Counts what waits at the first assignment; `nil` once that was said.
     var backlog: Backlog? = Backlog()

@@ -1,6 +1,6 @@
-/// What Kafka or its client library could not do. Holds no password and no bytes of a record.
+/// A failure of Kafka or of its client library. Holds no password and no bytes of a record.
 public struct KafkaError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// What a program can do about an error.
+    /// The kinds of errors, by what a program can do about them.
     public enum Kind: String, Sendable, CaseIterable {
         /// A property is unknown, has a bad value or may not be set: correct the settings.
         case configuration
@@ -28,7 +28,7 @@ public struct KafkaError: Error, Hashable, Sendable, CustomStringConvertible {
         case other
     }
 
-    /// Whether a record that was not confirmed may stand in the log all the same.
+    /// Says whether a record that was not confirmed may stand in the log all the same.
     public enum Status: String, Sendable, CaseIterable {
         /// The record is not in the log.
         case notPersisted
@@ -38,7 +38,7 @@ public struct KafkaError: Error, Hashable, Sendable, CustomStringConvertible {
         case persisted
     }
 
-    /// What can be done about the error.
+    /// The kind of the error, by what can be done about it.
     public let kind: Kind
     /// The status of a record that could not be delivered; `nil` where the error is about something else.
     public private(set) var status: Status?

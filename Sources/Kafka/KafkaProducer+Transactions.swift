@@ -66,7 +66,7 @@ extension KafkaProducer {
     /// - Throws: `fatal`, `fenced` or `closed` when there can be no other transaction.
     public func abortTransaction() async throws(KafkaError) { try await make(.abort) }
 
-    /// For tests: whether a call about transactions is under way.
+    /// True while a call about transactions is under way, for tests.
     var isAskingAboutTransactions: Bool { transactions.isUnderway }
 
     private func make(_ call: TransactionCall) async throws(KafkaError) {

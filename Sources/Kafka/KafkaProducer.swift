@@ -47,7 +47,7 @@ public actor KafkaProducer: ReadinessHandler {
     /// How many records are handed over and not yet reported by the brokers.
     public var undelivered: Int { deliveries.undelivered }
 
-    /// For tests: whether records wait for company at the moment.
+    /// True while records wait for company, for tests.
     var isGathering: Bool { gathering.isOn }
 
     // MARK: - Sending

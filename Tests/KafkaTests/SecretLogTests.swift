@@ -74,6 +74,6 @@ struct SecretLogTests {
     }
 
     @Test func aShortSecretWithinALongOneLeavesNoRest() {
-        #expect(ClientSettings.hide(["abc", "abcdef"], in: "abcdef abc") == "[hidden] [hidden]")
+        #expect(SecretProperties.hide(["abc", "abcdef"], in: "abcdef abc") == "[hidden] [hidden]")
     }
 }

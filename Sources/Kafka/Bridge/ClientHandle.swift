@@ -110,7 +110,7 @@ final class ClientHandle: Sendable {
         return error
     }
 
-    /// Whether librdkafka itself says that the client failed for good.
+    /// True when librdkafka itself says that the client failed for good.
     var isFatal: Bool { rd_kafka_fatal_error(pointer, nil, 0) != RD_KAFKA_RESP_ERR_NO_ERROR }
 
     /// Returns the error for a code, or the failure where the code only says that there is one.

@@ -26,7 +26,7 @@ final class ClientLog: Sendable {
 
     /// - Parameter level: syslog's, 0 (emergency)...7 (debug).
     func write(level: Int32, facility: String, _ line: String) {
-        let line = ClientSettings.hide(secrets, in: line)
+        let line = SecretProperties.hide(secrets, in: line)
         // Lines about a broker that is away: the consumer and the producer report that themselves, with the reasons.
         let isAboutBroker = facility == "FAIL" || facility == "ERROR"
         if facility == "FAIL" { failures?.note(line: line) }

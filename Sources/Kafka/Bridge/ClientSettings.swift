@@ -66,7 +66,7 @@ enum ClientSettings {
         }
         guard let client = rd_kafka_new(type, settings, &reason, reason.count) else {
             rd_kafka_conf_destroy(settings)
-            let cause = hide(SecretProperties.secrets(in: properties), in: text(reason))
+            let cause = SecretProperties.hide(SecretProperties.secrets(in: properties), in: text(reason))
             throw KafkaError(.configuration, "Kafka client: \(KafkaSecurity.namingSettings(in: cause))")
         }
         return client
@@ -77,14 +77,7 @@ enum ClientSettings {
         let refusal = "kafka.properties: \(name) is not accepted by librdkafka \(LibraryVersion.running)"
         if SecretProperties.isSecret(name) { return refusal }
 
-        return refusal + ": " + hide(SecretProperties.secrets(in: [name: value]), in: reason)
-    }
-
-    /// Returns `text` with each of `secrets` replaced, the longest first, so that a secret within another leaves no rest.
-    static func hide(_ secrets: [String], in text: String) -> String {
-        secrets.sorted { $0.count > $1.count }.reduce(text) { text, secret in
-            secret.isEmpty ? text : text.replacing(secret, with: "[hidden]")
-        }
+        return refusal + ": " + SecretProperties.hide(SecretProperties.secrets(in: [name: value]), in: reason)
     }
 
     /// Returns the text in a buffer that a C function has filled.

@@ -1,6 +1,6 @@
 internal import CRdkafka
 
-/// What a consumer's client has to say beside records.
+/// Everything that a consumer's client reports beside records.
 enum ConsumerEvent {
     case rebalance(RebalanceEvent)
     /// How a commit ended: the offsets that the broker confirmed, and why others are not committed.

@@ -2,7 +2,7 @@ internal import CRdkafka
 
 /// One of librdkafka's calls about a transaction. Each holds its thread until the brokers have answered.
 struct TransactionCall: Sendable {
-    /// What an error of the call begins with.
+    /// The words that an error of the call begins with.
     let name: String
     /// Given the milliseconds that the call may take.
     private let body: @Sendable (OpaquePointer, Int32) -> OpaquePointer?
@@ -17,7 +17,7 @@ struct TransactionCall: Sendable {
     /// True for the call that precedes all transactions.
     var isInitialization: Bool { name == Self.initialize.name }
 
-    /// What the call ends with when nobody waits for it any longer.
+    /// The error that the caller gets when nobody waits for the call any longer.
     var unanswered: KafkaError { KafkaError(.timedOut, "\(name): no answer from the brokers in time") }
 
     static let initialize = TransactionCall(name: "init transactions") { rd_kafka_init_transactions($0, $1) }

@@ -19,7 +19,7 @@ public struct ProducerConfiguration: Sendable, Hashable, CustomStringConvertible
     /// - Parameter bootstrapServers: `host:port`, separated by commas. At least one.
     public init(bootstrapServers: String) { self.bootstrapServers = bootstrapServers }
 
-    /// Without passwords, and so without the values of properties.
+    /// Shows no password, and so no value of a property.
     public var description: String {
         "\(bootstrapServers), linger \(linger), \(security), properties \(properties.keys.sorted())"
     }

@@ -42,6 +42,13 @@ enum SecretProperties {
         }
     }
 
+    /// Returns `text` with each of `secrets` replaced, the longest first, so that a secret within another leaves no rest.
+    static func hide(_ secrets: [String], in text: String) -> String {
+        secrets.sorted { $0.count > $1.count }.reduce(text) { text, secret in
+            secret.isEmpty ? text : text.replacing(secret, with: "[hidden]")
+        }
+    }
+
     /// Returns where the password of a URL stands: behind the colon, up to the last `@`.
     ///
     /// Without a colon, all that stands before the `@` may be a token, and counts as the password. The scheme may be

@@ -1,4 +1,4 @@
-/// Where a group begins to read a partition for which it has committed no offset yet.
+/// The place where a group begins to read a partition for which it has committed no offset yet.
 ///
 /// A partition with a committed offset always goes on there. An offset that the broker no longer has, because the records
 /// were deleted meanwhile, follows `auto.offset.reset`, which is `earliest` unless `kafka.properties` says otherwise: what
@@ -6,7 +6,7 @@
 public enum StartPosition: Sendable, Hashable {
     /// The oldest record there is.
     case earliest
-    /// What is written after the partition was assigned for the first time.
+    /// The first record that is written after the partition was assigned for the first time.
     case latest
     /// The first record whose timestamp is not before the given time; what is written from now on, if there is none.
     /// The time is in milliseconds since the Unix epoch.

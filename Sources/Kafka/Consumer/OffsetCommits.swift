@@ -22,7 +22,7 @@ final class OffsetCommits {
         self.partitions = partitions
     }
 
-    /// What the broker has confirmed, for each partition that has an offset.
+    /// The offsets that the broker has confirmed, for each partition that has one.
     var confirmed: [AssignedPartition: Int64] {
         var offsets: [AssignedPartition: Int64] = [:]
         for source in partitions.inOrder { offsets[source.partition] = source.committed }

@@ -1,7 +1,7 @@
 /// One assigned partition of a consumer: its queue of records and what is known of its offsets.
 final class PartitionSource {
     let partition: AssignedPartition
-    /// What the client's signal says when the queue stops being empty.
+    /// The number that the client's signal gives when the queue stops being empty.
     let number: UInt32
     let queue: PartitionQueue
 
@@ -14,10 +14,10 @@ final class PartitionSource {
 
     /// The offset that the broker confirmed last; `nil` until it is known that there is one.
     var committed: Int64?
-    /// Where reading begins in a partition for which the group has committed nothing; `nil` until that is known, and where
+    /// The offset at which reading begins where the group has committed nothing; `nil` until that is known, and where
     /// something is committed.
     var start: Int64?
-    /// Where the partition ended when it was assigned; `nil` until that is known.
+    /// The end of the partition when it was assigned; `nil` until that is known.
     var endAtStart: Int64?
     /// The offset stored last for the next commit.
     var stored: Int64?

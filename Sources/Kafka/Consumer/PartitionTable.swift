@@ -1,6 +1,6 @@
 /// The partitions assigned to one consumer, and the fair reading from their queues. Belongs to the consumer's actor.
 final class PartitionTable {
-    /// What the client's signal says for the main queue, and so the number of no partition.
+    /// The number that the client's signal gives for the main queue, and so the number of no partition.
     static let mainQueueNumber = UInt32.max
 
     /// The partitions in the order in which they take turns.

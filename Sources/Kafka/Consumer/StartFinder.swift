@@ -16,7 +16,7 @@ protocol OffsetBroker: Sendable {
     func commit(_ offsets: [TopicPartition: Int64], within bound: Duration) async throws(KafkaError)
 }
 
-/// What the offset of a partition is asked for by.
+/// A question for one offset of a partition.
 enum OffsetQuery: Sendable, Hashable {
     case beginning
     case end

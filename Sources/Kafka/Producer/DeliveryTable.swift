@@ -1,7 +1,7 @@
 /// The records on their way, each in a slot of its own from its hand-over until somebody has been told what became of it.
 /// Belongs to the producer's actor.
 struct DeliveryTable {
-    /// What became of a record.
+    /// The result of writing a record.
     typealias Report = Result<RecordPosition, KafkaError>
 
     private enum Slot {

@@ -6,9 +6,9 @@ internal import EventLoop
 /// own waits for a broker, which takes `socket.timeout.ms` (60 s; 2.16). So each call has a timer too: when that fires, the
 /// caller is told that no answer came, and the call keeps the client until it returns, if it ever does.
 final class TransactionCalls {
-    /// What a call is given while nobody has asked for the end.
+    /// The time that a call is given while nobody has asked for the end.
     private static let usualTime = Duration.seconds(30)
-    /// What a call is given at least, however late it is: a round trip to the brokers.
+    /// The time that a call is given at least, however late it is: a round trip to the brokers.
     private static let shortestTime = Duration.milliseconds(100)
     private static let maxAttempts = 5
 
