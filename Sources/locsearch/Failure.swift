@@ -2,6 +2,7 @@ import ArgumentParser
 import EventLoop
 import Foundation
 import Kafka
+import Observability
 
 /// Ends the process with one line for a person and the contract's exit code.
 struct Failure: Error, CustomStringConvertible {
@@ -26,7 +27,8 @@ struct Failure: Error, CustomStringConvertible {
     static func translated(_ error: any Error) -> any Error {
         guard let failure = known(error) else { return error }
 
-        FileHandle.standardError.write(Data("locsearch: \(failure.description)\n".utf8))
+        let line = SecretRegistry.shared.redacted(failure.description)
+        FileHandle.standardError.write(Data("locsearch: \(line)\n".utf8))
         return ExitCode(failure.code)
     }
 

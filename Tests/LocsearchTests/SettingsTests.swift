@@ -263,7 +263,7 @@ struct SettingsTests {
         #expect(Setting.properties("fetch.wait.max.ms=10, debug=a,b") == ["fetch.wait.max.ms": "10", "debug": "a,b"])
         #expect(Setting.properties("x=a=b") == ["x": "a=b"])
         #expect(Setting.properties(#"a=b\,c=d,e=f"#) == ["a": "b,c=d", "e": "f"])
-        for wrong in ["=a", "a", "a=b,,c=d", ""] { #expect(Setting.properties(wrong) == nil, "\(wrong)") }
+        for wrong in ["=a", "a", "a=b,,c=d", "", "a=b,a=b"] { #expect(Setting.properties(wrong) == nil, "\(wrong)") }
     }
 
     @Test func settingsPageHasTheTableThatTheProgramWrites() throws {

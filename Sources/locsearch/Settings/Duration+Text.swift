@@ -1,18 +1,26 @@
 import Basics
 
+/// Times as users write them.
 extension Duration {
-    /// Reads `250ms`, `5s`, `1.5s`, `2m`, `1h`: whole milliseconds of up to 30,000 years.
+    /// The units, with their milliseconds. `ms` comes before `m` and `s`, whose letters it ends with.
+    private static let units: [(name: String, milliseconds: Double)] = [
+        ("ms", 1), ("s", 1000), ("m", 60_000), ("h", 3_600_000),
+    ]
+
+    /// Reads `250ms`, `5s`, `1.5s`, `2m` or `1h`.
+    /// - Returns: `nil` for any other text, and for what is no whole number of milliseconds or more than 30,000 years.
     init?(text: String) {
-        let units: [(String, Double)] = [("ms", 1), ("s", 1000), ("m", 60_000), ("h", 3_600_000)]
-        guard let (unit, milliseconds) = units.first(where: { text.hasSuffix($0.0) }) else { return nil }
-        let digits = text.dropLast(unit.count)
-        guard digits.first?.isNumber == true, digits.allSatisfy({ $0.isASCII && ($0.isNumber || $0 == ".") }),
-            let number = Double(digits), let whole = Int64(exactly: number * milliseconds), whole < 1 << 50
-        else { return nil }
+        guard let unit = Self.units.first(where: { text.hasSuffix($0.name) }) else { return nil }
+
+        let digits = text.dropLast(unit.name.count)
+        let isPlain = digits.allSatisfy { $0.isASCII && ($0.isNumber || $0 == ".") }
+        guard isPlain, digits.first?.isNumber == true, let number = Double(digits) else { return nil }
+
+        guard let whole = Int64(exactly: number * unit.milliseconds), whole < 1 << 50 else { return nil }
         self = .milliseconds(whole)
     }
 
-    /// The shortest way to write it.
+    /// The shortest text that reads back as the same time, in whole milliseconds.
     var text: String {
         let milliseconds = milliseconds(roundedUp: false)
         return switch milliseconds {

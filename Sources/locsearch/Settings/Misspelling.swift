@@ -1,14 +1,16 @@
-/// Finds what somebody who misspelt a setting meant.
+/// Finds the name that somebody who misspelt it meant.
 enum Misspelling {
-    /// - Returns: the name that is nearest, if it is near enough to be no chance.
+    /// Returns the nearest of `names`, if it is so near that it can hardly be chance.
     static func meant(by name: String, among names: some Sequence<String>) -> String? {
-        let limit = allowance(name)
+        let limit = allowedSlips(in: name)
         guard limit > 0 else { return nil }
-        return names.map { ($0, distance(name, $0, upTo: limit)) }.filter { $0.1 <= limit }.min { $0.1 < $1.1 }?.0
+
+        let distances = names.map { (name: $0, slips: distance(from: name, to: $0, upTo: limit)) }
+        return distances.filter { $0.slips <= limit }.min { $0.slips < $1.slips }?.name
     }
 
-    /// Slips that a name of that length may hold: short words are near each other by chance.
-    private static func allowance(_ name: String) -> Int {
+    /// Returns the slips that a name of that length may hold. Short words are near each other by chance.
+    private static func allowedSlips(in name: String) -> Int {
         switch name.utf8.count {
         case ..<8: 0
         case ..<14: 1
@@ -16,21 +18,27 @@ enum Misspelling {
         }
     }
 
-    /// Letters to add, drop, change, or swap with their neighbour (Damerau and Levenshtein, restricted).
-    /// - Returns: anything above `limit` when it is more than that.
-    static func distance(_ a: String, _ b: String, upTo limit: Int) -> Int {
-        let (a, b) = (Array(a.utf8), Array(b.utf8))
+    /// Returns how many letters must be added, dropped, changed, or swapped with their neighbour to turn one name into
+    /// the other (the restricted distance of Damerau and Levenshtein); anything above `limit` when it is more than that.
+    static func distance(from name: String, to other: String, upTo limit: Int) -> Int {
+        let (a, b) = (Array(name.utf8), Array(other.utf8))
         guard abs(a.count - b.count) <= limit else { return limit + 1 }
-        var before: [Int] = []
+
+        // Row by row: the distance between the first i letters of one and the first j of the other.
+        var secondLast: [Int] = []
         var last = Array(0...b.count)
-        for i in 1...max(1, a.count) where i <= a.count {
+        for i in a.indices.map({ $0 + 1 }) {
             var row = [i] + [Int](repeating: 0, count: b.count)
-            for j in 1...max(1, b.count) where j <= b.count {
-                row[j] = min(last[j] + 1, row[j - 1] + 1, last[j - 1] + (a[i - 1] == b[j - 1] ? 0 : 1))
-                if i > 1, j > 1, a[i - 1] == b[j - 2], a[i - 2] == b[j - 1] { row[j] = min(row[j], before[j - 2] + 1) }
+            for j in b.indices.map({ $0 + 1 }) {
+                let change = last[j - 1] + (a[i - 1] == b[j - 1] ? 0 : 1)
+                row[j] = min(last[j] + 1, row[j - 1] + 1, change)
+
+                let isSwap = i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1]
+                if isSwap { row[j] = min(row[j], secondLast[j - 2] + 1) }
             }
-            (before, last) = (last, row)
+            (secondLast, last) = (last, row)
         }
+
         return last[b.count]
     }
 }

@@ -1,132 +1,206 @@
+import HTTPTransport
+import Kafka
+import LocationSearch
+import Resilience
+import WorkerRuntime
+
+/// The table of settings. A default that a configuration struct has is taken from there, so that it is written once.
 extension Setting {
     /// Every setting there is, in the order in which they are shown.
-    static let all: [Setting] = kafka + security + topics + worker + keys + limits + around
+    static let all: [Setting] = kafka + security + topics + worker + providers + limits + http + process
+
+    // MARK: - Kafka
+
+    private static let consumer = ConsumerConfiguration(bootstrapServers: "")
+    private static let producer = ProducerConfiguration(bootstrapServers: "")
 
     private static let kafka: [Setting] = [
-        Setting("kafka.bootstrapServers", .addresses, "localhost:9092", "brokers to ask first"),
-        Setting("kafka.groupId", .text, "location-search-worker", "the group whose members share the requests"),
+        Setting("kafka.bootstrapServers", .addresses, default: "localhost:9092", help: "brokers to ask first"),
         Setting(
-            "kafka.startFrom", .startPosition, "earliest",
-            "where a group begins that has committed no offset yet: with all there is, what comes, or a time"),
-        Setting("kafka.groupInstanceId", .text, nil, "makes the member static: a quick restart moves no partitions"),
+            "kafka.groupId", .text, default: consumer.groupID, help: "the group whose members share the requests"),
         Setting(
-            "kafka.assignor", .choice(["range", "roundrobin", "cooperative-sticky"]), nil,
-            "how partitions are shared; unset: range below librdkafka 2.6.1, then cooperative-sticky"),
+            "kafka.startFrom", .startPosition, default: consumer.startFrom.text,
+            help: "where a group begins that has committed no offset yet: with all there is, what comes, or a time"),
+        Setting("kafka.groupInstanceId", .text, help: "makes the member static: a quick restart moves no partitions"),
         Setting(
-            "kafka.linger", .duration(.zero ... .seconds(5), canBeOff: false), "5ms",
-            "how long an outcome waits for others to share its batch; up to 20ms more while the loop is busy"),
-        Setting("kafka.properties", .properties, nil, "any librdkafka properties"),
+            "kafka.assignor", .choice(["range", "roundrobin", "cooperative-sticky"]),
+            help: "how partitions are shared; unset: range below librdkafka 2.6.1, then cooperative-sticky"),
+        Setting(
+            "kafka.linger", .duration(.zero ... .seconds(5), canBeOff: false), default: producer.linger.text,
+            help: "how long an outcome waits for others to share its batch; up to 20ms more while the loop is busy"),
+        Setting("kafka.properties", .properties, help: "any librdkafka properties"),
     ]
 
     private static let security: [Setting] = [
         Setting(
-            "kafka.security.protocol", .choice(["plaintext", "ssl", "sasl_plaintext", "sasl_ssl"]), nil,
-            "how to speak to the brokers; unset: plaintext"),
-        Setting("kafka.security.caFile", .text, nil, "PEM file with the authorities to trust; unset: the system's"),
-        Setting("kafka.security.certificateFile", .text, nil, "PEM file with our certificate"),
-        Setting("kafka.security.keyFile", .text, nil, "PEM file with our certificate's key"),
-        Setting("kafka.security.keyPassword", .text, nil, "password of that key", isSecret: true),
+            "kafka.security.protocol", .choice(["plaintext", "ssl", "sasl_plaintext", "sasl_ssl"]),
+            help: "how to speak to the brokers; unset: plaintext"),
         Setting(
-            "kafka.security.sasl.mechanism", .choice(["PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512"]), nil, "how to log in"),
-        Setting("kafka.security.sasl.username", .text, nil, "whom to log in as"),
-        Setting("kafka.security.sasl.password", .text, nil, "password for it", isSecret: true),
-        Setting("kafka.security.sasl.passwordFile", .text, nil, "file that holds the password, instead"),
+            "kafka.security.caFile", .text, help: "PEM file with the authorities to trust; unset: the system's"),
+        Setting("kafka.security.certificateFile", .text, help: "PEM file with our certificate"),
+        Setting("kafka.security.keyFile", .text, help: "PEM file with our certificate's key"),
+        Setting("kafka.security.keyPassword", .text, help: "password of that key", isSecret: true),
+        Setting(
+            "kafka.security.sasl.mechanism", .choice(["PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512"]), help: "how to log in"
+        ),
+        Setting("kafka.security.sasl.username", .text, help: "whom to log in as"),
+        Setting("kafka.security.sasl.password", .text, help: "password for it", isSecret: true),
+        Setting("kafka.security.sasl.passwordFile", .text, help: "file that holds the password, instead"),
     ]
 
-    private static let topics: [Setting] = [
-        Setting("topics.requests", .topic, "location-search.requests", "requests"),
-        Setting("topics.results", .topic, "location-search.results", "one record per request that succeeded"),
-        Setting("topics.errors", .topic, "location-search.errors", "one record per request that failed"),
-        Setting(
-            "topics.deadLetters", .topic, "location-search.dead-letters", "records that are no requests, untouched"),
-    ]
-
-    private static let worker: [Setting] = [
-        Setting("worker.concurrency", .integer(1...65_536), "256", "most requests in flight in this process"),
-        Setting("worker.loops", .integer(1...64), "1", "event loops, each good for one core"),
-        Setting(
-            "worker.deadline", .duration(.milliseconds(1) ... .seconds(60), canBeOff: false), "5s",
-            "the time a request has that names none"),
-        Setting(
-            "worker.maxDeadline", .duration(.milliseconds(1) ... .seconds(60), canBeOff: false), "30s",
-            "the most that a request's timeoutMs gets"),
-        Setting("worker.maxRequestBytes", .integer(1024...10_485_760), "65536", "larger records are refused"),
-        Setting(
-            "worker.maxAge", .duration(.seconds(1) ... .seconds(604_800), canBeOff: true), "off",
-            "older requests end as expired"),
-        Setting(
-            "worker.ordering", .choice(["unordered", "key", "partition"]), "unordered",
-            "which outcomes leave in the order of their requests"),
-        Setting(
-            "worker.delivery", .choice(["at-least-once", "exactly-once"]), "at-least-once",
-            "whether a crash may double outcomes, or transactions prevent it"),
-        Setting(
-            "worker.shutdownGrace", .duration(.zero ... .seconds(3600), canBeOff: false), "25s",
-            "time to finish what is in flight at SIGTERM, and to commit it"),
-        Setting(
-            "worker.commitInterval", .duration(.milliseconds(10) ... .seconds(60), canBeOff: false), "1s",
-            "finished work of so much time may be uncommitted; nothing begins beyond it"),
-    ]
-
-    private static let keys: [Setting] = [
-        Setting("googlePlaces.baseURL", .url, "https://places.googleapis.com", "Places API (New)"),
-        Setting("googlePlaces.apiKey", .text, nil, "key for both Google APIs", isSecret: true),
-        Setting("googlePlaces.apiKeyFile", .text, nil, "file that holds the key, instead"),
-        Setting("googlePlacesLegacy.baseURL", .url, "https://maps.googleapis.com", "Places API, legacy"),
-        Setting("hotpepper.baseURL", .url, "https://webservice.recruit.co.jp", "Hot Pepper Gourmet"),
-        Setting("hotpepper.apiKey", .text, nil, "its key", isSecret: true),
-        Setting("hotpepper.apiKeyFile", .text, nil, "file that holds the key, instead"),
-    ]
-
-    private static let limits: [Setting] =
-        [
+    private static let topics: [Setting] = {
+        let topics = WorkerConfiguration.Topics()
+        return [
+            Setting("topics.requests", .topic, default: topics.requests, help: "requests"),
             Setting(
-                "providers.order", .list(["hotpepper", "google-places", "google-places-legacy"]),
-                "hotpepper,google-places", "whom auto asks, first to last")
-        ] + ["googlePlaces", "googlePlacesLegacy", "hotpepper"].flatMap(limits)
+                "topics.results", .topic, default: topics.results, help: "one record per request that succeeded"),
+            Setting("topics.errors", .topic, default: topics.errors, help: "one record per request that failed"),
+            Setting(
+                "topics.deadLetters", .topic, default: topics.deadLetters,
+                help: "records that are no requests, untouched"),
+        ]
+    }()
+
+    // MARK: - Worker
+
+    private static let worker: [Setting] = {
+        let worker = WorkerConfiguration()
+        let deadlines = Kind.duration(.milliseconds(1) ... .seconds(60), canBeOff: false)
+        return [
+            Setting(
+                "worker.concurrency", .integer(1...65_536), default: "\(worker.concurrency)",
+                help: "most requests in flight in this process"),
+            Setting(
+                "worker.loops", .integer(1...64), default: "\(worker.loops)",
+                help: "event loops, each good for one core"),
+            Setting(
+                "worker.deadline", deadlines, default: worker.deadline.text,
+                help: "the time a request has that names none"),
+            Setting(
+                "worker.maxDeadline", deadlines, default: worker.maxDeadline.text,
+                help: "the most that a request's timeoutMs gets"),
+            Setting(
+                "worker.maxRequestBytes", .integer(1024...10_485_760), default: "\(worker.maxRequestBytes)",
+                help: "larger records are refused"),
+            Setting(
+                "worker.maxAge", .duration(.seconds(1) ... .seconds(604_800), canBeOff: true),
+                default: worker.maxAge?.text ?? "off", help: "older requests end as expired"),
+            Setting(
+                "worker.ordering", .choice(WorkerConfiguration.Ordering.allCases.map(\.rawValue)),
+                default: worker.ordering.rawValue, help: "which outcomes leave in the order of their requests"),
+            Setting(
+                "worker.delivery", .choice(WorkerConfiguration.Delivery.allCases.map(\.rawValue)),
+                default: worker.delivery.rawValue,
+                help: "whether a crash may double outcomes, or transactions prevent it"),
+            Setting(
+                "worker.shutdownGrace", .duration(.zero ... .seconds(3600), canBeOff: false),
+                default: worker.shutdownGrace.text,
+                help: "time to finish what is in flight at SIGTERM, and to commit it"),
+            Setting(
+                "worker.commitInterval", .duration(.milliseconds(10) ... .seconds(60), canBeOff: false),
+                default: worker.commitInterval.text,
+                help: "finished work of so much time may be uncommitted; nothing begins beyond it"),
+        ]
+    }()
+
+    // MARK: - Providers
+
+    private static let providers: [Setting] = [
+        Setting(
+            "googlePlaces.baseURL", .url, default: "https://places.googleapis.com", help: "Places API (New)"),
+        Setting("googlePlaces.apiKey", .text, help: "key for both Google APIs", isSecret: true),
+        Setting("googlePlaces.apiKeyFile", .text, help: "file that holds the key, instead"),
+        Setting(
+            "googlePlacesLegacy.baseURL", .url, default: "https://maps.googleapis.com", help: "Places API, legacy"),
+        Setting(
+            "hotpepper.baseURL", .url, default: "https://webservice.recruit.co.jp", help: "Hot Pepper Gourmet"),
+        Setting("hotpepper.apiKey", .text, help: "its key", isSecret: true),
+        Setting("hotpepper.apiKeyFile", .text, help: "file that holds the key, instead"),
+        Setting(
+            "providers.order", .list(["hotpepper", "google-places", "google-places-legacy"]),
+            default: "hotpepper,google-places", help: "whom auto asks, first to last"),
+    ]
+
+    private static let limits = ["googlePlaces", "googlePlacesLegacy", "hotpepper"].flatMap { limits(of: $0) }
 
     private static func limits(of provider: String) -> [Setting] {
         let prefix = "providers.\(provider)."
-        let second = Duration.milliseconds(1) ... .seconds(600)
+        let policy = ProviderPolicy(concurrency: 1)
         return [
-            Setting(prefix + "maxAttempts", .integer(1...10), "3", "calls for one request, the first included"),
-            Setting(prefix + "requestsPerSecond", .number(0.001...1_000_000), nil, "limit of the API key"),
-            Setting(prefix + "burst", .number(1...1_000_000), nil, "requests at once after a pause"),
             Setting(
-                prefix + "limitMode", .choice(["shared", "perProcess"]), "shared",
-                "whether all workers share the limit, or each has it"),
-            Setting(prefix + "retryBudget", .number(0...1), "0.2", "most retries per request, over 10 s"),
+                prefix + "maxAttempts", .integer(1...10), default: "\(policy.retry.maxAttempts)",
+                help: "calls for one request, the first included"),
+            Setting(prefix + "requestsPerSecond", .number(0.001...1_000_000), help: "limit of the API key"),
+            Setting(prefix + "burst", .number(1...1_000_000), help: "requests at once after a pause"),
             Setting(
-                prefix + "whenOpen", .choice(["fail", "hold"]), "fail",
-                "what an open breaker does with requests: fail them, or hold them back"),
-            Setting(prefix + "breaker.enabled", .flag, "true", "stop asking a provider that is failing"),
-            Setting(prefix + "breaker.failureRate", .number(0.01...1), "0.5", "failures that open it"),
-            Setting(prefix + "breaker.slowCallRate", .number(0.01...1), "0.8", "slow calls that open it"),
+                prefix + "limitMode", .choice(["shared", "perProcess"]), default: "shared",
+                help: "whether all workers share the limit, or each has it"),
             Setting(
-                prefix + "breaker.slowCallDuration", .duration(second, canBeOff: false), "4s", "slower calls are slow"),
+                prefix + "retryBudget", .number(0...1), default: plain(policy.budget.ratio),
+                help: "most retries per request, over 10 s"),
             Setting(
-                prefix + "breaker.openDuration", .duration(second, canBeOff: false), "5s", "pause before it probes"),
+                prefix + "whenOpen", .choice(ProviderPolicy.WhenOpen.allCases.map(\.rawValue)),
+                default: policy.whenOpen.rawValue,
+                help: "what an open breaker does with requests: fail them, or hold them back"),
+        ] + breaker(prefix + "breaker.", policy) + [
             Setting(
-                prefix + "breaker.minimumCalls", .integer(1...100_000), "20", "calls in the window before it may open"),
-            Setting(prefix + "breaker.window", .duration(second, canBeOff: false), "10s", "calls that count"),
-            Setting(prefix + "singleFlight", .flag, "true", "identical searches in flight share one call"),
+                prefix + "singleFlight", .flag, default: "\(policy.sharesIdenticalCalls)",
+                help: "identical searches in flight share one call"),
             Setting(
-                prefix + "adaptiveConcurrency", .flag, "true", "fewer requests in flight when the provider slows"),
+                prefix + "adaptiveConcurrency", .flag, default: "\(policy.concurrency.isAdaptive)",
+                help: "fewer requests in flight when the provider slows"),
         ]
     }
 
-    private static let around: [Setting] = [
-        Setting("http.proxy", .proxy, nil, "proxy for provider calls"),
-        Setting("http.caFile", .text, nil, "PEM file with the authorities to trust; unset: the system's"),
-        Setting("http.maxResponseBytes", .integer(1024...1_073_741_824), "2000000", "larger answers are refused"),
+    private static func breaker(_ prefix: String, _ policy: ProviderPolicy) -> [Setting] {
+        let times = Kind.duration(.milliseconds(1) ... .seconds(600), canBeOff: false)
+        let breaker = policy.breaker
+        return [
+            Setting(
+                prefix + "enabled", .flag, default: "\(breaker.isEnabled)",
+                help: "stop asking a provider that is failing"),
+            Setting(
+                prefix + "failureRate", .number(0.01...1), default: plain(breaker.failureRate),
+                help: "failures that open it"),
+            Setting(
+                prefix + "slowCallRate", .number(0.01...1), default: plain(breaker.slowCallRate),
+                help: "slow calls that open it"),
+            Setting(
+                prefix + "slowCallDuration", times, default: breaker.slowCallDuration.text,
+                help: "slower calls are slow"),
+            Setting(
+                prefix + "openDuration", times, default: breaker.openDuration.text, help: "pause before it probes"),
+            Setting(
+                prefix + "minimumCalls", .integer(1...100_000), default: "\(breaker.minimumCalls)",
+                help: "calls in the window before it may open"),
+            Setting(prefix + "window", times, default: breaker.window.text, help: "calls that count"),
+        ]
+    }
+
+    private static let http: [Setting] = {
+        let http = HTTPConfiguration()
+        return [
+            Setting("http.proxy", .proxy, help: "proxy for provider calls"),
+            Setting("http.caFile", .text, help: "PEM file with the authorities to trust; unset: the system's"),
+            Setting(
+                "http.maxResponseBytes", .integer(1024...1_073_741_824), default: "\(http.maxResponseBytes)",
+                help: "larger answers are refused"),
+            Setting(
+                "http.connectTimeout", .duration(.milliseconds(1) ... .seconds(60), canBeOff: false),
+                default: http.connectTimeout.text, help: "longest time to connect, within the deadline"),
+        ]
+    }()
+
+    // MARK: - Process
+
+    private static let process: [Setting] = [
+        Setting("admin.host", .text, default: "127.0.0.1", help: "address of /livez /readyz /metrics /status"),
+        Setting("admin.port", .integer(0...65_535), default: "8080", help: "their port; 0: any free one, printed"),
         Setting(
-            "http.connectTimeout", .duration(.milliseconds(1) ... .seconds(60), canBeOff: false), "3s",
-            "longest time to connect, within the deadline"),
-        Setting("admin.host", .text, "127.0.0.1", "address of /livez /readyz /metrics /status"),
-        Setting("admin.port", .integer(0...65_535), "8080", "their port; 0: any free one, printed"),
+            "log.level", .choice(["trace", "debug", "info", "notice", "warning", "error", "critical"]), default: "info",
+            help: "least severe lines to write"),
         Setting(
-            "log.level", .choice(["trace", "debug", "info", "notice", "warning", "error", "critical"]), "info",
-            "least severe lines to write"),
-        Setting("log.format", .choice(["json", "text"]), "json", "one JSON object a line, or text for people"),
+            "log.format", .choice(["json", "text"]), default: "json", help: "one JSON object a line, or text for people"
+        ),
     ]
 }

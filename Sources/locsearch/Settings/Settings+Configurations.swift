@@ -6,26 +6,31 @@ import PlaceProviders
 import Resilience
 import WorkerRuntime
 
-/// What the parts of the worker are built with.
+/// The configurations that the parts of the worker are built with. Where a setting is not set, the default of the
+/// configuration struct stays.
 extension Settings {
-    /// What no setting shows by itself.
+    /// Checks what no setting shows by itself: that they fit together, and that the files they name can be read.
+    /// - Throws: `SettingsError` for the first contradiction.
     func validate() throws(SettingsError) {
         let loops = integer("worker.loops")
         guard loops <= integer("worker.concurrency") else {
             throw SettingsError(
                 "worker.loops is \(loops): expected at most worker.concurrency (\(text("worker.concurrency")))")
         }
+
         if let deadline = duration("worker.deadline"), let longest = duration("worker.maxDeadline"), deadline > longest
         {
             throw SettingsError(
                 "worker.deadline is \(deadline.text): expected at most worker.maxDeadline (\(longest.text))")
         }
+
         var taken: [String: String] = [:]
         for name in ["topics.requests", "topics.results", "topics.errors", "topics.deadLetters"] {
             if let other = taken.updateValue(name, forKey: text(name)) {
                 throw SettingsError("\(name) is \"\(text(name))\", as is \(other): expected a topic of its own")
             }
         }
+
         for name in [
             "kafka.security.caFile", "kafka.security.certificateFile", "kafka.security.keyFile", "http.caFile",
         ] {
@@ -34,9 +39,11 @@ extension Settings {
                 throw SettingsError("\(name): \(path) cannot be read")
             }
         }
+
         _ = try (googleKey(), hotpepperKey(), security())
     }
 
+    /// librdkafka's properties, by name.
     var properties: [String: String] { self["kafka.properties"].flatMap(Setting.properties) ?? [:] }
 
     func consumer() throws(SettingsError) -> ConsumerConfiguration {
@@ -78,8 +85,8 @@ extension Settings {
         if let deadline = duration("worker.maxDeadline") { worker.maxDeadline = deadline }
         if let grace = duration("worker.shutdownGrace") { worker.shutdownGrace = grace }
         if let interval = duration("worker.commitInterval") { worker.commitInterval = interval }
-        worker.delivery = WorkerConfiguration.Delivery(rawValue: text("worker.delivery")) ?? .atLeastOnce
-        worker.ordering = WorkerConfiguration.Ordering(rawValue: text("worker.ordering")) ?? .unordered
+        if let delivery: WorkerConfiguration.Delivery = choice("worker.delivery") { worker.delivery = delivery }
+        if let ordering: WorkerConfiguration.Ordering = choice("worker.ordering") { worker.ordering = ordering }
         return worker
     }
 
@@ -94,30 +101,32 @@ extension Settings {
     }
 
     func providerOrder() -> [ProviderID] {
-        Setting.entries(text("providers.order")).compactMap(ProviderID.init(rawValue:))
+        Setting.entries(text("providers.order")).compactMap { ProviderID(rawValue: $0) }
     }
 
     private static let providerNames: [(id: ProviderID, name: String)] = [
         (.googlePlaces, "googlePlaces"), (.googlePlacesLegacy, "googlePlacesLegacy"), (.hotpepper, "hotpepper"),
     ]
 
-    /// For one loop.
+    /// The policies of all providers, for one loop.
     var policies: [ProviderID: ProviderPolicy] {
-        Dictionary(uniqueKeysWithValues: Self.providerNames.map { ($0.id, policy("providers.\($0.name).")) })
+        Dictionary(uniqueKeysWithValues: Self.providerNames.map { ($0.id, policy(below: "providers.\($0.name).")) })
     }
 
-    private func policy(_ prefix: String) -> ProviderPolicy {
+    private func policy(below prefix: String) -> ProviderPolicy {
         let loops = integer("worker.loops")
         var policy = ProviderPolicy(concurrency: max(1, integer("worker.concurrency") / loops))
+
         policy.retry.maxAttempts = integer(prefix + "maxAttempts")
-        policy.budget.ratio = number(prefix + "retryBudget") ?? 0.2
+        if let ratio = number(prefix + "retryBudget") { policy.budget.ratio = ratio }
         policy.rateLimit = number(prefix + "requestsPerSecond").map {
             RateLimit(perSecond: $0, burst: number(prefix + "burst"))
         }
         policy.share = text(prefix + "limitMode") == "perProcess" ? .perProcess(loops: loops) : .shared
-        policy.whenOpen = ProviderPolicy.WhenOpen(rawValue: text(prefix + "whenOpen")) ?? .fail
+        if let whenOpen: ProviderPolicy.WhenOpen = choice(prefix + "whenOpen") { policy.whenOpen = whenOpen }
         policy.sharesIdenticalCalls = flag(prefix + "singleFlight")
         policy.concurrency.isAdaptive = flag(prefix + "adaptiveConcurrency")
+
         policy.breaker.isEnabled = flag(prefix + "breaker.enabled")
         if let rate = number(prefix + "breaker.failureRate") { policy.breaker.failureRate = rate }
         if let rate = number(prefix + "breaker.slowCallRate") { policy.breaker.slowCallRate = rate }

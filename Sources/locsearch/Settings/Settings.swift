@@ -147,6 +147,11 @@ struct Settings: Sendable {
     /// Returns `nil` when the setting is not set.
     func number(_ name: String) -> Double? { self[name].flatMap { Double($0) } }
 
+    /// Returns `nil` when the setting is not set.
+    func choice<Choice: RawRepresentable<String>>(_ name: String) -> Choice? {
+        self[name].flatMap { Choice(rawValue: $0) }
+    }
+
     func isDefault(_ name: String) -> Bool { values[name]?.origin == .default }
 
     /// Returns a secret, from its own setting or from the file that another setting names. The file is read anew with

@@ -1,6 +1,6 @@
 import ArgumentParser
 
-/// What commands with settings share: `--config FILE`, and any setting as a flag.
+/// The options of every command that has settings: `--config FILE`, and any setting as a flag.
 struct SettingsOptions: ParsableArguments {
     @Option(name: .long, help: "Settings file, JSON or YAML. Default: LOCSEARCH_CONFIG.")
     var config: String?
@@ -10,33 +10,41 @@ struct SettingsOptions: ParsableArguments {
         help: "Any setting: --worker-concurrency 64, or --worker.concurrency=64. `locsearch config` lists them.")
     var settings: [String] = []
 
+    /// - Parameter defaults: values by the names of their settings. A flag wins over them; they win over environment and
+    ///   file.
     /// - Throws: a usage error for a flag that is no setting, `SettingsError` for a wrong value.
     func load(defaults: [String: String] = [:]) throws -> Settings {
-        var flags = defaults
-        var index = settings.startIndex
-        while index < settings.endIndex {
-            let argument = settings[index]
-            let parts = argument.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
-            guard let setting = Setting.all.first(where: { $0.flagName == parts[0] || "--\($0.name)" == parts[0] })
-            else { throw Self.unknown(parts[0]) }
-            if parts.count == 2 {
-                flags[setting.name] = parts[1]
-            } else {
-                index += 1
-                guard index < settings.endIndex else { throw ValidationError("\(argument) needs a value") }
-                flags[setting.name] = settings[index]
-            }
-            index += 1
-        }
+        let flags = defaults.merging(try flags()) { _, flag in flag }
         return try Settings.load(flags: flags, file: config)
     }
 
-    /// What looks like a setting of ours is a wrong setting, anything else wrong usage.
+    /// Returns the values that stand on the command line. A flag that is given twice has its last value, as every option
+    /// has.
+    private func flags() throws -> [String: String] {
+        var flags: [String: String] = [:]
+        var arguments = settings[...]
+
+        while let argument = arguments.popFirst() {
+            let parts = argument.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
+            guard let setting = Setting.all.first(where: { $0.flagName == parts[0] || "--\($0.name)" == parts[0] })
+            else { throw Self.unknown(parts[0]) }
+
+            guard let value = parts.count == 2 ? parts[1] : arguments.popFirst() else {
+                throw ValidationError("\(argument) needs a value")
+            }
+            flags[setting.name] = value
+        }
+
+        return flags
+    }
+
+    /// An argument that looks like a setting of ours is a wrong setting, any other is wrong usage.
     private static func unknown(_ argument: String) -> any Error {
         let names = Setting.all.flatMap { [$0.flagName, "--" + $0.name] }
         if let meant = Misspelling.meant(by: argument, among: names) {
             return SettingsError("\(argument) is no setting: did you mean \(meant)?")
         }
+
         let groups = Set(Setting.all.compactMap { $0.name.split(separator: ".").first })
         let group = argument.drop { $0 == "-" }.prefix { $0 != "." && $0 != "-" }
         if argument.hasPrefix("--"), groups.contains(group) {

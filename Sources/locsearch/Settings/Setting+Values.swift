@@ -1,0 +1,121 @@
+import Foundation
+import Kafka
+
+/// The rules that each kind of value keeps.
+extension Setting {
+    /// Returns the value in the form in which the program uses it; `nil` when it does not fit.
+    func accepted(_ value: String) -> String? {
+        let isOneLine = !value.unicodeScalars.contains { $0.value < 0x20 || $0.value == 0x7F }
+        guard !value.isEmpty, isOneLine else { return nil }
+
+        switch kind {
+        case .flag: return Self.flag(value)
+        case .list(let values): return Self.list(value, of: values)
+        case .url: return Self.url(value)
+        default: return fits(value) ? value : nil
+        }
+    }
+
+    /// Returns true when a value that is used as it stands keeps the rule of its kind.
+    private func fits(_ value: String) -> Bool {
+        switch kind {
+        case .text, .flag, .list, .url: true
+        case .proxy: !value.contains(where: \.isWhitespace)
+        case .addresses: Self.entries(value).allSatisfy { Self.isAddress($0) }
+        case .topic: Self.isTopic(value)
+        case .integer(let range): Int(value).map(range.contains) ?? false
+        case .number(let range): Double(value).map(range.contains) ?? false
+        case .duration(let range, let canBeOff):
+            (canBeOff && value == "off") || (Duration(text: value).map(range.contains) ?? false)
+        case .choice(let values): values.contains(value)
+        case .startPosition: StartPosition(text: value) != nil
+        case .properties: Self.properties(value) != nil
+        }
+    }
+
+    private static func flag(_ value: String) -> String? {
+        switch value.lowercased() {
+        case "true", "yes", "on", "1": "true"
+        case "false", "no", "off", "0": "false"
+        default: nil
+        }
+    }
+
+    private static func list(_ value: String, of values: [String]) -> String? {
+        let entries = entries(value)
+        guard entries.allSatisfy(values.contains), Set(entries).count == entries.count else { return nil }
+
+        return entries.joined(separator: ",")
+    }
+
+    private static func isTopic(_ value: String) -> Bool {
+        value.utf8.count <= 249 && value != "." && value != ".."
+            && value.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || "._-".contains($0)) }
+    }
+
+    // MARK: - Lists and properties
+
+    /// Returns the entries of a list, without the blanks around them.
+    static func entries(_ value: String) -> [String] {
+        value.split(separator: ",", omittingEmptySubsequences: false).map { entry in
+            entry.trimmingCharacters(in: .whitespaces)
+        }
+    }
+
+    /// Reads `a=b,c=d`. An entry without `=` continues the value before it, so that `debug=broker,topic` is one property;
+    /// a comma that would be taken for the next property's is written `\,`.
+    /// - Returns: `nil` when a name is missing or stands twice.
+    static func properties(_ value: String) -> [String: String]? {
+        var result: [String: String] = [:]
+        var last: String?
+
+        // A private-use character stands for the escaped comma while the text is split.
+        let escape = "\u{F8FF}"
+        for entry in entries(value.replacing("\\,", with: escape)).map({ $0.replacing(escape, with: ",") }) {
+            if let equals = entry.firstIndex(of: "="), equals != entry.startIndex {
+                let name = String(entry[..<equals])
+                guard result[name] == nil else { return nil }
+
+                result[name] = String(entry[entry.index(after: equals)...])
+                last = name
+            } else if let last, let begun = result[last], !entry.isEmpty, !entry.hasPrefix("=") {
+                result[last] = begun + "," + entry
+            } else {
+                return nil
+            }
+        }
+
+        return result
+    }
+
+    // MARK: - Addresses and URLs
+
+    /// Returns true for `host:port`, where an IPv6 address as host stands in brackets.
+    private static func isAddress(_ entry: String) -> Bool {
+        guard let colon = entry.lastIndex(of: ":") else { return false }
+
+        let port = entry[entry.index(after: colon)...]
+        guard port.allSatisfy({ $0.isASCII && $0.isNumber }), (1...65_535).contains(Int(port) ?? 0) else {
+            return false
+        }
+
+        let host = entry[..<colon]
+        if host.hasPrefix("["), host.hasSuffix("]") {
+            return host.count > 2
+                && host.dropFirst().dropLast().allSatisfy {
+                    $0.isASCII && $0.isLetter || $0.isNumber || ":.%-_".contains($0)
+                }
+        }
+        return !host.isEmpty && host.allSatisfy { $0.isLetter || $0.isNumber || ".-_".contains($0) }
+    }
+
+    private static func url(_ value: String) -> String? {
+        guard let scheme = ["http://", "https://"].first(where: value.lowercased().hasPrefix) else { return nil }
+
+        let host = value.dropFirst(scheme.count).prefix { $0 != "/" }
+        let isPlain = value.allSatisfy { $0.isASCII && !$0.isWhitespace && !"?#@\\\"".contains($0) }
+        guard !host.isEmpty, !host.hasPrefix(":"), isPlain else { return nil }
+
+        return String(value.reversed().drop { $0 == "/" }.reversed())
+    }
+}
