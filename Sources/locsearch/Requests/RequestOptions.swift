@@ -1,8 +1,7 @@
 import ArgumentParser
 import LocationSearch
 
-/// Every member of a request as an option. Ranges are the worker's to check: what it says about a wrong value is worth
-/// seeing too.
+/// Every member of a request as an option. The worker checks the ranges: its answer to a wrong value is worth seeing too.
 struct RequestOptions: ParsableArguments {
     @Option(parsing: .unconditional, help: "Latitude of the position, -90...90.") var lat: Double?
     @Option(parsing: .unconditional, help: "Longitude of the position, -180...180.") var lng: Double?
@@ -20,18 +19,22 @@ struct RequestOptions: ParsableArguments {
     @Option(help: "The request's id. Default: a new one.") var requestID: String?
     @Option(help: "The request's own deadline in milliseconds, 1...60000. Default: the worker's.") var timeoutMs: Int?
 
+    /// - Throws: a usage error for what makes no request at all.
     func request() throws -> SearchRequest {
         guard let provider = ProviderChoice(provider) else {
             throw ValidationError("--provider takes auto, google-places, google-places-legacy or hotpepper")
         }
+
         let operation = operation ?? (placeID == nil ? "search" : "details")
         guard let operation = SearchOperation(rawValue: operation) else {
             throw ValidationError("--operation takes search, details or photo")
         }
+
         guard operation != .search || (lat != nil && lng != nil) else {
             throw ValidationError("a search needs --lat and --lng")
         }
         guard operation == .search || placeID != nil else { throw ValidationError("\(operation) needs --place-id") }
+
         var location: Coordinate?
         if let lat, let lng { location = Coordinate(latitude: lat, longitude: lng) }
         return SearchRequest(
@@ -42,18 +45,4 @@ struct RequestOptions: ParsableArguments {
     }
 
     private static func newID() -> String { "search-" + String(UInt64.random(in: 0...UInt64.max), radix: 36) }
-}
-
-/// `5s` and the like as an option's value.
-struct DurationArgument: ExpressibleByArgument {
-    let duration: Duration
-
-    init(_ duration: Duration) { self.duration = duration }
-
-    init?(argument: String) {
-        guard let duration = Duration(text: argument) else { return nil }
-        self.duration = duration
-    }
-
-    var defaultValueDescription: String { duration.text }
 }

@@ -6,15 +6,16 @@
 
 /// Standard output and error of a command for people.
 enum Terminal {
+    /// True when somebody sees standard error as it is written, so that a line may be replaced by the next.
     static var errorIsTerminal: Bool { isatty(2) == 1 }
 
-    /// A line to standard output, seen at once also through a pipe.
+    /// Writes a line to standard output, where it is seen at once, also through a pipe.
     static func line(_ text: String = "") {
         print(text)
         fflushStandardOutput()
     }
 
-    /// A line to standard error: what is not the command's result.
+    /// Writes a line to standard error: what is not the command's result.
     static func note(_ text: String) { writeError("locsearch: \(text)\n") }
 
     /// Replaces the last line of standard error, when that is a terminal.
@@ -25,14 +26,9 @@ enum Terminal {
     /// Takes the progress line away.
     static func endProgress() { progress("") }
 
+    /// Writes a text to standard error as it stands, without a line end.
     static func writeError(_ text: String) {
         var bytes = Array(text.utf8)
         _ = unsafe write(2, &bytes, bytes.count)
     }
 }
-
-/// Whether a process of that number exists.
-func processIsAlive(_ pid: Int32) -> Bool { pid > 0 && (kill(pid, 0) == 0 || errno == EPERM) }
-
-/// Our own process.
-var ownProcessID: Int32 { getpid() }

@@ -11,17 +11,19 @@ struct RequestSender: Sendable {
     private let producer: KafkaProducer
     private let topic: String
 
+    /// - Throws: `SettingsError` or `KafkaError` for settings that make no producer.
     init(_ settings: Settings, log: Logger) async throws {
         loop = try EventLoop()
         producer = try KafkaProducer(loop: loop, configuration: try settings.producer(), log: log)
         topic = settings.topics.requests
     }
 
-    /// Returns once the broker has the request.
-    /// - Returns: where it stands; its outcome names the same place.
+    /// Sends a request, and returns once the broker has it.
+    /// - Returns: its position in the topic, which its outcome names too.
     func send(_ request: SearchRequest) async throws -> SourcePosition {
         var encoder = RequestEncoder()
         let event = encoder.encode(request, at: .now())
+
         let record = ProducerRecord(
             topic: topic, key: event.key, value: event.value,
             headers: event.headers.map { KafkaHeader($0.name, $0.value) })
@@ -29,6 +31,7 @@ struct RequestSender: Sendable {
         return SourcePosition(topic: topic, partition: position.partition, offset: position.offset)
     }
 
+    /// Ends the producer and its loop.
     func close() async {
         await producer.close()
         loop.stop()

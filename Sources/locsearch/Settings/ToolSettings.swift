@@ -1,8 +1,9 @@
 import Logging
 import Observability
 
-/// What `search` and `watch` set up: settings, the demo's broker when nothing else is configured, quiet logs.
+/// The set-up of the commands that talk to workers from outside, such as `search` and `watch`.
 enum ToolSettings {
+    /// Returns the settings, with the broker of a running demo where no other is set, and a quiet log.
     static func load(_ options: SettingsOptions) async throws -> (settings: Settings, log: Logger) {
         var settings = try options.load()
         if settings.isDefault("kafka.bootstrapServers"), let demo = DemoState.running() {
@@ -10,9 +11,10 @@ enum ToolSettings {
             Terminal.note("using the demo's broker at \(demo.bootstrapServers)")
         }
         try ProcessSetup.hideSecrets(of: settings)
+
         // A tool's own output is its result: Kafka's notices only matter when somebody asks for them.
-        let asked = !settings.isDefault("log.level")
-        let level: Logger.Level = asked ? Logger.Level(rawValue: settings.text("log.level")) ?? .error : .error
+        let isAsked = !settings.isDefault("log.level")
+        let level: Logger.Level = isAsked ? Logger.Level(rawValue: settings.text("log.level")) ?? .error : .error
         let log = Logger(label: "locsearch") { LineLogHandler(label: $0, format: .text, level: level) }
         return (settings, log)
     }

@@ -1,33 +1,37 @@
 import Foundation
 
-/// Where a running demo says how to reach it, so that `search` and `watch` find it without settings.
+/// The file in which a running demo says how to reach it, so that `search` and `watch` find it without settings.
 ///
-/// One small file of the user's own: `$XDG_RUNTIME_DIR/locsearch/demo.json`, else
+/// It is one small file of the user's own: `$XDG_RUNTIME_DIR/locsearch/demo.json`, else
 /// `~/.local/state/locsearch/demo.json`.
 struct DemoState: Codable, Equatable {
     var bootstrapServers: String
-    /// The demo's process; a file whose process is gone counts for nothing.
+    /// The number of the demo's process. A file whose process is gone counts for nothing.
     var pid: Int32
 
+    /// Returns the path of the file; `nil` for a user without a home.
     static func location(_ environment: [String: String] = ProcessInfo.processInfo.environment) -> URL? {
         if let folder = environment["XDG_RUNTIME_DIR"], folder.hasPrefix("/") {
             return URL(fileURLWithPath: folder + "/locsearch/demo.json")
         }
+
         guard let home = environment["HOME"], home.hasPrefix("/") else { return nil }
         return URL(fileURLWithPath: home + "/.local/state/locsearch/demo.json")
     }
 
-    /// The demo that runs now; `nil` when there is none.
+    /// Returns the demo that runs now; `nil` when there is none.
     static func running(at location: URL? = location()) -> DemoState? {
         guard let location, let data = try? Data(contentsOf: location),
             let state = try? JSONDecoder().decode(DemoState.self, from: data), processIsAlive(state.pid)
         else { return nil }
+
         return state
     }
 
-    /// Best effort: without the file, `search` needs the broker's address.
+    /// Writes the file if that can be done. Without it, `search` needs the broker's address.
     func write(to location: URL? = location()) {
         guard let location, let data = try? JSONEncoder().encode(self) else { return }
+
         try? FileManager.default.createDirectory(
             at: location.deletingLastPathComponent(), withIntermediateDirectories: true)
         try? data.write(to: location, options: .atomic)
@@ -38,6 +42,7 @@ struct DemoState: Codable, Equatable {
         guard let location, let data = try? Data(contentsOf: location),
             let state = try? JSONDecoder().decode(DemoState.self, from: data), state == self
         else { return }
+
         try? FileManager.default.removeItem(at: location)
     }
 }

@@ -1,0 +1,11 @@
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Darwin)
+    import Darwin
+#endif
+
+/// Returns true while a process of that number exists, whoever owns it.
+func processIsAlive(_ pid: Int32) -> Bool { pid > 0 && (kill(pid, 0) == 0 || errno == EPERM) }
+
+/// The number of our own process.
+var ownProcessID: Int32 { getpid() }

@@ -1,0 +1,43 @@
+/// A table for a terminal, whose columns are as wide as what is in them, counted as the terminal shows it.
+struct TextTable {
+    enum Alignment { case left, right }
+
+    struct Column {
+        let title: String
+        var alignment = Alignment.left
+        /// The most columns of the terminal that a text may take. Longer ones are cut, with an ellipsis.
+        var maxWidth = 60
+    }
+
+    let columns: [Column]
+    private var rows: [[String]] = []
+
+    init(_ columns: [Column]) { self.columns = columns }
+
+    /// Adds a row. Control characters in its cells are replaced.
+    mutating func add(_ cells: [String]) {
+        rows.append(zip(cells, columns).map { TerminalText.cut(TerminalText.safe($0), to: $1.maxWidth) })
+    }
+
+    /// The line of titles and a line for each row. Columns in which nothing stands are left out.
+    var lines: [String] {
+        let shown = columns.indices.filter { index in rows.contains { !$0[index].isEmpty } }
+        let widths = shown.map { index in
+            rows.reduce(TerminalText.width(of: columns[index].title)) { max($0, TerminalText.width(of: $1[index])) }
+        }
+
+        func line(_ cells: [String]) -> String {
+            let padded = zip(shown, widths).map { index, width in
+                Self.pad(cells[index], to: width, alignment: columns[index].alignment)
+            }
+            let line = padded.joined(separator: "  ")
+            return String(line.reversed().drop { $0 == " " }.reversed())
+        }
+        return [line(columns.map(\.title))] + rows.map { line($0) }
+    }
+
+    private static func pad(_ cell: String, to width: Int, alignment: Alignment) -> String {
+        let padding = String(repeating: " ", count: width - TerminalText.width(of: cell))
+        return alignment == .left ? cell + padding : padding + cell
+    }
+}
