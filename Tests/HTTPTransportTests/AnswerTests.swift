@@ -4,6 +4,7 @@ import TestSupport
 import Testing
 
 struct AnswerTests {
+    /// What a server sends, and the kind of error that the call ends with; `nil` for a success.
     struct Sent: Sendable, CustomTestStringConvertible {
         let testDescription: String
         let bytes: [UInt8]
@@ -32,7 +33,7 @@ struct AnswerTests {
         Sent("gzip", encoded("gzip", Gzip.stored(Array("hello".utf8)))),
         Sent("br", encoded("br", [0x0b, 0x02, 0x80] + Array("hello".utf8) + [0x03])),
     ])
-    func everyFramingAndEncodingGivesTheBody(sent: Sent) async throws {
+    func transportReadsTheBodyInEveryFramingAndEncoding(sent: Sent) async throws {
         let server = try RawServer { connection in
             _ = connection.readRequest()
             connection.send(sent.bytes)
@@ -62,7 +63,7 @@ struct AnswerTests {
         Sent("negative length", "HTTP/1.1 200 OK\r\nContent-Length: -5\r\n\r\nhello", .truncated),
         Sent("absurd length", "HTTP/1.1 200 OK\r\nContent-Length: 99999999999999999999\r\n\r\nhello", .tooLarge),
     ])
-    func aBrokenAnswerIsToldApart(sent: Sent) async throws {
+    func brokenAnswerFailsWithTheKindOfItsFault(sent: Sent) async throws {
         let server = try RawServer { connection in
             _ = connection.readRequest()
             connection.send(sent.bytes)
@@ -72,11 +73,11 @@ struct AnswerTests {
     }
 
     @Test(arguments: [("", HTTPError.Kind.reset), ("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nhello", .truncated)])
-    func aResetIsToldApartByWhatCameBefore(text: String, kind: HTTPError.Kind) async throws {
+    func resetIsTruncatedWhenTheAnswerHadBegunAndResetWhenNot(text: String, kind: HTTPError.Kind) async throws {
         let server = try RawServer { connection in
             _ = connection.readRequest()
             connection.send(text)
-            // A reset overtakes data that the peer has not read.
+            // The pause lets the client read first, because a reset discards data that it has not read.
             connection.pause(milliseconds: 100)
             connection.resetOnClose()
         }
@@ -84,7 +85,7 @@ struct AnswerTests {
     }
 
     @Test(arguments: [true, false])
-    func theLimitIsExact(isAnnounced: Bool) async throws {
+    func transportTakesABodyOfTheLimitAndRefusesOneByteMore(isAnnounced: Bool) async throws {
         let server = try RawServer { connection in
             while let request = connection.readRequest() {
                 let body = String(repeating: "A", count: request.starts(with: "GET /fits".utf8) ? 1000 : 1001)
@@ -106,11 +107,11 @@ struct AnswerTests {
         }
     }
 
-    /// How 100 MB are sent.
+    /// The way in which a server sends 100 MB.
     enum Flood: CaseIterable, Sendable { case announced, chunked, untilClosed, gzip, headers }
 
     @Test(arguments: Flood.allCases)
-    func aFloodIsStoppedEarly(flood: Flood) async throws {
+    func transportStopsReadingAFloodAtTheLimit(flood: Flood) async throws {
         let (sent, isOver) = (Counter(), Counter())
         let server = try RawServer { connection in
             _ = connection.readRequest()
@@ -134,14 +135,14 @@ struct AnswerTests {
         }
         try await withTransport { transport in
             #expect(await transport.failure(ofGetting: server.url) == .tooLarge)
-            // The connection is closed, so the server's sending ends.
+            // The client has closed the connection, so the server can send no more.
             try await eventually("the server to be stopped") { isOver.value == 1 }
         }
-        // The limit, and what the sockets' buffers hold.
+        // That is the limit and as much as the sockets' buffers hold.
         #expect(sent.value < 20_000_000)
     }
 
-    @Test func whatMattersOfTheHeadersIsKept() async throws {
+    @Test func transportKeepsTheHeadersThatProvidersNeed() async throws {
         let server = try RawServer { connection in
             _ = connection.readRequest()
             connection.send(
@@ -156,7 +157,7 @@ struct AnswerTests {
                     contentType: "text/html"))
     }
 
-    @Test func anAnswerIsReadOnTheLoopAndAFailureIsNot() async throws {
+    @Test func closureReadsAnAnswerOnTheLoopAndIsNotCalledForAFailure() async throws {
         let server = try RawServer { connection in
             _ = connection.readRequest()
             connection.answer("hello")
@@ -175,7 +176,7 @@ struct AnswerTests {
         }
     }
 
-    @Test func headersOfOneAnswerDoNotReachTheNext() async throws {
+    @Test func headersOfAnAnswerAreNotInTheNext() async throws {
         let server = try RawServer { connection in
             _ = connection.readRequest()
             connection.answer(headers: "Retry-After: 1\r\nLocation: /x\r\nContent-Type: text/plain\r\n")
@@ -190,7 +191,7 @@ struct AnswerTests {
     }
 
     @Test(arguments: [301, 302, 303, 307, 308])
-    func redirectsAreReadNotFollowed(status: Int) async throws {
+    func transportReadsARedirectAndDoesNotFollowIt(status: Int) async throws {
         let server = try RawServer { connection in
             while connection.readRequest() != nil {
                 connection.send("HTTP/1.1 \(status) Go\r\nLocation: /photo.jpg\r\nContent-Length: 0\r\n\r\n")

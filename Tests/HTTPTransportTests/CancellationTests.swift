@@ -4,7 +4,7 @@ import Testing
 
 struct CancellationTests {
     @Test(arguments: ["", "HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nhello"])
-    func cancellingATaskClosesItsConnection(sent: String) async throws {
+    func cancelledTaskClosesItsConnection(sent: String) async throws {
         let server = try RawServer { connection in
             _ = connection.readRequest()
             connection.send(sent)
@@ -20,7 +20,7 @@ struct CancellationTests {
         }
     }
 
-    @Test func aCancelledTaskSendsNothing() async throws {
+    @Test func taskThatIsCancelledBeforeItsCallSendsNothing() async throws {
         let server = try RawServer { $0.answerAll() }
         try await withTransport { transport in
             let call = Task {
@@ -34,7 +34,7 @@ struct CancellationTests {
         #expect(server.connectionCount == 0)
     }
 
-    @Test func aCancelledCallLeavesOthersAlone() async throws {
+    @Test func otherCallsAreAnsweredWhenSomeAreCancelled() async throws {
         let isFree = Counter()
         let server = try RawServer { connection in
             while connection.readRequest() != nil {
@@ -57,10 +57,10 @@ struct CancellationTests {
         }
     }
 
-    /// Cancellations before, while and after an answer comes, and a shutdown among them: each call ends once (a second
-    /// end would crash), by an answer of its own or as cancelled.
+    /// Cancels calls before, while and after their answers come, and shuts down among the last of them. Each call must end
+    /// once, with its own answer or as cancelled; resuming it twice would crash.
     @Test(arguments: [1, 2, 3] as [UInt64])
-    func everyRaceEndsEachCallOnce(seed: UInt64) async throws {
+    func everyCallEndsOnceWhenAnswersCancellationsAndAShutdownRace(seed: UInt64) async throws {
         let server = try RawServer { connection in
             var random = SplitMix64(state: seed &+ UInt64(connection.number))
             while let request = connection.readRequest() {
@@ -101,7 +101,8 @@ struct CancellationTests {
                     #expect(response.status == 200)
                 }
             }
-            // Both ends were met, or the test shows nothing.
+
+            // The test shows something only if both ends occurred.
             #expect(answered > 0 && cancelled > 0)
             #expect(await transport.statistics.inFlight == 0)
         }

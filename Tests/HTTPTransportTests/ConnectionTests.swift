@@ -10,7 +10,7 @@ import Testing
 #endif
 
 struct ConnectionTests {
-    @Test func callsInARowShareAConnection() async throws {
+    @Test func callsInARowShareOneConnection() async throws {
         let server = try RawServer { $0.answerAll() }
         try await withTransport { transport in
             for _ in 0..<20 { _ = try await transport.get(server.url) }
@@ -21,12 +21,12 @@ struct ConnectionTests {
         #expect(server.connectionCount == 1)
     }
 
-    @Test func threeHundredCallsAreInFlightAtOnce() async throws {
+    @Test func threeHundredCallsAreInFlightTogether() async throws {
         let arrived = Counter()
         let server = try RawServer { connection in
             while let request = connection.readRequest() {
                 arrived.add(1)
-                // All have arrived before any is answered.
+                // The server answers none before all have arrived.
                 while arrived.value < 300 { connection.pause(milliseconds: 1) }
                 connection.answer(String(decoding: request.prefix { $0 != 13 }, as: UTF8.self))
             }
@@ -41,7 +41,8 @@ struct ConnectionTests {
                 }
                 for try await isRight in group { #expect(isRight) }
             }
-            // They stay open for the next ones.
+
+            // The connections stay open, so later calls open no new one.
             try await withThrowingTaskGroup(of: Void.self) { group in
                 for _ in 0..<100 { group.addTask { _ = try await transport.get(server.url) } }
                 try await group.waitForAll()
@@ -51,7 +52,7 @@ struct ConnectionTests {
     }
 
     @Test(arguments: [HTTPRequest.Method.get, .post([1, 2, 3])])
-    func aKeptConnectionThatTheServerClosedIsReplaced(method: HTTPRequest.Method) async throws {
+    func transportOpensAnotherConnectionWhenTheServerHasClosedTheKeptOne(method: HTTPRequest.Method) async throws {
         let server = try RawServer { connection in
             _ = connection.readRequest()
             connection.answer()
@@ -66,11 +67,12 @@ struct ConnectionTests {
     }
 
     @Test(arguments: [HTTPRequest.Method.get, .post([1, 2, 3])])
-    func aKeptConnectionThatIsClosedInsteadOfAnAnswerIsRepeated(method: HTTPRequest.Method) async throws {
+    func transportRepeatsACallWhenTheServerClosesTheKeptConnectionInsteadOfAnswering(method: HTTPRequest.Method) async throws {
         let server = try RawServer { connection in
             _ = connection.readRequest()
             connection.answer()
-            // The first connection ends with the second request read, not answered.
+
+            // The first connection reads a second request and ends without an answer to it.
             _ = connection.readRequest()
             if connection.number > 0 { connection.answer() }
         }
@@ -85,7 +87,7 @@ struct ConnectionTests {
         #expect(server.requests.count == 3)
     }
 
-    @Test func aConnectionLimitIsKept() async throws {
+    @Test func transportOpensNoMoreConnectionsThanTheLimitWhenThereAreMoreCalls() async throws {
         let server = try RawServer { connection in
             while connection.readRequest() != nil {
                 connection.pause(milliseconds: 5)
@@ -103,7 +105,7 @@ struct ConnectionTests {
         #expect(server.connectionCount == 3)
     }
 
-    @Test func aProxyIsAskedWithTheWholeURL() async throws {
+    @Test func transportSendsTheWholeURLToAProxy() async throws {
         let server = try RawServer { $0.answerAll("via proxy") }
         let response = try await withTransport {
             $0.proxy = server.url
@@ -115,7 +117,7 @@ struct ConnectionTests {
         #expect(request.starts(with: "GET http://name.invalid/x?y=z HTTP/1.1\r\n".utf8))
     }
 
-    @Test func shutdownEndsWhatIsInFlight() async throws {
+    @Test func shutdownCancelsTheCallsInFlight() async throws {
         let arrived = Counter()
         let server = try RawServer { connection in
             _ = connection.readRequest()
@@ -136,8 +138,8 @@ struct ConnectionTests {
         #expect(server.connectionCount == 2)
     }
 
-    /// A look-up's sockets are closed behind the loop's back, and their numbers come again: for a pipe, say.
-    @Test func lookUpsLeaveNothingInTheLoop() async throws {
+    /// libcurl closes a look-up's sockets without telling the loop, and their numbers are used again, here for pipes.
+    @Test func loopReportsNewDescriptorsAfterNameLookUps() async throws {
         let server = try RawServer { $0.answerAll() }
         try await withTransport { transport in
             _ = try await transport.get("http://localhost:\(server.port)")
@@ -148,7 +150,7 @@ struct ConnectionTests {
         }
     }
 
-    @Test func aTransportThatWasShutDownIsLetGo() async throws {
+    @Test func nothingHoldsATransportThatWasShutDown() async throws {
         let server = try RawServer { $0.answerAll() }
         weak var released: HTTPTransport?
         try await withTransport { transport in
@@ -160,7 +162,7 @@ struct ConnectionTests {
     }
 }
 
-/// Watches pipes that hold a byte each.
+/// Watches pipes that hold a byte each, and records which ones the loop reports.
 private actor PipeReader: ReadinessHandler {
     nonisolated let loop: EventLoop
     nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe loop.asUnownedSerialExecutor() }

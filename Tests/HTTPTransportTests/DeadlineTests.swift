@@ -3,13 +3,13 @@ import TestSupport
 import Testing
 
 struct DeadlineTests {
-    /// Where a server loses its time.
+    /// The point at which a server stalls.
     enum Stall: CaseIterable, Sendable {
         case beforeTheAnswer, withinTheHeaders, withinTheBody, drippingHeaders, drippingBody
     }
 
     @Test(arguments: Stall.allCases)
-    func theDeadlineEndsACallWhereverItIs(stall: Stall) async throws {
+    func callEndsAtItsDeadlineWhereverTheServerStalls(stall: Stall) async throws {
         let server = try RawServer { connection in
             _ = connection.readRequest()
             switch stall {
@@ -34,7 +34,7 @@ struct DeadlineTests {
         }
     }
 
-    @Test func aDeadlineThatHasPassedSendsNothing() async throws {
+    @Test func transportSendsNothingWhenTheDeadlineHasPassed() async throws {
         let server = try RawServer { $0.answerAll() }
         try await withTransport { transport in
             #expect(await transport.failure(ofGetting: server.url, within: .zero) == .timeout)
@@ -44,7 +44,7 @@ struct DeadlineTests {
         #expect(server.connectionCount == 0)
     }
 
-    @Test func waitingForAConnectionSpendsTheDeadline() async throws {
+    @Test func callTimesOutWhileItWaitsForAConnection() async throws {
         let server = try RawServer { connection in
             _ = connection.readRequest()
             connection.waitForClose()
@@ -55,15 +55,16 @@ struct DeadlineTests {
             async let first = transport.failure(ofGetting: server.url, within: .seconds(15))
             try await eventually("the first to have arrived") { server.requests.count == 1 }
             #expect(await transport.failure(ofGetting: server.url, within: .milliseconds(100)) == .timeout)
-            // Still under way: had the second taken the first one's time, this would be a timeout.
+
+            // The first call is still under way. Had the second used up its time, it would have timed out.
             await transport.shutdown()
             #expect(await first == .cancelled)
         }
     }
 
-    /// A handshake that does not end: within the deadline that is "unreachable", with time for another attempt.
+    /// The server never finishes the handshake. If the connect timeout comes first, there is time for another attempt.
     @Test(arguments: [(100, 20_000, HTTPError.Kind.connect), (20_000, 100, .timeout)])
-    func theConnectTimeoutIsToldFromTheDeadline(connect: Int, deadline: Int, kind: HTTPError.Kind) async throws {
+    func unfinishedHandshakeIsAConnectErrorWithinTheDeadlineAndATimeoutAtIt(connect: Int, deadline: Int, kind: HTTPError.Kind) async throws {
         let server = try RawServer { $0.waitForClose() }
         try await withTransport {
             $0.connectTimeout = .milliseconds(connect)
@@ -73,11 +74,11 @@ struct DeadlineTests {
         }
     }
 
-    @Test func manyDeadlinesAreKeptAtOnce() async throws {
+    @Test func fortyCallsEachEndAtTheirOwnDeadline() async throws {
         let server = try RawServer { $0.waitForClose() }
         try await withTransport { transport in
             await withTaskGroup(of: (Duration, Duration, HTTPError.Kind?).self) { group in
-                // The later ones first: curl's timer has to move forward.
+                // The latest deadline comes first, so that curl has to move its timer forward.
                 for number in (1...40).reversed() {
                     group.addTask {
                         let (limit, start) = (Duration.milliseconds(20 * number), ContinuousClock.now)

@@ -5,21 +5,21 @@ import Testing
 @testable import HTTPTransport
 
 struct FailureTests {
-    @Test func nobodyListens() async throws {
+    @Test func callFailsAsConnectWhenNobodyListens() async throws {
         let port = try RawServer.unusedPort()
         #expect(try await withTransport { await $0.failure(ofGetting: "http://127.0.0.1:\(port)") } == .connect)
     }
 
-    @Test func aNameWithoutAnAddress() async throws {
-        // RFC 6761 keeps .invalid free.
+    @Test func callFailsAsDNSWhenTheNameHasNoAddress() async throws {
+        // RFC 6761 reserves .invalid for names that never exist.
         #expect(try await withTransport { await $0.failure(ofGetting: "http://name.invalid") } == .dns)
     }
 
     @Test(arguments: ["HTTP/1.1 400 Bad\r\n\r\n", "", "\u{0}\u{1}\u{2}"])
-    func tlsAgainstAPlainPort(answer: String) async throws {
+    func callFailsAsTLSWhenTheServerDoesNotSpeakIt(answer: String) async throws {
         let server = try RawServer { connection in
             connection.send(answer)
-            // Closed with the greeting unread, the connection would be reset.
+            // If it closed with the client's greeting unread, the connection would be reset.
             connection.endSending()
             connection.waitForClose()
         }
@@ -27,7 +27,7 @@ struct FailureTests {
         #expect(kind == .tls)
     }
 
-    @Test func aListOfAuthoritiesThatIsNotThere() async throws {
+    @Test func callFailsAsTLSWhenTheFileOfAuthoritiesIsMissing() async throws {
         let server = try RawServer { $0.waitForClose() }
         let kind = try await withTransport {
             $0.caFile = "/nonexistent/ca.pem"
@@ -37,7 +37,7 @@ struct FailureTests {
         #expect(kind == .tls)
     }
 
-    @Test func everyCodeOfCurlsHasATextWithoutTheURL() {
+    @Test func everyCodeOfCurlsHasATextThatHoldsNothingOfTheURL() {
         var kinds: Set<HTTPError.Kind> = []
         for code in 1..<CURL_LAST.rawValue {
             for progress in [HTTPError.Progress.connecting, .waiting, .reading] {
@@ -48,7 +48,7 @@ struct FailureTests {
                 kinds.insert(error.kind)
             }
         }
-        // Cancelling is ours.
+        // The transport itself reports cancellation, so no code of curl's does.
         #expect(kinds == Set(HTTPError.Kind.allCases).subtracting([.cancelled]))
     }
 }

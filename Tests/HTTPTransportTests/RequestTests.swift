@@ -13,7 +13,7 @@ struct RequestTests {
             .replacing("127.0.0.1:\(server.port)", with: "HOST").replacing("\r\n", with: "\n")
     }
 
-    @Test func aGetIsSentAsWritten() async throws {
+    @Test func getIsSentAsItWasWritten() async throws {
         let text = try await sent(HTTPRequest(url: "/v1/places/../x?keyword=%E3%81%82&a=b+c"))
         #expect(
             text == """
@@ -31,11 +31,11 @@ struct RequestTests {
         ("", "/"), ("/", "/"), ("?a=b", "/?a=b"), ("#c", "/"), ("/x#c", "/x"), ("/x?a=b/?#c", "/x?a=b/?"),
         ("//x", "//x"),
     ])
-    func theTargetIsPathAndQuery(end: String, target: String) async throws {
+    func targetOfARequestIsItsPathAndQuery(end: String, target: String) async throws {
         #expect(try await sent(HTTPRequest(url: end)).hasPrefix("GET \(target) HTTP/1.1\nHost: HOST\n"))
     }
 
-    @Test func callsOneAfterTheOtherGoWhereTheyAreSent() async throws {
+    @Test func callsInARowToTwoServersEachReachTheirOwn() async throws {
         let servers = try [RawServer { $0.answerAll() }, RawServer { $0.answerAll() }]
         try await withTransport { transport in
             for (server, end) in [(0, "/a?b"), (1, "/c"), (1, ""), (1, "/d"), (0, "#e"), (1, "/f#g"), (0, "/h")] {
@@ -48,7 +48,7 @@ struct RequestTests {
         #expect(targets == [["/a?b", "/", "/h"], ["/c", "/", "/d", "/f"]])
     }
 
-    @Test func aPostIsSentWithItsHeadersAndBytes() async throws {
+    @Test func postIsSentWithItsHeadersAndBody() async throws {
         let body = Array("{\"a\":\"\u{0}\u{1F35C}\"}".utf8)
         let request = HTTPRequest(
             method: .post(body), url: "/v1/places:searchNearby",
@@ -72,7 +72,7 @@ struct RequestTests {
     }
 
     @Test(arguments: [0, 1, 70_000, 1_500_000])
-    func bodiesOfAnySizeArriveWhole(count: Int) async throws {
+    func bodyOfAnySizeArrivesWhole(count: Int) async throws {
         var random = SplitMix64(state: UInt64(count))
         let body = (0..<count).map { _ in UInt8.random(in: 0...255, using: &random) }
         let server = try RawServer { $0.answerAll() }
@@ -82,7 +82,7 @@ struct RequestTests {
         #expect(server.requests.first?.suffix(count) == body[...])
     }
 
-    @Test func aCallLeavesNothingToTheNext() async throws {
+    @Test func headersAndBodyOfACallAreNotSentWithTheNext() async throws {
         let server = try RawServer { $0.answerAll() }
         try await withTransport { transport in
             let post = HTTPRequest(
@@ -107,7 +107,7 @@ struct RequestTests {
         ("X", "a\r\nInjected: 1"), ("X", "a\nInjected: 1"), ("X", "a\u{0}b"), ("X", "\u{7f}"), ("X\r\nInjected", "1"),
         ("X: 1\r\nInjected", "1"), ("", "1"), ("X Y", "1"), ("X:", "1"), ("X\u{0}", "1"), ("\u{E9}", "1"),
     ])
-    func aHeaderThatCouldSmuggleIsRefused(name: String, value: String) async throws {
+    func transportRefusesAHeaderThatCouldSmuggleInAnother(name: String, value: String) async throws {
         let server = try RawServer { $0.answerAll() }
         let request = HTTPRequest(url: "\(server.url)/?key=\(key)", headers: [(name, value)])
         #expect(try await withTransport { await $0.failure(of: request) } == .invalidRequest)
@@ -119,11 +119,11 @@ struct RequestTests {
         "http://127.0.0.1/\r\nX: 1", "http://127.0.0.1/a b", "http://127.0.0.1/\u{0}", "http://127.0.0.1/\u{E9}",
         "http://", "http:///x", "http://127.0.0.1:99999/?key=\(key)", "http://127.0.0.1:x/", "http://[::1/", "https//x",
     ])
-    func aURLThatIsNoneIsRefused(url: String) async throws {
+    func transportRefusesATextThatIsNoHTTPURL(url: String) async throws {
         #expect(try await withTransport { await $0.failure(of: HTTPRequest(url: url)) } == .invalidRequest)
     }
 
-    @Test func anErrorNamesTheHostOnly() async throws {
+    @Test func errorNamesTheHostAndNothingElseOfTheURL() async throws {
         let port = try RawServer.unusedPort()
         let url = "http://user:\(key)@127.0.0.1:\(port)/a/\(key)?key=\(key)#\(key)"
         let error = await #expect(throws: HTTPError.self) { try await withTransport { try await $0.get(url) } }

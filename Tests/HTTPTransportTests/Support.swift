@@ -3,10 +3,10 @@ import HTTPTransport
 import TestSupport
 import Testing
 
-/// Never in an error: all failing tests put it into the URL.
+/// An API key that every failing test puts into its URL, and that no error may show.
 let key = "SECRET-0123456789"
 
-/// Runs `body` with a transport on a loop of its own, and ends both.
+/// Runs `body` with a transport on a loop of its own, and ends both afterwards.
 func withTransport<Result>(
     _ configure: (inout HTTPConfiguration) -> Void = { _ in }, _ body: (HTTPTransport) async throws -> Result
 ) async throws -> Result {
@@ -27,14 +27,16 @@ func withTransport<Result>(
 }
 
 extension HTTPTransport {
-    /// - Parameter limit: generous, unless the test is about it.
+    /// Gets `url`.
+    /// - Parameter limit: the time until the deadline, which is generous where the test is not about it.
     func get(_ url: String, within limit: Duration = .seconds(20)) async throws -> HTTPResponse {
         try await send(HTTPRequest(url: url), before: .now + limit)
     }
 
-    /// How a call failed that has to fail; checks that its text gives nothing away.
+    /// Makes a call that has to fail, checks that the error's text holds nothing of the URL but the host, and returns its
+    /// kind; `nil` when the call succeeded, which is an issue.
     func failure(
-        of request: HTTPRequest, within limit: Duration = .seconds(20), _ location: SourceLocation = #_sourceLocation
+        of request: HTTPRequest, within limit: Duration = .seconds(20), location: SourceLocation = #_sourceLocation
     ) async -> HTTPError.Kind? {
         do {
             let response = try await send(request, before: .now + limit)
@@ -47,10 +49,11 @@ extension HTTPTransport {
         }
     }
 
+    /// Does the same for a `GET` whose URL holds `key`.
     func failure(
-        ofGetting url: String, within limit: Duration = .seconds(20), _ location: SourceLocation = #_sourceLocation
+        ofGetting url: String, within limit: Duration = .seconds(20), location: SourceLocation = #_sourceLocation
     ) async -> HTTPError.Kind? {
-        await failure(of: HTTPRequest(url: "\(url)/v1/?key=\(key)"), within: limit, location)
+        await failure(of: HTTPRequest(url: "\(url)/v1/?key=\(key)"), within: limit, location: location)
     }
 }
 
@@ -58,11 +61,11 @@ extension HTTPResponse {
     var text: String { String(decoding: body, as: UTF8.self) }
 }
 
-/// Bytes in gzip, made here so that no library has to agree with curl's.
+/// Makes gzip data by hand, so that the tests need no library.
 enum Gzip {
     private static let head: [UInt8] = [0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 255]
 
-    /// One stored block (RFC 1951, 3.2.4); up to 65,535 bytes.
+    /// Returns `bytes`, at most 65,535, in one stored block (RFC 1951, 3.2.4).
     static func stored(_ bytes: [UInt8]) -> [UInt8] {
         let count = UInt16(bytes.count)
         var crc: UInt32 = .max
@@ -73,7 +76,8 @@ enum Gzip {
         return head + [1] + little(count) + little(~count) + bytes + little(~crc) + little(UInt32(bytes.count))
     }
 
-    /// `count` times 258 zeros in 13 bits each (RFC 1951, 3.2.6: length code 285, distance code 0).
+    /// Returns data that decode to `count` times 258 zeros, in 13 bits each (RFC 1951, 3.2.6: length code 285, distance
+    /// code 0).
     static func bomb(matches count: Int) -> [UInt8] {
         var (bytes, bits, width) = (head, UInt64(0), 0)
         func put(_ value: UInt64, _ bitCount: Int) {
@@ -85,6 +89,7 @@ enum Gzip {
                 width -= 8
             }
         }
+
         put(0b011, 3)  // last block, fixed codes
         put(0b0000_1100, 8)  // the literal 0: code 00110000, first bit first
         for _ in 0..<count { put(0b00000_1010_0011, 13) }  // 11000101 and 00000, first bit first

@@ -8,10 +8,10 @@ import Testing
     import Darwin
 #endif
 
-/// Against nginx with a certificate made for the occasion; skipped where nginx or openssl is not installed.
+/// Calls nginx, which has a certificate made for the test. Skipped where nginx or openssl is not installed.
 @Suite(.enabled(if: TLSServer.isAvailable, "nginx and openssl are needed"))
 struct TLSTests {
-    @Test func aTrustedServerIsSpokenToInHTTP2() async throws {
+    @Test func callsToATrustedServerShareOneHTTP2Connection() async throws {
         let server = try await TLSServer()
         defer { server.stop() }
         try await withTransport {
@@ -19,7 +19,8 @@ struct TLSTests {
         } _: { transport in
             let response = try await transport.get("\(server.url)/version")
             #expect(response == HTTPResponse(status: 200, body: Array("HTTP/2.0".utf8), contentType: "text/plain"))
-            // Now that a connection is there, all calls share it.
+
+            // Now that there is a connection, all calls share it.
             try await withThrowingTaskGroup(of: String.self) { group in
                 for _ in 0..<100 { group.addTask { try await transport.get("\(server.url)/version").text } }
                 for try await text in group { #expect(text == "HTTP/2.0") }
@@ -31,13 +32,13 @@ struct TLSTests {
         }
     }
 
-    @Test func aServerThatNobodyVouchesForIsRefused() async throws {
+    @Test func transportRefusesACertificateOfAnUnknownAuthority() async throws {
         let server = try await TLSServer()
         defer { server.stop() }
         #expect(try await withTransport { await $0.failure(ofGetting: server.url) } == .tls)
     }
 
-    @Test func aCertificateForAnotherNameIsRefused() async throws {
+    @Test func transportRefusesACertificateForAnotherName() async throws {
         let server = try await TLSServer()
         defer { server.stop() }
         let kind = try await withTransport {
@@ -48,7 +49,7 @@ struct TLSTests {
         #expect(kind == .tls)
     }
 
-    @Test func cancellingAndTimingOutOneCallLeavesTheConnection() async throws {
+    @Test func http2ConnectionStaysOpenWhenOneCallIsCancelledOrTimesOut() async throws {
         let server = try await TLSServer()
         defer { server.stop() }
         try await withTransport {
@@ -67,7 +68,7 @@ struct TLSTests {
     }
 }
 
-/// nginx with TLS and HTTP/2 on a free port of 127.0.0.1, its files in a folder of its own.
+/// An nginx process with TLS and HTTP/2 on a free port of 127.0.0.1. Its files are in a temporary folder.
 private final class TLSServer: Sendable {
     static let isAvailable = run(["nginx", "-v"]) == 0 && run(["openssl", "version"]) == 0
 
@@ -75,7 +76,7 @@ private final class TLSServer: Sendable {
     let certificate: String
     private let folder: String
     private let process: pid_t
-    /// Never answers: `/slow` waits for it.
+    /// The server behind `/slow`, which never answers.
     private let silence: RawServer
 
     init() async throws {
@@ -110,7 +111,7 @@ private final class TLSServer: Sendable {
         process = try #require(
             Self.start(["nginx", "-p", folder, "-e", "\(folder)/error.log", "-c", "\(folder)/nginx.conf"]))
         try await eventually("nginx to listen") {
-            // It answers 400 to plain HTTP.
+            // nginx answers 400 to plain HTTP on a TLS port.
             (try? await withTransport { try await $0.get("http://127.0.0.1:\(port)") })?.status == 400
         }
     }
@@ -128,7 +129,7 @@ private final class TLSServer: Sendable {
         _ = unsafe fclose(file)
     }
 
-    /// - Returns: the exit status; -1 when there is no such program.
+    /// Runs a command to its end and returns its exit status; -1 when there is no such program.
     private static func run(_ command: [String]) -> Int32 {
         guard let process = start(command) else { return -1 }
         var status: Int32 = 0
@@ -150,7 +151,7 @@ private final class TLSServer: Sendable {
             unsafe posix_spawn_file_actions_addopen(&files, descriptor, "/dev/null", O_RDWR, 0)
         }
         var process: pid_t = 0
-        // nginx lies in /usr/sbin, which users have not on their path.
+        // nginx is in /usr/sbin, which is not on a user's path.
         for folder in ["/usr/bin", "/bin", "/usr/sbin", "/usr/local/bin", "/opt/homebrew/bin"] {
             if unsafe posix_spawn(&process, "\(folder)/\(command[0])", &files, nil, &arguments, environ) == 0 {
                 return process
