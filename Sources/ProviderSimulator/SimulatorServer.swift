@@ -5,8 +5,8 @@ internal import Synchronization
 
 /// Serves Hot Pepper's and Google's place APIs, with invented places, on one address. Safe to call from any thread.
 ///
-/// The paths are the real ones, below `baseURL`. What goes wrong on purpose stands in `FaultTable`; `/_sim/stats`,
-/// `/_sim/log`, `/_sim/config`, `/_sim/reset` and `/_sim/faults` show and change what it does.
+/// The paths are the real ones, below `baseURL`. `FaultTable` lists the faults that a request can ask for. `/_sim/stats`,
+/// `/_sim/log`, `/_sim/config`, `/_sim/reset` and `/_sim/faults` show and change what the simulator does.
 package final class SimulatorServer: Sendable {
     private let configuration: SimulatorConfiguration
     private let traffic: TrafficControl
@@ -20,19 +20,20 @@ package final class SimulatorServer: Sendable {
     }
     private struct State {
         var phase = Phase.new
-        /// Open connections, to be closed at the end.
+        /// The open connections, which `shutdown` closes.
         var connections: [ObjectIdentifier: any Channel] = [:]
     }
     private let state = Mutex(State())
 
-    /// - Throws: `SimulatorError.invalidConfiguration` that names the member.
+    /// Makes a simulator that does not listen yet.
+    /// - Throws: `SimulatorError.invalidConfiguration`, which names the member.
     package init(_ configuration: SimulatorConfiguration) throws(SimulatorError) {
         self.configuration = try configuration.validated()
         traffic = TrafficControl(profile: configuration.profile, logCapacity: configuration.logCapacity)
         group = MultiThreadedEventLoopGroup(numberOfThreads: configuration.threads)
     }
 
-    /// Where it listens; `nil` before `start()` and after `shutdown()`.
+    /// The port that the simulator listens on; `nil` before `start()` and after `shutdown()`.
     package var port: Int? {
         state.withLock { state in
             guard case .listening(_, let port) = state.phase else { return nil }
@@ -40,18 +41,19 @@ package final class SimulatorServer: Sendable {
         }
     }
 
-    /// `http://host:port`, without a slash at the end; `nil` before `start()` and after `shutdown()`.
+    /// The address as `http://host:port`, without a slash at the end; `nil` before `start()` and after `shutdown()`.
     package var baseURL: String? { port.map { "http://\(configuration.host):\($0)" } }
 
     /// Begins to listen.
     /// - Returns: `baseURL`.
-    /// - Throws: `SimulatorError.startedTwice`, or why the address cannot be had.
+    /// - Throws: `SimulatorError.startedTwice`, or the system's error when the address cannot be had.
     @discardableResult
     package func start() async throws -> String {
         try state.withLock { state throws(SimulatorError) in
             guard case .new = state.phase else { throw .startedTwice }
             state.phase = .starting
         }
+
         let channel = try await bind()
         let port = channel.localAddress?.port ?? configuration.port
         let isStopped = state.withLock { state in
@@ -59,17 +61,20 @@ package final class SimulatorServer: Sendable {
             state.phase = .listening(channel, port: port)
             return false
         }
+
         if isStopped {
             try? await channel.close()
             throw SimulatorError.startedTwice
         }
+
         return "http://\(configuration.host):\(port)"
     }
 
-    /// Serves until the task is cancelled or `shutdown()` is called; starts first where `start()` was not called.
+    /// Serves until the task is cancelled or `shutdown()` is called. Starts the simulator if `start()` was not called.
     package func run() async throws {
         if port == nil { try await start() }
         guard case .listening(let channel, _) = state.withLock({ $0.phase }) else { return }
+
         await withTaskCancellationHandler {
             try? await channel.closeFuture.get()
         } onCancel: {
@@ -78,7 +83,7 @@ package final class SimulatorServer: Sendable {
         await shutdown()
     }
 
-    /// Closes everything at once. Any number of calls.
+    /// Closes all connections at once and stops listening. It may be called any number of times.
     package func shutdown() async {
         let (open, isFirst) = state.withLock { state -> ([any Channel], Bool) in
             var open = Array(state.connections.values)
@@ -87,42 +92,50 @@ package final class SimulatorServer: Sendable {
             state.phase = .stopped
             return (open, isFirst)
         }
+
         for channel in open { try? await channel.close() }
         if isFirst { try? await group.shutdownGracefully() }
     }
 
     private func bind() async throws -> any Channel {
-        var workshops: [ObjectIdentifier: NIOLoopBound<Workshop>] = [:]
-        for (number, loop) in group.makeIterator().enumerated() {
-            let workshop = loop.submit { [configuration] in
-                NIOLoopBound(Workshop(configuration, number: number, loop: loop), eventLoop: loop)
-            }
-            workshops[ObjectIdentifier(loop)] = try await workshop.get()
-        }
+        let resources = try await makeResources()
         let (traffic, control) = (traffic, ControlPlane(traffic: traffic))
-        let bound = workshops
+
         return try await ServerBootstrap(group: group)
             .serverChannelOption(.backlog, value: 4096)
             .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
             .childChannelInitializer { [self] channel in
                 channel.eventLoop.makeCompletedFuture {
-                    guard let workshop = bound[ObjectIdentifier(channel.eventLoop)]?.value else { return }
-                    keep(channel)
+                    guard let resources = resources[ObjectIdentifier(channel.eventLoop)]?.value else { return }
+                    closeAtShutdown(channel)
                     let decoder = ByteToMessageHandler(HTTPRequestDecoder(leftOverBytesStrategy: .dropBytes))
-                    let handler = ConnectionHandler(workshop: workshop, traffic: traffic, control: control)
+                    let handler = ConnectionHandler(resources: resources, traffic: traffic, control: control)
                     try channel.pipeline.syncOperations.addHandlers(decoder, handler)
                 }
             }
             .childChannelOption(.socketOption(.tcp_nodelay), value: 1)
-            // Room for a whole answer: one system call sends it.
+            // The buffer has room for a whole answer, which one system call then sends.
             .childChannelOption(.socketOption(.so_sndbuf), value: 400_000)
-            // One read per request: a second one would only find nothing.
+            // A second read per request would only find nothing.
             .childChannelOption(.maxMessagesPerRead, value: 1)
             .bind(host: configuration.host, port: configuration.port).get()
     }
 
-    private func keep(_ channel: any Channel) {
+    /// Makes the resources of each event loop, on that loop.
+    private func makeResources() async throws -> [ObjectIdentifier: NIOLoopBound<LoopResources>] {
+        var resources: [ObjectIdentifier: NIOLoopBound<LoopResources>] = [:]
+        for (number, loop) in group.makeIterator().enumerated() {
+            let made = loop.submit { [configuration] in
+                NIOLoopBound(LoopResources(configuration, number: number, loop: loop), eventLoop: loop)
+            }
+            resources[ObjectIdentifier(loop)] = try await made.get()
+        }
+        return resources
+    }
+
+    private func closeAtShutdown(_ channel: any Channel) {
         let id = ObjectIdentifier(channel)
+
         let isStopped = state.withLock { state in
             state.connections[id] = channel
             if case .stopped = state.phase { return true }

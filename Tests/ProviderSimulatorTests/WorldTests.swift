@@ -100,7 +100,7 @@ struct WorldTests {
             if hit.place.isListedByHotpepper {
                 let shop = HotpepperShop(text: text, ids: world.ids)
                 let style = HotpepperShop.Style(QueryParameters([], from: 0, fingerprint: &unused), isOld: false)
-                let json = Data(shop.render(style).readableBytesView)
+                let json = Data(shop.render(in: style).readableBytesView)
                 shops.append(try #require(try JSONSerialization.jsonObject(with: json) as? [String: Any]))
             }
             let place = LegacyPlace(text: text, ids: world.ids, language: .japanese, isOld: false)
@@ -135,7 +135,7 @@ struct WorldTests {
         for column in 0..<400 {
             let cell = world.cell(CellID(row: 25_000, column: 64_000 + column))
             for place in cell.places {
-                _ = world.fragment(cell, place, 1) { .init(repeating: 0x20, count: 4000) }
+                _ = world.fragment(of: place, in: cell, rendering: 1) { .init(repeating: 0x20, count: 4000) }
             }
             #expect(world.cachedBytes <= 4 << 20)
         }

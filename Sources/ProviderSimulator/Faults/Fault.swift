@@ -1,54 +1,54 @@
-/// What goes wrong with one request instead of an answer.
+/// Something that goes wrong with one request, in place of the right answer.
 enum Fault: Hashable, Sendable {
-    /// A status of the front end's, with a page of HTML; 300...599.
+    /// A status of the provider's front end, 300...599, with a page of HTML.
     case http(Int, RetryHint?)
-    /// An error of the provider's own, in its own shape.
+    /// An error of the provider itself, in the shape of that provider's errors.
     case provider(ProviderError, RetryHint?)
     /// Status 200 and a body that is not what it should be.
     case body(WrongBody)
-    /// Content-Length says more than comes, then the connection ends.
+    /// The connection ends before Content-Length is reached.
     case truncated
-    /// Chunked, without the last chunk.
+    /// The connection ends before the last chunk of a chunked body.
     case cutChunked
-    /// Content-Encoding gzip, and it is not.
+    /// The body is declared as gzip, and its data are damaged.
     case damagedGzip
-    /// Megabytes of blanks within a JSON object.
+    /// The body is a JSON object with so many megabytes of blanks in it.
     case huge(Int)
-    /// Never answered.
+    /// The request is never answered.
     case hang
-    /// Half of the body, then nothing any more.
+    /// Half of the body comes, and then nothing more.
     case hangInBody
-    /// The body in pieces, over so many milliseconds.
+    /// The body comes in pieces, over so many milliseconds.
     case drip(Int)
-    /// RST before the first byte.
+    /// The connection is reset before the first byte.
     case reset
-    /// RST after half of the body.
+    /// The connection is reset after half of the body.
     case resetInBody
     /// The connection ends without a byte.
     case close
 
-    enum WrongBody: String, CaseIterable, Sendable {
-        case html, empty, garbage, xml, cut, deep, shape, utf8, none
-    }
-
-    /// Reads what stands behind `fault:`, such as `503=2`; upper and lower case are the same.
-    /// - Returns: `nil` for what is no fault.
+    /// Reads a fault's spelling without `fault:`, such as `503=2`, in any case; `nil` for a text that is no fault.
     init?(_ spelling: some StringProtocol) {
         let parts = spelling.lowercased().split(separator: "=", maxSplits: 1)
         guard let name = parts.first.map(String.init) else { return nil }
+
         let value = parts.count == 2 ? parts[1] : nil
+
         if name.count == 3, let code = Int(name), (300...599).contains(code) {
             self = .http(code, value.flatMap { RetryHint($0) })
             return
         }
+
         if let error = ProviderError.all[name] {
             self = .provider(error, value.flatMap { RetryHint($0) })
             return
         }
+
         if let body = WrongBody(rawValue: name) {
             self = .body(body)
             return
         }
+
         switch name {
         case "truncated": self = .truncated
         case "cut-chunked": self = .cutChunked
@@ -64,7 +64,7 @@ enum Fault: Hashable, Sendable {
         }
     }
 
-    /// The name under which the statistics count it.
+    /// The name under which the statistics count the fault.
     var outcome: String {
         switch self {
         case .http(let code, _): "http-\(code)"

@@ -1,18 +1,18 @@
-/// What a request itself asks to go wrong with it: `fault:` words in any of its texts.
+/// The fault that a request itself asks for, by `fault:` words in any of its texts.
 struct FaultPlan: Hashable, Sendable {
     var delayMilliseconds = 0
     var fault: Fault?
-    /// Only so many times for the same request; `nil`: always.
+    /// The number of times that the fault is played for the same request; `nil` for always.
     var times: Int?
 
     private static let mark = Array("fault:".utf8)
 
-    /// Whether `fault` stands somewhere, in a text that may be percent-encoded: then it is worth reading.
+    /// Returns `true` when a text may ask for a fault, and so is worth decoding. The text may be percent-encoded.
     static func isMentioned(in bytes: [UInt8]) -> Bool {
         guard bytes.count >= mark.count else { return false }
         var index = 0
         while index <= bytes.count - mark.count {
-            // The rarest letters first.
+            // The rarest letters are compared first.
             if bytes[index] | 0x20 == UInt8(ascii: "f"), bytes[index + 2] | 0x20 == UInt8(ascii: "u"),
                 bytes[index + 3] | 0x20 == UInt8(ascii: "l"), bytes[index + 4] | 0x20 == UInt8(ascii: "t")
             {
@@ -23,7 +23,7 @@ struct FaultPlan: Hashable, Sendable {
         return false
     }
 
-    /// Looks through decoded texts. Unknown spellings are no faults.
+    /// Reads the faults in a decoded text. Unknown spellings are ignored.
     mutating func read(_ text: String) {
         guard text.utf8.count > Self.mark.count else { return }
         read(Array(text.utf8))
@@ -51,14 +51,14 @@ struct FaultPlan: Hashable, Sendable {
         }
     }
 
-    /// A blank, a quote or anything else that cannot stand in a spelling. U+3000 begins with 0xE3.
+    /// Returns `true` for a byte that no spelling holds, such as a blank, a quote or the first byte of U+3000.
     private static func ends(_ byte: UInt8) -> Bool {
         byte <= 0x20 || byte >= 0x7F || byte == UInt8(ascii: "\"") || byte == UInt8(ascii: ",")
             || byte == UInt8(ascii: "\\") || byte == UInt8(ascii: "/") || byte == UInt8(ascii: "&")
             || byte == UInt8(ascii: "|") || byte == UInt8(ascii: "+")
     }
 
-    /// - Returns: the index behind the next mark.
+    /// Returns the index behind the next `fault:`; `nil` when there is none.
     private static func find(in bytes: [UInt8], from index: Int) -> Int? {
         guard bytes.count >= mark.count else { return nil }
         var start = index

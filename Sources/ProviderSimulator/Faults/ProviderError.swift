@@ -1,92 +1,103 @@
-/// One thing that a provider says is wrong, in the words of all three.
+/// An error that a provider reports, in the words of all three APIs.
 struct ProviderError: Hashable, Sendable {
     /// The spelling after `fault:`, in lower case.
     let name: String
-    /// `error.code`; 0: not a code of Hot Pepper's, answered with HTTP 429.
+    /// Hot Pepper's `error.code`. 0 stands for an error that Hot Pepper has no code for and answers with HTTP 429.
     let hotpepperCode: Int
-    /// Legacy's `status` and `error_message`.
+    /// The `status` and `error_message` of Google's older API.
     let legacyStatus: String
     let legacyMessage: String
-    /// New's HTTP code, `status`, and ErrorInfo's `reason`.
+    /// The HTTP code, `status`, and ErrorInfo's `reason` of Google Places (New).
     let code: Int
     let status: String
     let reason: String?
-    /// ErrorInfo's `quota_limit`, for 429 only.
+    /// ErrorInfo's `quota_limit`, which only code 429 has.
     let quotaLimit: String?
 
     private init(
-        _ name: String, hp: Int, _ legacyStatus: String, message legacyMessage: String = "", _ code: Int,
-        _ status: String,
-        reason: String? = nil, quotaLimit: String? = nil
+        _ name: String, hotpepper hotpepperCode: Int, legacy legacyStatus: String, message legacyMessage: String = "",
+        code: Int, status: String, reason: String? = nil, quotaLimit: String? = nil
     ) {
         self.name = name
-        hotpepperCode = hp
+        self.hotpepperCode = hotpepperCode
         (self.legacyStatus, self.legacyMessage) = (legacyStatus, legacyMessage)
         (self.code, self.status, self.reason, self.quotaLimit) = (code, status, reason, quotaLimit)
     }
 
     static let keyInvalid = ProviderError(
-        "unauthorized", hp: 2000, "REQUEST_DENIED", message: "The provided API key is invalid.", 400,
-        "INVALID_ARGUMENT",
+        "unauthorized", hotpepper: 2000, legacy: "REQUEST_DENIED", message: "The provided API key is invalid.",
+        code: 400, status: "INVALID_ARGUMENT",
         reason: "API_KEY_INVALID")
     static let keyMissing = ProviderError(
-        "key-missing", hp: 3000, "REQUEST_DENIED", message: "You must use an API key to authenticate each request.",
-        403,
-        "PERMISSION_DENIED")
+        "key-missing", hotpepper: 3000, legacy: "REQUEST_DENIED",
+        message: "You must use an API key to authenticate each request.", code: 403, status: "PERMISSION_DENIED")
     static let denied = ProviderError(
-        "permission_denied", hp: 2000, "REQUEST_DENIED", message: "This API project is not authorized to use this API.",
-        403,
-        "PERMISSION_DENIED", reason: "API_KEY_SERVICE_BLOCKED")
-    static let invalid = ProviderError("invalid", hp: 3000, "INVALID_REQUEST", 400, "INVALID_ARGUMENT")
-    static let notFound = ProviderError("not-found", hp: 3000, "NOT_FOUND", 404, "NOT_FOUND")
-    static let server = ProviderError("server-error", hp: 1000, "UNKNOWN_ERROR", 500, "INTERNAL")
+        "permission_denied", hotpepper: 2000, legacy: "REQUEST_DENIED",
+        message: "This API project is not authorized to use this API.", code: 403, status: "PERMISSION_DENIED",
+        reason: "API_KEY_SERVICE_BLOCKED")
+    static let invalid = ProviderError(
+        "invalid", hotpepper: 3000, legacy: "INVALID_REQUEST", code: 400, status: "INVALID_ARGUMENT")
+    static let notFound = ProviderError(
+        "not-found", hotpepper: 3000, legacy: "NOT_FOUND", code: 404, status: "NOT_FOUND")
+    static let server = ProviderError(
+        "server-error", hotpepper: 1000, legacy: "UNKNOWN_ERROR", code: 500, status: "INTERNAL")
     static let rateLimited = ProviderError(
-        "rate-limited", hp: 0, "OVER_QUERY_LIMIT", message: "You have exceeded your rate-limit for this API.", 429,
-        "RESOURCE_EXHAUSTED", reason: "RATE_LIMIT_EXCEEDED", quotaLimit: "SearchNearbyRequestPerMinutePerProject")
+        "rate-limited", hotpepper: 0, legacy: "OVER_QUERY_LIMIT",
+        message: "You have exceeded your rate-limit for this API.", code: 429, status: "RESOURCE_EXHAUSTED",
+        reason: "RATE_LIMIT_EXCEEDED", quotaLimit: "SearchNearbyRequestPerMinutePerProject")
     static let rateLimitedForToday = ProviderError(
-        "rate-limited-day", hp: 0, "OVER_QUERY_LIMIT",
-        message: "You have exceeded your daily request quota for this API.", 429,
-        "RESOURCE_EXHAUSTED", reason: "RATE_LIMIT_EXCEEDED", quotaLimit: "SearchNearbyRequestPerDayPerProject")
+        "rate-limited-day", hotpepper: 0, legacy: "OVER_QUERY_LIMIT",
+        message: "You have exceeded your daily request quota for this API.", code: 429, status: "RESOURCE_EXHAUSTED",
+        reason: "RATE_LIMIT_EXCEEDED", quotaLimit: "SearchNearbyRequestPerDayPerProject")
 
     private static func forbidden(_ reason: String) -> ProviderError {
         ProviderError(
-            reason.lowercased(), hp: 2000, "REQUEST_DENIED",
-            message: "Requests of this kind are blocked for this API key.", 403,
-            "PERMISSION_DENIED", reason: reason)
+            reason.lowercased(), hotpepper: 2000, legacy: "REQUEST_DENIED",
+            message: "Requests of this kind are blocked for this API key.", code: 403, status: "PERMISSION_DENIED",
+            reason: reason)
     }
 
-    private static func bare(_ name: String, hp: Int, _ legacy: String, _ code: Int) -> ProviderError {
-        ProviderError(name.lowercased(), hp: hp, legacy, code, name)
+    /// Makes an error that has no message and no reason. Its name is its status in Google Places (New).
+    private static func bare(_ name: String, hotpepper: Int, legacy: String, code: Int) -> ProviderError {
+        ProviderError(name.lowercased(), hotpepper: hotpepper, legacy: legacy, code: code, status: name)
     }
 
-    /// By spelling. A spelling of one provider means the nearest thing at the others.
+    /// The errors by spelling. A spelling of one API means the nearest error of the others.
     static let all: [String: ProviderError] = {
         var list = [
             keyInvalid, keyMissing, denied, invalid, notFound, server, rateLimited, rateLimitedForToday,
             ProviderError(
-                "over_daily_limit", hp: 0, "OVER_DAILY_LIMIT",
-                message: "You have exceeded your daily request quota for this API.",
-                429, "RESOURCE_EXHAUSTED", reason: "RATE_LIMIT_EXCEEDED", quotaLimit: "ApiCallsPerProjectPerDay"),
+                "over_daily_limit", hotpepper: 0, legacy: "OVER_DAILY_LIMIT",
+                message: "You have exceeded your daily request quota for this API.", code: 429,
+                status: "RESOURCE_EXHAUSTED", reason: "RATE_LIMIT_EXCEEDED", quotaLimit: "ApiCallsPerProjectPerDay"),
             ProviderError(
-                "legacy-off", hp: 2000, "REQUEST_DENIED",
-                message: "You're calling a legacy API, which is not enabled for your project.", 403,
-                "PERMISSION_DENIED",
+                "legacy-off", hotpepper: 2000, legacy: "REQUEST_DENIED",
+                message: "You're calling a legacy API, which is not enabled for your project.", code: 403,
+                status: "PERMISSION_DENIED",
                 reason: "SERVICE_DISABLED"),
             ProviderError(
-                "credentials_missing", hp: 2000, "REQUEST_DENIED", message: "The provided API key is invalid.", 401,
-                "UNAUTHENTICATED", reason: "CREDENTIALS_MISSING"),
+                "credentials_missing", hotpepper: 2000, legacy: "REQUEST_DENIED",
+                message: "The provided API key is invalid.", code: 401, status: "UNAUTHENTICATED",
+                reason: "CREDENTIALS_MISSING"),
             ProviderError(
-                "access_token_expired", hp: 2000, "REQUEST_DENIED", message: "The provided API key is expired.", 401,
-                "UNAUTHENTICATED", reason: "ACCESS_TOKEN_EXPIRED"),
-            ProviderError("unauthenticated", hp: 2000, "REQUEST_DENIED", 401, "UNAUTHENTICATED"),
-            ProviderError("unknown_status", hp: 9999, "SOMETHING_NEW", 418, "SOMETHING_NEW"),
-            ProviderError("zero_results", hp: 3000, "ZERO_RESULTS", 404, "NOT_FOUND"),
-            bare("FAILED_PRECONDITION", hp: 3000, "INVALID_REQUEST", 400),
-            bare("OUT_OF_RANGE", hp: 3000, "INVALID_REQUEST", 400), bare("ABORTED", hp: 1000, "UNKNOWN_ERROR", 409),
-            bare("ALREADY_EXISTS", hp: 1000, "UNKNOWN_ERROR", 409), bare("CANCELLED", hp: 1000, "UNKNOWN_ERROR", 499),
-            bare("UNKNOWN", hp: 1000, "UNKNOWN_ERROR", 500), bare("DATA_LOSS", hp: 1000, "UNKNOWN_ERROR", 500),
-            bare("UNIMPLEMENTED", hp: 1000, "UNKNOWN_ERROR", 501), bare("UNAVAILABLE", hp: 1000, "UNKNOWN_ERROR", 503),
-            bare("DEADLINE_EXCEEDED", hp: 1000, "UNKNOWN_ERROR", 504),
+                "access_token_expired", hotpepper: 2000, legacy: "REQUEST_DENIED",
+                message: "The provided API key is expired.", code: 401, status: "UNAUTHENTICATED",
+                reason: "ACCESS_TOKEN_EXPIRED"),
+            ProviderError(
+                "unauthenticated", hotpepper: 2000, legacy: "REQUEST_DENIED", code: 401, status: "UNAUTHENTICATED"),
+            ProviderError(
+                "unknown_status", hotpepper: 9999, legacy: "SOMETHING_NEW", code: 418, status: "SOMETHING_NEW"),
+            ProviderError("zero_results", hotpepper: 3000, legacy: "ZERO_RESULTS", code: 404, status: "NOT_FOUND"),
+            bare("FAILED_PRECONDITION", hotpepper: 3000, legacy: "INVALID_REQUEST", code: 400),
+            bare("OUT_OF_RANGE", hotpepper: 3000, legacy: "INVALID_REQUEST", code: 400),
+            bare("ABORTED", hotpepper: 1000, legacy: "UNKNOWN_ERROR", code: 409),
+            bare("ALREADY_EXISTS", hotpepper: 1000, legacy: "UNKNOWN_ERROR", code: 409),
+            bare("CANCELLED", hotpepper: 1000, legacy: "UNKNOWN_ERROR", code: 499),
+            bare("UNKNOWN", hotpepper: 1000, legacy: "UNKNOWN_ERROR", code: 500),
+            bare("DATA_LOSS", hotpepper: 1000, legacy: "UNKNOWN_ERROR", code: 500),
+            bare("UNIMPLEMENTED", hotpepper: 1000, legacy: "UNKNOWN_ERROR", code: 501),
+            bare("UNAVAILABLE", hotpepper: 1000, legacy: "UNKNOWN_ERROR", code: 503),
+            bare("DEADLINE_EXCEEDED", hotpepper: 1000, legacy: "UNKNOWN_ERROR", code: 504),
         ]
         list += [
             "SERVICE_DISABLED", "BILLING_DISABLED", "API_KEY_SERVICE_BLOCKED", "API_KEY_HTTP_REFERRER_BLOCKED",

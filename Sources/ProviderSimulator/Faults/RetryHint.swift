@@ -1,12 +1,12 @@
 import Basics
 
-/// When to come back, as an answer says it.
+/// The time that an answer tells its client to wait.
 enum RetryHint: Hashable, Sendable {
     case seconds(Int)
-    /// A `Retry-After` with the HTTP date so many seconds ahead.
+    /// The HTTP date that is so many seconds ahead.
     case date(secondsAhead: Int)
 
-    /// `2` or `date2`.
+    /// Reads `2` or `date2`.
     init?(_ text: some StringProtocol) {
         if text.hasPrefix("date") {
             guard let seconds = Int(text.dropFirst(4)), (-86_400...86_400).contains(seconds) else { return nil }
@@ -25,6 +25,7 @@ enum RetryHint: Hashable, Sendable {
         }
     }
 
+    /// The time in seconds.
     var seconds: Int {
         switch self {
         case .seconds(let seconds), .date(let seconds): seconds

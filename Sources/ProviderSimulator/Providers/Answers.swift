@@ -1,47 +1,53 @@
-/// The way from a request to its answer, for all three providers.
+/// Finds the answer to a request, whichever of the APIs was called.
 enum Answers {
-    static func reply(to request: IncomingRequest, in workshop: Workshop) -> Reply {
-        if let error = keyError(request, workshop.configuration) {
-            return self.error(error, nil, to: request)
+    /// Makes the right answer, which may be an error, such as one about the key.
+    static func reply(to request: IncomingRequest, with resources: LoopResources) -> Reply {
+        if let error = keyError(of: request, configuration: resources.configuration) {
+            return self.error(error, to: request)
         }
+
         return switch request.endpoint.api {
-        case .hotpepper: HotpepperAPI(workshop: workshop, request: request).reply()
-        case .legacy: LegacyAPI(workshop: workshop, request: request).reply()
-        case .new: NewAPI(workshop: workshop, request: request).reply()
-        case nil: Reply.page(404, "Not Found")
+        case .hotpepper: HotpepperAPI(resources: resources, request: request).reply()
+        case .googlePlacesLegacy: LegacyAPI(resources: resources, request: request).reply()
+        case .googlePlaces: GooglePlacesAPI(resources: resources, request: request).reply()
+        case nil: Reply.page(404, title: "Not Found")
         }
     }
 
-    /// An error in the called provider's shape.
-    static func error(_ error: ProviderError, _ hint: RetryHint?, to request: IncomingRequest) -> Reply {
+    /// Makes an answer that reports an error, in the shape of the API that was called.
+    static func error(_ error: ProviderError, hint: RetryHint? = nil, to request: IncomingRequest) -> Reply {
         switch request.endpoint.api {
-        case .hotpepper: HotpepperAPI.error(error, hint, format: HotpepperAPI.Format(request.query))
-        case .legacy: LegacyAPI.error(error, hint, isDetails: request.endpoint == .legacyDetails)
-        case .new: NewAPI.error(error, hint)
-        case nil: Reply.page(404, "Not Found")
+        case .hotpepper: HotpepperAPI.error(error, hint: hint, format: HotpepperAPI.Format(request.query))
+        case .googlePlacesLegacy:
+            LegacyAPI.error(error, hint: hint, isDetails: request.endpoint == .legacyDetails)
+        case .googlePlaces: GooglePlacesAPI.error(error, hint: hint)
+        case nil: Reply.page(404, title: "Not Found")
         }
     }
 
-    /// An answer without places.
+    /// Makes an answer without places.
     static func nothing(to request: IncomingRequest) -> Reply {
         switch request.endpoint.api {
         case .hotpepper: HotpepperAPI.nothing(format: HotpepperAPI.Format(request.query))
-        case .legacy: LegacyAPI.status("ZERO_RESULTS", isDetails: request.endpoint == .legacyDetails)
-        case .new, nil: Reply(Reply.json, "{}\n", outcome: "empty")
+        case .googlePlacesLegacy: LegacyAPI.status("ZERO_RESULTS", isDetails: request.endpoint == .legacyDetails)
+        case .googlePlaces, nil: Reply(Reply.json, body: "{}\n", outcome: "empty")
         }
     }
 
-    private static func keyError(_ request: IncomingRequest, _ configuration: SimulatorConfiguration) -> ProviderError?
-    {
+    /// Returns the error about the request's key; `nil` when the key is let in.
+    private static func keyError(
+        of request: IncomingRequest, configuration: SimulatorConfiguration
+    ) -> ProviderError? {
         let api = request.endpoint.api
-        if api == .new, let token = request.bearer {
+        if api == .googlePlaces, let token = request.bearer {
             return token.hasPrefix("expired") ? ProviderError.all["access_token_expired"] : nil
         }
+
         guard let key = request.key, !key.isEmpty || api == .hotpepper else { return .keyMissing }
         if let only = configuration.apiKey { return key == only ? nil : .keyInvalid }
         if key.isEmpty || key.hasPrefix("wrong") { return .keyInvalid }
         if key.hasPrefix("denied") { return .denied }
-        if key.hasPrefix("legacy-off"), api == .legacy { return ProviderError.all["legacy-off"] }
+        if key.hasPrefix("legacy-off"), api == .googlePlacesLegacy { return ProviderError.all["legacy-off"] }
         return nil
     }
 }

@@ -1,17 +1,17 @@
-/// When a place is open, for the details of both Google APIs.
+/// The times at which a place is open, for the details of both of Google's APIs.
 struct OpeningHours {
     struct Point {
-        /// 0 = Sunday.
+        /// 0 is Sunday.
         let day: Int
         let hour: Int
         let minute: Int
-        /// Legacy's "hhmm".
+        /// The time as Google's older API writes it: "hhmm".
         var compact: String { Self.two(hour) + Self.two(minute) }
-        static func two(_ number: Int) -> String { number < 10 ? "0\(number)" : String(number) }
+        private static func two(_ number: Int) -> String { number < 10 ? "0\(number)" : String(number) }
     }
     struct Period {
         let open: Point
-        /// `nil`: never closes.
+        /// `nil` for a place that never closes.
         let close: Point?
     }
 
@@ -24,13 +24,15 @@ struct OpeningHours {
     init(_ place: SimulatedPlace) {
         var numbers = place.numbers(.hours)
         _ = numbers.next()
-        // Convenience stores never close, nor do a few others.
+
+        // Convenience stores never close, nor do a few other places.
         isAlwaysOpen = place.kind.primaryType == "convenience_store" || numbers.percent(4)
         if isAlwaysOpen {
             periods = [Period(open: Point(day: 0, hour: 0, minute: 0), close: nil)]
             weekdays = Self.names.map { "\($0): Open 24 hours" }
             return
         }
+
         let (closedDay, opens, length) = (
             numbers.next(below: 9), 9 + numbers.next(below: 8), 6 + numbers.next(below: 6)
         )
@@ -42,6 +44,7 @@ struct OpeningHours {
                     open: Point(day: day, hour: opens, minute: 30),
                     close: Point(day: closes >= 24 ? (day + 1) % 7 : day, hour: closes % 24, minute: 0)))
         }
+
         for (index, name) in Self.names.enumerated() {
             let day = (index + 1) % 7
             lines.append(
@@ -49,14 +52,15 @@ struct OpeningHours {
                     ? "\(name): Closed"
                     : "\(name): \(opens):30\u{202F}\u{2009}–\u{2009}\((opens + length) % 24):00")
         }
+
         (self.periods, weekdays) = (periods, lines)
     }
 }
 
-/// Open location codes of ten digits: 1/8000 of a degree.
+/// An open location code of ten digits, which is as exact as 1/8000 of a degree.
 struct PlusCode {
     let global: String
-    /// Without the first four digits.
+    /// The code without its first four digits.
     var local: Substring { global.dropFirst(4) }
 
     private static let digits = Array("23456789CFGHJMPQRVWX")

@@ -1,16 +1,20 @@
-/// References to photos, made from what they point at: they hold in every search, and a spoilt one is recognised.
+/// Makes and reads references to photos. A reference is made from the photo that it points at, so it holds in every search,
+/// and a damaged one is recognised.
 struct PhotoReferences {
     private let world: World
 
     struct Photo {
+        /// The two words of its place's id.
         let words: (UInt64, UInt64)
+        /// The photo's number among those of its place.
         let index: Int
     }
 
-    init(_ world: World) { self.world = world }
+    init(of world: World) { self.world = world }
 
-    /// - Parameter isNew: New's are longer, several hundred characters.
-    static func reference(_ photo: Photo, seed: UInt64, isNew: Bool) -> String {
+    /// Makes the reference to a photo.
+    /// - Parameter isNew: true for Google Places (New), whose references are longer, several hundred characters.
+    static func reference(to photo: Photo, seed: UInt64, isNew: Bool) -> String {
         let head: [UInt8] = [0x01, 0xC9, isNew ? 0xE5 : 0xB0, UInt8(truncatingIfNeeded: photo.index)]
         var filler = HashStream(mixed(photo.words.0 ^ seed) ^ UInt64(photo.index))
         let count = (isNew ? 200 : 120) + filler.next(below: 50)
@@ -18,20 +22,22 @@ struct PhotoReferences {
         return Base64URL.encode(head + photo.words.0.bytes + photo.words.1.bytes + tail)
     }
 
-    /// - Returns: `nil` for a reference that is wrong, cut short, or of another world.
+    /// Finds the photo of a reference; `nil` when the reference is damaged or of another world.
     func find(_ reference: some StringProtocol) -> Photo? {
         guard reference.utf8.count < 1000, let bytes = Base64URL.decode(reference), bytes.count > 20 else { return nil }
         let photo = Photo(
             words: (UInt64(bytes: bytes[4..<12]), UInt64(bytes: bytes[12..<20])), index: Int(bytes[3]))
-        guard let id = world.ids.place(photo.words.0, photo.words.1), let (_, place) = world.place(id),
+        guard let id = world.ids.place(ofWords: photo.words), let (_, place) = world.place(id),
             photo.index < place.photoCount
         else { return nil }
-        guard Self.reference(photo, seed: world.seed, isNew: bytes[2] == 0xE5) == String(reference) else { return nil }
+        guard Self.reference(to: photo, seed: world.seed, isNew: bytes[2] == 0xE5) == String(reference) else {
+            return nil
+        }
         return photo
     }
 
-    /// Where the picture would be.
-    static func link(_ photo: Photo, size: String) -> String {
+    /// Returns the address where the picture would be.
+    static func link(to photo: Photo, size: String) -> String {
         var numbers = HashStream(photo.words.1 &+ UInt64(photo.index))
         let name = (0..<72).map { _ in UInt8(truncatingIfNeeded: numbers.next()) }
         return "https://lh3.googleusercontent.com/place-photos/\(Base64URL.encode(name))=s4800-\(size)"

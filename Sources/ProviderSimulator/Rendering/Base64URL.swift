@@ -7,6 +7,7 @@ enum Base64URL {
         return values
     }()
 
+    /// Returns the text of some bytes.
     static func encode(_ bytes: [UInt8]) -> String {
         var letters: [UInt8] = []
         letters.reserveCapacity(bytes.count * 4 / 3 + 2)
@@ -23,7 +24,7 @@ enum Base64URL {
         return String(decoding: letters, as: UTF8.self)
     }
 
-    /// `nil` when a character is none of the alphabet's.
+    /// Returns the bytes of a text; `nil` when a character is not in the alphabet.
     static func decode(_ text: some StringProtocol) -> [UInt8]? {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(text.utf8.count * 3 / 4)
@@ -38,6 +39,7 @@ enum Base64URL {
                 bytes.append(UInt8(truncatingIfNeeded: bits >> count))
             }
         }
+
         return bytes
     }
 }

@@ -1,8 +1,10 @@
 internal import JSON
 
-/// Which members of an answer are wanted: `a,b.c` keeps `a` and, of `b`, only `c`; of arrays, the same of each element.
+/// Leaves the members of an answer that were asked for. `a,b.c` keeps `a` and, of `b`, only `c`. In an array, it keeps the
+/// same of each element.
 final class FieldMask: Sendable {
     private struct Node: Sendable {
+        /// True when everything beneath is kept.
         var isWhole = false
         var children: [String: Node] = [:]
 
@@ -13,7 +15,7 @@ final class FieldMask: Sendable {
     }
     private let root: Node
 
-    /// - Parameter separator: between the names of a path: `.` for New, `/` for legacy's `fields`.
+    /// - Parameter separator: stands between the names of a path: `.`, or `/` in Google's older API.
     init(paths: [Substring], separator: Character = ".") {
         var root = Node()
         for path in paths {
@@ -26,29 +28,32 @@ final class FieldMask: Sendable {
         self.root = root
     }
 
-    /// - Parameter json: one JSON value of our own making.
+    /// Returns what the mask leaves of `json`, which must be valid JSON without blanks.
     func applied(to json: [UInt8]) -> [UInt8] {
         guard !root.isWhole else { return json }
         var writer = JSONWriter(capacity: json.count)
         var reader = JSONReader(json.span)
-        guard (try? Self.copy(&reader, root, json, &writer)) != nil else { return json }
+        guard (try? Self.copy(root, from: &reader, of: json, to: &writer)) != nil else { return json }
         return writer.finish()
     }
 
+    /// Copies the next value of `json`, as far as `node` keeps it.
     private static func copy(
-        _ reader: inout JSONReader, _ node: Node, _ json: [UInt8], _ writer: inout JSONWriter
+        _ node: Node, from reader: inout JSONReader, of json: [UInt8], to writer: inout JSONWriter
     ) throws(JSONError) {
         let kind = try reader.kind()
         if node.isWhole || kind != .object && kind != .array {
             let range = try reader.skippedRange()
             return writer.value(json: json.span.extracting(range))
         }
+
         if kind == .array {
             _ = try reader.enterArray()
             writer.beginArray()
-            while try reader.nextElement() { try copy(&reader, node, json, &writer) }
+            while try reader.nextElement() { try copy(node, from: &reader, of: json, to: &writer) }
             return writer.endArray()
         }
+
         _ = try reader.enterObject()
         writer.beginObject()
         while let key = try reader.nextKey() {
@@ -58,8 +63,9 @@ final class FieldMask: Sendable {
                 continue
             }
             writer.key(name)
-            try copy(&reader, child, json, &writer)
+            try copy(child, from: &reader, of: json, to: &writer)
         }
+
         writer.endObject()
     }
 }

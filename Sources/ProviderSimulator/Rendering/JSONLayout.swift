@@ -1,24 +1,25 @@
 internal import NIOCore
 
-/// How a provider lays its JSON out: blanks, line breaks and which characters it escapes.
+/// The way in which a provider lays out its JSON: blanks, line breaks, and the characters that it escapes.
 struct JSONLayout {
-    /// Spaces per level; 0: everything on one line.
+    /// The number of spaces per level; 0 puts everything on one line.
     var indent: Int
+    /// The text between a name and its value.
     var colon: StaticString
-    /// `<`, `>` and `&` as `\u003c`, `\u003e`, `\u0026`.
+    /// True to write `<`, `>` and `&` as `\u003c`, `\u003e` and `\u0026`.
     var escapesHTML = false
-    /// `/` as `\/`.
+    /// True to write `/` as `\/`.
     var escapesSlash = false
 
     static let hotpepper = JSONLayout(indent: 0, colon: ":")
     static let hotpepperOld = JSONLayout(indent: 0, colon: ":", escapesSlash: true)
     static let legacy = JSONLayout(indent: 3, colon: " : ", escapesHTML: true)
-    static let new = JSONLayout(indent: 2, colon: ": ")
+    static let googlePlaces = JSONLayout(indent: 2, colon: ": ")
 
-    /// Lays out JSON of our own making.
+    /// Lays out JSON.
     /// - Parameters:
-    ///   - json: without blanks.
-    ///   - depth: levels of what will stand around it.
+    ///   - json: valid JSON without blanks.
+    ///   - depth: the number of levels that will stand around it.
     func lay(_ json: [UInt8], depth: Int = 0) -> ByteBuffer {
         var buffer = ByteBufferAllocator().buffer(capacity: json.count * (indent == 0 ? 1 : 2))
         lay(json, depth: depth, into: &buffer)
@@ -30,55 +31,63 @@ struct JSONLayout {
             buffer.writeBytes(json)
             return
         }
-        var (depth, index, isInText) = (start, 0, false)
+
+        var (depth, index) = (start, 0)
         while index < json.count {
             let byte = json[index]
-            if isInText {
-                writeText(byte, &buffer)
-                if byte == UInt8(ascii: "\\") {
-                    index += 1
-                    buffer.writeInteger(json[index])
-                } else if byte == UInt8(ascii: "\"") {
-                    isInText = false
-                }
-                index += 1
-                continue
-            }
+            index += 1
             switch byte {
             case UInt8(ascii: "\""):
-                isInText = true
                 buffer.writeInteger(byte)
+                index = layText(of: json, from: index, into: &buffer)
             case UInt8(ascii: "{"), UInt8(ascii: "["):
                 buffer.writeInteger(byte)
-                let isEmpty = json[index + 1] == byte + 2  // the closing brackets' codes are two higher
+                let isEmpty = json[index] == byte + 2  // the closing brackets' codes are two higher
                 if isEmpty {
-                    buffer.writeInteger(json[index + 1])
+                    buffer.writeInteger(json[index])
                     index += 1
                 } else {
                     depth += 1
-                    breakLine(depth, &buffer)
+                    breakLine(depth: depth, into: &buffer)
                 }
             case UInt8(ascii: "}"), UInt8(ascii: "]"):
                 depth -= 1
-                breakLine(depth, &buffer)
+                breakLine(depth: depth, into: &buffer)
                 buffer.writeInteger(byte)
             case UInt8(ascii: ","):
                 buffer.writeInteger(byte)
-                breakLine(depth, &buffer)
+                breakLine(depth: depth, into: &buffer)
             case UInt8(ascii: ":"): buffer.writeStaticString(colon)
             default: buffer.writeInteger(byte)
             }
-            index += 1
         }
     }
 
-    func breakLine(_ depth: Int, _ buffer: inout ByteBuffer) {
+    /// Writes a text from behind its opening quote to its closing quote.
+    /// - Returns: the index behind the closing quote.
+    private func layText(of json: [UInt8], from start: Int, into buffer: inout ByteBuffer) -> Int {
+        var index = start
+        while index < json.count {
+            let byte = json[index]
+            index += 1
+            write(byte, ofTextInto: &buffer)
+
+            if byte == UInt8(ascii: "\"") { break }
+            if byte == UInt8(ascii: "\\") {
+                buffer.writeInteger(json[index])
+                index += 1
+            }
+        }
+        return index
+    }
+
+    private func breakLine(depth: Int, into buffer: inout ByteBuffer) {
         guard indent > 0 else { return }
         buffer.writeInteger(UInt8(ascii: "\n"))
         buffer.writeRepeatingByte(UInt8(ascii: " "), count: depth * indent)
     }
 
-    private func writeText(_ byte: UInt8, _ buffer: inout ByteBuffer) {
+    private func write(_ byte: UInt8, ofTextInto buffer: inout ByteBuffer) {
         switch byte {
         case UInt8(ascii: "<") where escapesHTML: buffer.writeStaticString("\\u003c")
         case UInt8(ascii: ">") where escapesHTML: buffer.writeStaticString("\\u003e")

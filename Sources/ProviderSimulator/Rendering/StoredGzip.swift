@@ -1,10 +1,10 @@
 internal import NIOCore
 
-/// Gzip (RFC 1952) around blocks that are stored, not compressed (RFC 1951, 3.2.4): costs a checksum, needs no library,
-/// and sends a client through its decoder all the same.
+/// Makes gzip data (RFC 1952) of blocks that are stored and not compressed (RFC 1951, 3.2.4). That costs a checksum, needs no
+/// library, and sends a client through its decoder all the same.
 enum StoredGzip {
-    /// - Parameter damaged: change a byte of the checksum, so that only a client that checks it notices, and cut the
-    ///   first block's length, so that every client does.
+    /// - Parameter damaged: true to write a wrong checksum, which a client notices only if it checks, and a wrong length of
+    ///   the first block, which every client notices.
     static func encode(_ body: ByteBuffer, damaged: Bool = false) -> ByteBuffer {
         var body = body
         var checksum: UInt32 = 0xFFFF_FFFF
@@ -24,6 +24,7 @@ enum StoredGzip {
             if var block = body.readSlice(length: length) { gzip.writeBuffer(&block) }
             isFirst = false
         } while body.readableBytes > 0
+
         gzip.writeInteger(damaged ? checksum : ~checksum, endianness: .little)
         gzip.writeInteger(size, endianness: .little)
         return gzip

@@ -8,161 +8,141 @@ internal import NIOCore
     import Darwin
 #endif
 
-/// What goes wrong on purpose.
+/// The faults, each of which is played in place of the right answer.
 extension ConnectionHandler {
-    func play(_ fault: Fault, _ exchange: Exchange) {
+    func play(_ fault: Fault, for exchange: Exchange) {
         switch fault {
         case .http(let status, let hint):
-            send(Reply.page(status, "Fault", retryAfter: hint), exchange)
+            send(Reply.page(status, title: "Fault", retryAfter: hint), for: exchange)
         case .provider(let error, let hint):
-            var reply = Answers.error(error, hint, to: exchange.request)
-            reply.outcome = fault.outcome
-            send(reply, exchange)
+            sendFault(Answers.error(error, hint: hint, to: exchange.request), for: exchange)
         case .body(let body):
-            var reply = wrong(body, exchange.request)
-            reply.outcome = fault.outcome
-            send(reply, exchange)
+            sendFault(body.reply(to: exchange.request, with: resources), for: exchange)
         case .damagedGzip:
-            var reply = Answers.reply(to: exchange.request, in: workshop)
+            var reply = Answers.reply(to: exchange.request, with: resources)
             reply.body = StoredGzip.encode(reply.body, damaged: true)
             reply.headers.append(("Content-Encoding", "gzip"))
-            reply.outcome = fault.outcome
-            send(reply, exchange)
-        case .truncated: sendHalf(exchange, isChunked: false) { self.end(exchange) }
-        case .cutChunked: sendHalf(exchange, isChunked: true) { self.end(exchange) }
-        case .hangInBody: sendHalf(exchange, isChunked: false) {}
+            sendFault(reply, for: exchange)
+
+        case .truncated: sendHalf(for: exchange, isChunked: false) { self.finishAndClose(exchange) }
+        case .cutChunked: sendHalf(for: exchange, isChunked: true) { self.finishAndClose(exchange) }
+        case .hangInBody: sendHalf(for: exchange, isChunked: false) {}
         case .resetInBody:
-            sendHalf(exchange, isChunked: false) {
-                // Time for the client to read: a reset may discard what it has not read yet.
-                self.after(.milliseconds(30)) { self.reset(exchange) }
+            sendHalf(for: exchange, isChunked: false) {
+                // The client gets time to read, because a reset may discard what it has not read yet.
+                self.schedule(in: .milliseconds(30)) { self.finishAndReset(exchange) }
             }
+
         case .hang: break
-        case .reset: reset(exchange)
-        case .close: end(exchange)
-        case .drip(let milliseconds): drip(exchange, milliseconds)
-        case .huge(let megabytes): beginHuge(exchange, megabytes)
+        case .reset: finishAndReset(exchange)
+        case .close: finishAndClose(exchange)
+        case .drip(let milliseconds): drip(for: exchange, milliseconds: milliseconds)
+        case .huge(let megabytes): beginHugeBody(for: exchange, megabytes: megabytes)
         }
     }
 
-    private func wrong(_ body: Fault.WrongBody, _ request: IncomingRequest) -> Reply {
-        switch body {
-        case .html: return Reply(Reply.html, Reply.page(200, "Maintenance").body)
-        case .empty: return Reply(Reply.json, ByteBuffer())
-        case .garbage:
-            // The first is no character: one in 256 would else begin like a page, which some take for a notice.
-            let bytes = [0x80] + (1..<4096).map { _ in UInt8(truncatingIfNeeded: workshop.numbers.next()) }
-            return Reply(Reply.json, ByteBuffer(bytes: bytes))
-        case .xml: return Reply(Reply.xml, ByteBuffer(string: "<?xml version=\"1.0\"?>\n<results><shop/></results>\n"))
-        case .cut:
-            var reply = Answers.reply(to: request, in: workshop)
-            reply.body =
-                reply.body.getSlice(at: reply.body.readerIndex, length: reply.body.readableBytes / 2) ?? ByteBuffer()
-            return reply
-        case .deep:
-            var deep = ByteBuffer(string: "{\"results\":")
-            deep.writeRepeatingByte(UInt8(ascii: "["), count: 100_000)
-            deep.writeRepeatingByte(UInt8(ascii: "]"), count: 100_000)
-            deep.writeStaticString("}")
-            return Reply(Reply.json, deep)
-        case .shape:
-            return Reply(Reply.json, ByteBuffer(string: "[1,{\"results\":7,\"places\":\"none\",\"status\":[]}]"))
-        case .utf8:
-            // A lone continuation byte within the first name; the new API has names as `text`.
-            var reply = Answers.reply(to: request, in: workshop)
-            var bytes = Array(reply.body.readableBytesView)
-            let marks = ["\"name\"", "\"text\""].map { Array($0.utf8) }
-            if let (start, mark) = marks.lazy.compactMap({ mark in
-                bytes.indices.first { bytes[$0...].starts(with: mark) }.map { ($0, mark) }
-            }).first,
-                let quote = bytes[(start + mark.count)...].firstIndex(of: UInt8(ascii: "\""))
-            {
-                bytes.insert(0xBF, at: quote + 1)
-            }
-            reply.body = ByteBuffer(bytes: bytes)
-            return reply
-        case .none: return Answers.nothing(to: request)
-        }
+    /// Sends a whole answer that the statistics count as the exchange's fault.
+    private func sendFault(_ reply: Reply, for exchange: Exchange) {
+        var reply = reply
+        reply.outcome = exchange.faultOutcome
+        send(reply, for: exchange)
     }
 
-    // MARK: Pieces
+    // MARK: - Bodies in pieces
 
-    /// The head of the right answer and half of its body.
-    private func sendHalf(_ exchange: Exchange, isChunked: Bool, then: @escaping () -> Void) {
+    /// Sends the head of the right answer and half of its body, then calls `next`.
+    private func sendHalf(for exchange: Exchange, isChunked: Bool, then next: @escaping () -> Void) {
         guard let context else { return }
-        let reply = Answers.reply(to: exchange.request, in: workshop)
+
+        let reply = Answers.reply(to: exchange.request, with: resources)
         let half = max(reply.body.readableBytes / 2, min(reply.body.readableBytes, 1))
         var bytes = ByteBuffer()
-        reply.writeHead(&bytes, length: isChunked ? nil : reply.body.readableBytes, connection: nil)
+        reply.writeHead(to: &bytes, length: isChunked ? nil : reply.body.readableBytes, connection: nil)
         if isChunked { bytes.writeString(String(half, radix: 16) + "\r\n") }
         bytes.writeImmutableBuffer(reply.body.getSlice(at: reply.body.readerIndex, length: half) ?? ByteBuffer())
         if isChunked { bytes.writeStaticString("\r\n") }
-        context.writeAndFlush(wrapOutboundOut(bytes)).assumeIsolated().whenSuccess(then)
+
+        context.writeAndFlush(wrapOutboundOut(bytes)).assumeIsolated().whenSuccess(next)
     }
 
-    private func drip(_ exchange: Exchange, _ milliseconds: Int) {
+    /// Sends the right answer in at most 20 pieces, spread over so many milliseconds.
+    private func drip(for exchange: Exchange, milliseconds: Int) {
         guard let context else { return }
-        let reply = Answers.reply(to: exchange.request, in: workshop)
+
+        let reply = Answers.reply(to: exchange.request, with: resources)
         var head = ByteBuffer()
-        reply.writeHead(&head, length: reply.body.readableBytes, connection: exchange.request.connectionHeader)
+        reply.writeHead(
+            to: &head, length: reply.body.readableBytes, connection: exchange.request.connectionHeader)
         context.writeAndFlush(wrapOutboundOut(head), promise: nil)
+
         let pieces = min(max(reply.body.readableBytes, 1), 20)
-        let pause = TimeAmount.microseconds(Int64(milliseconds * 1000 / pieces))
-        drip(exchange, reply.body, size: (reply.body.readableBytes + pieces - 1) / pieces, pause)
+        drip(
+            reply.body, pieceBytes: (reply.body.readableBytes + pieces - 1) / pieces,
+            every: .microseconds(Int64(milliseconds * 1000 / pieces)), for: exchange)
     }
 
-    private func drip(_ exchange: Exchange, _ rest: ByteBuffer, size: Int, _ pause: TimeAmount) {
-        after(pause) {
-            guard let context = self.context, !exchange.isFinished else { return }
+    private func drip(_ rest: ByteBuffer, pieceBytes: Int, every pause: TimeAmount, for exchange: Exchange) {
+        schedule(in: pause) {
+            guard let context = self.context, exchange.phase != .finished else { return }
+
             var rest = rest
-            let piece = rest.readSlice(length: min(size, rest.readableBytes)) ?? ByteBuffer()
+            let piece = rest.readSlice(length: min(pieceBytes, rest.readableBytes)) ?? ByteBuffer()
             context.writeAndFlush(self.wrapOutboundOut(piece), promise: nil)
+
             if rest.readableBytes > 0 {
-                self.drip(exchange, rest, size: size, pause)
+                self.drip(rest, pieceBytes: pieceBytes, every: pause, for: exchange)
             } else {
-                self.finish(exchange, exchange.fault?.outcome ?? "ok", aborted: false)
+                self.finish(exchange, outcome: exchange.faultOutcome, isAborted: false)
             }
         }
     }
 
-    /// Blanks within an object are JSON of any size; the same 64 KB are sent over and over.
-    private func beginHuge(_ exchange: Exchange, _ megabytes: Int) {
+    /// Sends a JSON object of any size: blanks between its braces, of which the same 64 KB are sent over and over.
+    private func beginHugeBody(for exchange: Exchange, megabytes: Int) {
         guard let context else { return }
-        let reply = Reply(Reply.json, ByteBuffer())
+
+        let reply = Reply(Reply.json, body: ByteBuffer())
         var bytes = ByteBuffer()
-        reply.writeHead(&bytes, length: megabytes << 20, connection: "close")
+        reply.writeHead(to: &bytes, length: megabytes << 20, connection: "close")
         bytes.writeStaticString("{")
-        hugeRest = megabytes << 20 - 1
+        exchange.hugeBytesLeft = megabytes << 20 - 1
+
         context.write(wrapOutboundOut(bytes), promise: nil)
-        streamHuge(exchange)
+        streamHugeBody(for: exchange)
     }
 
-    func streamHuge(_ exchange: Exchange) {
+    /// Sends as much of a huge body as the channel takes at present. Called again when the channel takes more.
+    func streamHugeBody(for exchange: Exchange) {
         guard let context else { return }
+
         let blanks = ByteBuffer(repeating: UInt8(ascii: " "), count: 65_536)
-        while hugeRest > 1, context.channel.isWritable {
-            let size = min(blanks.readableBytes, hugeRest - 1)
-            hugeRest -= size
+        while exchange.hugeBytesLeft > 1, context.channel.isWritable {
+            let size = min(blanks.readableBytes, exchange.hugeBytesLeft - 1)
+            exchange.hugeBytesLeft -= size
             context.writeAndFlush(wrapOutboundOut(blanks.getSlice(at: 0, length: size) ?? blanks), promise: nil)
         }
-        guard hugeRest == 1, context.channel.isWritable else { return }
-        hugeRest = 0
+
+        guard exchange.hugeBytesLeft == 1, context.channel.isWritable else { return }
+
+        exchange.hugeBytesLeft = 0
         context.writeAndFlush(wrapOutboundOut(ByteBuffer(staticString: "}"))).assumeIsolated().whenSuccess {
-            self.end(exchange)
+            self.finishAndClose(exchange)
         }
     }
 
-    // MARK: Ends
+    // MARK: - Early ends
 
-    private func end(_ exchange: Exchange) {
-        isClosing = true
-        finish(exchange, exchange.fault?.outcome ?? "ok", aborted: false)
+    private func finishAndClose(_ exchange: Exchange) {
+        beginClosing()
+        finish(exchange, outcome: exchange.faultOutcome, isAborted: false)
         close()
     }
 
-    /// With a linger time of zero, closing sends RST and forgets what was not sent.
-    private func reset(_ exchange: Exchange) {
-        isClosing = true
-        finish(exchange, exchange.fault?.outcome ?? "ok", aborted: false)
+    /// Closes with a linger time of zero, which sends RST and discards what was not sent.
+    private func finishAndReset(_ exchange: Exchange) {
+        beginClosing()
+        finish(exchange, outcome: exchange.faultOutcome, isAborted: false)
+
         guard let context, let socket = context.channel as? any SocketOptionProvider else { return close() }
         socket.setSoLinger(linger(l_onoff: 1, l_linger: 0)).hop(to: context.eventLoop).assumeIsolated().whenComplete {
             _ in
@@ -170,7 +150,7 @@ extension ConnectionHandler {
         }
     }
 
-    private func after(_ time: TimeAmount, _ action: @escaping () -> Void) {
+    private func schedule(in time: TimeAmount, action: @escaping () -> Void) {
         _ = context?.eventLoop.assumeIsolated().scheduleTask(in: time, action)
     }
 }

@@ -1,63 +1,72 @@
-/// The three providers.
+/// The APIs that are simulated.
 enum ProviderAPI: Int, CaseIterable, Sendable {
-    case hotpepper, legacy, new
+    case hotpepper
+    /// Google's older API, below `/maps/api/place/`.
+    case googlePlacesLegacy
+    /// Google's newer API, "Places API (New)", below `/v1/places`.
+    case googlePlaces
 
-    /// As in the events' `provider`.
+    /// The API's name as it stands in events (`provider`).
     var name: String {
         switch self {
         case .hotpepper: "hotpepper"
-        case .legacy: "google-places-legacy"
-        case .new: "google-places"
+        case .googlePlacesLegacy: "google-places-legacy"
+        case .googlePlaces: "google-places"
         }
     }
 }
 
-/// What can be called.
+/// A method of one of the APIs.
 enum Endpoint: Int, CaseIterable, Sendable {
     case gourmet, shop, master
     case legacyNearby, legacyText, legacyFind, legacyDetails, legacyPhoto
-    case newNearby, newText, newDetails, newPhoto
-    /// No provider has such a path.
+    case placesNearby, placesText, placesDetails, placesPhoto
+    /// A path that no provider has.
     case unknown
 
+    /// The API that the method belongs to; `nil` for an unknown path.
     var api: ProviderAPI? {
         switch self {
         case .gourmet, .shop, .master: .hotpepper
-        case .legacyNearby, .legacyText, .legacyFind, .legacyDetails, .legacyPhoto: .legacy
-        case .newNearby, .newText, .newDetails, .newPhoto: .new
+        case .legacyNearby, .legacyText, .legacyFind, .legacyDetails, .legacyPhoto: .googlePlacesLegacy
+        case .placesNearby, .placesText, .placesDetails, .placesPhoto: .googlePlaces
         case .unknown: nil
         }
     }
 
+    /// The method's name in statistics and in the log.
     var name: String {
         switch self {
         case .gourmet: "gourmet"
         case .shop: "shop"
         case .master: "master"
-        case .legacyNearby, .newNearby: "nearby"
-        case .legacyText, .newText: "text"
+        case .legacyNearby, .placesNearby: "nearby"
+        case .legacyText, .placesText: "text"
         case .legacyFind: "find"
-        case .legacyDetails, .newDetails: "details"
-        case .legacyPhoto, .newPhoto: "photo"
+        case .legacyDetails, .placesDetails: "details"
+        case .legacyPhoto, .placesPhoto: "photo"
         case .unknown: "unknown"
         }
     }
 
-    /// - Parameter path: without query.
+    /// Finds the method of a path without its query.
     init(_ path: Substring) {
         switch path {
         case "/hotpepper/gourmet/v1/", "/hotpepper/gourmet/v1": self = .gourmet
         case "/hotpepper/shop/v1/", "/hotpepper/shop/v1": self = .shop
+
         case "/maps/api/place/nearbysearch/json": self = .legacyNearby
         case "/maps/api/place/textsearch/json": self = .legacyText
         case "/maps/api/place/findplacefromtext/json": self = .legacyFind
         case "/maps/api/place/details/json": self = .legacyDetails
         case "/maps/api/place/photo": self = .legacyPhoto
-        case "/v1/places:searchNearby": self = .newNearby
-        case "/v1/places:searchText": self = .newText
+
+        case "/v1/places:searchNearby": self = .placesNearby
+        case "/v1/places:searchText": self = .placesText
+
         default:
             if path.hasPrefix("/v1/places/") {
-                self = path.hasSuffix("/media") ? .newPhoto : .newDetails
+                self = path.hasSuffix("/media") ? .placesPhoto : .placesDetails
             } else if path.hasPrefix("/hotpepper/"), path.hasSuffix("/v1/") || path.hasSuffix("/v1") {
                 self = .master
             } else {

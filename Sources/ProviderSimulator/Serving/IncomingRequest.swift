@@ -11,10 +11,10 @@ struct IncomingRequest {
     let body: [UInt8]
     let isKeptAlive: Bool
     let isVersion10: Bool
-    /// Of everything but the key.
+    /// A fingerprint of everything but the key, so that equal searches of different keys are equal.
     let fingerprint: UInt64
     let endpoint: Endpoint
-    /// Almost none does, and then no text need be looked through.
+    /// False for almost every request, whose texts then need not be searched for faults.
     private let mayAskForFaults: Bool
 
     init(head: HTTPRequestHead, body: ByteBuffer?) {
@@ -22,10 +22,12 @@ struct IncomingRequest {
         isKeptAlive = head.isKeepAlive
         isVersion10 = head.version == .http1_0
         self.body = body.map { Array($0.readableBytesView) } ?? []
+
         let bytes = Array(uri.utf8)
         let mark = bytes.firstIndex(of: UInt8(ascii: "?")) ?? bytes.count
         path = Substring(uri.utf8.prefix(mark))
         endpoint = Endpoint(path)
+
         var fingerprint = Fingerprint()
         fingerprint.combine(bytes[..<mark])
         query = QueryParameters(bytes, from: mark + 1, fingerprint: &fingerprint)
@@ -34,19 +36,26 @@ struct IncomingRequest {
         self.fingerprint = fingerprint.value
     }
 
-    /// The key of the API that was called, wherever it came; `nil`: none came.
+    /// The API key, from wherever the called API takes it; `nil` when there is none.
     var key: String? {
-        guard endpoint.api == .new else { return query["key"] }
+        guard endpoint.api == .googlePlaces else { return query["key"] }
         return headers.first(name: "X-Goog-Api-Key") ?? query["key"] ?? query["$key"]
     }
 
-    /// An OAuth token, which New takes instead of a key.
+    /// A fingerprint of the API key.
+    var keyFingerprint: UInt64 {
+        var fingerprint = Fingerprint()
+        fingerprint.combine((key ?? "").utf8)
+        return fingerprint.value
+    }
+
+    /// An OAuth token, which Google Places (New) takes in place of a key.
     var bearer: Substring? {
         guard let value = headers.first(name: "Authorization"), value.hasPrefix("Bearer ") else { return nil }
         return value.dropFirst(7)
     }
 
-    /// The faults it asks for in a keyword, a type or a place id; `nil`: none.
+    /// The fault that the request asks for in a keyword, a type or a place id; `nil` when it asks for none.
     var plan: FaultPlan? {
         guard mayAskForFaults else { return nil }
         var plan = FaultPlan()
@@ -56,6 +65,6 @@ struct IncomingRequest {
         return plan == FaultPlan() ? nil : plan
     }
 
-    /// How it stands in the log.
+    /// The beginning of the body, as the request log keeps it.
     var loggedBody: String { body.isEmpty ? "" : String(decoding: body.prefix(2048), as: UTF8.self) }
 }

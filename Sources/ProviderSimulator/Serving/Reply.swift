@@ -1,7 +1,7 @@
 internal import NIOCore
 internal import NIOHTTP1
 
-/// An answer: status, headers, body, and how the statistics count it.
+/// An answer: status, headers, body, and the outcome that the statistics count it as.
 struct Reply {
     var status = 200
     var contentType: StaticString
@@ -9,28 +9,29 @@ struct Reply {
     var body: ByteBuffer
     var outcome: String
 
-    init(_ contentType: StaticString, _ body: ByteBuffer, status: Int = 200, outcome: String = "ok") {
+    init(_ contentType: StaticString, body: ByteBuffer, status: Int = 200, outcome: String = "ok") {
         (self.contentType, self.body, self.status, self.outcome) = (contentType, body, status, outcome)
     }
 
-    init(_ contentType: StaticString, _ body: String, status: Int = 200, outcome: String) {
-        self.init(contentType, ByteBuffer(string: body), status: status, outcome: outcome)
+    init(_ contentType: StaticString, body: String, status: Int = 200, outcome: String = "ok") {
+        self.init(contentType, body: ByteBuffer(string: body), status: status, outcome: outcome)
     }
 
     static let html: StaticString = "text/html; charset=UTF-8"
     static let json: StaticString = "application/json; charset=UTF-8"
-    /// What Hot Pepper calls its JSON.
+    /// The content type that Hot Pepper gives its JSON.
     static let javascript: StaticString = "text/javascript; charset=utf-8"
     static let xml: StaticString = "text/xml; charset=utf-8"
     static let plain: StaticString = "text/plain; charset=utf-8"
 
-    /// A front end's page.
-    static func page(_ status: Int, _ title: String, retryAfter: RetryHint? = nil) -> Reply {
+    /// Makes a page of HTML, as a front end answers. A redirecting status gets a `Location`.
+    static func page(_ status: Int, title: String, retryAfter: RetryHint? = nil) -> Reply {
         var reply = Reply(
             html,
-            "<!DOCTYPE html>\n<html lang=\"en\"><head><title>\(status) \(title)</title></head>\n"
+            body: "<!DOCTYPE html>\n<html lang=\"en\"><head><title>\(status) \(title)</title></head>\n"
                 + "<body><h1>\(status) \(title)</h1><p>The server cannot answer this request.</p></body></html>\n",
             status: status, outcome: "http-\(status)")
+
         if let retryAfter { reply.headers.append(("Retry-After", retryAfter.header)) }
         if (300...308).contains(status), status != 304 {
             reply.headers.append(("Location", "https://example.invalid/moved"))
@@ -40,13 +41,14 @@ struct Reply {
 
     /// Writes the status line and the headers.
     /// - Parameters:
-    ///   - length: `nil`: chunked.
-    ///   - connection: the `Connection` header's value, if it needs one.
-    func writeHead(_ buffer: inout ByteBuffer, length: Int?, connection: StaticString?) {
+    ///   - length: the length of the body; `nil` announces a chunked body.
+    ///   - connection: the `Connection` header's value; `nil` leaves the header out.
+    func writeHead(to buffer: inout ByteBuffer, length: Int?, connection: StaticString?) {
         buffer.writeStaticString("HTTP/1.1 ")
         buffer.writeDecimal(status)
         buffer.writeStaticString(" ")
         buffer.writeString(status == 200 ? "OK" : HTTPResponseStatus(statusCode: status).reasonPhrase)
+
         buffer.writeStaticString("\r\nContent-Type: ")
         buffer.writeStaticString(contentType)
         for header in headers {
@@ -55,22 +57,25 @@ struct Reply {
             buffer.writeStaticString(": ")
             buffer.writeString(header.value)
         }
+
         if let length {
             buffer.writeStaticString("\r\nContent-Length: ")
             buffer.writeDecimal(length)
         } else {
             buffer.writeStaticString("\r\nTransfer-Encoding: chunked")
         }
+
         if let connection {
             buffer.writeStaticString("\r\nConnection: ")
             buffer.writeStaticString(connection)
         }
+
         buffer.writeStaticString("\r\n\r\n")
     }
 }
 
 extension ByteBuffer {
-    /// Digits without a `String` in between.
+    /// Writes the digits of a number, without making a `String`.
     mutating func writeDecimal(_ number: Int) {
         var limit = 1
         while number / limit >= 10 { limit *= 10 }

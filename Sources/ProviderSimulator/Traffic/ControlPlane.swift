@@ -2,45 +2,48 @@ internal import JSON
 internal import NIOCore
 internal import NIOHTTP1
 
-/// What stands under `/_sim/`: statistics, the log, and changes while the simulator runs. Not counted itself.
+/// Answers requests below `/_sim/`: statistics, the log, and changes of the profiles. They are not counted themselves.
 struct ControlPlane: Sendable {
     let traffic: TrafficControl
 
     func reply(to request: IncomingRequest) -> Reply {
         switch (request.path, request.method) {
-        case ("/_sim/stats", .GET): return json(statistics(), "stats")
-        case ("/_sim/log", .GET): return json(log(request.query), "log")
-        case ("/_sim/config", .GET): return json(configuration(), "config")
-        case ("/_sim/faults", .GET): return Reply(Reply.plain, FaultTable.text, outcome: "faults")
+        case ("/_sim/stats", .GET): return json(statistics(), outcome: "stats")
+        case ("/_sim/log", .GET): return json(log(request.query), outcome: "log")
+        case ("/_sim/config", .GET): return json(configuration(), outcome: "config")
+        case ("/_sim/faults", .GET): return Reply(Reply.plain, body: FaultTable.text, outcome: "faults")
         case ("/_sim/reset", .POST):
             traffic.reset()
-            return json(Array("{}".utf8), "reset")
-        case ("/_sim/config", .POST):
-            do throws(SimulatorError) {
-                let change = try ProfileChange(request.body)
-                try traffic.configure(change.apis) { change.apply(to: &$0) }
-                return json(configuration(), "config")
-            } catch {
-                var writer = JSONWriter(capacity: 256)
-                writer.beginObject()
-                writer.member("error", error.description)
-                writer.endObject()
-                var reply = json(writer.finish(), "config")
-                reply.status = 400
-                return reply
-            }
+            return json(Array("{}".utf8), outcome: "reset")
+        case ("/_sim/config", .POST): return configure(with: request.body)
         default:
             return Reply(
                 Reply.plain,
-                "GET /_sim/stats, GET /_sim/log?last=N, GET /_sim/config, POST /_sim/config, POST /_sim/reset, "
+                body: "GET /_sim/stats, GET /_sim/log?last=N, GET /_sim/config, POST /_sim/config, POST /_sim/reset, "
                     + "GET /_sim/faults\n", status: 404, outcome: "unknown")
         }
     }
 
-    private func json(_ bytes: [UInt8], _ outcome: String) -> Reply {
-        var body = JSONLayout.new.lay(bytes)
+    private func configure(with body: [UInt8]) -> Reply {
+        do throws(SimulatorError) {
+            let change = try ProfileChange(body)
+            try traffic.configure(change.apis) { change.apply(to: &$0) }
+            return json(configuration(), outcome: "config")
+        } catch {
+            var writer = JSONWriter(capacity: 256)
+            writer.beginObject()
+            writer.member("error", error.description)
+            writer.endObject()
+            var reply = json(writer.finish(), outcome: "config")
+            reply.status = 400
+            return reply
+        }
+    }
+
+    private func json(_ bytes: [UInt8], outcome: String) -> Reply {
+        var body = JSONLayout.googlePlaces.lay(bytes)
         body.writeStaticString("\n")
-        return Reply(Reply.json, body, outcome: outcome)
+        return Reply(Reply.json, body: body, outcome: outcome)
     }
 
     // MARK: Statistics
@@ -50,49 +53,61 @@ struct ControlPlane: Sendable {
         var json = JSONWriter(capacity: 16_384)
         json.beginObject()
         json.member("elapsedMs", snapshot.elapsedMilliseconds)
-        write(snapshot.total, &json)
+        write(snapshot.total, to: &json)
         json.member("distinctRequests", snapshot.services.reduce(0) { $0 + $1.distinct })
         json.member("repeatedRequests", snapshot.services.reduce(0) { $0 + $1.repeated })
         json.key("apis")
         json.beginObject()
         for service in snapshot.services {
             json.key(service.api.name)
-            json.beginObject()
-            write(service.count, &json)
-            json.member("distinctRequests", service.distinct)
-            json.member("repeatedRequests", service.repeated)
-            json.member("beingServed", service.beingServed)
-            json.member("waitingForTurn", service.waitingForTurn)
-            json.key("methods")
-            json.beginObject()
-            for (name, count) in service.methods where count.meter.requests > 0 || count.meter.inFlight > 0 {
-                json.key(name)
-                json.beginObject()
-                write(count, &json)
-                json.endObject()
-            }
-            json.endObject()
-            json.endObject()
+            write(service, to: &json)
         }
+
         json.endObject()
+
         json.endObject()
         return json.finish()
     }
 
-    private func write(_ count: TrafficSnapshot.Count, _ json: inout JSONWriter) {
+    private func write(_ service: TrafficSnapshot.Service, to json: inout JSONWriter) {
+        json.beginObject()
+        write(service.count, to: &json)
+        json.member("distinctRequests", service.distinct)
+        json.member("repeatedRequests", service.repeated)
+        json.member("beingServed", service.beingServed)
+        json.member("waitingForTurn", service.waitingForTurn)
+
+        json.key("methods")
+        json.beginObject()
+        for (name, count) in service.methods where count.meter.requests > 0 || count.meter.inFlight > 0 {
+            json.key(name)
+            json.beginObject()
+            write(count, to: &json)
+            json.endObject()
+        }
+
+        json.endObject()
+        json.endObject()
+    }
+
+    /// Writes the members of one count into an object that is open.
+    private func write(_ count: TrafficSnapshot.Count, to json: inout JSONWriter) {
         let meter = count.meter
         json.member("requests", meter.requests)
         json.member("inFlight", meter.inFlight)
         json.member("maxInFlight", meter.maxInFlight)
         json.member("aborted", meter.aborted)
         json.member("maxInAnySecond", meter.window.maximum)
+
         json.key("outcomes")
         json.beginObject()
         for (outcome, number) in count.outcomes.sorted(by: { $0.key < $1.key }) {
             json.key(outcome)
             json.value(number)
         }
+
         json.endObject()
+
         json.key("perSecond")
         json.beginObject()
         json.member("first", meter.seconds.first)
@@ -111,6 +126,7 @@ struct ControlPlane: Sendable {
         json.key("requests")
         json.beginArray()
         let (entries, since) = traffic.log(last: Int(query["last"] ?? "") ?? 100)
+
         for entry in entries {
             json.beginObject()
             json.member("number", entry.number)
@@ -118,24 +134,27 @@ struct ControlPlane: Sendable {
             json.member("elapsedMs", Int(entry.nanoseconds &- min(since, entry.nanoseconds)) / 1_000_000)
             json.member("api", entry.endpoint.api?.name)
             json.member("method", entry.endpoint.name)
-            write(uri: entry.uri, &json)
+            writeParts(ofURI: entry.uri, to: &json)
             if !entry.body.isEmpty { json.member("body", entry.body) }
             json.member("outcome", entry.outcome)
             json.endObject()
         }
+
         json.endArray()
         json.endObject()
         return json.finish()
     }
 
-    /// Path and parameters, without the key. One that is repeated is joined with commas.
-    private func write(uri: String, _ json: inout JSONWriter) {
+    /// Writes path and parameters, without the key. The values of a repeated parameter are joined with commas.
+    private func writeParts(ofURI uri: String, to json: inout JSONWriter) {
         let bytes = Array(uri.utf8)
         let mark = bytes.firstIndex(of: UInt8(ascii: "?")) ?? bytes.count
         json.member("path", String(decoding: bytes[..<mark], as: UTF8.self))
+
         var unused = Fingerprint()
         let query = QueryParameters(bytes, from: mark + 1, fingerprint: &unused)
         let keys = query.pairs.filter { $0.name == "key" || $0.name == "$key" }.map(\.value)
+
         json.key("parameters")
         json.beginObject()
         var seen: Set<String> = ["key", "$key"]
@@ -146,6 +165,7 @@ struct ControlPlane: Sendable {
             json.key(pair.name)
             json.value(values.joined(separator: ","))
         }
+
         json.endObject()
     }
 
@@ -155,28 +175,34 @@ struct ControlPlane: Sendable {
         var json = JSONWriter(capacity: 1024)
         json.beginObject()
         for api in ProviderAPI.allCases {
-            let profile = traffic.profile(api)
             json.key(api.name)
-            json.beginObject()
-            json.member("latency", profile.latency.text)
-            json.key("faults")
-            json.beginObject()
-            for (spelling, share) in profile.faults.sorted(by: { $0.key < $1.key }) {
-                json.key(spelling)
-                json.value(share)
-            }
-            json.endObject()
-            json.key("capacity")
-            write(profile.capacity, &json)
-            json.key("quota")
-            write(profile.quota, &json)
-            json.endObject()
+            write(traffic.profile(of: api), to: &json)
         }
         json.endObject()
         return json.finish()
     }
 
-    private func write(_ capacity: TrafficProfile.Capacity?, _ json: inout JSONWriter) {
+    private func write(_ profile: TrafficProfile, to json: inout JSONWriter) {
+        json.beginObject()
+        json.member("latency", profile.latency.text)
+
+        json.key("faults")
+        json.beginObject()
+        for (spelling, share) in profile.faults.sorted(by: { $0.key < $1.key }) {
+            json.key(spelling)
+            json.value(share)
+        }
+
+        json.endObject()
+
+        json.key("capacity")
+        write(profile.capacity, to: &json)
+        json.key("quota")
+        write(profile.quota, to: &json)
+        json.endObject()
+    }
+
+    private func write(_ capacity: TrafficProfile.Capacity?, to json: inout JSONWriter) {
         guard let capacity else { return json.null() }
         json.beginObject()
         json.member("concurrent", capacity.concurrent)
@@ -185,7 +211,7 @@ struct ControlPlane: Sendable {
         json.endObject()
     }
 
-    private func write(_ quota: TrafficProfile.Quota?, _ json: inout JSONWriter) {
+    private func write(_ quota: TrafficProfile.Quota?, to json: inout JSONWriter) {
         guard let quota else { return json.null() }
         json.beginObject()
         json.member("requestsPerSecond", quota.requestsPerSecond)

@@ -1,18 +1,19 @@
-/// How long an answer takes, before its first byte.
+/// The time until the first byte of an answer.
 package enum LatencyDistribution: Sendable, Hashable {
-    /// Always the same; 0 is as fast as it can.
+    /// Always this time; 0 for as fast as possible.
     case fixed(Duration)
-    /// Anything in between, all equally likely.
+    /// Any time between the two, all equally likely.
     case uniform(Duration, Duration)
-    /// Most are short, some long; the argument is the mean.
+    /// Times with this mean, most of them short and a few long.
     case exponential(mean: Duration)
-    /// Like real services: given by its median and its 99th percentile.
+    /// Times like those of real services, with this median and this 99th percentile.
     case lognormal(p50: Duration, p99: Duration)
 
     /// Reads `80ms`, `20ms..80ms`, `exp:100ms` (the mean) or `p50:80ms,p99:900ms`; units are `us`, `ms`, `s` and `m`.
-    /// - Returns: `nil` when the text is none of these.
+    /// Fails when the text is none of these.
     package init?(_ text: String) {
         let text = text.filter { $0 != " " }
+
         if text.hasPrefix("exp:") {
             guard let mean = Duration(simulated: text.dropFirst(4)) else { return nil }
             self = .exponential(mean: mean)
@@ -44,9 +45,10 @@ package enum LatencyDistribution: Sendable, Hashable {
         }
     }
 
-    /// - Returns: whole microseconds, at most ten minutes.
+    /// Draws a time, in whole microseconds, at most ten minutes.
     func sample(_ numbers: inout HashStream) -> Int {
         let longest = 600_000_000.0
+
         switch self {
         case .fixed(let duration): return min(duration.wholeMicroseconds, Int(longest))
         case .uniform(let low, let high):
@@ -61,7 +63,7 @@ package enum LatencyDistribution: Sendable, Hashable {
         }
     }
 
-    /// Box and Muller's way to a standard normal number.
+    /// Draws a standard normal number, in Box and Muller's way.
     private static func normal(_ numbers: inout HashStream) -> Double {
         let radius = Mathematics.squareRoot(-2 * Mathematics.logarithm(1 - numbers.unit()))
         return radius * Mathematics.cosine(360 * numbers.unit())
@@ -69,13 +71,14 @@ package enum LatencyDistribution: Sendable, Hashable {
 }
 
 extension Duration {
+    /// The duration in whole microseconds; the largest number for one that is longer.
     var wholeMicroseconds: Int {
         let (seconds, attoseconds) = components
         let (product, overflow) = seconds.multipliedReportingOverflow(by: 1_000_000)
         return overflow ? .max : Int(product + attoseconds / 1_000_000_000_000)
     }
 
-    /// `250ms`, `5s`, `1.5s`, `2m`, `300us`; up to a day.
+    /// Reads `250ms`, `5s`, `1.5s`, `2m` or `300us`, up to a day.
     init?(simulated text: some StringProtocol) {
         let units: [(suffix: String, microseconds: Double)] = [("us", 1), ("ms", 1000), ("s", 1e6), ("m", 60e6)]
         for unit in units where text.hasSuffix(unit.suffix) {
@@ -89,6 +92,7 @@ extension Duration {
         self = .zero
     }
 
+    /// The text that `init(simulated:)` reads.
     var simulatedText: String {
         let microseconds = wholeMicroseconds
         if microseconds % 1_000_000 == 0 { return "\(microseconds / 1_000_000)s" }

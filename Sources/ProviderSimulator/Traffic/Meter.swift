@@ -1,16 +1,17 @@
-/// What was counted of one API, one method, or all.
+/// The counts of one API, one method, or all together.
 struct Meter {
     private(set) var requests = 0
     private(set) var inFlight = 0
     private(set) var maxInFlight = 0
-    /// Clients that went away before their answer was sent.
+    /// The number of requests whose client went away before the answer was sent.
     private(set) var aborted = 0
     private(set) var seconds = PerSecond()
     private(set) var window = SlidingWindow()
 
+    /// Counts a request that has arrived.
     /// - Parameters:
-    ///   - second: of the wall clock, since 1970.
-    ///   - nanoseconds: of a clock that never goes back.
+    ///   - second: the wall clock's, since 1970.
+    ///   - nanoseconds: the time on a clock that never goes back.
     mutating func arrive(second: Int, nanoseconds: UInt64) {
         requests += 1
         inFlight += 1
@@ -19,12 +20,13 @@ struct Meter {
         window.add(nanoseconds)
     }
 
-    mutating func finish(aborted isAborted: Bool) {
+    /// Counts a request that has ended.
+    mutating func finish(isAborted: Bool) {
         inFlight -= 1
         if isAborted { aborted += 1 }
     }
 
-    /// Forgets all but what is in flight.
+    /// Sets the counts to zero, except those of the requests in flight.
     mutating func reset() {
         let open = inFlight
         self = Meter()
@@ -32,8 +34,9 @@ struct Meter {
     }
 }
 
-/// Arrivals in each second of the wall clock, the last hour at least.
+/// The arrivals in each second of the wall clock, for at least the last hour.
 struct PerSecond {
+    /// The second of the first count, since 1970.
     private(set) var first = 0
     private(set) var counts: [Int] = []
     private static let limit = 7200
@@ -42,7 +45,9 @@ struct PerSecond {
         if counts.isEmpty { first = second }
         var index = second - first
         if index < 0 { index = 0 }  // the clock was set back
-        if index >= Self.limit * 2 {  // or far ahead, or nobody came for hours
+
+        if index >= Self.limit * 2 {
+            // The clock was set far ahead, or no request came for hours.
             (first, counts, index) = (second, [], 0)
         } else if index >= Self.limit {
             let drop = min(index - Self.limit / 2, counts.count)
@@ -50,19 +55,20 @@ struct PerSecond {
             first += drop
             index -= drop
         }
+
         while counts.count <= index { counts.append(0) }
         counts[index] += 1
     }
 }
 
-/// The most arrivals within any second, wherever it begins: what a rate limit is judged by.
+/// The largest number of arrivals within any second, wherever it begins, by which a rate limit is judged.
 struct SlidingWindow {
     private(set) var maximum = 0
-    /// Arrivals of the last second in a ring; its size is a power of two.
+    /// The arrivals of the last second in a ring, whose size is a power of two.
     private var ring = [UInt64](repeating: 0, count: 64)
     private var head = 0
     private var count = 0
-    /// Saturates here: 8 MB.
+    /// The largest number that is counted, which takes 8 MB.
     private static let limit = 1 << 20
 
     mutating func add(_ now: UInt64) {
@@ -70,6 +76,7 @@ struct SlidingWindow {
             head += 1
             count -= 1
         }
+
         if count == ring.count {
             if count == Self.limit {
                 head += 1
@@ -78,6 +85,7 @@ struct SlidingWindow {
                 grow()
             }
         }
+
         ring[(head + count) & (ring.count - 1)] = now
         count += 1
         maximum = max(maximum, count)

@@ -1,13 +1,14 @@
 internal import JSON
 
-/// The body of `POST /_sim/config`: members that are there change, `null` takes away.
+/// The body of `POST /_sim/config`. Members that are there change the profiles; `null` takes a limit away.
 ///
 ///     {"apis": ["hotpepper"], "latency": "p50:80ms,p99:900ms", "faults": {"503": 0.05},
 ///      "capacity": {"concurrent": 8, "queue": 1000, "servesAbandoned": true},
 ///      "quota": {"requestsPerSecond": 10, "burst": 10, "retryAfter": 1}}
 ///
-/// Without `apis` all are meant. `latency` may be a number of milliseconds, `capacity` and `quota` a number alone.
+/// Without `apis`, all APIs change. `latency` may be a number of milliseconds, `capacity` and `quota` a number alone.
 struct ProfileChange {
+    /// The APIs whose profiles change.
     private(set) var apis = ProviderAPI.allCases
     private var latency: LatencyDistribution?
     private var faults: [String: Double]?
@@ -17,7 +18,8 @@ struct ProfileChange {
     init(_ body: [UInt8]) throws(SimulatorError) {
         do {
             var reader = JSONReader(body.span)
-            guard try reader.enterObject() else { throw Self.wrong("body", "a JSON object") }
+            guard try reader.enterObject() else { throw Self.wrong("body", expected: "a JSON object") }
+
             while let key = try reader.nextKey() {
                 let name = try key.string()
                 switch name {
@@ -26,14 +28,16 @@ struct ProfileChange {
                 case "faults": faults = try Self.faults(&reader)
                 case "capacity": capacity = .some(try Self.capacity(&reader))
                 case "quota": quota = .some(try Self.quota(&reader))
-                default: throw Self.wrong(String(name.prefix(100)), "one of apis, latency, faults, capacity, quota")
+                default:
+                    throw Self.wrong(
+                        String(name.prefix(100)), expected: "one of apis, latency, faults, capacity, quota")
                 }
             }
             try reader.finish()
         } catch let error as SimulatorError {
             throw error
         } catch {
-            throw Self.wrong("body", "JSON")
+            throw Self.wrong("body", expected: "JSON")
         }
     }
 
@@ -44,19 +48,19 @@ struct ProfileChange {
         if let quota { profile.quota = quota }
     }
 
-    private static func wrong(_ member: String, _ expected: String) -> SimulatorError {
+    private static func wrong(_ member: String, expected: String) -> SimulatorError {
         .invalidConfiguration(member: member, expected: expected)
     }
 
     private static func apis(_ reader: inout JSONReader) throws -> [ProviderAPI] {
         let names = ProviderAPI.allCases.map(\.name)
         let expected = "a list of \(names.joined(separator: ", "))"
-        guard try reader.enterArray() else { throw wrong("apis", expected) }
+        guard try reader.enterArray() else { throw wrong("apis", expected: expected) }
         var apis: [ProviderAPI] = []
         while try reader.nextElement() {
             let name = try reader.string()
             guard let api = ProviderAPI.allCases.first(where: { $0.name == name }) else {
-                throw wrong("apis", expected)
+                throw wrong("apis", expected: expected)
             }
             if !apis.contains(api) { apis.append(api) }
         }
@@ -68,23 +72,25 @@ struct ProfileChange {
         let expected = "milliseconds, or 80ms, 20ms..80ms, exp:100ms, p50:80ms,p99:900ms"
         if try reader.kind() == .number {
             guard let milliseconds = try reader.double(), (0...600_000).contains(milliseconds) else {
-                throw wrong("latency", expected)
+                throw wrong("latency", expected: expected)
             }
             return .fixed(.microseconds(Int64(milliseconds * 1000)))
         }
         guard let text = try reader.string(), let latency = LatencyDistribution(text) else {
-            throw wrong("latency", expected)
+            throw wrong("latency", expected: expected)
         }
         return latency
     }
 
     private static func faults(_ reader: inout JSONReader) throws -> [String: Double] {
         if try reader.skipNull() { return [:] }
-        guard try reader.enterObject() else { throw wrong("faults", "an object of shares by spelling") }
+        guard try reader.enterObject() else { throw wrong("faults", expected: "an object of shares by spelling") }
         var faults: [String: Double] = [:]
         while let key = try reader.nextKey() {
             let name = try key.string()
-            guard let share = try reader.double() else { throw wrong("faults.\(name.prefix(40))", "a share of 0...1") }
+            guard let share = try reader.double() else {
+                throw wrong("faults.\(name.prefix(40))", expected: "a share of 0...1")
+            }
             faults[name] = share
         }
         return faults
@@ -93,22 +99,28 @@ struct ProfileChange {
     private static func capacity(_ reader: inout JSONReader) throws -> TrafficProfile.Capacity? {
         if try reader.skipNull() { return nil }
         if try reader.kind() == .number {
-            guard let number = try reader.int() else { throw wrong("capacity", "a whole number") }
+            guard let number = try reader.int() else { throw wrong("capacity", expected: "a whole number") }
             return TrafficProfile.Capacity(concurrent: number)
         }
-        guard try reader.enterObject() else { throw wrong("capacity", "a number or an object") }
-        var capacity = TrafficProfile.Capacity(concurrent: 0)  // refused if it stays so
+
+        guard try reader.enterObject() else { throw wrong("capacity", expected: "a number or an object") }
+
+        // The profile's check refuses 0, so a capacity without `concurrent` is an error.
+        var capacity = TrafficProfile.Capacity(concurrent: 0)
         while let key = try reader.nextKey() {
             let name = try key.string()
             switch name {
             case "concurrent": capacity.concurrent = try reader.int() ?? -1
             case "queue": capacity.queue = try reader.int() ?? -1
             case "servesAbandoned":
-                guard let flag = try reader.bool() else { throw wrong("capacity.servesAbandoned", "true or false") }
+                guard let flag = try reader.bool() else {
+                    throw wrong("capacity.servesAbandoned", expected: "true or false")
+                }
                 capacity.servesAbandoned = flag
-            default: throw wrong("capacity.\(name.prefix(40))", "concurrent, queue or servesAbandoned")
+            default: throw wrong("capacity.\(name.prefix(40))", expected: "concurrent, queue or servesAbandoned")
             }
         }
+
         return capacity
     }
 
@@ -117,7 +129,9 @@ struct ProfileChange {
         if try reader.kind() == .number {
             return TrafficProfile.Quota(requestsPerSecond: try reader.double() ?? -1)
         }
-        guard try reader.enterObject() else { throw wrong("quota", "a number or an object") }
+
+        guard try reader.enterObject() else { throw wrong("quota", expected: "a number or an object") }
+
         var (rate, burst, retryAfter) = (-1.0, Int?.none, Int?.none)
         while let key = try reader.nextKey() {
             let name = try key.string()
@@ -125,9 +139,10 @@ struct ProfileChange {
             case "requestsPerSecond": rate = try reader.double() ?? -1
             case "burst": burst = try reader.int() ?? -1
             case "retryAfter": retryAfter = try reader.skipNull() ? nil : try reader.int() ?? -1
-            default: throw wrong("quota.\(name.prefix(40))", "requestsPerSecond, burst or retryAfter")
+            default: throw wrong("quota.\(name.prefix(40))", expected: "requestsPerSecond, burst or retryAfter")
             }
         }
+
         return TrafficProfile.Quota(requestsPerSecond: rate, burst: burst, retryAfter: retryAfter)
     }
 }

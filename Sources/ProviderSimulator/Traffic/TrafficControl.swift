@@ -1,33 +1,37 @@
 internal import NIOCore
 internal import Synchronization
 
-/// Counts all requests and decides what happens to them. Shared by all event loops; each call holds its lock for well
+/// Counts all requests and decides what happens to them. All event loops share it, and each call holds its lock for well
 /// under a microsecond.
 final class TrafficControl: Sendable {
     /// A request that has arrived.
     struct Arrival {
         let endpoint: Endpoint
-        /// Of everything but the key.
+        /// A fingerprint of everything but the key.
         let fingerprint: UInt64
-        /// Of the key.
+        /// A fingerprint of the key.
         let keyFingerprint: UInt64
+        /// The fault that the request itself asks for.
         let plan: FaultPlan?
-        /// 0..<1, by chance: picks one of the profile's faults.
+        /// A random number in 0..<1, which picks one of the profile's faults.
         let roll: Double
         let uri: String
         let body: String
     }
 
+    /// The decision about a request.
     struct Admission {
-        /// To be handed back at the end.
+        /// The number that `finish` takes.
         let number: Int
         var latency = LatencyDistribution.fixed(.zero)
         var fault: Fault?
-        /// Over its quota: to be told so at once.
+        /// True for a request beyond its key's quota, which is told so at once.
         var isOverQuota = false
+        /// The seconds that such a request is told to wait; `nil` to say nothing.
         var retryAfter: Int?
-        /// Call `enter` before serving.
+        /// True when `enter` must be called before the request is served.
         var isGated = false
+        /// True when a request is served even if its client has gone away.
         var servesAbandoned = true
     }
 
@@ -44,18 +48,18 @@ final class TrafficControl: Sendable {
     private struct State {
         var services: [Service]
         var methods = [Meter](repeating: Meter(), count: Endpoint.allCases.count)
-        /// By endpoint.
+        /// The outcomes with their numbers, by endpoint.
         var outcomes = [[String: Int]](repeating: [:], count: Endpoint.allCases.count)
         var total = Meter()
         var number = 0
         var log: RequestLog
-        /// Faults that come only so often, by request.
+        /// How often a fault was played that comes only so many times, by the request's fingerprint.
         var faultsServed: [UInt64: Int] = [:]
         var since = NIODeadline.now()
     }
     private let state: Mutex<State>
 
-    /// Fingerprints kept per API: 16 MB, then counting stops.
+    /// The number of fingerprints kept per API, which take 16 MB. Beyond that, new ones are not counted.
     private static let distinctLimit = 1 << 20
 
     init(profile: TrafficProfile, logCapacity: Int) {
@@ -67,38 +71,47 @@ final class TrafficControl: Sendable {
         state = Mutex(State(services: services, log: RequestLog(capacity: logCapacity)))
     }
 
+    /// Counts a request that has arrived. Call `finish` exactly once for it.
     func arrive(_ arrival: Arrival) -> Admission {
         state.withLock { state in
             let now = NIODeadline.now().uptimeNanoseconds
             let second = WallClock.seconds()
+
             state.number += 1
             state.log.add(
                 RequestLog.Entry(
                     number: state.number, second: second, nanoseconds: now, endpoint: arrival.endpoint,
-                    uri: arrival.uri,
-                    body: arrival.body))
+                    uri: arrival.uri, body: arrival.body))
             state.total.arrive(second: second, nanoseconds: now)
             state.methods[arrival.endpoint.rawValue].arrive(second: second, nanoseconds: now)
+
             var admission = Admission(number: state.number)
-            if let plan = arrival.plan { admission.fault = Self.fault(of: plan, arrival.fingerprint, &state) }
+            if let plan = arrival.plan {
+                admission.fault = Self.fault(of: plan, fingerprint: arrival.fingerprint, state: &state)
+            }
             guard let api = arrival.endpoint.api else { return admission }
-            Self.admit(arrival, now, second, &state.services[api.rawValue], &admission)
+
+            state.services[api.rawValue].meter.arrive(second: second, nanoseconds: now)
+            Self.admit(arrival, at: now, by: &state.services[api.rawValue], as: &admission)
             return admission
         }
     }
 
     private static func admit(
-        _ arrival: Arrival, _ now: UInt64, _ second: Int, _ service: inout Service, _ admission: inout Admission
+        _ arrival: Arrival, at now: UInt64, by service: inout Service, as admission: inout Admission
     ) {
-        service.meter.arrive(second: second, nanoseconds: now)
         if service.distinct.count < distinctLimit || service.distinct.contains(arrival.fingerprint) {
             if !service.distinct.insert(arrival.fingerprint).inserted { service.repeated += 1 }
         }
-        if let quota = service.profile.quota, !service.buckets.take(arrival.keyFingerprint, quota, now: now) {
+
+        if let quota = service.profile.quota,
+            !service.buckets.take(for: arrival.keyFingerprint, quota: quota, now: now)
+        {
             admission.isOverQuota = true
             admission.retryAfter = quota.retryAfter
             return
         }
+
         admission.latency = service.profile.latency
         admission.isGated = service.gate.capacity != nil
         admission.servesAbandoned = service.gate.capacity?.servesAbandoned ?? false
@@ -107,7 +120,8 @@ final class TrafficControl: Sendable {
         }
     }
 
-    private static func fault(of plan: FaultPlan, _ fingerprint: UInt64, _ state: inout State) -> Fault? {
+    /// Returns the fault of a plan; `nil` when it was played as often as the plan says.
+    private static func fault(of plan: FaultPlan, fingerprint: UInt64, state: inout State) -> Fault? {
         guard let times = plan.times else { return plan.fault }
         if state.faultsServed.count > 65_536 { state.faultsServed.removeAll() }
         let served = state.faultsServed[fingerprint, default: 0]
@@ -116,33 +130,34 @@ final class TrafficControl: Sendable {
         return plan.fault
     }
 
-    /// Takes a place among those that are served.
-    /// - Parameter waiter: called, from any thread, when the answer was `later` and the turn has come.
-    func enter(_ api: ProviderAPI, _ waiter: @escaping Gate.Waiter) -> Gate.Entry {
+    /// Takes a turn to be served, or a place in the queue for one.
+    /// - Parameter waiter: is called, from any thread, when the answer was `later` and the turn has come.
+    func enter(_ api: ProviderAPI, waiter: @escaping Gate.Waiter) -> Gate.Entry {
         state.withLock { $0.services[api.rawValue].gate.enter(waiter) }
     }
 
-    /// Gives the place back.
+    /// Gives a turn back.
     func leave(_ api: ProviderAPI) {
         for next in state.withLock({ $0.services[api.rawValue].gate.leave() }) { next() }
     }
 
-    /// Exactly once per arrival.
-    func finish(_ number: Int, _ endpoint: Endpoint, _ outcome: String, aborted: Bool) {
+    /// Counts a request that has ended. Called exactly once per arrival.
+    /// - Parameter isAborted: true when the client went away before the answer was sent.
+    func finish(_ number: Int, endpoint: Endpoint, outcome: String, isAborted: Bool) {
         state.withLock { state in
-            state.total.finish(aborted: aborted)
-            state.methods[endpoint.rawValue].finish(aborted: aborted)
+            state.total.finish(isAborted: isAborted)
+            state.methods[endpoint.rawValue].finish(isAborted: isAborted)
             state.outcomes[endpoint.rawValue][outcome, default: 0] += 1
-            if let api = endpoint.api { state.services[api.rawValue].meter.finish(aborted: aborted) }
-            state.log.finish(number, outcome)
+            if let api = endpoint.api { state.services[api.rawValue].meter.finish(isAborted: isAborted) }
+            state.log.finish(number, outcome: outcome)
         }
     }
 
     // MARK: Control
 
-    /// Changes the profiles of some APIs; `change` sees each one's present profile.
-    /// - Throws: what `change` threw, or that the result is not valid; then nothing was changed.
-    func configure(_ apis: [ProviderAPI], _ change: (inout TrafficProfile) -> Void) throws(SimulatorError) {
+    /// Changes the profiles of some APIs. `change` is given each one's present profile.
+    /// - Throws: `SimulatorError.invalidConfiguration` when a result is not valid; then nothing was changed.
+    func configure(_ apis: [ProviderAPI], change: (inout TrafficProfile) -> Void) throws(SimulatorError) {
         var profiles: [(ProviderAPI, TrafficProfile)] = []
         for api in apis {
             var profile = state.withLock { $0.services[api.rawValue].profile }
@@ -150,6 +165,7 @@ final class TrafficControl: Sendable {
             try profile.validate()
             profiles.append((api, profile))
         }
+
         var admitted: [Gate.Waiter] = []
         state.withLock { state in
             for (api, profile) in profiles {
@@ -157,6 +173,7 @@ final class TrafficControl: Sendable {
                 admitted += state.services[api.rawValue].gate.admitted()
             }
         }
+
         for next in admitted { next() }
     }
 
@@ -171,9 +188,10 @@ final class TrafficControl: Sendable {
         }
     }
 
-    func profile(_ api: ProviderAPI) -> TrafficProfile { state.withLock { $0.services[api.rawValue].profile } }
+    /// Returns an API's present profile.
+    func profile(of api: ProviderAPI) -> TrafficProfile { state.withLock { $0.services[api.rawValue].profile } }
 
-    /// Sets the counters to zero and empties the log; what is in flight stays counted.
+    /// Sets the counters to zero and empties the log. Requests in flight stay counted.
     func reset() {
         state.withLock { state in
             state.total.reset()
@@ -214,6 +232,7 @@ final class TrafficControl: Sendable {
                     distinct: service.distinct.count, repeated: service.repeated, beingServed: service.gate.active,
                     waitingForTurn: service.gate.waiting)
             }
+
             let elapsed = NIODeadline.now() - state.since
             let total = TrafficSnapshot.Count(meter: state.total, outcomes: TrafficSnapshot.sum(state.outcomes))
             return TrafficSnapshot(

@@ -9,12 +9,13 @@ struct TrafficSnapshot {
         let api: ProviderAPI
         let count: Count
         let methods: [(name: String, count: Count)]
-        /// Different requests, as told by everything but the key.
+        /// The number of different requests; the key makes no difference.
         let distinct: Int
-        /// Requests that had come before.
+        /// The number of requests that an earlier one was equal to.
         let repeated: Int
-        /// Of those that the capacity is for.
+        /// The number of requests that have a turn at present.
         let beingServed: Int
+        /// The number of requests that wait for a turn.
         let waitingForTurn: Int
     }
 
@@ -22,6 +23,7 @@ struct TrafficSnapshot {
     let total: Count
     let services: [Service]
 
+    /// Adds up numbers of outcomes.
     static func sum(_ outcomes: some Sequence<[String: Int]>) -> [String: Int] {
         outcomes.reduce(into: [:]) { sum, part in sum.merge(part, uniquingKeysWith: +) }
     }

@@ -6,9 +6,11 @@
     import Darwin
 #endif
 
-/// The time of day in whole seconds, for what is counted per second and for HTTP dates.
+/// The time of day in whole seconds, for counts per second and for HTTP dates.
 enum WallClock {
-    /// Since 1970. `time` rather than `clock_gettime`: needs no structure of C's, whose module differs by platform.
+    /// Returns the seconds since 1970.
+    ///
+    /// It calls `time` because `clock_gettime` needs a structure of C's, whose module differs by platform.
     static func seconds() -> Int {
         time(nil)
     }

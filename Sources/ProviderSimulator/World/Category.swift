@@ -1,23 +1,23 @@
-/// What a place is, in the three providers' words. The index in `all` is what a place stores.
+/// A kind of place, in the words of all providers. A place stores its category as an index of `all`.
 struct Category: Sendable {
-    /// Hot Pepper's genre; `nil`: Hot Pepper does not list such places.
+    /// Hot Pepper's genre; `nil` for places that Hot Pepper does not list.
     let genre: (code: String, name: String)?
     let japanese: String
     let english: String
-    /// Lower case; what people search for.
+    /// The words that people search for, in lower case.
     let keywords: [String]
-    /// Legacy types, the most telling first.
+    /// The types of Google's older API, the most telling first.
     let legacyTypes: [String]
-    /// New's `primaryType`; its `types` are this one, then the legacy ones.
+    /// The `primaryType` of Google Places (New), whose `types` are this one and then the legacy ones.
     let primaryType: String
-    /// How many of a thousand places are of this category.
+    /// The number of places of this category among a thousand.
     let share: Int
 
     var isFood: Bool { genre != nil }
 
     private static func food(
-        _ code: String, _ name: String, _ english: String, _ keywords: [String], _ primary: String, _ share: Int,
-        _ legacy: [String] = ["restaurant"]
+        code: String, name: String, english: String, keywords: [String], primary: String, share: Int,
+        legacy: [String] = ["restaurant"]
     ) -> Category {
         Category(
             genre: (code, name), japanese: name, english: english, keywords: keywords,
@@ -25,7 +25,7 @@ struct Category: Sendable {
     }
 
     private static func other(
-        _ japanese: String, _ english: String, _ keywords: [String], _ types: [String], _ primary: String, _ share: Int
+        japanese: String, english: String, keywords: [String], types: [String], primary: String, share: Int
     ) -> Category {
         Category(
             genre: nil, japanese: japanese, english: english, keywords: keywords,
@@ -33,57 +33,106 @@ struct Category: Sendable {
     }
 
     static let all: [Category] = [
-        food("G001", "居酒屋", "Izakaya", ["izakaya", "居酒屋", "焼鳥", "yakitori"], "bar", 150, ["bar", "restaurant"]),
-        food("G002", "ダイニングバー・バル", "Dining Bar", ["バル", "ダイニングバー"], "bar", 50, ["bar", "restaurant"]),
-        food("G003", "創作料理", "Creative Kitchen", ["創作"], "restaurant", 25),
-        food("G004", "和食", "Japanese Dining", ["和食", "sushi", "寿司", "すし", "japanese"], "japanese_restaurant", 90),
-        food("G005", "洋食", "Western Grill", ["洋食", "western", "steak"], "american_restaurant", 35),
         food(
-            "G006", "イタリアン・フレンチ", "Trattoria", ["イタリアン", "フレンチ", "italian", "french", "pizza", "パスタ"],
-            "italian_restaurant", 60),
-        food("G007", "中華", "Chinese Kitchen", ["中華", "chinese", "餃子", "gyoza"], "chinese_restaurant", 55),
-        food("G008", "焼肉・ホルモン", "Yakiniku", ["焼肉", "yakiniku", "bbq"], "barbecue_restaurant", 45),
-        food("G017", "韓国料理", "Korean Table", ["韓国", "korean"], "korean_restaurant", 20),
-        food("G009", "アジア・エスニック料理", "Asian Spice", ["カレー", "curry", "asian", "thai"], "thai_restaurant", 25),
-        food("G010", "各国料理", "World Food", ["各国"], "restaurant", 10),
-        food("G011", "カラオケ・パーティ", "Karaoke Party", ["カラオケ", "karaoke"], "karaoke", 10, ["restaurant"]),
-        food("G012", "バー・カクテル", "Bar", ["バー", "bar", "cocktail"], "bar", 40, ["bar"]),
-        food("G013", "ラーメン", "Ramen", ["ラーメン", "らーめん", "ramen", "noodle"], "ramen_restaurant", 65),
-        food("G016", "お好み焼き・もんじゃ", "Okonomiyaki", ["お好み焼き", "okonomiyaki"], "japanese_restaurant", 15),
+            code: "G001", name: "居酒屋", english: "Izakaya", keywords: ["izakaya", "居酒屋", "焼鳥", "yakitori"],
+            primary: "bar", share: 150,
+            legacy: ["bar", "restaurant"]),
         food(
-            "G014", "カフェ・スイーツ", "Cafe", ["カフェ", "cafe", "coffee", "珈琲", "スイーツ"], "cafe", 95,
-            ["cafe", "restaurant"]),
-        food("G015", "その他グルメ", "Diner", ["グルメ"], "restaurant", 10),
-        other("病院", "Hospital", ["病院", "hospital"], ["hospital", "health"], "hospital", 55),
-        other("クリニック", "Clinic", ["クリニック", "clinic", "医院", "doctor"], ["doctor", "health"], "doctor", 25),
-        other("薬局", "Pharmacy", ["薬局", "pharmacy"], ["pharmacy", "health", "store"], "pharmacy", 30),
+            code: "G002", name: "ダイニングバー・バル", english: "Dining Bar", keywords: ["バル", "ダイニングバー"], primary: "bar",
+            share: 50,
+            legacy: ["bar", "restaurant"]),
+        food(
+            code: "G003", name: "創作料理", english: "Creative Kitchen", keywords: ["創作"], primary: "restaurant", share: 25),
+        food(
+            code: "G004", name: "和食", english: "Japanese Dining", keywords: ["和食", "sushi", "寿司", "すし", "japanese"],
+            primary: "japanese_restaurant", share: 90),
+        food(
+            code: "G005", name: "洋食", english: "Western Grill", keywords: ["洋食", "western", "steak"],
+            primary: "american_restaurant",
+            share: 35),
+        food(
+            code: "G006", name: "イタリアン・フレンチ", english: "Trattoria",
+            keywords: ["イタリアン", "フレンチ", "italian", "french", "pizza", "パスタ"],
+            primary: "italian_restaurant", share: 60),
+        food(
+            code: "G007", name: "中華", english: "Chinese Kitchen", keywords: ["中華", "chinese", "餃子", "gyoza"],
+            primary: "chinese_restaurant",
+            share: 55),
+        food(
+            code: "G008", name: "焼肉・ホルモン", english: "Yakiniku", keywords: ["焼肉", "yakiniku", "bbq"],
+            primary: "barbecue_restaurant",
+            share: 45),
+        food(
+            code: "G017", name: "韓国料理", english: "Korean Table", keywords: ["韓国", "korean"],
+            primary: "korean_restaurant", share: 20),
+        food(
+            code: "G009", name: "アジア・エスニック料理", english: "Asian Spice", keywords: ["カレー", "curry", "asian", "thai"],
+            primary: "thai_restaurant", share: 25),
+        food(code: "G010", name: "各国料理", english: "World Food", keywords: ["各国"], primary: "restaurant", share: 10),
+        food(
+            code: "G011", name: "カラオケ・パーティ", english: "Karaoke Party", keywords: ["カラオケ", "karaoke"],
+            primary: "karaoke", share: 10,
+            legacy: ["restaurant"]),
+        food(
+            code: "G012", name: "バー・カクテル", english: "Bar", keywords: ["バー", "bar", "cocktail"], primary: "bar",
+            share: 40, legacy: ["bar"]),
+        food(
+            code: "G013", name: "ラーメン", english: "Ramen", keywords: ["ラーメン", "らーめん", "ramen", "noodle"],
+            primary: "ramen_restaurant",
+            share: 65),
+        food(
+            code: "G016", name: "お好み焼き・もんじゃ", english: "Okonomiyaki", keywords: ["お好み焼き", "okonomiyaki"],
+            primary: "japanese_restaurant",
+            share: 15),
+        food(
+            code: "G014", name: "カフェ・スイーツ", english: "Cafe", keywords: ["カフェ", "cafe", "coffee", "珈琲", "スイーツ"],
+            primary: "cafe", share: 95,
+            legacy: ["cafe", "restaurant"]),
+        food(code: "G015", name: "その他グルメ", english: "Diner", keywords: ["グルメ"], primary: "restaurant", share: 10),
         other(
-            "コンビニ", "Convenience Store", ["コンビニ", "convenience"], ["convenience_store", "food", "store"],
-            "convenience_store", 45),
-        other("ホテル", "Hotel", ["ホテル", "hotel"], ["lodging"], "hotel", 25),
-        other("公園", "Park", ["公園", "park"], ["park"], "park", 20),
+            japanese: "病院", english: "Hospital", keywords: ["病院", "hospital"], types: ["hospital", "health"],
+            primary: "hospital",
+            share: 55),
+        other(
+            japanese: "クリニック", english: "Clinic", keywords: ["クリニック", "clinic", "医院", "doctor"],
+            types: ["doctor", "health"],
+            primary: "doctor", share: 25),
+        other(
+            japanese: "薬局", english: "Pharmacy", keywords: ["薬局", "pharmacy"], types: ["pharmacy", "health", "store"],
+            primary: "pharmacy",
+            share: 30),
+        other(
+            japanese: "コンビニ", english: "Convenience Store", keywords: ["コンビニ", "convenience"],
+            types: ["convenience_store", "food", "store"], primary: "convenience_store", share: 45),
+        other(
+            japanese: "ホテル", english: "Hotel", keywords: ["ホテル", "hotel"], types: ["lodging"], primary: "hotel",
+            share: 25),
+        other(japanese: "公園", english: "Park", keywords: ["公園", "park"], types: ["park"], primary: "park", share: 20),
         locality,
     ]
 
-    /// A town itself: no rating, no status. The first answer of a search without type.
+    /// A town itself, which has no rating and no status. A search without type may begin with it.
     private static let locality = Category(
         genre: nil, japanese: "", english: "", keywords: [], legacyTypes: ["locality", "political"],
         primaryType: "locality", share: 0)
     static let localityIndex = all.count - 1
     static let hospitalIndex = all.firstIndex { $0.primaryType == "hospital" } ?? 0
 
-    /// A bit per category.
+    /// A set of categories, with a bit for each.
     typealias Mask = UInt32
     static let everything: Mask = (1 << UInt32(localityIndex)) - 1
+    /// The categories that Hot Pepper lists.
     static let foodMask = mask { $0.isFood }
 
+    /// Returns the categories for which `holds` is true.
     static func mask(where holds: (Category) -> Bool) -> Mask {
         var mask: Mask = 0
         for (index, category) in all.enumerated() where holds(category) { mask |= 1 << Mask(index) }
         return mask
     }
 
-    /// The categories of a Google type; 0 when none has it.
+    /// Returns the categories of a Google type; 0 when none has it.
+    /// - Parameter primary: true to take only those whose primary type it is.
     static func mask(ofType type: String, primary: Bool = false) -> Mask {
         typeMasks[type].map { primary ? $0.primary : $0.any } ?? 0
     }
@@ -97,12 +146,12 @@ struct Category: Sendable {
         return masks
     }()
 
-    /// New's types, the primary one first.
+    /// The types in Google Places (New), the primary one first.
     var types: [String] {
         legacyTypes.first == primaryType ? legacyTypes : [primaryType] + legacyTypes.filter { $0 != primaryType }
     }
 
-    /// 0..<1000 -> category, by `share`.
+    /// A category for each number in 0..<1000, as often as its `share` says.
     static let byShare: [UInt8] = {
         var table: [UInt8] = []
         for (index, category) in all.enumerated() {

@@ -1,19 +1,21 @@
-/// What the words of a search ask for, as bits: comparing a place costs a few instructions and no text.
+/// The words of a search, as bits, so that comparing a place costs a few instructions and touches no text.
 struct KeywordMatch {
-    /// One word of the search: a place matches where any of these holds.
+    /// One word of the search. A place matches when any of these sets holds something of it.
     struct Word {
         var categories: Category.Mask = 0
         var heads: UInt32 = 0
         var cores: UInt64 = 0
         var towns: UInt32 = 0
         var districts: UInt32 = 0
-        /// By town, a bit per station.
+        /// The stations, as a bit each, for each town.
         var stations: [UInt8] = []
 
+        /// True for a word that matches no place.
         var isEmpty: Bool { categories == 0 && heads == 0 && cores == 0 && isPlaceless }
+        /// True for a word that names no town, quarter or station.
         var isPlaceless: Bool { towns == 0 && districts == 0 && stations.allSatisfy { $0 == 0 } }
 
-        func matches(_ place: SimulatedPlace, _ cell: Cell) -> Bool {
+        func matches(_ place: SimulatedPlace, in cell: Cell) -> Bool {
             categories >> UInt32(place.category) & 1 == 1
                 || place.kind.isFood && (heads >> UInt32(place.head) & 1 == 1 || cores >> UInt64(place.core) & 1 == 1)
                 || towns >> UInt32(cell.town) & 1 == 1 || districts >> UInt32(cell.district) & 1 == 1
@@ -22,16 +24,16 @@ struct KeywordMatch {
     }
 
     let words: [Word]
-    /// A word that stands for a town or a station: where to search when no position is given.
+    /// The town that a word names, or whose station it names: the place to search when no position is given.
     let town: Int?
 
-    /// Every word must match: Hot Pepper's rule.
-    func matches(_ place: SimulatedPlace, _ cell: Cell) -> Bool {
-        for word in words where !word.matches(place, cell) { return false }
+    /// True when every word matches.
+    func matches(_ place: SimulatedPlace, in cell: Cell) -> Bool {
+        for word in words where !word.matches(place, in: cell) { return false }
         return true
     }
 
-    /// - Parameter lenient: drop words that nothing is called after, unless all are (Google's text search).
+    /// - Parameter lenient: true to drop words that match no place, unless all do, as Google's text search does.
     init(_ text: String, lenient: Bool) {
         var words: [Word] = []
         var town: Int?
@@ -41,12 +43,14 @@ struct KeywordMatch {
             if let index = word.stations.firstIndex(where: { $0 != 0 }) { town = town ?? index }
             words.append(word)
         }
+
         let known = lenient ? words.filter { !$0.isEmpty } : words
         self.words = known.isEmpty ? words : known
         self.town = town
     }
 
-    /// Words between blanks (U+3000 too) and commas. `fault:` and `tag:` words are for the simulator, not for searching.
+    /// Returns the words between blanks (U+3000 too) and commas, in lower case. Words with `fault:` or `tag:` are left out,
+    /// because they are meant for the simulator.
     static func tokens(_ text: String) -> [String] {
         text.split { $0 == " " || $0 == "\u{3000}" || $0 == "," || $0 == "+" }
             .map { $0.lowercased() }
@@ -59,25 +63,30 @@ struct KeywordMatch {
     private static func word(_ token: String) -> Word {
         var word = Word()
         let bytes = Array(token.utf8)
+
         if everyFood.contains(token) { word.categories = Category.foodMask }
         for (index, keywords) in index.categories.enumerated() where keywords.contains(where: { $0.contains(bytes) }) {
             word.categories |= 1 << Category.Mask(index)
         }
+
         for (index, texts) in index.heads.enumerated() where texts.contains(bytes) { word.heads |= 1 << UInt32(index) }
         for (index, texts) in index.cores.enumerated() where texts.contains(bytes) { word.cores |= 1 << UInt64(index) }
+
         for (index, texts) in index.districts.enumerated() where texts.contains(bytes) {
             word.districts |= 1 << UInt32(index)
         }
+
         for (index, texts) in index.towns.enumerated() where texts.contains(bytes) { word.towns |= 1 << UInt32(index) }
         word.stations = index.stations.map { stations in
             var mask: UInt8 = 0
             for (index, texts) in stations.enumerated() where texts.contains(bytes) { mask |= 1 << UInt8(index) }
             return mask
         }
+
         return word
     }
 
-    /// Everything that can be searched for, in lower case, as bytes.
+    /// All texts that can be searched for, in lower case, as bytes.
     private struct Index {
         let categories = Category.all.map { kind in
             ([kind.japanese, kind.english] + kind.keywords).map { Array($0.lowercased().utf8) }
@@ -106,7 +115,7 @@ extension UInt32 {
 }
 
 extension [UInt8] {
-    /// Whether `part` stands somewhere within. Texts are short.
+    /// Returns `true` when these bytes hold `part`. Both are short.
     func contains(_ part: [UInt8]) -> Bool {
         guard let first = part.first, part.count <= count else { return false }
         for start in 0...(count - part.count) where self[start] == first {

@@ -1,15 +1,16 @@
-/// The words that names and addresses are made of. All invented, so that no real place is described.
+/// The words that names and addresses are made of. All are invented, so that no real place is described.
 enum Lexicon {
     struct Word: Sendable {
         let japanese: String
         let kana: String
         let english: String
+
         init(_ japanese: String, _ kana: String, _ english: String) {
             (self.japanese, self.kana, self.english) = (japanese, kana, english)
         }
     }
 
-    /// In front of a restaurant's name; an index is stored in 5 bits.
+    /// The beginnings of restaurants' names. A place stores an index in 5 bits.
     static let heads: [Word] = [
         Word("炭火焼鳥と個室", "すみびやきとりとこしつ", "Charcoal"), Word("個室居酒屋", "こしついざかや", "Private Room"),
         Word("海鮮酒場", "かいせんさかば", "Seafood"), Word("隠れ家ダイニング", "かくれがだいにんぐ", "Hideaway"),
@@ -27,7 +28,7 @@ enum Lexicon {
         Word("ＴＨＥ　", "ざ　", "The"),
     ]
 
-    /// The name itself; an index is stored in 6 bits.
+    /// The names themselves. A place stores an index in 6 bits.
     static let cores: [Word] = [
         Word("まる福", "まるふく", "Marufuku"), Word("とり助", "とりすけ", "Torisuke"), Word("さくら庵", "さくらあん", "Sakura-an"),
         Word("彩", "いろどり", "Irodori"), Word("月の舟", "つきのふね", "Tsuki no Fune"), Word("風見鶏", "かざみどり", "Kazamidori"),
@@ -53,7 +54,7 @@ enum Lexicon {
         Word("壱番館", "いちばんかん", "Ichibankan"),
     ]
 
-    /// Quarters; an index is stored in 5 bits.
+    /// The quarters of towns.
     static let districts: [Word] = [
         Word("栄町", "さかえちょう", "Sakaecho"), Word("本町", "ほんちょう", "Honcho"), Word("緑町", "みどりちょう", "Midoricho"),
         Word("新町", "しんまち", "Shinmachi"), Word("桜台", "さくらだい", "Sakuradai"), Word("旭町", "あさひちょう", "Asahicho"),
@@ -64,7 +65,7 @@ enum Lexicon {
         Word("南台", "みなみだい", "Minamidai"),
     ]
 
-    /// Hours as prose, as shops write them.
+    /// Opening hours in prose, as shops write them.
     static let openings = [
         "月～日、祝日、祝前日: 17:00～翌0:00 （料理L.O. 23:00 ドリンクL.O. 23:30）",
         "月～金、祝前日: 11:30～14:30 （料理L.O. 14:00）17:00～23:00 （料理L.O. 22:00）土、日、祝日: 11:30～22:30 （料理L.O. 21:30）",

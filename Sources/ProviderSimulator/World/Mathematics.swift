@@ -6,11 +6,11 @@
     import Darwin
 #endif
 
-/// The C library's functions under names that tell what is meant.
+/// Functions of the C library under names that say what they do.
 enum Mathematics {
     static func logarithm(_ number: Double) -> Double { log(number) }
     static func exponential(_ number: Double) -> Double { exp(number) }
     static func squareRoot(_ number: Double) -> Double { number.squareRoot() }
-    /// Of degrees.
+    /// Returns the cosine of an angle in degrees.
     static func cosine(_ degrees: Double) -> Double { cos(degrees * (Double.pi / 180)) }
 }

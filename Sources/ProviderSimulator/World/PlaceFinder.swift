@@ -1,12 +1,12 @@
 /// A place that a search found.
 struct Hit {
-    /// Metres, squared.
+    /// The square of the distance in metres.
     let distance: Double
     let cell: Cell
     let place: SimulatedPlace
 }
 
-/// Where and what to search.
+/// The area to search, and the conditions for a place to be found.
 struct PlaceQuery {
     enum Area {
         case circle(latitude: Double, longitude: Double, radius: Double)
@@ -17,56 +17,63 @@ struct PlaceQuery {
     var area: Area
     var order = Order.distance
     var categories = Category.everything
-    /// Come first; the others follow (New's `includedType` without `strictTypeFiltering`).
+    /// The categories whose places come first; 0 for none. (In Google Places (New), `includedType` without
+    /// `strictTypeFiltering`.)
     var preferred: Category.Mask = 0
-    /// A text that every place must match.
+    /// The words that every place must match.
     var keyword: KeywordMatch?
-    /// Hot Pepper's flags that must be set.
+    /// The conditions of Hot Pepper's that must hold (`HotpepperFlag`).
     var features: UInt32 = 0
-    /// Anything else, asked last.
+    /// Any other condition, which is asked last.
     var condition: ((SimulatedPlace, Cell) -> Bool)?
+    /// True to find only places that Hot Pepper lists.
     var isHotpepper = false
 
-    /// No farther than so many metres from the middle: no provider hands out more than this holds, and a search over
-    /// 50 km would look at 30,000 cells. (Legacy shrinks its circle by itself too, where places are dense.)
+    /// The largest distance from the middle in metres. A circle of this size holds more places than any provider hands out,
+    /// and a search over 50 km would look at 30,000 cells.
     static let reach = 3200.0
-    /// One degree of latitude in metres, on the sphere that distances are computed on (mean radius 6,371,008.8 m).
+    /// The length of one degree of latitude in metres, on a sphere with the earth's mean radius, 6,371,008.8 m.
     static let metresPerDegree = 111_195.08
 }
 
-/// Finds places around a spot. Keeps its memory from one search to the next. Confined to one event loop.
+/// Finds places in an area. Confined to one event loop.
 final class PlaceFinder {
     private struct Candidate {
         let distance: Double
+        /// The number that candidates are sorted by, the smallest first.
         let rank: Double
+        /// An index of the cells that were looked at.
         let cell: Int
         let index: Int
     }
-    /// Memory for candidates, kept from one search to the next.
+    /// An empty array, whose memory is kept from one search to the next.
     private var spare: [Candidate] = []
     private let world: World
 
     init(world: World) { self.world = world }
 
-    /// - Returns: the hits from the `start`th on (0-based), at most `count`, and how many there are in all.
+    /// Returns at most `count` hits, from the one at index `start` on, and the number of all hits.
     func find(_ query: PlaceQuery, start: Int, count: Int) -> (hits: [Hit], total: Int) {
-        // Taken out for the time of the search: access to a local is not checked at run time.
+        // The array is a local variable during the search, because access to a property is checked at run time.
         var (candidates, cells) = (spare, [Cell]())
         spare = []
         defer { spare = candidates }
         candidates.removeAll(keepingCapacity: true)
-        let frame = Frame(query.area)
-        for row in frame.rows {
-            for column in frame.columns {
-                guard frame.touches(row, column) else { continue }
+
+        let area = SearchArea(query.area)
+        for row in area.rows {
+            for column in area.columns {
+                guard area.touches(row: row, column: column) else { continue }
                 let cell = world.cell(CellID(row: row, column: column))
                 let before = candidates.count
-                collect(from: cell, number: cells.count, query, frame, into: &candidates)
+                collect(from: cell, number: cells.count, matching: query, in: area, into: &candidates)
                 if candidates.count > before { cells.append(cell) }
             }
         }
+
         let total = candidates.count
         guard start < total, count > 0 else { return ([], total) }
+
         let end = min(start + count, total)
         keepFirst(end, of: &candidates)
         candidates.sort { ($0.rank, $0.cell, $0.index) < ($1.rank, $1.cell, $1.index) }
@@ -76,32 +83,36 @@ final class PlaceFinder {
                 distance: found.distance, cell: cell,
                 place: query.isHotpepper ? cell.shops[found.index] : cell.places[found.index])
         }
+
         return (hits, total)
     }
 
     @inline(__always)
     private func collect(
-        from cell: Cell, number: Int, _ query: PlaceQuery, _ frame: Frame, into candidates: inout [Candidate]
+        from cell: Cell, number: Int, matching query: PlaceQuery, in area: SearchArea,
+        into candidates: inout [Candidate]
     ) {
         let places = query.isHotpepper ? cell.shops : cell.places
         let (categories, features) = (query.categories, query.features)
         let isPlain = query.keyword == nil && query.condition == nil && query.order == .distance && query.preferred == 0
+
         for index in places.indices {
             let place = places[index]
             guard categories >> UInt32(place.category) & 1 == 1, place.features & features == features,
-                let distance = frame.distance(place)
+                let distance = area.distance(to: place)
             else { continue }
+
             var rank = distance
             if !isPlain {
-                if let keyword = query.keyword, !keyword.matches(place, cell) { continue }
+                if let keyword = query.keyword, !keyword.matches(place, in: cell) { continue }
                 if let condition = query.condition, !condition(place, cell) { continue }
-                rank = self.rank(place, distance, query)
+                rank = self.rank(of: place, distance: distance, in: query)
             }
             candidates.append(Candidate(distance: distance, rank: rank, cell: number, index: index))
         }
     }
 
-    private func rank(_ place: SimulatedPlace, _ distance: Double, _ query: PlaceQuery) -> Double {
+    private func rank(of place: SimulatedPlace, distance: Double, in query: PlaceQuery) -> Double {
         let preferred = query.preferred == 0 || query.preferred >> UInt32(place.category) & 1 == 1
         let base =
             switch query.order {
@@ -113,29 +124,35 @@ final class PlaceFinder {
         return preferred ? base : base + 1e12
     }
 
-    /// Drops what surely is not among the first `count`: sorting a thousand would cost more than all the rest.
+    /// Drops candidates that cannot be among the first `count`. Sorting a thousand of them would cost more than all the rest
+    /// of a search.
     private func keepFirst(_ count: Int, of candidates: inout [Candidate]) {
         guard candidates.count > count * 2 + 32 else { return }
+
         var (low, high) = (Double.infinity, -Double.infinity)
         for candidate in candidates {
             low = min(low, candidate.rank)
             high = max(high, candidate.rank)
         }
+
         guard high > low else { return }
+
         let scale = 255.999 / (high - low)
         var shares = [Int](repeating: 0, count: 256)
         for candidate in candidates { shares[Int((candidate.rank - low) * scale)] += 1 }
+
         var (limit, sum) = (0, 0)
         while sum < count {
             sum += shares[limit]
             limit += 1
         }
+
         candidates.removeAll { Int(($0.rank - low) * scale) >= limit }
     }
 }
 
-/// The cells of a search's area, and the way to measure in it.
-private struct Frame {
+/// The area of a search: the cells that it touches, and the distances in it.
+private struct SearchArea {
     let rows: ClosedRange<Int>
     let columns: ClosedRange<Int>
     private let area: PlaceQuery.Area
@@ -148,6 +165,7 @@ private struct Frame {
     init(_ area: PlaceQuery.Area) {
         self.area = area
         let (up, right): (Double, Double)
+
         switch area {
         case .circle(let latitude, let longitude, let radius):
             (self.latitude, self.longitude) = (latitude, longitude)
@@ -165,14 +183,15 @@ private struct Frame {
             up = max(0, min((north - south) / 2 * PlaceQuery.metresPerDegree, PlaceQuery.reach))
             right = min(width / 2 * PlaceQuery.metresPerDegree * narrow, PlaceQuery.reach)
         }
+
         metresPerDegreeEast = PlaceQuery.metresPerDegree * max(Mathematics.cosine(latitude), 0.01)
         let (tall, wide) = (up / PlaceQuery.metresPerDegree, right / metresPerDegreeEast)
         rows = CellID.row(latitude - tall)...CellID.row(latitude + tall)
         columns = CellID.column(longitude - wide)...CellID.column(longitude + wide)
     }
 
-    /// Whether a cell may hold places of the area: corners of a circle's square do not.
-    func touches(_ row: Int, _ column: Int) -> Bool {
+    /// Returns `true` when a cell may hold places of the area. The corners of a circle's square do not.
+    func touches(row: Int, column: Int) -> Bool {
         let south = Double(row) / CellID.perDegree - 90 - latitude
         let west = Double(column) / CellID.perDegree - 180 - longitude
         let size = 1 / CellID.perDegree
@@ -181,9 +200,9 @@ private struct Frame {
         return y * y + x * x <= limit
     }
 
-    /// Metres, squared; `nil` outside the area.
+    /// Returns the square of the distance in metres; `nil` outside the area.
     @inline(__always)
-    func distance(_ place: SimulatedPlace) -> Double? {
+    func distance(to place: SimulatedPlace) -> Double? {
         let y = (place.latitude - latitude) * PlaceQuery.metresPerDegree
         let x = east(place.longitude) * metresPerDegreeEast
         let distance = y * y + x * x
@@ -200,7 +219,7 @@ private struct Frame {
         return (east >= west ? east - west : east - west + 360) / 2 * metresPerDegreeEast
     }
 
-    /// Degrees east of the middle, the short way round.
+    /// Returns the degrees from the middle to the east, the short way round the world.
     @inline(__always)
     private func east(_ longitude: Double) -> Double {
         let difference = longitude - self.longitude

@@ -1,23 +1,24 @@
-/// Place ids of the providers' shapes that hold where their place is: details need no index, and overlapping searches
-/// agree. An id of another seed is unknown.
+/// Place ids in the shapes of the providers' ids. An id holds the position of its place, so that details need no index, and
+/// overlapping searches agree. An id of another seed is unknown.
 struct PlaceIDs: Sendable {
+    /// The position of a place: its cell, and its slot in that cell.
     struct Place: Hashable {
         let cell: CellID
         let slot: Int
     }
 
-    /// At most so many places in a cell; Hot Pepper's nine digits hold no more.
+    /// The largest number of places in a cell. Hot Pepper's ids of nine digits have room for no more.
     static let slots = 30
-    /// The town itself, one per cell, in front of a search's answer now and then.
+    /// The slot of the town itself, which now and then stands in front of a search's answer.
     static let localitySlot = 31
-    /// Latitude 20...46, longitude 122...154.
+    /// The cells of latitudes 20...46 and longitudes 122...154.
     static let hotpepperRows = 22_000..<27_200
     static let hotpepperColumns = 60_400..<66_800
 
-    /// The largest prime below 10^9; more than there are slots (998,400,000).
+    /// The largest prime below 10^9, which is more than the number of slots (998,400,000).
     private static let modulus: UInt64 = 999_999_937
     private static let factor: UInt64 = 387_420_489  // any number below the modulus; this one is 3^18
-    private static let inverse = power(factor, modulus - 2)  // by Fermat
+    private static let inverse = power(factor, exponent: modulus - 2)  // by Fermat
     private static let multiplier: UInt64 = 0xD134_2543_DE82_EF95  // odd, so it has an inverse
     private static let multiplierInverse = oddInverse(multiplier)
 
@@ -25,7 +26,7 @@ struct PlaceIDs: Sendable {
 
     // MARK: Hot Pepper
 
-    /// "J" and nine digits.
+    /// Returns an id of Hot Pepper's shape: "J" and nine digits.
     func hotpepperID(_ place: Place) -> String {
         let row = place.cell.row - Self.hotpepperRows.lowerBound
         let column = place.cell.column - Self.hotpepperColumns.lowerBound
@@ -34,6 +35,7 @@ struct PlaceIDs: Sendable {
         return "J" + String(repeating: "0", count: 9 - digits.count) + digits
     }
 
+    /// Finds the position of a Hot Pepper id; `nil` for an id of another shape or without a place.
     func hotpepperPlace(_ id: some StringProtocol) -> Place? {
         guard id.first == "J", id.utf8.count == 10, let digits = UInt64(id.dropFirst()), digits < Self.modulus else {
             return nil
@@ -51,7 +53,7 @@ struct PlaceIDs: Sendable {
 
     // MARK: Google
 
-    /// Two words, as in the ids that look like "ChIJ...": 27 characters of base64 over three tags and 16 bytes.
+    /// Returns an id of Google's shape, "ChIJ...": 27 characters of base64 over three tags and two words of 8 bytes.
     func googleID(_ place: Place) -> String {
         let (first, second) = words(place)
         return Base64URL.encode([0x0A, 0x12, 0x09] + first.bytes + [0x11] + second.bytes)
@@ -59,27 +61,34 @@ struct PlaceIDs: Sendable {
 
     enum Lookup {
         case place(Place)
-        /// Of the right shape, but no place has it.
+        /// The id has the right shape, but no place has it.
         case unknown
-        /// No id at all.
+        /// The text is no id.
         case malformed
     }
 
+    /// Finds the position of a Google id.
     func googlePlace(_ id: some StringProtocol) -> Lookup {
         guard id.utf8.count == 27, let bytes = Base64URL.decode(id), bytes.count == 20 else { return .malformed }
         guard bytes[0] == 0x0A, bytes[1] == 0x12, bytes[2] == 0x09, bytes[11] == 0x11 else { return .malformed }
-        guard let place = place(UInt64(bytes: bytes[3..<11]), UInt64(bytes: bytes[12..<20])) else { return .unknown }
+        guard let place = place(ofWords: (UInt64(bytes: bytes[3..<11]), UInt64(bytes: bytes[12..<20]))) else {
+            return .unknown
+        }
         return .place(place)
     }
 
+    /// Returns the two words of a place's Google id.
     func words(_ place: Place) -> (UInt64, UInt64) {
         let packed = place.cell.key << 5 | UInt64(place.slot)
         let first = (packed ^ mixed(seed) >> 26) &* Self.multiplier
         return (first, mixed(first ^ seed))
     }
 
-    func place(_ first: UInt64, _ second: UInt64) -> Place? {
+    /// Finds the position of the two words of a Google id; `nil` when no place has them.
+    func place(ofWords words: (UInt64, UInt64)) -> Place? {
+        let (first, second) = words
         guard second == mixed(first ^ seed) else { return nil }
+
         let packed = first &* Self.multiplierInverse ^ mixed(seed) >> 26
         let (row, column) = (packed >> 22, packed >> 5 & 0x1FFFF)
         guard row < CellID.rows, column < CellID.columns else { return nil }
@@ -88,7 +97,7 @@ struct PlaceIDs: Sendable {
 
     // MARK: Arithmetic
 
-    private static func power(_ base: UInt64, _ exponent: UInt64) -> UInt64 {
+    private static func power(_ base: UInt64, exponent: UInt64) -> UInt64 {
         var (result, base, exponent) = (1 as UInt64, base, exponent)
         while exponent > 0 {
             if exponent & 1 == 1 { result = result * base % modulus }
@@ -98,7 +107,7 @@ struct PlaceIDs: Sendable {
         return result
     }
 
-    /// Newton's iteration: each step doubles the number of right bits.
+    /// Returns the inverse of an odd number, modulo 2^64, by Newton's iteration: each step doubles the number of right bits.
     private static func oddInverse(_ number: UInt64) -> UInt64 {
         var inverse = number
         for _ in 0..<6 { inverse = inverse &* (2 &- number &* inverse) }
@@ -107,8 +116,10 @@ struct PlaceIDs: Sendable {
 }
 
 extension UInt64 {
+    /// The eight bytes, the lowest first.
     var bytes: [UInt8] { (0..<8).map { UInt8(truncatingIfNeeded: self >> ($0 * 8)) } }
 
+    /// Reads at most eight bytes, the lowest first.
     init(bytes: some Collection<UInt8>) {
         self = 0
         for (index, byte) in bytes.enumerated() { self |= UInt64(byte) << (index * 8) }

@@ -1,16 +1,16 @@
-/// The language of an answer: Japanese, or English for all others.
+/// The language of an answer. Any language but Japanese gets English.
 enum PlaceLanguage: UInt32, Sendable {
     case japanese = 0
     case english = 1
 
-    /// - Parameter tag: BCP 47; only `ja` and `ja-...` are Japanese.
+    /// - Parameter tag: a BCP 47 tag, of which only `ja` and `ja-...` are Japanese.
     init(_ tag: String?) {
         let isJapanese = tag.map { $0 == "ja" || $0.hasPrefix("ja-") || $0 == "JA" } ?? false
         self = isJapanese ? .japanese : .english
     }
 }
 
-/// What is written about a place: names, addresses, numbers. The same for every provider.
+/// The texts about a place: names, addresses, numbers. They are the same for every provider.
 struct PlaceText {
     let place: SimulatedPlace
     let cell: Cell
@@ -39,7 +39,7 @@ struct PlaceText {
         "\(head.kana)\(core.kana)　\(place.hash >> 7 & 3 == 0 ? station.japanese : "")てん"
     }
 
-    /// As Hot Pepper gives it: now and then with an emoji, or a blank at the end.
+    /// The name as Hot Pepper gives it: now and then with an emoji, or with a blank at the end.
     var hotpepperName: String {
         var numbers = place.numbers(.name)
         switch numbers.next(below: 100) {
@@ -50,18 +50,20 @@ struct PlaceText {
         }
     }
 
-    /// As Google gives it. Names stay in the local language where there is no translation.
+    /// Returns the name as Google gives it, and its language. A name without a translation stays in the local language.
     func googleName(_ language: PlaceLanguage) -> (text: String, language: String) {
         if place.kind.primaryType == "locality" {
             return language == .japanese && isInJapan ? (town.city.japanese, "ja") : (town.city.english, "en")
         }
+
         var numbers = place.numbers(.name)
-        let throwOfDice = numbers.next(below: 200)
-        if throwOfDice == 0 {
+        let oddity = numbers.next(below: 200)
+        if oddity == 0 {
             let text = numbers.pick(Lexicon.rightToLeft)
             return (text, text.unicodeScalars.first.map { $0.value < 0x600 } ?? false ? "iw" : "ar")
         }
-        let mark = throwOfDice < 4 ? " " + numbers.pick(Lexicon.emoji) : ""
+
+        let mark = oddity < 4 ? " " + numbers.pick(Lexicon.emoji) : ""
         let isTranslated = numbers.percent(65)
         if isInJapan, language == .japanese || !isTranslated { return (japaneseName + mark, "ja") }
         return (englishName + mark, "en")
@@ -74,7 +76,7 @@ struct PlaceText {
         return (1 + numbers.next(below: 6), 1 + numbers.next(below: 30), 1 + numbers.next(below: 20))
     }
 
-    /// Half- and full-width digits mixed, as shops write them.
+    /// The address as Hot Pepper gives it, with half- and full-width digits mixed, as shops write them.
     var hotpepperAddress: String {
         var numbers = place.numbers(.texts)
         let (chome, block, house) = self.block
@@ -92,6 +94,7 @@ struct PlaceText {
         return town.postal + "-" + String(repeating: "0", count: 4 - last.count) + last
     }
 
+    /// Returns the whole address as Google gives it.
     func address(_ language: PlaceLanguage) -> String {
         if place.kind.primaryType == "locality" { return googleName(language).text }
         guard isInJapan else { return "\(block.block) \(district.english) Street, \(town.city.english)" }
@@ -100,7 +103,7 @@ struct PlaceText {
             : "\(vicinity(.english)), \(town.prefecture.english) \(postalCode), Japan"
     }
 
-    /// Without country and prefecture.
+    /// Returns the address without country and prefecture.
     func vicinity(_ language: PlaceLanguage) -> String {
         let (chome, block, house) = self.block
         guard isInJapan else { return "\(block) \(district.english) Street" }
@@ -116,13 +119,13 @@ struct PlaceText {
 
     // MARK: Numbers
 
-    /// Digits only; invented: 0000 does not exist as an exchange.
+    /// The telephone number, digits only. It is invented: no exchange has the number 0000.
     var phoneDigits: String {
         var numbers = place.numbers(.contact)
         return "030000" + String(1000 + numbers.next(below: 9000))
     }
 
-    /// The coordinate in decimal notation with seven places at most, zeros left out.
+    /// Returns a coordinate in decimal notation, with at most seven places and without zeros at the end.
     static func decimal(e7 value: Int32) -> String {
         let magnitude = value.magnitude
         let (whole, fraction) = magnitude.quotientAndRemainder(dividingBy: 10_000_000)

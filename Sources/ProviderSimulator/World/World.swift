@@ -1,18 +1,19 @@
 internal import NIOCore
 
-/// All places there are: a pure function of the seed. Keeps the cells used last, up to a number of bytes.
-/// Confined to one event loop.
+/// All places that there are, which follow from the seed alone. It keeps the cells that were used last, up to a number of
+/// bytes. Confined to one event loop.
 final class World {
     let seed: UInt64
     let ids: PlaceIDs
-    /// Two generations: what was not used while one filled up goes. Cheaper than a list of uses.
+    // The cells are kept in two generations. When the young one is full, cells of the old one that were not used meanwhile
+    // are dropped. That is cheaper than a list in the order of use.
     private var young: [UInt64: Cell] = [:]
     private var old: [UInt64: Cell] = [:]
     private var youngBytes = 0
     private var oldBytes = 0
     private let generationBytes: Int
 
-    /// At most what `init` was given, rounded up to 2 MB; cells that are in use elsewhere aside.
+    /// The bytes that are kept: at most what `init` was given, rounded up to 2 MB, without cells that are in use elsewhere.
     var cachedBytes: Int { youngBytes + oldBytes }
 
     init(seed: UInt64, cacheBytes: Int) {
@@ -21,6 +22,7 @@ final class World {
         generationBytes = max(cacheBytes / 2, 1 << 20)
     }
 
+    /// Returns a cell, which is made when it is not kept.
     func cell(_ id: CellID) -> Cell {
         let key = id.key
         if let cell = young[key] { return cell }
@@ -30,7 +32,7 @@ final class World {
         return cell
     }
 
-    /// The place of an id, wherever it is.
+    /// Returns the place at a position with its cell; `nil` when there is none.
     func place(_ place: PlaceIDs.Place) -> (Cell, SimulatedPlace)? {
         let cell = cell(place.cell)
         if place.slot == PlaceIDs.localitySlot {
@@ -40,9 +42,11 @@ final class World {
         return (cell, cell.places[place.slot])
     }
 
-    /// What `render` made of this place the first time.
-    func fragment(_ cell: Cell, _ place: SimulatedPlace, _ rendering: UInt32, _ render: () -> ByteBuffer) -> ByteBuffer
-    {
+    /// Returns the fragment that `render` made of a place the first time.
+    /// - Parameter rendering: a number for the way in which the place is rendered: provider, language, members.
+    func fragment(
+        of place: SimulatedPlace, in cell: Cell, rendering: UInt32, render: () -> ByteBuffer
+    ) -> ByteBuffer {
         let key = UInt64(rendering) << 8 | UInt64(place.slot)
         if let fragment = cell.fragments[key] { return fragment }
         let fragment = render()
@@ -51,6 +55,7 @@ final class World {
         return fragment
     }
 
+    /// Drops all cells with their fragments.
     func forgetAll() {
         (young, old, youngBytes, oldBytes) = ([:], [:], 0, 0)
     }

@@ -2,15 +2,15 @@ internal import JSON
 internal import NIOCore
 internal import NIOHTTP1
 
-/// Hot Pepper Gourmet: search, shop search and masters.
+/// Answers requests to Hot Pepper Gourmet: search, shop search and the lists of codes ("masters").
 struct HotpepperAPI {
-    let workshop: Workshop
+    let resources: LoopResources
     let request: IncomingRequest
 
     private var query: QueryParameters { request.query }
     private var format: Format { Format(request.query) }
 
-    /// XML unless asked for otherwise.
+    /// The format of an answer: XML unless the request asks for another.
     enum Format {
         case xml, json
         case jsonp(String)
@@ -34,7 +34,7 @@ struct HotpepperAPI {
     }
 
     func reply() -> Reply {
-        guard request.method == .GET else { return Reply.page(405, "Method Not Allowed") }
+        guard request.method == .GET else { return Reply.page(405, title: "Method Not Allowed") }
         switch request.endpoint {
         case .gourmet: return gourmet()
         case .shop: return shop()
@@ -46,46 +46,50 @@ struct HotpepperAPI {
 
     private func gourmet() -> Reply {
         guard let page = page(largest: 100, usual: 10) else { return refused }
-        if query.has("id") { return shops(withIDs: query.list("id", limit: 20), page) }
-        guard var search = HotpepperQuery(query, workshop) else { return refused }
+        if query.has("id") { return shops(withIDs: query.list("id", limit: 20), page: page) }
+
+        guard var search = HotpepperQuery(query, resources: resources) else { return refused }
         search.places.isHotpepper = true
-        let (hits, total) = workshop.finder.find(search.places, start: page.start - 1, count: page.count)
+        let (hits, total) = resources.finder.find(search.places, start: page.start - 1, count: page.count)
         return answer(hits.map { ($0.cell, $0.place) }, total: total, start: page.start)
     }
 
-    /// The only "details" call there is.
-    private func shops(withIDs ids: [Substring], _ page: (start: Int, count: Int)) -> Reply {
+    /// Finds shops by their ids, which is all that Hot Pepper has for details.
+    private func shops(withIDs ids: [Substring], page: (start: Int, count: Int)) -> Reply {
         let found = ids.compactMap { id -> (Cell, SimulatedPlace)? in
-            guard let place = workshop.world.ids.hotpepperPlace(id), let found = workshop.world.place(place) else {
+            guard let place = resources.world.ids.hotpepperPlace(id), let found = resources.world.place(place) else {
                 return nil
             }
             return found.1.isListedByHotpepper ? found : nil
         }
+
         let shown = found.dropFirst(page.start - 1).prefix(page.count)
         return answer(Array(shown), total: found.count, start: page.start)
     }
 
     private func answer(_ shops: [(Cell, SimulatedPlace)], total: Int, start: Int) -> Reply {
-        let style = HotpepperShop.Style(query, isOld: workshop.configuration.oldVersions)
+        let style = HotpepperShop.Style(query, isOld: resources.configuration.oldVersions)
         let fragments = shops.map { cell, place in
-            workshop.world.fragment(cell, place, style.rendering) {
-                HotpepperShop(text: PlaceText(place: place, cell: cell), ids: workshop.world.ids).render(style)
+            resources.world.fragment(of: place, in: cell, rendering: style.rendering) {
+                HotpepperShop(text: PlaceText(place: place, cell: cell), ids: resources.world.ids).render(in: style)
             }
         }
+
         let head =
             "{\"results\":{\"api_version\":\"\(style.version)\",\"results_available\":\(total),"
             + "\"results_returned\":\"\(shops.count)\",\"results_start\":\(start),\"shop\":["
-        let body = workshop.join(head, fragments, separator: ",", "]}}")
-        return Self.format(body, format, outcome: shops.isEmpty ? "empty" : "ok")
+        let body = resources.join(fragments, head: head, separator: ",", tail: "]}}")
+        return Self.reply(body, in: format, outcome: shops.isEmpty ? "empty" : "ok")
     }
 
     // MARK: Shop search
 
-    /// By name or telephone; more than 30 hits are an error, not a page.
+    /// Finds shops by name or telephone number. More than 30 hits are an error, not a page.
     private func shop() -> Reply {
         guard let page = page(largest: 30, usual: 30) else { return refused }
         guard let text = query["keyword"] ?? query["tel"], !text.isEmpty else { return refused }
-        let match = query.has("keyword") ? workshop.keyword(text, lenient: false) : nil
+
+        let match = query.has("keyword") ? resources.keyword(text, lenient: false) : nil
         let town = Town.all[match?.town ?? 0]
         var search = PlaceQuery(
             area: .circle(latitude: town.latitude, longitude: town.longitude, radius: PlaceQuery.reach))
@@ -93,21 +97,24 @@ struct HotpepperAPI {
         if !query.has("keyword") {
             search.condition = { place, cell in PlaceText(place: place, cell: cell).phoneDigits == text }
         }
-        let (hits, total) = workshop.finder.find(search, start: page.start - 1, count: page.count)
+
+        let (hits, total) = resources.finder.find(search, start: page.start - 1, count: page.count)
         guard total <= 30 else {
             return Self.error(code: 3000, message: "該当する店舗が多すぎます。条件を絞り込んでください。", format: format)
         }
+
         let fragments = hits.map { hit in
-            workshop.world.fragment(hit.cell, hit.place, HotpepperShop.Style.searchRendering) {
-                HotpepperShop(text: PlaceText(place: hit.place, cell: hit.cell), ids: workshop.world.ids)
+            resources.world.fragment(of: hit.place, in: hit.cell, rendering: HotpepperShop.Style.searchRendering) {
+                HotpepperShop(text: PlaceText(place: hit.place, cell: hit.cell), ids: resources.world.ids)
                     .renderForShopSearch()
             }
         }
+
         let head =
             "{\"results\":{\"api_version\":\"1.20\",\"results_available\":\(total),"
             + "\"results_returned\":\"\(hits.count)\",\"results_start\":\(page.start),\"shop\":["
-        let body = workshop.join(head, fragments, separator: ",", "]}}")
-        return Self.format(body, format, outcome: hits.isEmpty ? "empty" : "ok")
+        let body = resources.join(fragments, head: head, separator: ",", tail: "]}}")
+        return Self.reply(body, in: format, outcome: hits.isEmpty ? "empty" : "ok")
     }
 
     // MARK: Masters
@@ -115,14 +122,14 @@ struct HotpepperAPI {
     private func master() -> Reply {
         let parts = request.path.split(separator: "/")
         guard parts.count == 3, let list = HotpepperMasters(query: query).render(String(parts[1])) else {
-            return Reply.page(404, "Not Found")
+            return Reply.page(404, title: "Not Found")
         }
-        return Self.format(workshop.allocator.buffer(bytes: list), format, outcome: "ok")
+        return Self.reply(resources.allocator.buffer(bytes: list), in: format, outcome: "ok")
     }
 
     // MARK: Parts
 
-    /// - Returns: `nil` when one of them is no number from 1 on.
+    /// Reads the page that is asked for; `nil` when one of its parameters is no number from 1 on.
     private func page(largest: Int, usual: Int) -> (start: Int, count: Int)? {
         guard let start = number("start", usual: 1), let count = number("count", usual: usual) else { return nil }
         return (start, min(count, largest))
@@ -138,16 +145,18 @@ struct HotpepperAPI {
         Self.error(code: 3000, message: "検索条件が正しくありません。条件を一つ以上、正しい形式で指定してください。", format: format)
     }
 
+    /// Makes an answer without shops.
     static func nothing(format: Format) -> Reply {
-        Self.format(
+        Self.reply(
             ByteBuffer(
                 string: "{\"results\":{\"api_version\":\"1.30\",\"results_available\":0,\"results_returned\":\"0\","
-                    + "\"results_start\":1,\"shop\":[]}}"), format, outcome: "empty")
+                    + "\"results_start\":1,\"shop\":[]}}"), in: format, outcome: "empty")
     }
 
-    /// Hot Pepper has no error for too many requests: HTTP 429 stands for whatever its front end would do.
-    static func error(_ error: ProviderError, _ hint: RetryHint?, format: Format) -> Reply {
-        guard error.hotpepperCode != 0 else { return Reply.page(429, "Too Many Requests", retryAfter: hint) }
+    /// Makes the answer that reports `error`. Hot Pepper has no error for too many requests, so HTTP 429 stands for whatever
+    /// its front end would do.
+    static func error(_ error: ProviderError, hint: RetryHint?, format: Format) -> Reply {
+        guard error.hotpepperCode != 0 else { return Reply.page(429, title: "Too Many Requests", retryAfter: hint) }
         let message =
             switch error.hotpepperCode {
             case 1000: "サーバ障害が発生しました。時間をおいて再度お試しください。"
@@ -162,18 +171,18 @@ struct HotpepperAPI {
 
     private static func error(code: Int, message: String, format: Format) -> Reply {
         let json = "{\"results\":{\"api_version\":\"1.26\",\"error\":[{\"code\":\(code),\"message\":\"\(message)\"}]}}"
-        return Self.format(ByteBuffer(string: json), format, outcome: "error-\(code)")
+        return Self.reply(ByteBuffer(string: json), in: format, outcome: "error-\(code)")
     }
 
-    private static func format(_ json: ByteBuffer, _ format: Format, outcome: String) -> Reply {
+    private static func reply(_ json: ByteBuffer, in format: Format, outcome: String) -> Reply {
         switch format {
-        case .json: return Reply(Reply.javascript, json, outcome: outcome)
-        case .xml: return Reply(Reply.xml, XMLText.from(Array(json.readableBytesView)), outcome: outcome)
+        case .json: return Reply(Reply.javascript, body: json, outcome: outcome)
+        case .xml: return Reply(Reply.xml, body: XMLText.from(Array(json.readableBytesView)), outcome: outcome)
         case .jsonp(let name):
             var body = ByteBuffer(string: "\(name)(")
             body.writeImmutableBuffer(json)
             body.writeStaticString(");")
-            return Reply(Reply.javascript, body, outcome: outcome)
+            return Reply(Reply.javascript, body: body, outcome: outcome)
         }
     }
 }

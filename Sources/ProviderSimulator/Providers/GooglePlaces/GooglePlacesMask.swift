@@ -1,16 +1,17 @@
-/// A field mask of Google's new API, checked.
-final class NewMask {
+/// A field mask of Google Places (New) that was checked.
+final class GooglePlacesMask {
     enum Call { case nearby, text, details }
 
-    /// What of each place is wanted; `nil`: nothing of them.
+    /// The members of each place that are asked for; `nil` when none are.
     let places: FieldMask?
     let wantsPageToken: Bool
     let wantsSearchURI: Bool
-    /// Tells rendered fragments apart. Below 2^20.
+    /// A number below 2^20 that tells fragments apart which were rendered with different masks.
     let number: UInt32
 
-    /// - Parameter text: the mask as it came.
-    init(_ text: String, _ call: Call, number: UInt32) throws(Refusal) {
+    /// Checks a mask as it came.
+    /// - Throws: `InvalidArgument` that names the first path which the call's answer does not have.
+    init(_ text: String, for call: Call, number: UInt32) throws(InvalidArgument) {
         self.number = number
         let paths = text.split(separator: ",", omittingEmptySubsequences: false)
         if paths == ["*"] {
@@ -18,6 +19,7 @@ final class NewMask {
             (wantsPageToken, wantsSearchURI) = (call == .text, call == .text)
             return
         }
+
         var (wanted, token, uri) = ([Substring](), false, false)
         for path in paths {
             guard call != .details else {
@@ -30,26 +32,28 @@ final class NewMask {
             case "searchUri" where call == .text: uri = true
             case "routingSummaries", "contextualContents": break
             default:
-                guard path.hasPrefix("places.") else { throw Self.refusal(path) }
+                guard path.hasPrefix("places.") else { throw Self.unknownPath(path) }
                 wanted.append(try Self.checked(path.dropFirst("places.".count), in: path))
             }
         }
+
         places = wanted.isEmpty ? nil : FieldMask(paths: wanted)
         (wantsPageToken, wantsSearchURI) = (token, uri)
     }
 
-    private static func checked(_ path: Substring, in whole: Substring) throws(Refusal) -> Substring {
+    private static func checked(_ path: Substring, in whole: Substring) throws(InvalidArgument) -> Substring {
         guard let first = path.split(separator: ".", omittingEmptySubsequences: false).first, fields.contains(first)
-        else { throw refusal(whole) }
+        else { throw unknownPath(whole) }
         return path
     }
 
-    private static func refusal(_ path: Substring) -> Refusal {
-        Refusal(
+    private static func unknownPath(_ path: Substring) -> InvalidArgument {
+        InvalidArgument(
             message: "Error expanding 'fields' parameter. Cannot find matching fields for path '\(path.prefix(100))'.",
             field: String(path.prefix(100)))
     }
 
+    /// The members of a place.
     private static let fields = Set(
         """
         name id displayName types primaryType primaryTypeDisplayName googleMapsTypeLabel nationalPhoneNumber

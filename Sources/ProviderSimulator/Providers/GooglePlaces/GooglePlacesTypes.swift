@@ -1,5 +1,5 @@
-/// The place types that Google's new API takes in a request. Others are refused.
-enum NewTypes {
+/// The place types that Google Places (New) takes in a request. It refuses others.
+enum GooglePlacesTypes {
     static let all = Set(
         """
         car_dealer car_rental car_repair car_wash electric_vehicle_charging_station gas_station parking rest_stop

@@ -1,20 +1,20 @@
 internal import JSON
 
-/// Hot Pepper's yes/no conditions, in the order of `SimulatedPlace.features`.
+/// Hot Pepper's yes/no conditions. The order of the cases is the order of the bits in `SimulatedPlace.features`.
 enum HotpepperFlag: String, CaseIterable {
-    // Two of three shops have the first eight, a quarter the others.
+    // About two of three shops have each of the first eight, a quarter of the shops each of the others.
     case wifi, course, privateRoom = "private_room", card, nonSmoking = "non_smoking", lunch, child, charter
     case wedding, freeDrink = "free_drink", freeFood = "free_food", horigotatsu, tatami, cocktail, shochu, sake, wine,
         ktai, parking, barrierFree = "barrier_free"
     case sommelier, nightView = "night_view", openAir = "open_air", show, equipment, karaoke, band, tv, midnight,
         midnightMeal = "midnight_meal", english, pet
 
-    /// By name.
+    /// The bit of each condition in `SimulatedPlace.features`, by the condition's name.
     static let bits = Dictionary(
         uniqueKeysWithValues: allCases.enumerated().map { ($0.element.rawValue, UInt32(1) << UInt32($0.offset)) })
 }
 
-/// The lists of codes.
+/// Writes Hot Pepper's lists of codes ("masters").
 struct HotpepperMasters {
     let query: QueryParameters
 
@@ -34,76 +34,70 @@ struct HotpepperMasters {
     ]
     static let specialCategories: [Entry] = [("SPA1", "季節の特集"), ("SPB1", "シーン別特集"), ("SPC1", "空間で選ぶ")]
 
-    /// - Parameter name: as in the path.
-    /// - Returns: `nil`: there is no such list.
+    /// Writes the list of this name, filtered by the query; `nil` when there is no such list.
+    /// - Parameter name: the name as it stands in the path.
     func render(_ name: String) -> [UInt8]? {
         switch name {
         case "genre":
-            return list(name, Category.all.compactMap(\.genre).map { entry($0, []) }, codes: 2)
-        case "budget": return list(name, Self.budgets.map { entry($0, []) }, codes: 20)
-        case "credit_card": return list(name, Self.creditCards.map { entry($0, []) }, codes: 20)
-        case "special_category": return list(name, Self.specialCategories.map { entry($0, []) }, codes: 20)
+            return list(name, of: Category.all.compactMap(\.genre).map { Line(own: $0) }, maxCodes: 2)
+        case "budget": return list(name, of: Self.budgets.map { Line(own: $0) }, maxCodes: 20)
+        case "credit_card": return list(name, of: Self.creditCards.map { Line(own: $0) }, maxCodes: 20)
+        case "special_category": return list(name, of: Self.specialCategories.map { Line(own: $0) }, maxCodes: 20)
         case "special":
-            return list(
-                name,
-                Self.specials.map { special in
-                    let parent = Self.specialCategories.filter { $0.code == special.category }
-                    return entry((special.code, special.name), parent.map { ("special_category", $0) })
-                }, codes: 20)
+            let lines = Self.specials.map { special in
+                let parents = Self.specialCategories.filter { $0.code == special.category }
+                return Line(
+                    own: (special.code, special.name), parents: parents.map { (name: "special_category", entry: $0) })
+            }
+            return list(name, of: lines, maxCodes: 20)
         case "large_service_area", "service_area", "large_area", "middle_area", "small_area":
-            return list(name, areas(name), codes: name == "middle_area" || name == "small_area" ? 5 : 3)
+            let isSmall = name == "middle_area" || name == "small_area"
+            return list(name, of: areas(ofLevel: name), maxCodes: isSmall ? 5 : 3)
         default: return nil
         }
     }
 
+    /// One line of a list: a code, and the codes above it.
     private struct Line {
-        let own: Entry
-        let parents: [(name: StaticString, entry: Entry)]
+        var own: Entry
+        var parents: [(name: StaticString, entry: Entry)] = []
     }
 
-    private func entry(_ own: Entry, _ parents: [(StaticString, Entry)]) -> Line {
-        Line(own: own, parents: parents.map { (name: $0.0, entry: $0.1) })
-    }
-
-    private func areas(_ level: String) -> [Line] {
+    /// Returns the areas of one level, each once.
+    private func areas(ofLevel level: String) -> [Line] {
         var lines: [Line] = []
         for (index, town) in Town.all.enumerated() where index != Town.elsewhere {
-            let largeService = (town.largeService.code, town.largeService.name)
-            let service = (town.service.code, town.service.name)
-            let (large, middle) = ((town.large.code, town.large.name), (town.middle.code, town.middle.name))
-            switch level {
-            case "large_service_area": lines.append(entry(largeService, []))
-            case "service_area": lines.append(entry(service, [("large_service_area", largeService)]))
-            case "large_area":
-                lines.append(entry(large, [("service_area", service), ("large_service_area", largeService)]))
-            case "middle_area":
-                lines.append(
-                    entry(
-                        middle,
-                        [("large_area", large), ("service_area", service), ("large_service_area", largeService)]))
-            default:
-                for district in Lexicon.districts.indices {
-                    let small = Town.smallArea(town: index, district: district)
-                    lines.append(
-                        entry(
-                            (small.code, small.name),
-                            [
-                                ("middle_area", middle), ("large_area", large), ("service_area", service),
-                                ("large_service_area", largeService),
-                            ]))
-                }
+            // From the smallest level up, so that the parents of a level are those behind it.
+            let levels: [(name: StaticString, area: Town.Area)] = [
+                ("middle_area", town.middle), ("large_area", town.large), ("service_area", town.service),
+                ("large_service_area", town.largeService),
+            ]
+            let entries = levels.map { (name: $0.name, entry: ($0.area.code, $0.area.name) as Entry) }
+
+            if let own = entries.firstIndex(where: { $0.name.description == level }) {
+                lines.append(Line(own: entries[own].entry, parents: Array(entries[(own + 1)...])))
+                continue
+            }
+            for district in Lexicon.districts.indices {
+                let small = Town.smallArea(town: index, district: district)
+                lines.append(Line(own: (small.code, small.name), parents: entries))
             }
         }
+
         var seen: Set<String> = []
         return lines.filter { seen.insert($0.own.code).inserted }
     }
 
-    private func list(_ name: String, _ all: [Line], codes limit: Int) -> [UInt8] {
-        let own = query.list(["genre", "budget", "credit_card"].contains(name) ? "code" : name, limit: limit)
+    /// Filters a list as the query says and writes the page that is asked for.
+    /// - Parameter maxCodes: the number of codes that one filter may name; more are ignored.
+    private func list(_ name: String, of all: [Line], maxCodes: Int) -> [UInt8] {
+        let isCalledCode = ["genre", "budget", "credit_card"].contains(name)
+        let codes = query.list(isCalledCode ? "code" : name, limit: maxCodes)
         var lines = all
-        if !own.isEmpty { lines = lines.filter { line in own.contains { $0 == line.own.code } } }
+        if !codes.isEmpty { lines = lines.filter { line in codes.contains { $0 == line.own.code } } }
+
         for parent in ["large_service_area", "service_area", "large_area", "middle_area"] where parent != name {
-            let wanted = query.list(parent, limit: limit)
+            let wanted = query.list(parent, limit: maxCodes)
             guard !wanted.isEmpty else { continue }
             lines = lines.filter { line in
                 line.parents.contains { upper in
@@ -111,14 +105,17 @@ struct HotpepperMasters {
                 }
             }
         }
+
         if let keyword = query["keyword"], !keyword.isEmpty { lines = lines.filter { $0.own.name.contains(keyword) } }
+
         let start = max(Int(query["start"] ?? "") ?? 1, 1)
         let count = max(Int(query["count"] ?? "") ?? 1000, 0)
-        return write(name, Array(lines.dropFirst(min(start - 1, lines.count)).prefix(count)), total: lines.count, start)
+        let page = Array(lines.dropFirst(min(start - 1, lines.count)).prefix(count))
+        return write(page, as: name, start: start, total: lines.count)
     }
 
-    /// The counts behind the list, as recordings of masters have them.
-    private func write(_ name: String, _ lines: [Line], total: Int, _ start: Int) -> [UInt8] {
+    /// Writes a list. The counts stand behind it, as in recordings of these lists.
+    private func write(_ lines: [Line], as name: String, start: Int, total: Int) -> [UInt8] {
         var json = JSONWriter(capacity: 8192)
         json.beginObject()
         json.key("results")
@@ -136,6 +133,7 @@ struct HotpepperMasters {
             }
             json.endObject()
         }
+
         json.endArray()
         json.member("results_available", total)
         json.member("results_returned", String(lines.count))
@@ -147,6 +145,7 @@ struct HotpepperMasters {
 }
 
 extension JSONWriter {
+    /// Writes `{"code": ..., "name": ...}`.
     mutating func codeAndName(_ entry: (code: String, name: String)) {
         beginObject()
         member("code", entry.code)
@@ -156,7 +155,7 @@ extension JSONWriter {
 }
 
 extension SimulatedPlace {
-    /// 0 = has a coupon.
+    /// 0 for a shop with a coupon, 1 for one without.
     var couponFlag: Int { Int(hash >> 11 & 1) }
 
     var creditCards: [HotpepperMasters.Entry] {

@@ -1,53 +1,63 @@
-/// A gourmet search's conditions, as the reference has them.
+/// Reads the parameters of a gourmet search.
 struct HotpepperQuery {
+    /// The search that the parameters ask for.
     var places: PlaceQuery
 
-    /// Metres by `range`, 1...5.
+    /// The radius in metres for each `range`, 1...5.
     static let ranges = [300.0, 500, 1000, 2000, 3000]
 
-    /// - Returns: `nil` when a condition is missing or cannot be read: error 3000.
-    init?(_ query: QueryParameters, _ workshop: Workshop) {
+    /// Fails, for error 3000, when a parameter is missing or cannot be read.
+    init?(_ query: QueryParameters, resources: LoopResources) {
         guard Self.starred.contains(where: { query[$0].map { !$0.isEmpty } ?? false }) else { return nil }
-        let match = query["keyword"].flatMap { workshop.keyword($0, lenient: false) }
+
+        let match = query["keyword"].flatMap { resources.keyword($0, lenient: false) }
         let isPlain = query.hasOnly(Self.plain)
         let areas = isPlain ? AreaCodes() : AreaCodes(query)
-        let spot: (latitude: Double, longitude: Double, radius: Double)
+
         if query.has("lat") || query.has("lng") {
-            guard let latitude = Self.degrees(query["lat"], 90), let longitude = Self.degrees(query["lng"], 180) else {
-                return nil
-            }
-            guard let range = Int(query["range"] ?? "3"), (1...5).contains(range) else { return nil }
-            let world = query["datum"] == "tokyo" ? Datum.world(latitude, longitude) : (latitude, longitude)
-            spot = (world.0, world.1, Self.ranges[range - 1])
+            guard let circle = Self.circle(query) else { return nil }
+            places = PlaceQuery(area: circle)
         } else {
-            // A search without position looks at the first town that it means.
+            // A search without a position looks around the first town that it names.
             let town = Town.all[areas.town ?? match?.town ?? 0]
-            spot = (town.latitude, town.longitude, 3000)
+            places = PlaceQuery(area: .circle(latitude: town.latitude, longitude: town.longitude, radius: 3000))
         }
-        places = PlaceQuery(
-            area: .circle(latitude: spot.latitude, longitude: spot.longitude, radius: spot.radius))
+
         places.keyword = match
         places.categories = Self.genres(query)
         places.order = Self.order(query)
         if isPlain { return }
+
         for pair in query.pairs where pair.value == "1" {
             if let bit = HotpepperFlag.bits[pair.name] { places.features |= bit }
         }
-        places.condition = Self.condition(query, areas)
+
+        places.condition = Self.condition(query, areas: areas)
     }
 
-    /// Most searches have no other parameters: then no other need be looked for.
+    private static func circle(_ query: QueryParameters) -> PlaceQuery.Area? {
+        guard let latitude = degrees(query["lat"], limit: 90), let longitude = degrees(query["lng"], limit: 180),
+            let range = Int(query["range"] ?? "3"), (1...5).contains(range)
+        else { return nil }
+
+        let isTokyo = query["datum"] == "tokyo"
+        let position =
+            isTokyo ? Datum.world(fromTokyo: (latitude, longitude)) : (latitude: latitude, longitude: longitude)
+        return .circle(latitude: position.latitude, longitude: position.longitude, radius: ranges[range - 1])
+    }
+
+    /// The parameters of most searches. When there are no others, no others are looked for.
     private static let plain: Set<String> = [
         "key", "format", "lat", "lng", "range", "count", "start", "order", "datum", "keyword", "genre",
     ]
 
-    /// At least one of these must be there.
+    /// The parameters of which at least one must be there.
     private static let starred = [
         "lat", "lng", "keyword", "large_service_area", "service_area", "large_area", "middle_area", "small_area",
         "special", "special_or",
     ]
 
-    private static func degrees(_ text: String?, _ limit: Double) -> Double? {
+    private static func degrees(_ text: String?, limit: Double) -> Double? {
         guard let text, let number = Double(text), abs(number) <= limit else { return nil }
         return number
     }
@@ -58,34 +68,54 @@ struct HotpepperQuery {
         return Category.mask { kind in kind.genre.map { genre in codes.contains { $0 == genre.code } } ?? false }
     }
 
-    /// With a position, only 4 overrides the distance.
+    /// Reads the order. With a position, places come by distance unless the order is 4.
     private static func order(_ query: QueryParameters) -> PlaceQuery.Order {
         let order = query["order"]
         if query.has("lat") { return order == "4" ? .prominence : .distance }
         return order == "1" ? .kana : order == "2" ? .category : order == "3" ? .distance : .prominence
     }
 
-    /// What is asked seldom, place by place.
+    /// Combines the parameters that are asked for seldom into one test of a place; `nil` when there are none.
     private static func condition(
-        _ query: QueryParameters, _ areas: AreaCodes
+        _ query: QueryParameters, areas: AreaCodes
     ) -> ((SimulatedPlace, Cell) -> Bool)? {
-        var tests: [(SimulatedPlace, Cell) -> Bool] = []
-        if areas.town != nil || areas.isUnknown { tests.append { _, cell in areas.contains(cell) } }
+        let tests = areaTests(areas) + shopTests(query) + specialTests(query) + textTests(query)
+        guard !tests.isEmpty else { return nil }
+        return { place, cell in tests.allSatisfy { $0(place, cell) } }
+    }
+
+    private typealias Test = (SimulatedPlace, Cell) -> Bool
+
+    private static func areaTests(_ areas: AreaCodes) -> [Test] {
+        areas.town != nil || areas.isUnknown ? [{ _, cell in areas.contains(cell) }] : []
+    }
+
+    private static func shopTests(_ query: QueryParameters) -> [Test] {
+        var tests: [Test] = []
         let budgets = query.list("budget", limit: 2).compactMap { code in
             HotpepperMasters.budgets.firstIndex { $0.code == code }
         }
+
         if query.has("budget") { tests.append { place, _ in budgets.contains(place.budget) } }
         if let people = query["party_capacity"].flatMap({ Int($0) }) {
             tests.append { place, _ in place.partyCapacity ?? 0 >= people }
         }
-        // Inverted against every other flag: 0 = with, 1 = without coupon.
+
+        // Unlike every other flag, 0 means with a coupon and 1 without.
         if let coupon = query["ktai_coupon"] {
             tests.append { place, _ in place.couponFlag == (coupon == "1" ? 1 : 0) }
         }
+
         let cards = query.list("credit_card")
         if !cards.isEmpty {
             tests.append { place, _ in cards.allSatisfy { code in place.creditCards.contains { $0.code == code } } }
         }
+
+        return tests
+    }
+
+    private static func specialTests(_ query: QueryParameters) -> [Test] {
+        var tests: [Test] = []
         for (name, isAny) in [
             ("special", false), ("special_or", true), ("special_category", false), ("special_category_or", true),
         ] {
@@ -97,12 +127,10 @@ struct HotpepperQuery {
                 return isAny ? codes.contains { own.contains($0) } : codes.allSatisfy { own.contains($0) }
             }
         }
-        tests += textTests(query)
-        guard !tests.isEmpty else { return nil }
-        return { place, cell in tests.allSatisfy { $0(place, cell) } }
+        return tests
     }
 
-    private static func textTests(_ query: QueryParameters) -> [(SimulatedPlace, Cell) -> Bool] {
+    private static func textTests(_ query: QueryParameters) -> [Test] {
         let members: [(String, @Sendable (PlaceText) -> String)] = [
             ("name", { $0.hotpepperName }), ("name_kana", { $0.kana }),
             ("name_any", { $0.hotpepperName + "\n" + $0.kana }), ("address", { $0.hotpepperAddress }),
@@ -115,12 +143,13 @@ struct HotpepperQuery {
     }
 }
 
-/// The areas that a search names; values beyond each list's limit are dropped, as the reference says.
+/// The areas that a search names. Values beyond the limit of each list are dropped, as the reference says.
 private struct AreaCodes {
     private var districts: Set<Int> = []
     private var towns: [Int] = []
+    /// True when the search names areas and none of them exists.
     private(set) var isUnknown = false
-    /// The first one meant.
+    /// The first town that is meant; an index of `Town.all`.
     var town: Int? { towns.first }
 
     init() {}
@@ -142,6 +171,7 @@ private struct AreaCodes {
                     districts.insert(district)
                 }
             }
+
             isUnknown = towns.isEmpty
         }
     }
@@ -151,17 +181,24 @@ private struct AreaCodes {
     }
 }
 
-/// The old Japanese datum. The usual linear formulas; good to a few metres.
+/// Converts positions between the world's datum and the old Japanese one, with the usual linear formulas, which are good to
+/// a few metres.
 enum Datum {
-    static func world(_ latitude: Double, _ longitude: Double) -> (Double, Double) {
-        (
+    static func world(
+        fromTokyo position: (latitude: Double, longitude: Double)
+    ) -> (latitude: Double, longitude: Double) {
+        let (latitude, longitude) = position
+        return (
             latitude - 0.00010695 * latitude + 0.000017464 * longitude + 0.0046017,
             longitude - 0.000046038 * latitude - 0.000083043 * longitude + 0.010040
         )
     }
 
-    static func tokyo(_ latitude: Double, _ longitude: Double) -> (Double, Double) {
-        (
+    static func tokyo(
+        fromWorld position: (latitude: Double, longitude: Double)
+    ) -> (latitude: Double, longitude: Double) {
+        let (latitude, longitude) = position
+        return (
             latitude + 0.00010696 * latitude - 0.000017467 * longitude - 0.0046020,
             longitude + 0.000046047 * latitude + 0.000083049 * longitude - 0.010041
         )

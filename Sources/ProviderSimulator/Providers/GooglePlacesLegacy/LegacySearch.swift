@@ -1,6 +1,6 @@
 internal import NIOCore
 
-/// A search of the legacy API: what its parameters or its page token say.
+/// A search of Google's older API, read from its parameters or from its page token.
 struct LegacySearch {
     var latitude = 0.0
     var longitude = 0.0
@@ -12,57 +12,82 @@ struct LegacySearch {
     var isOpenNow = false
     var prices = 0...4
     var isText = false
-    /// Results before this page's, 0, 20 or 40.
+    /// The number of results on the pages before: 0, 20 or 40.
     var offset = 0
-    /// Of the request that began it, for what differs from search to search.
+    /// A number made from the first page's position, which decides about everything that differs from search to search.
     var salt: UInt64 = 0
 
     static let pageSize = 20
+    /// The number of results on all pages together.
     static let limit = 60
 
     // MARK: Parameters
 
-    /// - Returns: `nil` for INVALID_REQUEST.
-    init?(_ query: QueryParameters, isText: Bool, workshop: Workshop) {
+    /// Reads the parameters of a first page. Fails for INVALID_REQUEST.
+    init?(_ query: QueryParameters, isText: Bool, resources: LoopResources) {
         self.isText = isText
         keyword = (isText ? query["query"] : query["keyword"] ?? query["name"]) ?? ""
-        // Of `a|b` only the first counts; `a,b` is no type at all and is ignored.
+
+        // Only the first type of `a|b` counts. `a,b` is no type at all and is ignored.
         type = String(query["type"]?.split(separator: "|").first ?? "")
         if type.contains(",") || type.hasPrefix("fault:") { type = "" }
         language = query["language"] ?? ""
         isOpenNow = query.has("opennow")
         isByDistance = query["rankby"] == "distance"
+
         let prices = (Int(query["minprice"] ?? "0") ?? -1, Int(query["maxprice"] ?? "4") ?? -1)
         guard prices.0 >= 0, prices.1 <= 4, prices.0 <= prices.1 else { return nil }
+
         self.prices = prices.0...prices.1
-        let location = query["location"]
-        if let location {
-            guard let spot = Self.spot(location) else { return nil }
-            (latitude, longitude) = spot
+
+        let hasLocation = query.has("location")
+        if hasLocation {
+            guard let position = Self.position(query["location"] ?? "") else { return nil }
+            (latitude, longitude) = position
         }
+
         let radius = query["radius"].map { Double($0) ?? -1 }
-        if let radius, !(radius > 0) { return nil }  // "nan" is a number too
-        if isText {
-            guard !keyword.isEmpty || !type.isEmpty else { return nil }
-            if location == nil {
-                let town = Town.all[workshop.keyword(keyword, lenient: true)?.town ?? 0]
-                (latitude, longitude) = (town.latitude, town.longitude)
-            }
-            self.radius = min(radius ?? 50_000, 50_000)
-        } else {
-            guard location != nil else { return nil }
-            if isByDistance {
-                guard radius == nil, !keyword.isEmpty || !type.isEmpty else { return nil }
-                self.radius = 50_000
-            } else {
-                guard let radius else { return nil }
-                self.radius = min(radius, 50_000)  // larger ones are cut without a word
-            }
-        }
+        if let radius, !(radius > 0) { return nil }  // written so that "nan" fails too
+
+        let isAccepted =
+            isText
+            ? completeTextSearch(hasLocation: hasLocation, radius: radius, resources: resources)
+            : completeNearbySearch(hasLocation: hasLocation, radius: radius)
+        guard isAccepted else { return nil }
+
         salt = mixed(UInt64(bitPattern: Int64(latitude * 1e6)) ^ UInt64(bitPattern: Int64(longitude * 1e6)) << 20)
     }
 
-    static func spot(_ text: String) -> (Double, Double)? {
+    /// Sets the area of a text search. Without a location it is the town that the text names.
+    private mutating func completeTextSearch(hasLocation: Bool, radius: Double?, resources: LoopResources) -> Bool {
+        guard !keyword.isEmpty || !type.isEmpty else { return false }
+
+        if !hasLocation {
+            let town = Town.all[resources.keyword(keyword, lenient: true)?.town ?? 0]
+            (latitude, longitude) = (town.latitude, town.longitude)
+        }
+        self.radius = min(radius ?? Self.maxRadius, Self.maxRadius)
+        return true
+    }
+
+    /// Sets the radius of a nearby search, which needs a location, and either a radius or the order by distance.
+    private mutating func completeNearbySearch(hasLocation: Bool, radius: Double?) -> Bool {
+        guard hasLocation else { return false }
+
+        if isByDistance {
+            guard radius == nil, !keyword.isEmpty || !type.isEmpty else { return false }
+            self.radius = Self.maxRadius
+        } else {
+            guard let radius else { return false }
+            self.radius = min(radius, Self.maxRadius)
+        }
+        return true
+    }
+
+    /// The largest radius in metres. A larger one is reduced without an error.
+    private static let maxRadius = 50_000.0
+
+    private static func position(_ text: String) -> (latitude: Double, longitude: Double)? {
         let parts = text.split(separator: ",", omittingEmptySubsequences: false)
         guard parts.count == 2, let latitude = Double(parts[0].filter { $0 != " " }),
             let longitude = Double(parts[1].filter { $0 != " " })
@@ -73,29 +98,33 @@ struct LegacySearch {
 
     // MARK: Places
 
-    func places(_ workshop: Workshop) -> PlaceQuery {
+    /// Returns the places that the search asks for.
+    func placeQuery(with resources: LoopResources) -> PlaceQuery {
         var places = PlaceQuery(area: .circle(latitude: latitude, longitude: longitude, radius: radius))
         places.order = isByDistance ? .distance : .prominence
-        places.keyword = workshop.keyword(keyword, lenient: isText)
+        places.keyword = resources.keyword(keyword, lenient: isText)
         if !type.isEmpty {
-            // An unsupported type is as good as none.
+            // A type that Google does not know is ignored.
             let mask = Category.mask(ofType: type)
-            places.categories = mask != 0 ? mask : NewTypes.all.contains(type) ? 0 : Category.everything
+            places.categories = mask != 0 ? mask : GooglePlacesTypes.all.contains(type) ? 0 : Category.everything
         }
-        // Without keyword, permanently closed places are left out.
+
+        // A search without keyword leaves permanently closed places out.
         let (hidesClosed, needsOpen, prices) = (keyword.isEmpty, isOpenNow, prices)
         places.condition = { place, _ in
             if hidesClosed, place.status == .closedForGood { return false }
             if needsOpen, place.openNow != true || place.status != .operational { return false }
             return prices == 0...4 || place.priceLevel.map { prices.contains($0) } ?? false
         }
+
         return places
     }
 
     // MARK: Page tokens
 
-    /// The whole search, so that nothing need be kept: all other parameters of the next request are ignored.
-    /// Unreadable to those who would guess, like the real ones.
+    /// Makes the token of the next page. It holds the whole search, so the simulator keeps nothing, and all other parameters
+    /// of the next request are ignored. It is unreadable, like the real ones.
+    /// - Parameter now: the time in nanoseconds, on the clock that `read` is given.
     func token(seed: UInt64, now: UInt64) -> String {
         let flags = (isByDistance ? "d" : "") + (isOpenNow ? "o" : "") + (isText ? "t" : "")
         let text = [
@@ -111,19 +140,25 @@ struct LegacySearch {
 
     enum Reading {
         case search(LegacySearch)
-        case spoilt
+        /// The token was changed, or is of another world.
+        case damaged
+        /// The token is not valid yet.
         case tooEarly
     }
 
+    /// Reads a page token.
+    /// - Parameter delay: the age from which on a token is valid.
     static func read(_ token: String, seed: UInt64, now: UInt64, delay: Duration) -> Reading {
-        guard token.utf8.count <= 8192, let bytes = Base64URL.decode(token), bytes.count > 12 else { return .spoilt }
+        guard token.utf8.count <= 8192, let bytes = Base64URL.decode(token), bytes.count > 12 else { return .damaged }
         var check = Fingerprint()
         check.combine(bytes[12...])
-        guard UInt64(bytes: bytes[4..<12]) == mixed(check.value ^ seed) else { return .spoilt }
+        guard UInt64(bytes: bytes[4..<12]) == mixed(check.value ^ seed) else { return .damaged }
         var stream = HashStream(seed ^ 0x70_6B_65)
         let text = String(decoding: bytes[12...].map { $0 ^ UInt8(truncatingIfNeeded: stream.next()) }, as: UTF8.self)
         let parts = text.split(separator: "\u{1}", maxSplits: 10, omittingEmptySubsequences: false).map(String.init)
-        guard parts.count == 11, let issued = UInt64(parts[0]), let search = LegacySearch(parts) else { return .spoilt }
+        guard parts.count == 11, let issued = UInt64(parts[0]), let search = LegacySearch(parts) else {
+            return .damaged
+        }
         let age = Duration.milliseconds(Int64(clamping: now / 1_000_000) - Int64(clamping: issued))
         return age < delay ? .tooEarly : .search(search)
     }

@@ -1,8 +1,8 @@
 internal import JSON
 internal import NIOCore
 
-/// An error of Google's new API in full.
-struct NewError {
+/// An error of Google Places (New) with all its details.
+struct GooglePlacesError {
     let code: Int
     let status: String
     let message: String
@@ -15,7 +15,7 @@ struct NewError {
         (self.code, self.status, self.message, self.field) = (code, status, message, field)
     }
 
-    init(_ error: ProviderError, _ hint: RetryHint?) {
+    init(_ error: ProviderError, hint: RetryHint?) {
         (code, status, reason, quotaLimit) = (error.code, error.status, error.reason, error.quotaLimit)
         retrySeconds = hint?.seconds
         message =
@@ -34,6 +34,7 @@ struct NewError {
             }
     }
 
+    /// The answer that reports the error.
     var reply: Reply {
         var json = JSONWriter(capacity: 1024)
         json.beginObject()
@@ -45,20 +46,21 @@ struct NewError {
         if reason != nil || field != nil || retrySeconds != nil {
             json.key("details")
             json.beginArray()
-            writeReason(&json)
-            writeField(&json)
-            writeRetry(&json)
+            writeReason(to: &json)
+            writeField(to: &json)
+            writeRetry(to: &json)
             json.endArray()
         }
         json.endObject()
         json.endObject()
-        var body = JSONLayout.new.lay(json.finish())
+        var body = JSONLayout.googlePlaces.lay(json.finish())
         body.writeStaticString("\n")
-        return Reply(Reply.json, body, status: code, outcome: status)
+        return Reply(Reply.json, body: body, status: code, outcome: status)
     }
 
-    private func writeReason(_ json: inout JSONWriter) {
+    private func writeReason(to json: inout JSONWriter) {
         guard let reason else { return }
+
         json.beginObject()
         json.member("@type", "type.googleapis.com/google.rpc.ErrorInfo")
         json.member("reason", reason)
@@ -73,9 +75,11 @@ struct NewError {
             json.member("quota_limit_value", "600")
             json.member("quota_location", "global")
         }
+
         json.endObject()
         json.endObject()
         guard reason == "API_KEY_INVALID" else { return }
+
         json.beginObject()
         json.member("@type", "type.googleapis.com/google.rpc.LocalizedMessage")
         json.member("locale", "en-US")
@@ -83,7 +87,7 @@ struct NewError {
         json.endObject()
     }
 
-    private func writeField(_ json: inout JSONWriter) {
+    private func writeField(to json: inout JSONWriter) {
         guard let field else { return }
         json.beginObject()
         json.member("@type", "type.googleapis.com/google.rpc.BadRequest")
@@ -97,7 +101,7 @@ struct NewError {
         json.endObject()
     }
 
-    private func writeRetry(_ json: inout JSONWriter) {
+    private func writeRetry(to json: inout JSONWriter) {
         guard let retrySeconds else { return }
         json.beginObject()
         json.member("@type", "type.googleapis.com/google.rpc.RetryInfo")

@@ -1,14 +1,14 @@
 internal import JSON
 internal import NIOCore
 
-/// A place as Hot Pepper describes it.
+/// Writes a place as Hot Pepper describes it.
 struct HotpepperShop {
     let text: PlaceText
     let ids: PlaceIDs
 
     private var place: SimulatedPlace { text.place }
 
-    /// Which of its shapes an answer has.
+    /// The options of a request that change how shops are written.
     struct Style {
         let isLite: Bool
         let hasCreditCards: Bool
@@ -17,7 +17,7 @@ struct HotpepperShop {
         let isOld: Bool
 
         init(_ query: QueryParameters, isOld: Bool) {
-            // A literal + arrives as a blank.
+            // A + that was not percent-encoded arrives as a blank.
             let types = query["type"]?.split { $0 == "+" || $0 == " " || $0 == "," } ?? []
             isLite = types.contains("lite")
             hasCreditCards = types.contains("credit_card")
@@ -28,13 +28,13 @@ struct HotpepperShop {
 
         var version: String { isOld ? "1.20" : "1.30" }
 
-        /// Tells rendered fragments apart.
+        /// A number that tells fragments apart which were rendered in different styles.
         var rendering: UInt32 {
             0x1000_0000 | (isLite ? 1 : 0) | (hasCreditCards ? 2 : 0) | (hasSpecials ? 4 : 0) | (isTokyoDatum ? 8 : 0)
         }
         static let searchRendering: UInt32 = 0x1000_0010
 
-        /// What `type=lite` leaves, and what it leaves against the reference.
+        /// The members that `type=lite` leaves. Some of them are left although the reference says otherwise.
         static let lite = FieldMask(
             paths: [
                 "id", "name", "address", "lat", "lng", "genre.name", "genre.catch", "catch", "access", "urls.pc",
@@ -42,14 +42,14 @@ struct HotpepperShop {
             ])
     }
 
-    func render(_ style: Style) -> ByteBuffer {
+    func render(in style: Style) -> ByteBuffer {
         var json = JSONWriter(capacity: 4096)
-        write(style, &json)
+        write(in: style, to: &json)
         let bytes = style.isLite ? Style.lite.applied(to: json.finish()) : json.finish()
         return (style.isOld ? JSONLayout.hotpepperOld : .hotpepper).lay(bytes)
     }
 
-    /// Shop search has but the head of it.
+    /// Writes the few members that a shop search gives.
     func renderForShopSearch() -> ByteBuffer {
         var json = JSONWriter(capacity: 512)
         json.beginObject()
@@ -73,40 +73,41 @@ struct HotpepperShop {
     private var id: String { ids.hotpepperID(PlaceIDs.Place(cell: text.cell.id, slot: Int(place.slot))) }
     private var page: String { "https://www.hotpepper.jp/str\(id)/?vos=nhppalsa000016" }
 
-    private func write(_ style: Style, _ json: inout JSONWriter) {
+    private func write(in style: Style, to json: inout JSONWriter) {
         var numbers = place.numbers(.listing)
         json.beginObject()
         json.member("id", id)
         json.member("name", text.hotpepperName)
-        json.member("logo_image", picture(&numbers, "69", mayBeMissing: true))
+        json.member("logo_image", picture(using: &numbers, size: "69", mayBeMissing: true))
         json.member("name_kana", text.kana)
         json.member("address", text.hotpepperAddress)
         json.member("station_name", numbers.percent(4) ? "" : text.station.japanese)
-        json.number("ktai_coupon", String(place.couponFlag), style.isOld)
-        writeAreas(&json)
-        writePosition(style, &json)
-        writeGenre(&numbers, &json)
-        writeBudget(&numbers, &json)
+        json.number("ktai_coupon", digits: String(place.couponFlag), asText: style.isOld)
+        writeAreas(to: &json)
+        writePosition(in: style, to: &json)
+        writeGenre(using: &numbers, to: &json)
+        writeBudget(using: &numbers, to: &json)
         json.member("catch", numbers.pick(Lexicon.catches))
-        json.number("capacity", String(place.capacity), style.isOld)
-        writeAccess(&numbers, &json)
-        writeLinks(style, &numbers, &json)
+        json.number("capacity", digits: String(place.capacity), asText: style.isOld)
+        writeAccess(using: &numbers, to: &json)
+        writeLinks(in: style, using: &numbers, to: &json)
         json.member("open", numbers.pick(Lexicon.openings))
         json.member("close", numbers.pick(Lexicon.closings))
         if let party = place.partyCapacity {
-            json.number("party_capacity", String(party), style.isOld)
+            json.number("party_capacity", digits: String(party), asText: style.isOld)
         } else {
             json.member("party_capacity", "")
         }
+
         json.member("other_memo", numbers.pick(Lexicon.memos))
         json.member("shop_detail_memo", numbers.pick(Lexicon.memos))
         json.member("budget_memo", numbers.percent(60) ? "お通し代：\(330 + numbers.next(below: 4) * 55)円" : "")
-        writeFeatures(&numbers, &json)
-        writeExtras(style, &numbers, &json)
+        writeFeatures(using: &numbers, to: &json)
+        writeExtras(in: style, using: &numbers, to: &json)
         json.endObject()
     }
 
-    private func writeAreas(_ json: inout JSONWriter) {
+    private func writeAreas(to json: inout JSONWriter) {
         let town = text.town
         let small = Town.smallArea(town: text.cell.town, district: text.cell.district)
         let areas: [(StaticString, Town.Area)] = [
@@ -119,17 +120,17 @@ struct HotpepperShop {
         }
     }
 
-    private func writePosition(_ style: Style, _ json: inout JSONWriter) {
+    private func writePosition(in style: Style, to json: inout JSONWriter) {
         guard style.isTokyoDatum else {
-            // Ten places, as recorded; those behind the seventh are noise.
+            // Recordings have ten decimal places, of which those behind the seventh are noise.
             let noise = String(100 + place.hash >> 4 % 900)
-            json.number("lat", Self.padded(place.latitudeE7) + noise, style.isOld)
-            json.number("lng", Self.padded(place.longitudeE7) + noise, style.isOld)
+            json.number("lat", digits: Self.padded(place.latitudeE7) + noise, asText: style.isOld)
+            json.number("lng", digits: Self.padded(place.longitudeE7) + noise, asText: style.isOld)
             return
         }
-        let (latitude, longitude) = Datum.tokyo(place.latitude, place.longitude)
-        json.number("lat", PlaceText.decimal(e7: Int32(latitude * 1e7)), style.isOld)
-        json.number("lng", PlaceText.decimal(e7: Int32(longitude * 1e7)), style.isOld)
+        let (latitude, longitude) = Datum.tokyo(fromWorld: (place.latitude, place.longitude))
+        json.number("lat", digits: PlaceText.decimal(e7: Int32(latitude * 1e7)), asText: style.isOld)
+        json.number("lng", digits: PlaceText.decimal(e7: Int32(longitude * 1e7)), asText: style.isOld)
     }
 
     private static func padded(_ value: Int32) -> String {
@@ -138,7 +139,7 @@ struct HotpepperShop {
         return text + (places < 0 ? "." : "") + String(repeating: "0", count: 7 - max(places, 0))
     }
 
-    private func writeGenre(_ numbers: inout HashStream, _ json: inout JSONWriter) {
+    private func writeGenre(using numbers: inout HashStream, to json: inout JSONWriter) {
         guard let genre = place.kind.genre else { return }
         json.key("genre")
         json.beginObject()
@@ -152,7 +153,7 @@ struct HotpepperShop {
         json.codeAndName(other)
     }
 
-    private func writeBudget(_ numbers: inout HashStream, _ json: inout JSONWriter) {
+    private func writeBudget(using numbers: inout HashStream, to json: inout JSONWriter) {
         let budget = HotpepperMasters.budgets[place.budget]
         json.key("budget")
         json.beginObject()
@@ -164,7 +165,7 @@ struct HotpepperShop {
         json.endObject()
     }
 
-    private func writeAccess(_ numbers: inout HashStream, _ json: inout JSONWriter) {
+    private func writeAccess(using numbers: inout HashStream, to json: inout JSONWriter) {
         let minutes = 1 + numbers.next(below: 12)
         let exit = 1 + numbers.next(below: 9)
         json.member(
@@ -173,16 +174,17 @@ struct HotpepperShop {
         json.member("mobile_access", numbers.percent(5) ? "" : "\(text.station.japanese)駅\(exit)番出口徒歩\(minutes)分 ")
     }
 
-    private func writeLinks(_ style: Style, _ numbers: inout HashStream, _ json: inout JSONWriter) {
+    private func writeLinks(in style: Style, using numbers: inout HashStream, to json: inout JSONWriter) {
         json.key("urls")
         json.beginObject()
         if style.isOld {
             json.member("mobile", "http://hpr.jp/str\(id)/")
             json.member("qr", "http://hpr.jp/qr/\(id).gif")
         }
+
         json.member("pc", page)
         json.endObject()
-        let picture = picture(&numbers, "")
+        let picture = picture(using: &numbers, size: "")
         json.key("photo")
         json.beginObject()
         json.key("pc")
@@ -199,8 +201,9 @@ struct HotpepperShop {
         json.endObject()
     }
 
-    /// - Parameter size: of the file name; empty: left out with the ending.
-    private func picture(_ numbers: inout HashStream, _ size: String, mayBeMissing: Bool = false) -> String {
+    /// Makes the address of a picture.
+    /// - Parameter size: the size in the file name. When empty, size and ending are left out for the caller to append.
+    private func picture(using numbers: inout HashStream, size: String, mayBeMissing: Bool = false) -> String {
         if mayBeMissing, numbers.percent(6) {
             return "https://imgfp.hotp.jp/SYS/cmn/images/common/diary/custom/m30_img_noimage.gif"
         }
@@ -209,7 +212,7 @@ struct HotpepperShop {
         return size.isEmpty ? base : "\(base)_\(size).jpg"
     }
 
-    private func writeFeatures(_ numbers: inout HashStream, _ json: inout JSONWriter) {
+    private func writeFeatures(using numbers: inout HashStream, to json: inout JSONWriter) {
         json.member("wedding", numbers.pick(Lexicon.memos))
         let flags: [(StaticString, HotpepperFlag, String, String)] = [
             ("course", .course, "あり", "なし"), ("free_drink", .freeDrink, "あり", "なし"),
@@ -225,28 +228,32 @@ struct HotpepperShop {
         for (name, flag, yes, no) in flags where !numbers.percent(3) {
             json.member(name, (place.has(flag) ? yes : no) + numbers.pick(Lexicon.remarks))
         }
+
         json.member("wifi", numbers.percent(20) ? "未確認" : place.has(.wifi) ? "あり" : "なし")
     }
 
-    private func writeExtras(_ style: Style, _ numbers: inout HashStream, _ json: inout JSONWriter) {
+    private func writeExtras(in style: Style, using numbers: inout HashStream, to json: inout JSONWriter) {
         json.key("coupon_urls")
         json.beginObject()
         json.member("pc", "https://www.hotpepper.jp/str\(id)/map/?vos=nhppalsa000016")
         json.member("sp", "https://www.hotpepper.jp/str\(id)/scoupon/?vos=nhppalsa000016")
         json.endObject()
         if numbers.percent(5) {
-            // Leftovers that no reference has.
+            // Now and then there is an empty member that no reference mentions.
             json.key("food")
             json.beginObject()
             json.endObject()
         }
+
         if style.hasCreditCards {
             json.key("credit_card")
             json.beginArray()
             for card in place.creditCards { json.codeAndName(card) }
             json.endArray()
         }
+
         guard style.hasSpecials else { return }
+
         json.key("special")
         json.beginArray()
         for special in place.specials {
@@ -258,15 +265,17 @@ struct HotpepperShop {
             json.member("title", special.name + "★")
             json.endObject()
         }
+
         json.endArray()
     }
 }
 
 extension JSONWriter {
+    /// Writes a number from its digits.
     /// - Parameters:
-    ///   - digits: a number as JSON writes it.
-    ///   - isText: between quotes, as Hot Pepper did.
-    mutating func number(_ name: StaticString, _ digits: String, _ isText: Bool = false) {
+    ///   - digits: the number as JSON writes it.
+    ///   - isText: true to put it between quotes, as Hot Pepper once did.
+    mutating func number(_ name: StaticString, digits: String, asText isText: Bool = false) {
         if isText { return member(name, digits) }
         key(name)
         value(json: Array(digits.utf8).span)

@@ -1,0 +1,50 @@
+internal import JSON
+
+extension GooglePlacesPlace {
+    /// Writes the regular and the current opening hours, where the place has any.
+    func writeHours(to json: inout JSONWriter) {
+        guard let openNow = place.openNow, place.status != .closedForGood, !isFuture else { return }
+        let hours = OpeningHours(place)
+        json.key("regularOpeningHours")
+        json.beginObject()
+        json.member("openNow", openNow)
+        writePeriods(of: hours, isCurrent: false, to: &json)
+        json.endObject()
+        json.key("currentOpeningHours")
+        json.beginObject()
+        json.member("openNow", openNow)
+        writePeriods(of: hours, isCurrent: true, to: &json)
+        json.member(openNow ? "nextCloseTime" : "nextOpenTime", "2026-11-21T14:00:00Z")
+        json.endObject()
+    }
+
+    /// Writes the periods. A place that never closes has a regular period without `close`, and a current one that lasts
+    /// seven whole days.
+    private func writePeriods(of hours: OpeningHours, isCurrent: Bool, to json: inout JSONWriter) {
+        json.key("periods")
+        json.beginArray()
+        for period in hours.periods {
+            json.beginObject()
+            json.key("open")
+            writePoint(period.open, isTruncated: isCurrent && hours.isAlwaysOpen, to: &json)
+            let last = OpeningHours.Point(day: 6, hour: 23, minute: 59)
+            if let close = period.close ?? (isCurrent ? last : nil) {
+                json.key("close")
+                writePoint(close, isTruncated: isCurrent && hours.isAlwaysOpen, to: &json)
+            }
+            json.endObject()
+        }
+
+        json.endArray()
+        json.member("weekdayDescriptions", hours.weekdays)
+    }
+
+    private func writePoint(_ point: OpeningHours.Point, isTruncated: Bool, to json: inout JSONWriter) {
+        json.beginObject()
+        json.member("day", point.day)
+        json.member("hour", point.hour)
+        json.member("minute", point.minute)
+        if isTruncated { json.member("truncated", true) }
+        json.endObject()
+    }
+}

@@ -1,0 +1,56 @@
+internal import JSON
+
+extension GooglePlacesPlace {
+    /// Writes where the place is: addresses, plus code, coordinate and viewport.
+    func writePosition(to json: inout JSONWriter) {
+        json.member("formattedAddress", text.address(language))
+        json.member("shortFormattedAddress", text.vicinity(language))
+        json.key("plusCode")
+        json.beginObject()
+        let code = PlusCode(place)
+        json.member("globalCode", code.global)
+        if text.isInJapan {
+            json.member("compoundCode", "\(code.local) \(text.town.city.english), \(text.town.prefecture.english)")
+        }
+
+        json.endObject()
+        json.key("location")
+        json.position(of: place, latitude: "latitude", longitude: "longitude")
+        json.key("viewport")
+        json.beginObject()
+        json.key("low")
+        json.position(of: place, offsetE7: -13_490, latitude: "latitude", longitude: "longitude")
+        json.key("high")
+        json.position(of: place, offsetE7: 13_490, latitude: "latitude", longitude: "longitude")
+        json.endObject()
+        writeAddressComponents(to: &json)
+    }
+
+    private func writeAddressComponents(to json: inout JSONWriter) {
+        let isJapanese = language == .japanese && text.isInJapan
+        let parts: [(String, [String])] = [
+            (
+                isJapanese ? text.district.japanese : text.district.english,
+                ["sublocality_level_2", "sublocality", "political"]
+            ),
+            (isJapanese ? text.town.city.japanese : text.town.city.english, ["locality", "political"]),
+            (
+                isJapanese ? text.town.prefecture.japanese : text.town.prefecture.english,
+                ["administrative_area_level_1", "political"]
+            ),
+            (text.postalCode, ["postal_code"]),
+        ]
+        json.key("addressComponents")
+        json.beginArray()
+        for (name, types) in parts {
+            json.beginObject()
+            json.member("longText", name)
+            json.member("shortText", name)
+            json.member("types", types)
+            json.member("languageCode", isJapanese ? "ja" : "en")
+            json.endObject()
+        }
+
+        json.endArray()
+    }
+}

@@ -1,0 +1,90 @@
+internal import JSON
+
+/// Opening hours, photos and reviews.
+extension LegacyPlace {
+    func writeHours(to json: inout JSONWriter, isDetailed: Bool) {
+        guard let openNow = place.openNow, place.status != .closedForGood else { return }
+
+        var numbers = place.numbers(.hours)
+        json.key("opening_hours")
+        json.beginObject()
+        if !isDetailed, numbers.percent(4) { return json.endObject() }
+        json.member("open_now", openNow)
+        if isDetailed {
+            writePeriods(to: &json)
+        } else if isOld {
+            json.key("weekday_text")
+            json.beginArray()
+            json.endArray()
+        }
+
+        json.endObject()
+    }
+
+    private func writePeriods(to json: inout JSONWriter) {
+        let hours = OpeningHours(place)
+        json.key("periods")
+        json.beginArray()
+        for period in hours.periods {
+            json.beginObject()
+            if let close = period.close { writePoint(close, as: "close", to: &json) }
+            writePoint(period.open, as: "open", to: &json)
+            json.endObject()
+        }
+        json.endArray()
+        json.member("weekday_text", hours.weekdays)
+    }
+
+    private func writePoint(_ point: OpeningHours.Point, as name: StaticString, to json: inout JSONWriter) {
+        json.key(name)
+        json.beginObject()
+        json.member("day", point.day)
+        json.member("time", point.compact)
+        json.endObject()
+    }
+
+    func writePhotos(to json: inout JSONWriter, limit: Int) {
+        guard place.photoCount > 0, !isLocality else { return }
+
+        var numbers = place.numbers(.photos)
+        json.key("photos")
+        json.beginArray()
+        for index in 0..<min(place.photoCount, limit) {
+            let photo = PhotoReferences.Photo(words: ids.words(position), index: index)
+            let author = numbers.pick(Lexicon.authors)
+            json.beginObject()
+            json.member("height", 600 + numbers.next(below: 3400))
+            json.member(
+                "html_attributions",
+                [
+                    "<a href=\"https://maps.google.com/maps/contrib/1\(10_000 + numbers.next(below: 89_999))\">\(author)</a>"
+                ])
+            json.member("photo_reference", PhotoReferences.reference(to: photo, seed: ids.seed, isNew: false))
+            json.member("width", 800 + numbers.next(below: 3200))
+            json.endObject()
+        }
+
+        json.endArray()
+    }
+
+    func writeReviews(to json: inout JSONWriter) {
+        guard place.ratingTenths != nil else { return }
+
+        var numbers = place.numbers(.reviews)
+        json.key("reviews")
+        json.beginArray()
+        for _ in 0..<min(5, place.ratingCount) {
+            let (review, language) = numbers.pick(Lexicon.reviews)
+            json.beginObject()
+            json.member("author_name", numbers.pick(Lexicon.authors))
+            json.member("language", language)
+            json.member("rating", 1 + numbers.next(below: 5))
+            json.member("relative_time_description", "a month ago")
+            json.member("text", numbers.percent(15) ? "" : review)
+            json.member("time", 1_600_000_000 + numbers.next(below: 100_000_000))
+            json.endObject()
+        }
+
+        json.endArray()
+    }
+}

@@ -1,0 +1,83 @@
+internal import NIOCore
+internal import NIOHTTP1
+
+/// Puts the parts of requests, as they arrive on a connection, together to whole requests.
+struct RequestAssembler {
+    /// Something that the connection has to act on.
+    enum Arrival {
+        case request(IncomingRequest)
+        /// A request that is not served: it is answered with this page, and the connection is closed.
+        case refusal(status: Int, title: String)
+        /// The client waits for "100 Continue" before it sends the body.
+        case expectation
+        /// The client keeps sending a body that is too large. The connection is closed without an answer.
+        case flood
+    }
+
+    /// The body of the request that is being read.
+    private enum Body {
+        case none
+        case bytes(ByteBuffer)
+        /// The body is larger than allowed. Its bytes are dropped, and only their number is kept.
+        case tooLarge(dropped: Int)
+    }
+
+    private let maxBodyBytes: Int
+    private var head: HTTPRequestHead?
+    private var body = Body.none
+
+    private static let maxURIBytes = 16_384
+    /// The number of bytes of a body that is too large which are read, so that the client can get the answer 413.
+    private static let maxDroppedBytes = 64 << 20
+
+    /// - Parameter maxBodyBytes: the size of the largest body that is served.
+    init(maxBodyBytes: Int) { self.maxBodyBytes = maxBodyBytes }
+
+    /// Takes in the next part.
+    /// - Returns: what follows from it; `nil` while the request is incomplete.
+    mutating func take(_ part: HTTPServerRequestPart) -> Arrival? {
+        switch part {
+        case .head(let head):
+            (self.head, body) = (head, .none)
+            let isExpecting = head.headers.first(name: "Expect")?.lowercased() == "100-continue"
+            return isExpecting ? .expectation : nil
+        case .body(let bytes): return append(bytes) ? nil : .flood
+        case .end: return finish()
+        }
+    }
+
+    /// Forgets the request that was being read.
+    mutating func reset() { (head, body) = (nil, .none) }
+
+    /// - Returns: `false` when enough of a body that is too large was read.
+    private mutating func append(_ part: ByteBuffer) -> Bool {
+        var part = part
+
+        switch body {
+        case .tooLarge(let dropped): body = .tooLarge(dropped: dropped + part.readableBytes)
+        case .none where part.readableBytes > maxBodyBytes: body = .tooLarge(dropped: part.readableBytes)
+        case .none: body = .bytes(part)
+        case .bytes(let bytes) where bytes.readableBytes + part.readableBytes > maxBodyBytes:
+            body = .tooLarge(dropped: part.readableBytes)
+        case .bytes(var bytes):
+            body = .none  // so that the buffer has one owner and is not copied
+            bytes.writeBuffer(&part)
+            body = .bytes(bytes)
+        }
+
+        if case .tooLarge(let dropped) = body { return dropped <= Self.maxDroppedBytes }
+        return true
+    }
+
+    private mutating func finish() -> Arrival? {
+        guard let head else { return nil }
+        defer { reset() }
+
+        if head.uri.utf8.count > Self.maxURIBytes { return .refusal(status: 414, title: "URI Too Long") }
+        switch body {
+        case .tooLarge: return .refusal(status: 413, title: "Payload Too Large")
+        case .bytes(let bytes): return .request(IncomingRequest(head: head, body: bytes))
+        case .none: return .request(IncomingRequest(head: head, body: nil))
+        }
+    }
+}
