@@ -1,8 +1,8 @@
 internal import CScan
 
-/// Bytes written one after another; grows by doubling and keeps its memory from one text to the next.
+/// Bytes that are written one after another. The buffer grows by doubling and keeps its memory from one text to the next.
 ///
-/// Safe to use: every write first makes sure of its room with `reserve`, and nothing else touches the memory.
+/// It is safe to use, because every write first makes room with `reserve`, and nothing else touches the memory.
 @safe struct ByteBuffer: ~Copyable {
     private var start: UnsafeMutablePointer<UInt8>
     private var capacity: Int
@@ -15,7 +15,7 @@ internal import CScan
 
     deinit { unsafe start.deallocate() }
 
-    /// Valid until the next write.
+    /// The bytes that were written, valid until the next write.
     var span: Span<UInt8> {
         @_lifetime(borrow self)
         get {
@@ -24,14 +24,14 @@ internal import CScan
         }
     }
 
-    /// A copy, exactly as large as what was written.
+    /// A copy of the bytes that were written, of exactly that size.
     var array: [UInt8] {
         unsafe Array(UnsafeBufferPointer(start: start, count: count))
     }
 
     mutating func removeAll() { count = 0 }
 
-    /// Makes room for so many bytes more.
+    /// Makes room for `more` bytes.
     @inline(__always)
     mutating func reserve(_ more: Int) {
         if capacity - count < more { grow(by: more) }
@@ -54,21 +54,24 @@ internal import CScan
         count += 1
     }
 
-    /// - Parameter text: of at least two characters.
+    /// Appends a text.
+    /// - Parameter text: has at least two characters.
     @inline(__always)
     mutating func append(_ text: StaticString) {
         let length = text.utf8CodeUnitCount
         reserve(length)
-        // Only a single character may be held without a pointer; a StaticString of one traps here.
+        // A StaticString of one character may have no pointer and would trap here.
         unsafe (start + count).update(from: text.utf8Start, count: length)
         count += length
     }
 
-    /// `"name":`, behind a comma if there is to be one. Names are short and many: one call, one check of room.
+    /// Appends `"name":`, behind a comma if `comma` is true. Names are short and many, so there is one check of room for all
+    /// of it.
     mutating func appendKey(_ name: StaticString, comma: Bool) {
         let length = name.utf8CodeUnitCount
         reserve(length + 4)
         var end = unsafe start + count
+
         if comma {
             unsafe end.pointee = UInt8(ascii: ",")
             unsafe end += 1
@@ -82,7 +85,7 @@ internal import CScan
         unsafe count = end + 2 - start
     }
 
-    /// As many bytes as there are.
+    /// Appends all bytes of a span.
     mutating func append(_ bytes: Span<UInt8>) {
         reserve(bytes.count)
         let target = unsafe start + count
@@ -93,42 +96,43 @@ internal import CScan
         count += bytes.count
     }
 
-    /// Copies text up to the first byte that RFC 8259, section 7, wants escaped: a control character, a quote, a
+    /// Appends text up to the first byte that must be escaped (RFC 8259, section 7): a control character, a quote or a
     /// backslash.
     /// - Returns: the index of that byte, `text.count` when there is none.
     mutating func appendClean(_ text: UnsafeBufferPointer<UInt8>, from first: Int) -> Int {
         guard let from = text.baseAddress, first >= 0, first < text.count else { return text.count }
         let length = text.count - first
         reserve(length)
-        // Safe: reads the text from `first` on, writes no more than was reserved.
+        // Safe: the call reads the text from `first` on, and writes no more than was reserved.
         let copied = unsafe locsearch_copy_clean(start + count, from + first, length)
         count += copied
         return first + copied
     }
 
-    /// The same from the text's beginning, behind a quote. One check of room, for the closing quote too.
+    /// Does the same from the beginning of the text, behind a quote. There is room for the closing quote, too.
     @inline(__always)
     mutating func appendQuoted(_ text: UnsafeBufferPointer<UInt8>) -> Int {
         reserve(text.count + 2)
         unsafe start[count] = UInt8(ascii: "\"")
         count += 1
         guard let from = text.baseAddress else { return 0 }
-        // Safe: as above.
+        // Safe: the call reads the text, and writes no more than was reserved.
         let copied = unsafe locsearch_copy_clean(start + count, from, text.count)
         count += copied
         return copied
     }
 
-    /// Decimal digits, at least `width` (at most 20) of them with zeros in front.
+    /// Appends a number in decimal digits, with zeros in front up to `width` digits, at most 20.
     @inline(__always)
     mutating func appendDigits(_ number: UInt64, width: Int = 1) {
         reserve(20)  // UInt64.max has 20 digits
         var (length, limit) = (1, 10 as UInt64)
         while length < 20, limit <= number {
             length &+= 1
-            limit &*= 10  // wraps for the 20th digit only, after which it is no longer asked
+            limit &*= 10  // wraps for the 20th digit only, after which it is not read any more
         }
         if length < width { length = width }
+
         let target = unsafe start + count
         var (rest, place) = (number, length)
         while place > 0 {
@@ -140,7 +144,7 @@ internal import CScan
         count &+= length
     }
 
-    /// Takes back the last bytes while they are `byte`.
+    /// Removes the last bytes while they are `byte`.
     mutating func trim(_ byte: UInt8) {
         var end = count
         while end > 0, unsafe start[end &- 1] == byte { end &-= 1 }

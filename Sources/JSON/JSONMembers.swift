@@ -1,4 +1,4 @@
-/// The members of an object that a reader wants, found without making strings:
+/// The members of an object that a reader wants. They are found without making strings:
 ///
 ///     enum Member: String, CaseIterable { case id, name }
 ///     static let members = JSONMembers<Member>()
@@ -10,19 +10,20 @@
 ///         }
 ///     }
 ///
-/// Make it once: finding a table without collisions takes a while.
+/// Make it once, because finding a table without collisions takes a while.
 public struct JSONMembers<Member: CaseIterable & RawRepresentable<String> & Sendable>: Sendable {
     @usableFromInline let all: [Member]
     @usableFromInline let table: JSONNameTable
 
+    /// Makes the table of the member's raw values.
     public init() {
         all = Array(Member.allCases)
         table = JSONNameTable(all.map(\.rawValue))
     }
 }
 
-/// Names by their first and last eight bytes and length, in a hash table without collisions: a name is found, or found
-/// to be none of them, by looking at one slot.
+/// Names by their first and last eight bytes and their length, in a hash table without collisions. Looking at one slot is
+/// enough to find a name, or to know that a key is none of the names.
 @usableFromInline struct JSONNameTable: Sendable {
     private struct Name {
         let head: UInt64
@@ -31,7 +32,7 @@ public struct JSONMembers<Member: CaseIterable & RawRepresentable<String> & Send
         let count: Int
         let index: Int
     }
-    /// Empty slots hold a name that nothing equals: no key of a table has a negative length.
+    /// A slot of the table. An empty slot equals no key, because no key has a negative length.
     private struct Slot {
         var head: UInt64 = 0
         var tail: UInt64 = 0
@@ -42,18 +43,19 @@ public struct JSONMembers<Member: CaseIterable & RawRepresentable<String> & Send
     private let names: [[UInt8]]
     private let multiplier: UInt64
     private let shift: UInt64
-    /// Which first bytes and lengths the names have together: most keys that are none of them end here.
+    /// A bit for each combination of first byte and length that a name has. Most keys that are no names are told by it.
     private let firsts: UInt64
 
     init(_ texts: [String]) {
         names = texts.map { Array($0.utf8) }
         let entries = names.enumerated().map { index, name in
             let (head, tail) = (Self.word(name.prefix(8)), name.count > 8 ? Self.word(name.suffix(8)) : 0)
-            let mark = Self.mark(head, tail, name.count)
+            let mark = Self.mark(head: head, tail: tail, count: name.count)
             return Name(head: head, tail: tail, mark: mark, count: name.count, index: index)
         }
-        firsts = names.reduce(0) { $0 | 1 &<< Self.first($1.first ?? UInt8(ascii: "\""), $1.count) }
+        firsts = names.reduce(0) { $0 | 1 &<< Self.first($1.first ?? UInt8(ascii: "\""), count: $1.count) }
         precondition(Set(entries.map(\.mark)).count == entries.count, "names that only their middle tells apart")
+
         var (bits, random) = (4 as UInt64, 0x9E37_79B9_7F4A_7C15 as UInt64)  // the golden ratio's fraction, odd
         while true {
             if let slots = Self.slots(entries, multiplier: random, shift: 64 - bits) {
@@ -61,7 +63,7 @@ public struct JSONMembers<Member: CaseIterable & RawRepresentable<String> & Send
                 return
             }
             random = random &* 0x5851_F42D_4C95_7F2D | 1  // Knuth's MMIX multiplier: any other odd number will do
-            // Many tries for a small table, which stays in the nearest cache, then a larger one.
+            // A small table stays in the processor's nearest cache, so there are many tries before a larger one.
             if random >> 57 == 0 { bits += 1 }
         }
     }
@@ -69,7 +71,7 @@ public struct JSONMembers<Member: CaseIterable & RawRepresentable<String> & Send
     private static func slots(_ names: [Name], multiplier: UInt64, shift: UInt64) -> [Slot]? {
         var slots = [Slot](repeating: Slot(), count: 1 << Int(64 - shift))
         for name in names {
-            let place = place(name.mark, multiplier, shift)
+            let place = place(of: name.mark, multiplier: multiplier, shift: shift)
             guard slots[place].count < 0 else { return nil }
             slots[place] = Slot(head: name.head, tail: name.tail, count: name.count, index: name.index)
         }
@@ -77,13 +79,13 @@ public struct JSONMembers<Member: CaseIterable & RawRepresentable<String> & Send
     }
 
     @inline(__always)
-    private static func place(_ mark: UInt64, _ multiplier: UInt64, _ shift: UInt64) -> Int {
+    private static func place(of mark: UInt64, multiplier: UInt64, shift: UInt64) -> Int {
         Int(truncatingIfNeeded: (mark &* multiplier) &>> shift)
     }
 
-    /// What is hashed of a name: its first and last eight bytes and its length.
+    /// Combines the parts of a name that are hashed: its first and last eight bytes and its length.
     @inline(__always)
-    private static func mark(_ head: UInt64, _ tail: UInt64, _ count: Int) -> UInt64 {
+    private static func mark(head: UInt64, tail: UInt64, count: Int) -> UInt64 {
         head ^ (tail &<< 23 | tail &>> 41) ^ UInt64(truncatingIfNeeded: count) &<< 57
     }
 
@@ -91,35 +93,40 @@ public struct JSONMembers<Member: CaseIterable & RawRepresentable<String> & Send
         bytes.enumerated().reduce(0) { $0 | UInt64($1.element) << UInt64($1.offset * 8) }
     }
 
-    /// A bit's place, below 64.
+    /// Returns the number of a bit in `firsts`, below 64.
     @inline(__always)
-    private static func first(_ byte: UInt8, _ count: Int) -> UInt64 {
+    private static func first(_ byte: UInt8, count: Int) -> UInt64 {
         (UInt64(byte) ^ UInt64(truncatingIfNeeded: count) &<< 3) & 63
     }
 
-    /// - Returns: `false` for a key that is none of the names, and for most of those only.
+    /// Returns `false` for most keys that are no names, and `true` for every name.
     @inline(__always)
     func mayHold(from start: Int, to end: Int, in input: borrowing JSONBytes) -> Bool {
-        // There is a byte: the closing quote at least.
-        firsts &>> Self.first(input.byte(start), end &- start) & 1 != 0
+        // Even an empty key has a byte here, its closing quote.
+        firsts &>> Self.first(input.byte(start), count: end &- start) & 1 != 0
     }
 
-    /// - Returns: the key's place among the names that the table was made of; `nil` for none of them.
+    /// Returns the index of a key among the names; `nil` when it is no name.
     @inline(__always)
     func index(of key: JSONBytes.TextRange, in input: borrowing JSONBytes) -> Int? {
         if key.hasEscapes { return index(ofEscaped: key, in: input) }
         guard mayHold(from: key.start, to: key.end, in: input) else { return nil }
+
         let count = key.end &- key.start
         let head = input.head(key.start, length: count)
         let tail = count > 8 ? input.word(at: key.end &- 8) : 0
-        let slot = slots[Self.place(Self.mark(head, tail, count), multiplier, shift)]
+        let mark = Self.mark(head: head, tail: tail, count: count)
+        let slot = slots[Self.place(of: mark, multiplier: multiplier, shift: shift)]
         guard slot.head == head, slot.tail == tail, slot.count == count else { return nil }
-        return count <= 16 || hasMiddle(of: slot.index, key, input) ? slot.index : nil
+
+        return count <= 16 || hasMiddle(ofName: slot.index, at: key, in: input) ? slot.index : nil
     }
 
-    /// Whether all between the first and the last eight bytes is the same; the lengths are.
+    /// Returns `true` when a key of the name's length equals the name between the first and the last eight bytes.
     @inline(never)
-    private func hasMiddle(of index: Int, _ key: JSONBytes.TextRange, _ input: borrowing JSONBytes) -> Bool {
+    private func hasMiddle(
+        ofName index: Int, at key: JSONBytes.TextRange, in input: borrowing JSONBytes
+    ) -> Bool {
         let name = names[index]
         for place in 8..<name.count where name[place] != input.bytes[key.start + place] { return false }
         return true
@@ -133,8 +140,7 @@ public struct JSONMembers<Member: CaseIterable & RawRepresentable<String> & Send
 }
 
 extension JSONReader {
-    /// Moves to the next member that is wanted, skipping the others.
-    /// - Returns: `nil` once the object has ended.
+    /// Moves to the next member that is wanted, and skips the others; `nil` once the object has ended.
     @inlinable
     public mutating func nextMember<Member>(of members: borrowing JSONMembers<Member>) throws(JSONError) -> Member? {
         guard let index = try nextMember(in: members.table) else { return nil }
@@ -146,34 +152,39 @@ extension JSONReader {
         let input = JSONBytes(input.bytes)
         var (index, block) = (offset, block)
         defer { self.block = block }
+
         next: while true {
-            // Compact input: the next key follows at once.
-            if !isAtStart, input.holds(UInt8(ascii: ","), UInt8(ascii: "\""), at: index) {
+            // In compact input the next key follows at once.
+            if !isAtStart, input.holds(UInt8(ascii: ","), then: UInt8(ascii: "\""), at: index) {
                 index &+= 1
             } else {
-                guard let key = try seekKey(input, index) else { return nil }
+                guard let key = try seekKey(from: index, in: input) else { return nil }
                 index = key
             }
-            var end = input.special(from: index &+ 1, &block)
-            // Mostly: compact input, and a string that is not wanted.
+            var end = input.special(from: index &+ 1, using: &block)
+
+            // Mostly the input is compact, and the member is a string that is not wanted.
             while let quote = end, !table.mayHold(from: index &+ 1, to: quote, in: input),
-                input.holds(UInt8(ascii: "\""), UInt8(ascii: ":"), UInt8(ascii: "\""), at: quote)
+                input.holds(UInt8(ascii: "\""), then: UInt8(ascii: ":"), then: UInt8(ascii: "\""), at: quote)
             {
-                let close = input.special(from: quote &+ 3, &block)
-                guard let close, input.holds(UInt8(ascii: "\""), UInt8(ascii: ","), UInt8(ascii: "\""), at: close)
+                let close = input.special(from: quote &+ 3, using: &block)
+                guard let close,
+                    input.holds(UInt8(ascii: "\""), then: UInt8(ascii: ","), then: UInt8(ascii: "\""), at: close)
                 else {
                     index = try input.textRange(from: quote &+ 2, endingAt: close).end &+ 1
                     continue next
                 }
                 index = close &+ 2
-                end = input.special(from: index &+ 1, &block)
+                end = input.special(from: index &+ 1, using: &block)
             }
+
             let key = try input.textRange(from: index, endingAt: end)
             index = try input.behindColon(from: key.end)
             if let member = table.index(of: key, in: input) {
                 offset = index
                 return member
             }
+
             (offset, self.block) = (index, block)
             try skip()
             (index, block) = (offset, self.block)
@@ -181,9 +192,9 @@ extension JSONReader {
     }
 
     /// Moves from behind an opening brace or a member to the next member's key.
-    /// - Returns: the place of its quote; `nil` once the object has ended: it was left.
+    /// - Returns: the place of its quote; `nil` when the object has ended and was left.
     @inline(never)
-    private mutating func seekKey(_ input: borrowing JSONBytes, _ start: Int) throws(JSONError) -> Int? {
+    private mutating func seekKey(from start: Int, in input: borrowing JSONBytes) throws(JSONError) -> Int? {
         let index = try input.token(from: start)
         if input.byte(index) == UInt8(ascii: "}") {
             leave(behind: index)

@@ -1,5 +1,6 @@
 extension JSONReader {
-    /// A number; `nil` when the value is none, or too large for a `Double`. Rounded correctly; never infinite or NaN.
+    /// Reads a number; `nil` when the value is no number or too large for a `Double`. It is rounded correctly, and never
+    /// infinite or NaN.
     public mutating func double() throws(JSONError) -> Double? {
         guard try kind() == .number else {
             try skip()
@@ -8,7 +9,7 @@ extension JSONReader {
         return double(try scanNumber())
     }
 
-    /// A whole number (`20`, also written `20.0` or `2e1`); `nil` when the value is none, or does not fit exactly.
+    /// Reads a whole number, written like `20`, `20.0` or `2e1`; `nil` when the value is none, or does not fit exactly.
     public mutating func int() throws(JSONError) -> Int? {
         guard try kind() == .number else {
             try skip()
@@ -18,12 +19,13 @@ extension JSONReader {
         if number.isInteger, !number.isLong {
             return number.isNegative ? Int(exactly: -Int128(number.digits)) : Int(exactly: number.digits)
         }
-        // Above 2^53 a Double no longer tells neighbours apart.
+
+        // Above 2^53, a Double does not distinguish neighbouring whole numbers.
         guard let value = double(number), abs(value) <= 0x1p53 else { return nil }
         return Int(exactly: value)
     }
 
-    /// A number, or a string that holds exactly one (`"35.69"`, blanks around it allowed).
+    /// Reads a number, or a string that holds exactly one, such as `"35.69"`, with or without blanks around it.
     public mutating func lenientDouble() throws(JSONError) -> Double? {
         guard try token() == UInt8(ascii: "\"") else { return try double() }
         var inner = JSONReader(try scanText().bytes)
@@ -31,7 +33,7 @@ extension JSONReader {
         return value
     }
 
-    /// A whole number, or a string that holds exactly one.
+    /// Reads a whole number, or a string that holds exactly one.
     public mutating func lenientInt() throws(JSONError) -> Int? {
         guard try token() == UInt8(ascii: "\"") else { return try int() }
         var inner = JSONReader(try scanText().bytes)
@@ -39,16 +41,16 @@ extension JSONReader {
         return value
     }
 
-    /// A number of the input: `digits` x 10^`exponent`, unless `isLong`.
+    /// A number of the input. Unless `isLong`, its magnitude is `digits` x 10^`exponent`.
     struct Number {
         let range: Range<Int>
         let isNegative: Bool
-        /// Without fraction and exponent.
+        /// True for a number that is written without fraction and exponent.
         let isInteger: Bool
-        /// Its digits without sign and point.
+        /// The digits without sign and point.
         let digits: UInt64
         let exponent: Int
-        /// `digits` or `exponent` do not fit: the text itself must be read.
+        /// True when `digits` or `exponent` do not fit, so that the text itself must be read.
         let isLong: Bool
     }
 
@@ -60,15 +62,16 @@ extension JSONReader {
         var (digits, isLong) = (0 as UInt64, false)
 
         let whole = offset
-        scanDigits(into: &digits, &isLong)
+        scanDigits(into: &digits, isLong: &isLong)
         guard offset > whole, input.byte(whole) != UInt8(ascii: "0") || offset == whole + 1 else {
             throw numberError(at: offset > whole ? whole + 1 : offset)
         }
+
         var (isInteger, exponent) = (true, 0)
         if offset < input.count, input.byte(offset) == UInt8(ascii: ".") {
             offset += 1
             let fraction = offset
-            scanDigits(into: &digits, &isLong)
+            scanDigits(into: &digits, isLong: &isLong)
             guard offset > fraction else { throw numberError(at: offset) }
             isInteger = false
             exponent = fraction - offset
@@ -83,7 +86,7 @@ extension JSONReader {
     }
 
     @inline(__always)
-    private mutating func scanDigits(into digits: inout UInt64, _ isLong: inout Bool) {
+    private mutating func scanDigits(into digits: inout UInt64, isLong: inout Bool) {
         let start = offset
         let limit = UInt64.max / 10 - 1
         while offset < input.count {
@@ -104,7 +107,7 @@ extension JSONReader {
         }
         let start = offset
         var exponent = 0 as UInt64
-        scanDigits(into: &exponent, &isLong)
+        scanDigits(into: &exponent, isLong: &isLong)
         guard offset > start else { throw numberError(at: offset) }
         if exponent > 9999 { isLong = true }
         return isNegative ? -Int(min(exponent, 9999)) : Int(min(exponent, 9999))
@@ -115,14 +118,15 @@ extension JSONReader {
     }
 
     private func double(_ number: Number) -> Double? {
-        // Both parts are exact as Doubles, so one operation rounds correctly (Clinger 1990): most coordinates.
+        // Both parts are exact as Doubles, so one operation rounds correctly (Clinger 1990). Most coordinates are so short.
         if !number.isLong, number.digits <= 1 << 53, abs(number.exponent) <= 22 {
             let digits = Double(number.digits)
             let power = Self.powersOfTen[abs(number.exponent)]
             let value = number.exponent < 0 ? digits / power : digits * power
             return number.isNegative ? -value : value
         }
-        // Safe: the buffer is used within the call only; a number is ASCII.
+
+        // Safe: the buffer is used within the call only. A number is ASCII.
         let text = unsafe input.bytes.extracting(number.range).withUnsafeBufferPointer {
             unsafe String(decoding: $0, as: UTF8.self)
         }
@@ -130,7 +134,7 @@ extension JSONReader {
         return value
     }
 
-    /// 10^0...10^22, the powers that a Double holds exactly.
+    /// The powers of ten that a Double holds exactly, 10^0...10^22.
     private static let powersOfTen: [Double] = [
         1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19,
         1e20, 1e21, 1e22,

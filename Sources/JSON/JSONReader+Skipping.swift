@@ -1,10 +1,10 @@
 extension JSONReader {
-    /// Skips a value of any kind, checking its grammar.
+    /// Skips a value of any kind, and checks its grammar.
     @inline(__always)
     public mutating func skip() throws(JSONError) {
         let index = try input.token(from: offset)
         if input.byte(index) == UInt8(ascii: "\"") {
-            offset = try input.textRange(from: index, &block).end &+ 1
+            offset = try input.textRange(from: index, using: &block).end &+ 1
         } else {
             offset = index
             try skipOther()
@@ -17,12 +17,15 @@ extension JSONReader {
         if byte == UInt8(ascii: "{") || byte == UInt8(ascii: "[") { try skipContainer() } else { try skipWord(byte) }
     }
 
-    /// Skips an object or array with all within it. Which brackets are open is kept as bits, 1 for an object, the
-    /// innermost lowest: 64 levels in one word, no recursion.
+    /// Skips an object or array with everything in it.
+    ///
+    /// The open brackets are kept as bits, 1 for an object, the innermost lowest. So 64 levels fit into one word, and there is
+    /// no recursion.
     private mutating func skipContainer() throws(JSONError) {
         var (open, level) = (0 as UInt64, 0)
         let input = JSONBytes(input.bytes)
         var (index, block, next) = (offset, block, Expected.value)
+
         repeat {
             switch next {
             case .value:
@@ -37,7 +40,7 @@ extension JSONReader {
                     index = try input.token(from: index &+ 1)
                     next = input.byte(index) == Self.end(of: open) ? .end : isObject ? .key : .value
                 case UInt8(ascii: "\""):
-                    index = try input.textRange(from: index, &block).end &+ 1
+                    index = try input.textRange(from: index, using: &block).end &+ 1
                     next = .end
                 default:
                     offset = index
@@ -45,17 +48,20 @@ extension JSONReader {
                     index = offset
                     next = .end
                 }
+
             case .key:
                 index = try input.key(from: index)
-                let end = input.special(from: index &+ 1, &block)
-                if let end, input.holds(UInt8(ascii: "\""), UInt8(ascii: ":"), UInt8(ascii: "\""), at: end) {
-                    // Compact input, and a string.
-                    index = try input.textRange(from: end &+ 2, &block).end &+ 1
+                let end = input.special(from: index &+ 1, using: &block)
+                if let end, input.holds(UInt8(ascii: "\""), then: UInt8(ascii: ":"), then: UInt8(ascii: "\""), at: end)
+                {
+                    // The input is compact, and the value is a string.
+                    index = try input.textRange(from: end &+ 2, using: &block).end &+ 1
                     next = .end
                 } else {
                     index = try input.behindColon(from: input.textRange(from: index, endingAt: end).end)
                     next = .value
                 }
+
             case .end:
                 index = try input.token(from: index)
                 if input.byte(index) == UInt8(ascii: ",") {
@@ -72,11 +78,11 @@ extension JSONReader {
         (offset, self.block) = (index, block)
     }
 
-    /// What must come next, behind blanks.
+    /// The token that must come next, behind blanks.
     private enum Expected {
         case value
         case key
-        /// What follows a value: a comma, or its container's end.
+        /// A comma, or the end of the container.
         case end
     }
 

@@ -11,26 +11,28 @@
 ///     }
 ///     try reader.finish()                                 // nothing may follow
 ///
-/// Three rules hold throughout. It throws only where the bytes are no JSON; a value of another kind than asked for is
-/// skipped and read as `nil`. Each value must be read or skipped before the next key or element. All of the input is
-/// checked against RFC 8259's grammar, skipped values included, but for the inside of skipped strings: those may hold
-/// invalid UTF-8 or half a surrogate pair (checking them would cost more than all the rest).
+/// Three rules hold throughout:
+/// - It throws only where the bytes are no JSON. A value of another kind than asked for is skipped and read as `nil`.
+/// - Each value must be read or skipped before the next key or element.
+/// - All of the input is checked against RFC 8259's grammar, skipped values too. Only the inside of skipped strings is not:
+///   it may hold invalid UTF-8 or half a surrogate pair, because checking it would cost more than all the rest.
 ///
-/// Duplicate keys are all handed over: who assigns keeps the last. A byte order mark before the value is skipped.
-/// Works without recursion; never reads outside `bytes`, whatever they hold.
+/// A key that occurs twice is given twice, so a caller that assigns keeps the last value. A byte order mark before the value
+/// is skipped. The reader works without recursion and never reads outside `bytes`, whatever they hold.
 public struct JSONReader: ~Escapable {
     let input: JSONBytes
-    /// Of the next byte to read, from 0.
+    /// The place of the next byte to read, from 0.
     public internal(set) var offset = 0
-    /// Containers entered and not yet left.
+    /// The number of containers that were entered and not yet left.
     public internal(set) var depth = 0
     let maximumDepth: Int
-    /// Nothing of the innermost container was read yet, so no comma is due.
+    /// True while nothing of the innermost container was read, so that no comma is due.
     var isAtStart = false
-    /// Where texts end, as far as was looked.
+    /// The block that was last looked at for the end of a text.
     var block = JSONBlock()
 
-    /// - Parameter maximumDepth: containers within each other, 1...64; more are `tooDeep`.
+    /// Makes a reader at the beginning of `bytes`.
+    /// - Parameter maximumDepth: the number of containers allowed within each other, 1...64. More are `tooDeep`.
     @_lifetime(copy bytes)
     public init(_ bytes: Span<UInt8>, maximumDepth: Int = 64) {
         input = JSONBytes(bytes)
@@ -38,23 +40,23 @@ public struct JSONReader: ~Escapable {
         if bytes.count >= 3, bytes[0] == 0xEF, bytes[1] == 0xBB, bytes[2] == 0xBF { offset = 3 }
     }
 
-    /// The first byte behind blanks, not consumed.
+    /// Returns the first byte behind blanks, without consuming it.
     @inline(__always)
     mutating func token() throws(JSONError) -> UInt8 {
         offset = try input.token(from: offset)
         return input.byte(offset)
     }
 
-    /// Reads a string, from its opening quote to behind its closing one, and checks its escapes' shape.
+    /// Reads a string, from its opening quote to behind its closing quote, and checks the shape of its escapes.
     @_lifetime(copy self)
     @inline(__always)
     mutating func scanText() throws(JSONError) -> JSONText {
-        let range = try input.textRange(from: offset, &block)
+        let range = try input.textRange(from: offset, using: &block)
         offset = range.end &+ 1
         return input.text(range)
     }
 
-    /// The kind of the next value, told by its first byte; nothing is consumed but blanks.
+    /// Returns the kind of the next value, by its first byte, and consumes only blanks.
     public mutating func kind() throws(JSONError) -> JSONKind {
         switch try token() {
         case UInt8(ascii: "{"): .object
@@ -67,12 +69,12 @@ public struct JSONReader: ~Escapable {
         }
     }
 
-    /// Enters an object: call `nextKey()` until it gives `nil`.
-    /// - Returns: `false` when the value is no object; it was skipped.
+    /// Enters an object. Call `nextKey()` until it returns `nil`.
+    /// - Returns: `false` when the value is no object, and was skipped.
     public mutating func enterObject() throws(JSONError) -> Bool { try enter(UInt8(ascii: "{")) }
 
-    /// Enters an array: call `nextElement()` until it gives `false`.
-    /// - Returns: `false` when the value is no array; it was skipped.
+    /// Enters an array. Call `nextElement()` until it returns `false`.
+    /// - Returns: `false` when the value is no array, and was skipped.
     public mutating func enterArray() throws(JSONError) -> Bool { try enter(UInt8(ascii: "[")) }
 
     private mutating func enter(_ bracket: UInt8) throws(JSONError) -> Bool {
@@ -80,6 +82,7 @@ public struct JSONReader: ~Escapable {
             try skip()
             return false
         }
+
         guard depth < maximumDepth else { throw JSONError(.tooDeep, at: offset) }
         offset += 1
         depth += 1
@@ -87,19 +90,20 @@ public struct JSONReader: ~Escapable {
         return true
     }
 
-    /// The next key of the object that was entered last; `nil` once the object has ended.
+    /// Returns the next key of the object that was entered last; `nil` once the object has ended.
     @_lifetime(copy self)
     public mutating func nextKey() throws(JSONError) -> JSONText? {
         guard try advance(to: UInt8(ascii: "}")) else { return nil }
-        let key = try input.textRange(from: input.key(from: offset), &block)
+
+        let key = try input.textRange(from: input.key(from: offset), using: &block)
         offset = try input.behindColon(from: key.end)
         return input.text(key)
     }
 
-    /// Whether the array that was entered last has another element, to be read now.
+    /// Returns `true` when the array that was entered last has another element, which must be read next.
     public mutating func nextElement() throws(JSONError) -> Bool { try advance(to: UInt8(ascii: "]")) }
 
-    /// Moves to the next member of a container, over the comma, or out of it.
+    /// Moves over the comma to the next member of a container, or out of the container.
     @inline(__always)
     private mutating func advance(to end: UInt8) throws(JSONError) -> Bool {
         let byte = try token()
@@ -116,7 +120,8 @@ public struct JSONReader: ~Escapable {
         return true
     }
 
-    /// - Parameter index: of the closing bracket.
+    /// Leaves the innermost container.
+    /// - Parameter index: the place of its closing bracket.
     @inline(__always)
     mutating func leave(behind index: Int) {
         offset = index + 1
@@ -124,7 +129,7 @@ public struct JSONReader: ~Escapable {
         isAtStart = false
     }
 
-    /// A string where it stands; `nil` when the value is none.
+    /// Reads a string without making a `String`; `nil` when the value is no string.
     @_lifetime(copy self)
     public mutating func text() throws(JSONError) -> JSONText? {
         guard try token() == UInt8(ascii: "\"") else {
@@ -134,37 +139,37 @@ public struct JSONReader: ~Escapable {
         return try scanText()
     }
 
-    /// A string; `nil` when the value is none.
-    /// - Throws: `invalidUTF8` and `loneSurrogate` too (see `JSONError.isInText`).
+    /// Reads a string; `nil` when the value is no string.
+    /// - Throws: also `invalidUTF8` and `loneSurrogate` (see `JSONError.isInText`).
     public mutating func string() throws(JSONError) -> String? {
         guard let text = try text() else { return nil }
         return try text.string()
     }
 
-    /// Appends a string's text to others, as valid UTF-8; nothing when the value is no string, or no valid text.
+    /// Reads a string and appends its UTF-8 to `target`; nothing when the value is no string or no valid text.
     public mutating func appendText(to target: inout [UInt8]) throws(JSONError) {
         guard try token() == UInt8(ascii: "\"") else { return try skip() }
-        let range = try input.textRange(from: offset, &block)
+
+        let range = try input.textRange(from: offset, using: &block)
         offset = range.end &+ 1
         input.text(range).append(to: &target)
     }
 
-    /// `true` or `false`; `nil` when the value is neither.
+    /// Reads `true` or `false`; `nil` when the value is neither.
     public mutating func bool() throws(JSONError) -> Bool? {
         let first = try token()
         try skip()
         return first == UInt8(ascii: "t") ? true : first == UInt8(ascii: "f") ? false : nil
     }
 
-    /// Consumes the value if it is `null`.
+    /// Consumes the value if it is `null`, and returns whether it was.
     public mutating func skipNull() throws(JSONError) -> Bool {
         guard try token() == UInt8(ascii: "n") else { return false }
         try skip()
         return true
     }
 
-    /// Skips a value of any kind.
-    /// - Returns: where it stands in the input, blanks around it left out.
+    /// Skips a value of any kind and returns its place in the input, without the blanks around it.
     public mutating func skippedRange() throws(JSONError) -> Range<Int> {
         _ = try token()
         let start = offset
@@ -172,7 +177,7 @@ public struct JSONReader: ~Escapable {
         return start..<offset
     }
 
-    /// Checks that nothing but blanks is left. Call it last: what was read before counts only then.
+    /// Checks that nothing but blanks is left. Call it last, and trust what was read before only if it does not throw.
     public mutating func finish() throws(JSONError) {
         offset = input.behindBlanks(from: offset)
         guard depth == 0 else { throw JSONError(.unexpectedEnd, at: offset) }
@@ -180,7 +185,7 @@ public struct JSONReader: ~Escapable {
     }
 }
 
-/// What a JSON value is.
+/// The kinds of JSON values.
 public enum JSONKind: String, Sendable {
     case object, array, string, number, boolean, null
 }

@@ -1,16 +1,16 @@
 internal import CScan
 
-/// A key or a string value where it stands in the input, escapes and all: compared without making a `String`.
-/// Lives no longer than the bytes it was read from.
+/// A key or a string value in the input, with its escapes as they are. It can be compared without making a `String`. It lives
+/// no longer than the bytes that it was read from.
 public struct JSONText: ~Escapable {
-    /// What stands between the quotes.
+    /// The bytes between the quotes.
     let bytes: Span<UInt8>
-    /// Of its bytes.
+    /// The number of bytes.
     @usableFromInline let count: Int
-    /// Its first eight bytes, the first in the lowest place, zeros where there are fewer.
+    /// The first eight bytes as a number, in which the first byte is the lowest, with zeros for missing bytes.
     @usableFromInline let head: UInt64
     @usableFromInline let hasEscapes: Bool
-    /// Of the first byte behind the opening quote.
+    /// The place of the first byte behind the opening quote.
     let offset: Int
 
     @_lifetime(copy bytes)
@@ -23,12 +23,13 @@ public struct JSONText: ~Escapable {
         self.offset = offset
     }
 
+    /// True for `""`.
     public var isEmpty: Bool { count == 0 }
 
-    /// `switch key { case "id": ... }`.
+    /// Compares a text with a name, as in `switch key { case "id": ... }`.
     ///
-    /// Transparent, so that it is compiled into the switch in whichever module: a name is then one or two constants to
-    /// compare with what was read into registers before.
+    /// Transparent, so that it is compiled into the switch of any module. A name is then one or two constants, which are
+    /// compared with what was read into registers before.
     @_transparent
     public static func ~= (name: StaticString, text: borrowing JSONText) -> Bool {
         if text.hasEscapes { return text.equalsEscaped(name) }
@@ -36,11 +37,11 @@ public struct JSONText: ~Escapable {
         return name.utf8CodeUnitCount <= 8 || text.equalsBehindHead(name)
     }
 
-    /// As `head` of a text.
+    /// Returns the `head` that a text equal to `name` has.
     @inlinable
     @inline(__always)
     static func head(of name: StaticString) -> UInt64 {
-        // Safe: `index` is within the name. The compiler folds this into a constant.
+        // Safe: no index is beyond the name's end. The compiler folds all of this into a constant.
         let (start, count) = unsafe (name.utf8Start, name.utf8CodeUnitCount)
         var head = 0 as UInt64
         if count > 0 { head |= unsafe UInt64(start[0]) }
@@ -56,7 +57,7 @@ public struct JSONText: ~Escapable {
 
     @usableFromInline
     func equalsBehindHead(_ name: StaticString) -> Bool {
-        // Safe: the caller compared the lengths, so `index` is within both.
+        // Safe: the caller has compared the lengths, so `index` is within both.
         let start = unsafe name.utf8Start
         for index in 8..<count where unsafe bytes[unchecked: index] != start[index] { return false }
         return true
@@ -68,18 +69,20 @@ public struct JSONText: ~Escapable {
         return text == name.description
     }
 
-    /// - Throws: `invalidUTF8`, `loneSurrogate`.
+    /// Makes a `String` of the text, with its escapes resolved.
+    /// - Throws: `invalidUTF8` or `loneSurrogate`.
     public func string() throws(JSONError) -> String {
-        // Escapes are ASCII, so raw validity is the text's validity.
+        // Escapes are ASCII, so the text is valid UTF-8 exactly when its bytes are.
         guard let text = try? UTF8Span(validating: bytes) else { throw JSONError(.invalidUTF8, at: offset) }
         return hasEscapes ? try unescaped() : String(copying: text)
     }
 
-    /// Appends what `string` would hold, as valid UTF-8; nothing when `string` would throw.
+    /// Appends the UTF-8 of the string that `string()` makes; nothing when `string()` would throw.
     @inline(__always)
     public func append(to target: inout [UInt8]) {
         guard !hasEscapes else { return appendUnescaped(to: &target) }
-        // Safe: the buffers are used within the calls only, and there is room for as many bytes.
+
+        // Safe: the buffers are used within the calls only, and there is room for that number of bytes.
         unsafe bytes.withUnsafeBufferPointer { bytes in
             guard let start = bytes.baseAddress, unsafe locsearch_is_utf8(start, bytes.count) else { return }
             target.append(addingCapacity: bytes.count) { room in
@@ -96,11 +99,12 @@ public struct JSONText: ~Escapable {
         if let text = try? string() { target.append(contentsOf: text.utf8) }
     }
 
-    /// The reader has checked each escape's shape; what is left to refuse is a surrogate without its other half.
+    /// Resolves the escapes. The reader has checked the shape of each, so only a surrogate without its other half is refused.
     private func unescaped() throws(JSONError) -> String {
         var units: [UInt8] = []
         units.reserveCapacity(bytes.count)  // an escape is never shorter than what it stands for
         var index = 0
+
         while index < bytes.count {
             let byte = bytes[index]
             guard byte == UInt8(ascii: "\\") else {
@@ -108,6 +112,7 @@ public struct JSONText: ~Escapable {
                 index += 1
                 continue
             }
+
             let escaped = bytes[index + 1]
             index += 2
             if escaped == UInt8(ascii: "u") {
@@ -116,17 +121,21 @@ public struct JSONText: ~Escapable {
                 units.append(Self.character(for: escaped))
             }
         }
+
         return String(decoding: units, as: UTF8.self)
     }
 
-    /// - Parameter index: of the first hexadecimal digit; moved behind the last.
+    /// Reads a character from one or two `\u` escapes.
+    /// - Parameter index: the place of the first hexadecimal digit. It is moved behind the last.
     private func scalar(at index: inout Int) throws(JSONError) -> Unicode.Scalar {
         let first = codeUnit(at: index)
         index += 4
         if let scalar = Unicode.Scalar(first) { return scalar }
+
         guard UTF16.isLeadSurrogate(first), index + 6 <= bytes.count, bytes[index] == UInt8(ascii: "\\"),
             bytes[index + 1] == UInt8(ascii: "u")
         else { throw JSONError(.loneSurrogate, at: offset) }
+
         let second = codeUnit(at: index + 2)
         guard UTF16.isTrailSurrogate(second) else { throw JSONError(.loneSurrogate, at: offset) }
         index += 6
@@ -146,5 +155,16 @@ public struct JSONText: ~Escapable {
         case UInt8(ascii: "t"): 0x09
         default: escaped  // quote, backslash, slash stand for themselves
         }
+    }
+}
+
+extension JSONBytes {
+    /// Returns the text in a range that was scanned.
+    @_lifetime(copy self)
+    @inline(__always)
+    func text(_ range: TextRange) -> JSONText {
+        JSONText(
+            bytes.extracting(range.start..<range.end), head: head(range.start, length: range.end &- range.start),
+            hasEscapes: range.hasEscapes, offset: range.start)
     }
 }

@@ -1,30 +1,31 @@
-/// Writes JSON text (RFC 8259) straight into bytes, with no values in between. Keeps its memory for the next text.
+/// Writes JSON text (RFC 8259) straight into bytes, with no values in between. It keeps its memory for the next text.
 ///
-/// The caller keeps the grammar: a key before each value of an object, an end for each beginning; commas come by
-/// themselves. One owner at a time.
+/// The writer puts the commas. The caller is responsible for the rest of the grammar: a key before each value of an object,
+/// an end for each beginning.
 public struct JSONWriter: ~Copyable {
     private var buffer: ByteBuffer
     private var needsComma = false
 
-    /// - Parameter capacity: bytes to make room for at first; it grows as needed.
+    /// Makes an empty writer.
+    /// - Parameter capacity: the number of bytes to make room for at first. It grows as needed.
     public init(capacity: Int = 16384) {
         buffer = ByteBuffer(capacity: capacity)
     }
 
-    /// What was written since the beginning or the last `reset`.
+    /// The text that was written since the beginning or the last `reset`.
     public var bytes: Span<UInt8> {
         @_lifetime(borrow self)
         get { buffer.span }
     }
 
-    /// Hands out what was written, as a copy of exactly its size, and begins anew.
+    /// Returns a copy of the text that was written, and begins a new one.
     public mutating func finish() -> [UInt8] {
         let text = buffer.array
         reset()
         return text
     }
 
-    /// Forgets what was written; the memory stays.
+    /// Begins a new text in the same memory.
     public mutating func reset() {
         buffer.removeAll()
         needsComma = false
@@ -32,18 +33,23 @@ public struct JSONWriter: ~Copyable {
 
     // MARK: Structure
 
+    /// Begins an object, whose members follow.
     public mutating func beginObject() { open(UInt8(ascii: "{")) }
+    /// Ends the object that was begun last.
     public mutating func endObject() { close(UInt8(ascii: "}")) }
+    /// Begins an array, whose values follow.
     public mutating func beginArray() { open(UInt8(ascii: "[")) }
+    /// Ends the array that was begun last.
     public mutating func endArray() { close(UInt8(ascii: "]")) }
 
-    /// - Parameter name: a member's name that needs no escaping.
+    /// Writes a member's name, whose value follows.
+    /// - Parameter name: needs no escaping.
     public mutating func key(_ name: StaticString) {
         buffer.appendKey(name, comma: needsComma)
         needsComma = false
     }
 
-    /// For names that are not known when compiling.
+    /// Writes a member's name that is not known when compiling.
     public mutating func key(_ name: String) {
         separate()
         needsComma = false
@@ -53,81 +59,88 @@ public struct JSONWriter: ~Copyable {
 
     // MARK: Values
 
+    /// Writes a string.
     public mutating func value(_ text: String) {
         separate()
         appendString(text)
     }
 
-    /// - Parameter text: valid UTF-8.
+    /// Writes a string from its bytes, which must be valid UTF-8.
     public mutating func value(utf8 text: Span<UInt8>) {
         separate()
         // Safe: the buffer is used within the call only.
         unsafe text.withUnsafeBufferPointer { unsafe appendString($0) }
     }
 
+    /// Writes a whole number.
     public mutating func value(_ number: Int) {
         separate()
         if number < 0 { buffer.append(UInt8(ascii: "-")) }
         buffer.appendDigits(UInt64(number.magnitude))
     }
 
-    /// Shortest text that reads back as the same number; without an exponent from 1e-7 up to 1e21, without `.0`.
-    /// Infinity and NaN, for which JSON has no text, become `null`.
+    /// Writes the shortest text that reads back as the same number, without `.0`, and without an exponent from 1e-7 up to
+    /// 1e21. Infinity and NaN, for which JSON has no text, become `null`.
     public mutating func value(_ number: Double) {
         separate()
         appendNumber(number)
     }
 
+    /// Writes `true` or `false`.
     public mutating func value(_ flag: Bool) {
         separate()
         if flag { buffer.append("true") } else { buffer.append("false") }
     }
 
+    /// Writes `null`.
     public mutating func null() {
         separate()
         buffer.append("null")
     }
 
-    /// - Parameter json: one complete JSON value, written as it stands.
+    /// Writes one complete JSON value as it is.
     public mutating func value(json: Span<UInt8>) {
         separate()
         buffer.append(json)
     }
 
-    // MARK: Members; what is `nil` is left out
+    // MARK: Members
 
+    /// Writes a member with a string; nothing for `nil`.
     public mutating func member(_ name: StaticString, _ text: String?) {
         guard let text else { return }
         key(name)
         value(text)
     }
 
-    /// - Parameter text: valid UTF-8.
+    /// Writes a member with a string from its bytes, which must be valid UTF-8.
     public mutating func member(_ name: StaticString, utf8 text: Span<UInt8>) {
         key(name)
         value(utf8: text)
     }
 
+    /// Writes a member with a whole number; nothing for `nil`.
     public mutating func member(_ name: StaticString, _ number: Int?) {
         guard let number else { return }
         key(name)
         value(number)
     }
 
-    /// Leaves out infinity and NaN too.
+    /// Writes a member with a number; nothing for `nil`, infinity and NaN.
     public mutating func member(_ name: StaticString, _ number: Double?) {
         guard let number, number.isFinite else { return }
         key(name)
         value(number)
     }
 
+    /// Writes a member with a truth value; nothing for `nil`.
     public mutating func member(_ name: StaticString, _ flag: Bool?) {
         guard let flag else { return }
         key(name)
         value(flag)
     }
 
-    /// An array of strings; left out when empty.
+    /// Writes a member with an array of strings; nothing for an empty one.
     public mutating func member(_ name: StaticString, _ texts: [String]) {
         guard !texts.isEmpty else { return }
         key(name)
@@ -138,7 +151,7 @@ public struct JSONWriter: ~Copyable {
 
     // MARK: Inside
 
-    /// A comma unless this is the first of its array or object, or the value of a key.
+    /// Writes a comma, unless the next value is the first of its array or object, or the value of a key.
     @inline(__always)
     private mutating func separate() {
         if needsComma { buffer.append(UInt8(ascii: ",")) }
@@ -168,7 +181,7 @@ public struct JSONWriter: ~Copyable {
         buffer.append(UInt8(ascii: "\""))
     }
 
-    /// Seldom needed, and long: out of the way of the rest.
+    /// Appends the rest of a text that needs escapes. It is long and seldom needed, and so is kept out of line.
     @inline(never)
     private mutating func appendEscaped(_ text: UnsafeBufferPointer<UInt8>, from first: Int) {
         var index = first
@@ -201,10 +214,12 @@ public struct JSONWriter: ~Copyable {
     private mutating func appendNumber(_ number: Double) {
         guard number.isFinite else { return buffer.append("null") }
         if number.sign == .minus, number != 0 { buffer.append(UInt8(ascii: "-")) }
+
         let size = number.magnitude
-        // Most numbers of ours are decimals of a few places, such as coordinates. A decimal of up to 15 digits that reads
-        // back as the same Double is the shortest one that does (DBL_DIG), so no search for it is needed: 5 digits before
-        // the point and 10 behind it.
+
+        // Most numbers here are decimals of a few places, such as coordinates. A decimal of up to 15 digits that reads back as
+        // the same Double is the shortest one that does (DBL_DIG). With 5 digits before the point and 10 behind it, no search
+        // for the shortest text is needed.
         let scaled = size < 1e5 && size >= 1e-7 ? Int64(size * 1e10 + 0.5) : 0
         if Double(scaled) / 1e10 == size {
             let (whole, fraction) = scaled.quotientAndRemainder(dividingBy: 10_000_000_000)
@@ -218,16 +233,18 @@ public struct JSONWriter: ~Copyable {
         }
     }
 
-    /// Lays the standard library's shortest digits out without an exponent, as far as that stays readable.
+    /// Appends the shortest digits, which the standard library finds, without an exponent from 1e-7 up to 1e21.
     private mutating func appendShortest(of size: Double) {
         let text = size.description  // "12345.678", "1.25e-05", "1e+16"
         guard text.utf8.contains(UInt8(ascii: "e")) else {
             return text.hasSuffix(".0") ? append(text.utf8.dropLast(2)) : append(text.utf8)
         }
+
         let parts = text.utf8.split(separator: UInt8(ascii: "e"), maxSplits: 1)
         let digits = parts[0].filter { $0 != UInt8(ascii: ".") }
         let exponent = parts.count > 1 ? Int(Substring(parts[1])) ?? 0 : 0
-        let point = 1 + exponent  // how many digits stand before the point; the mantissa has one
+        let point = 1 + exponent  // the number of digits before the point, of which the mantissa has one
+
         switch point {
         case ...(-7): append(text.utf8)  // smaller than 1e-7
         case ...0:

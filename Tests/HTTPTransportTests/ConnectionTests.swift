@@ -52,7 +52,7 @@ struct ConnectionTests {
     }
 
     @Test(arguments: [HTTPRequest.Method.get, .post([1, 2, 3])])
-    func transportOpensAnotherConnectionWhenTheServerHasClosedTheKeptOne(method: HTTPRequest.Method) async throws {
+    func transportOpensAnotherConnectionWhenTheKeptOneIsClosed(method: HTTPRequest.Method) async throws {
         let server = try RawServer { connection in
             _ = connection.readRequest()
             connection.answer()
@@ -67,7 +67,7 @@ struct ConnectionTests {
     }
 
     @Test(arguments: [HTTPRequest.Method.get, .post([1, 2, 3])])
-    func transportRepeatsACallWhenTheServerClosesTheKeptConnectionInsteadOfAnswering(method: HTTPRequest.Method) async throws {
+    func transportRepeatsACallWhenAKeptConnectionIsClosedWithoutAnAnswer(method: HTTPRequest.Method) async throws {
         let server = try RawServer { connection in
             _ = connection.readRequest()
             connection.answer()

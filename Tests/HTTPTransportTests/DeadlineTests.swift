@@ -64,7 +64,7 @@ struct DeadlineTests {
 
     /// The server never finishes the handshake. If the connect timeout comes first, there is time for another attempt.
     @Test(arguments: [(100, 20_000, HTTPError.Kind.connect), (20_000, 100, .timeout)])
-    func unfinishedHandshakeIsAConnectErrorWithinTheDeadlineAndATimeoutAtIt(connect: Int, deadline: Int, kind: HTTPError.Kind) async throws {
+    func unfinishedHandshakeFailsByTheFirstLimit(connect: Int, deadline: Int, kind: HTTPError.Kind) async throws {
         let server = try RawServer { $0.waitForClose() }
         try await withTransport {
             $0.connectTimeout = .milliseconds(connect)
