@@ -131,7 +131,7 @@ struct FailureTests {
     ]
 
     @Test(arguments: failures)
-    func eachHasItsCode(expected: Expected) async throws {
+    func eachFailureOfAFixtureHasItsCode(expected: Expected) async throws {
         let request =
             switch expected.operation {
             case .search: Providers.search()
@@ -157,7 +157,7 @@ struct FailureTests {
         HTTPError.Kind.dns, .connect, .tls, .reset, .timeout, .truncated, .protocolViolation, .tooLarge, .cancelled,
         .invalidRequest,
     ])
-    func noFailureOfTheTransportTellsTheKey(kind: HTTPError.Kind) async {
+    func failureOfTheTransportHoldsNoKey(kind: HTTPError.Kind) async {
         let http = FakeHTTP([.failure(HTTPError(kind, "broken"))])
         for service in [Providers.hotpepper(http), Providers.google(http), Providers.legacy(http)] as [any PlaceService]
         {
@@ -168,7 +168,7 @@ struct FailureTests {
     }
 
     /// A front end may repeat what it was asked, in a link or a name: that goes into no event.
-    @Test func anAnswerThatRepeatsTheKeyIsRefused() async {
+    @Test func answerThatRepeatsTheKeyIsRefused() async {
         let hotpepper = [
             #"{"id":"a","name":"x","urls":{"pc":"https://a/?key=KEY"}}"#, #"{"id":"a","name":"KEY"}"#,
             #"{"id":"a","name":"x","genre":{"name":"\u004BEY"}}"#,
@@ -208,7 +208,7 @@ struct FailureTests {
     }
 
     /// `test`, as simulators take it: found in any answer, and no secret.
-    @Test func aShortKeyMayStandInAnswers() async {
+    @Test func answerThatHoldsAShortKeyIsTaken() async {
         let http = FakeHTTP(#"{"places":[{"id":"test","displayName":{"text":"A test"}}]}"#)
         let service = GooglePlacesService(
             http: http, configuration: ProviderConfiguration(baseURL: "https://new.test", apiKey: "test"))
@@ -216,7 +216,7 @@ struct FailureTests {
     }
 
     /// Nor does any text made of what holds it.
-    @Test func noDescriptionTellsTheKey() {
+    @Test func descriptionOfAServiceHoldsNoKey() {
         let http = FakeHTTP("")
         var texts: [String] = []
         for service in [Providers.hotpepper(http), Providers.google(http), Providers.legacy(http)] as [any PlaceService]
@@ -228,7 +228,7 @@ struct FailureTests {
         #expect(texts.allSatisfy { $0.contains(".test") })
     }
 
-    @Test func withoutAKeyNobodyIsAsked() async {
+    @Test func serviceWithoutAKeyMakesNoCall() async {
         let http = FakeHTTP("{}")
         let configuration = ProviderConfiguration(baseURL: "https://x.test", apiKey: "")
         let services: [any PlaceService] = [
@@ -246,7 +246,7 @@ struct FailureTests {
 
     /// A provider's own word for a failure goes into events, so only what looks like one.
     @Test(arguments: ["two words", "a\\nb", "\\u0000", String(repeating: "A", count: 65), "<b>", "状態"])
-    func whatIsNoNameOfAFailureIsNotPassedOn(status: String) async {
+    func statusThatIsNoNameIsNotPassedOn(status: String) async {
         let legacy = await Providers.legacy(FakeHTTP(#"{"results":[],"status":"\#(status)"}"#)).failure(
             Providers.search())
         #expect(legacy?.code == .upstreamRejected)
@@ -259,7 +259,7 @@ struct FailureTests {
 
     /// Each provider, with seconds, and with a date (RFC 9110, 5.6.7).
     @Test(arguments: [429, 503])
-    func whenToComeBackIsHeeded(status: Int) async {
+    func retryAfterOfEachProviderIsHeeded(status: Int) async {
         let bodies = ["", #"{"error":{"status":"\#(status == 429 ? "RESOURCE_EXHAUSTED" : "UNAVAILABLE")"}}"#]
         for body in bodies {
             let http = FakeHTTP(status, body, retryAfter: "12")

@@ -119,7 +119,7 @@ struct FixtureTests {
     }
 
     /// The picture that stands for "no image" is none; the tracking query of a page is part of its address.
-    @Test func picturesAndPagesOfShops() async throws {
+    @Test func shopKeepsItsPictureAndItsPagesAddress() async throws {
         let places = try await Fixture("hotpepper/gourmet-first-of-two-pages.json").service().ask(Providers.search())
             .places
         #expect(

@@ -156,7 +156,7 @@ struct PageTokenTests {
     }
 
     @Test(arguments: ProviderID.allCases)
-    func detailsWithATokenLeaveItAside(provider: ProviderID) async {
+    func detailsIgnoreAPageToken(provider: ProviderID) async {
         var request = Providers.details(provider == .hotpepper ? "J000000001" : "a")
         (request.provider, request.pageToken) = (.named(provider), "garbage")
         let (_, calls) = await Self.run(request)

@@ -52,7 +52,7 @@ struct RequestTests {
     }
 
     /// Hot Pepper reads a comma as "and another value", even an encoded one.
-    @Test func aCommaInAKeywordSeparatesNothing() async {
+    @Test func commaInAKeywordIsSentToHotpepperAsABlank() async {
         let sent = await Self.sent(.hotpepper, Providers.search(keyword: "a,b、c"))
         #expect(sent[0].url.contains("&keyword=a%20b%E3%80%81c&"))
     }
@@ -94,7 +94,7 @@ struct RequestTests {
     }
 
     /// The next page wants everything else as it was.
-    @Test func theNextPageRepeatsTheRequest() async {
+    @Test func nextPageOfATextSearchRepeatsTheRequest() async {
         var next = Self.everything
         next.pageToken = "token/+ \"1\""
         let (first, second) = await (Self.sent(.googlePlaces, Self.everything), Self.sent(.googlePlaces, next))
@@ -154,7 +154,7 @@ struct RequestTests {
     }
 
     /// `opennow` counts by being there; the type as a keyword too can give nothing.
-    @Test func whatMustNotBeSentIsNot() async {
+    @Test func filterThatIsOffAndKeywordThatRepeatsTheTypeAreNotSent() async {
         let url = await Self.sent(
             .googlePlacesLegacy, Providers.search(category: "hospital", keyword: "Hospital", openNow: false))[0].url
         #expect(!url.contains("opennow"))
@@ -187,7 +187,7 @@ struct RequestTests {
         (-89.9, 0),
         (90, 0),
     ])
-    func theBoxHoldsTheCircle(latitude: Double, longitude: Double) {
+    func boxOfATextSearchHoldsItsCircle(latitude: Double, longitude: Double) {
         let centre = Coordinate(latitude: latitude, longitude: longitude)
         for radius in [100.0, 1500, 50_000] {
             let (low, high) = GooglePlacesRequests.box(around: centre, radius: radius)
@@ -216,7 +216,7 @@ struct RequestTests {
     private static let notYet = HTTPResponse(status: 200, body: Array(#"{"status":"INVALID_REQUEST"}"#.utf8))
 
     /// Three times, two seconds later each; then the token is to blame.
-    @Test func aTokenThatNeverWorksIsGivenUp() async throws {
+    @Test func tokenThatStaysInvalidIsRefusedAfterFourCalls() async throws {
         let http = FakeHTTP([.success(Self.notYet)])
         let service = Providers.legacy(http)
         let request = Providers.search(pageToken: "t")
@@ -250,7 +250,7 @@ struct RequestTests {
     // MARK: - Pictures
 
     /// A picture that says "over quota" is no picture; a redirect to one is.
-    @Test func whatComesForAPicture() async throws {
+    @Test func pictureOfAQuotaNoticeIsNoPhotoAndARedirectIsOne() async throws {
         let photos = Self.ok(#"{"photos":[{"name":"places/p1/photos/r"}]}"#)
         func media(_ status: Int, _ body: String, _ location: String? = nil) -> GooglePlacesService {
             Providers.google(

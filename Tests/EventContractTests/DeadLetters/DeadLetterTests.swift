@@ -19,7 +19,7 @@ struct DeadLetterTests {
     static let values: [[UInt8]?] = [nil, [], [0xFF, 0x00, 0x7B], Array("{}".utf8)]
 
     @Test(arguments: brought, values)
-    func keyValueAndHeadersComeBackExactly(headers: [EventHeader], value: [UInt8]?) throws {
+    func deadLetterGivesKeyValueAndHeadersBackExactly(headers: [EventHeader], value: [UInt8]?) throws {
         for key in [nil, [], [0xFE]] as [[UInt8]?] {
             let record = Records.record(value, key: key, headers: headers)
             let letter = DeadLetter(record, error: Self.error, at: Self.time)
@@ -30,7 +30,7 @@ struct DeadLetterTests {
         }
     }
 
-    @Test func itsHeadersSayWhatWasWrong() {
+    @Test func deadLetterSaysInItsHeadersWhatWasWrong() {
         let letter = DeadLetter(
             Records.record([1], headers: [EventHeader("own", text: "x")]), error: Self.error, at: Self.time)
         #expect(
@@ -42,7 +42,7 @@ struct DeadLetterTests {
             ])
     }
 
-    @Test func aSecondDeathKeepsTheFirst() throws {
+    @Test func deadLetterThatDiesAgainKeepsItsFirstHeaders() throws {
         let first = DeadLetter(Records.record([1]), error: Self.error, at: Self.time)
         let again = DeadLetter(Records.record([1], headers: first.headers), error: .timedOut, at: Self.time)
         let read = try #require(DeadLetter(key: nil, value: [1], headers: again.headers))
@@ -52,12 +52,12 @@ struct DeadLetterTests {
     }
 
     @Test(arguments: [[], [EventHeader("dead-letter-reason", nil)], [EventHeader("dead-letter-message", text: "m")]])
-    func otherRecordsAreNone(headers: [EventHeader]) {
+    func recordWithoutTheMarkIsNoDeadLetter(headers: [EventHeader]) {
         #expect(DeadLetter(key: nil, value: [1], headers: headers) == nil)
     }
 
     /// For a topic that does not take records of that size: it still says what was wrong and where the record is.
-    @Test func withoutContentItStillSaysWhereTheRecordIs() throws {
+    @Test func deadLetterWithoutContentSaysWhereTheRecordIs() throws {
         let headers = [EventHeader("dead-letter-content", text: "mine")]
         let whole = DeadLetter(Records.record([1], key: [2], headers: headers), error: Self.error, at: Self.time)
         let read = try #require(DeadLetter(key: whole.key, value: whole.value, headers: whole.headers))

@@ -9,12 +9,12 @@ struct EnvelopeTests {
     // MARK: The request's id
 
     @Test(arguments: Envelope.allCases)
-    func theEventsIDStandsInForTheRequests(envelope: Envelope) throws {
+    func eventIDStandsInForAMissingRequestID(envelope: Envelope) throws {
         let decoded = try Records.decode(Records.record(Self.body, in: envelope))
         #expect(decoded.request.requestID == (envelope == .bare ? "requests-3-42" : "event-1"))
     }
 
-    @Test func aLongTopicStillGivesAValidID() throws {
+    @Test func recordOfALongTopicGetsAValidRequestID() throws {
         let topic = String(repeating: "t", count: 249)
         let source = SourcePosition(topic: topic, partition: 100_000, offset: .max)
         let decoded = try Records.decode(IncomingRecord(source: source, value: Self.body))
@@ -22,7 +22,7 @@ struct EnvelopeTests {
         #expect(decoded.request.requestID.hasSuffix("-100000-9223372036854775807"))
     }
 
-    @Test func anUnusableEventIDIsToldOnlyWhereItIsNeeded() throws {
+    @Test func unusableEventIDIsRefusedOnlyWithoutARequestID() throws {
         let long = EventHeader("ce_id", text: String(repeating: "i", count: 10_240))
         let headers = Records.eventHeaders + [long]
         let rejected = try #require(Records.rejection(of: Records.record(Self.body, headers: headers)))
@@ -34,7 +34,7 @@ struct EnvelopeTests {
 
     // MARK: Time
 
-    @Test func theEventsTimeGoesBeforeTheRecords() throws {
+    @Test func eventTimeGoesBeforeTheRecordsTimestamp() throws {
         let expected = EventTime(rfc3339: Array("2026-11-21T09:30:00.250Z".utf8))
         for envelope in [Envelope.binary, .structured, .structuredBase64] {
             #expect(try Records.decode(Records.record(Self.body, in: envelope)).envelope.time == expected)
@@ -56,7 +56,7 @@ struct EnvelopeTests {
         ("content-type", Array("application/cloudevents-batch+json".utf8)),
     ]
     @Test(arguments: brokenHeaders)
-    func namesTheHeaderAtFault(header: (name: String, value: [UInt8]?)) throws {
+    func rejectionNamesTheHeaderAtFault(header: (name: String, value: [UInt8]?)) throws {
         let others = Records.eventHeaders.filter { $0.name != header.name }
         let replaced = others + [EventHeader(header.name, header.value)]
         let rejected = try #require(Records.rejection(of: Records.record(Self.body, headers: replaced)))
@@ -67,7 +67,7 @@ struct EnvelopeTests {
         }
     }
 
-    @Test func aWrongEnvelopeStillTellsWhoseRequestItWas() throws {
+    @Test func rejectionForAWrongEnvelopeNamesTheRequest() throws {
         let headers = Records.eventHeaders.filter { $0.name != "ce_type" } + [EventHeader("ce_type", text: "other")]
         let body = Records.search(with: #""requestId":"r-1","limit":-1"#)
         let rejected = try #require(Records.rejection(of: Records.record(Array(body.utf8), headers: headers)))
@@ -75,7 +75,7 @@ struct EnvelopeTests {
         #expect(rejected.requestID == "r-1")
     }
 
-    @Test func ofARepeatedHeaderTheLastCounts() throws {
+    @Test func lastOfRepeatedHeadersCounts() throws {
         let headers = [EventHeader("ce_type", text: "other"), EventHeader("ce_id", [0xFF])] + Records.eventHeaders
         #expect(try Records.decode(Records.record(Self.body, headers: headers)).request.requestID == "event-1")
     }
@@ -104,7 +104,7 @@ struct EnvelopeTests {
         "application/cloudevents+json", "Application/CloudEvents+JSON", "application/cloudevents+json; charset=UTF-8",
         "application/cloudevents+json;charset=UTF-8",
     ])
-    func structuredModeIsToldByItsContentType(type: String) throws {
+    func contentTypeSelectsStructuredMode(type: String) throws {
         let event = Records.record(Self.body, in: .structured)
         let record = Records.record(event.value, headers: [EventHeader("content-type", text: type)])
         #expect(try Records.decode(record).request.requestID == "event-1")
@@ -123,7 +123,7 @@ struct EnvelopeTests {
         (#""data":null,"data_base64":"W10=""#, "data_base64"), (#""data":null,"data_base64":"e30=""#, "location"),
     ]
     @Test(arguments: brokenEvents)
-    func namesTheMemberOfTheEventAtFault(replaced: (json: String, name: String)) throws {
+    func rejectionNamesTheEventsMemberAtFault(replaced: (json: String, name: String)) throws {
         // Of a member that is there twice, the last counts.
         let good = Records.record(Self.body, in: .structured)
         let event = try #require(good.value).dropLast() + Array(",\(replaced.json)}".utf8)
@@ -133,17 +133,17 @@ struct EnvelopeTests {
     }
 
     @Test(arguments: ["", "[]", "7", "{", "null", #"{"data":{"#, "{}x"])
-    func aStructuredEventThatIsNoneIsTheValuesFault(text: String) throws {
+    func structuredRecordWithoutAnEventIsRefusedForItsValue(text: String) throws {
         let record = Records.record(Array(text.utf8), headers: [Records.structuredType])
         #expect(Records.rejection(of: record)?.error.member == "value")
     }
 
-    @Test func anEventWithoutAttributesIsRefused() throws {
+    @Test func eventWithoutItsAttributesIsRefused() throws {
         let record = Records.record(Array(#"{"data":{}}"#.utf8), headers: [Records.structuredType])
         #expect(Records.rejection(of: record)?.error.member == "specversion")
     }
 
-    @Test func dataMayComeBeforeTheAttributes() throws {
+    @Test func structuredEventMayHoldItsDataFirst() throws {
         let event = """
             {"data":{"location":{"latitude":1,"longitude":2},"requestId":"r-1"},"type":"location-search.requested.v1",
              "source":"/x","id":"e","specversion":"1.0","extension":true}
@@ -174,12 +174,12 @@ struct EnvelopeTests {
     }
 
     @Test(arguments: [nil, [], [0xFF], Array(repeating: UInt8(ascii: "0"), count: 10_240), Array("00-x".utf8)])
-    func aWrongTraceIsDroppedNeverFatal(parent: [UInt8]?) throws {
+    func requestWithAWrongTraceIsTakenWithoutIt(parent: [UInt8]?) throws {
         let headers = [EventHeader("traceparent", parent), EventHeader("tracestate", text: "a=b")]
         #expect(try Records.decode(Records.record(Self.body, headers: headers)).envelope.trace == nil)
     }
 
-    @Test func aRejectionKeepsKeyAndTrace() throws {
+    @Test func rejectionKeepsKeyAndTraceOfItsRecord() throws {
         let record = Records.record([], key: Array("k".utf8), headers: [EventHeader("traceparent", text: Self.parent)])
         let rejected = try #require(Records.rejection(of: record))
         #expect(rejected.envelope.key == Array("k".utf8))

@@ -11,14 +11,14 @@ struct EventTimeTests {
         (253_402_300_799_999, "9999-12-31T23:59:59.999Z"),
     ]
     @Test(arguments: times)
-    func isWrittenAndReadAsRFC3339(time: (milliseconds: Int64, text: String)) {
+    func timeIsWrittenAsRFC3339AndReadBack(time: (milliseconds: Int64, text: String)) {
         let value = EventTime(milliseconds: time.milliseconds)
         #expect(value.description == time.text)
         #expect(EventTime(rfc3339: Array(time.text.utf8)) == value)
     }
 
     @Test(arguments: [Int64.min, .max])
-    func whatIsOutOfRangeIsTheNearestInside(milliseconds: Int64) {
+    func timeOutOfRangeBecomesTheNearestInside(milliseconds: Int64) {
         #expect(EventTime(milliseconds: milliseconds).description.count == 24)
     }
 
@@ -41,7 +41,7 @@ struct EventTimeTests {
         "2026-01-01T00:00:00Zx", "0000-12-31T00:00:00Z", "0001-01-01T00:00:00+00:01", "２０26-01-01T00:00:00Z",
         "2026-01-01T00:00:00." + String(repeating: "1", count: 10_000) + "Z",
     ])
-    func otherTextIsNoTime(text: String) {
+    func textThatIsNoTimeIsRefused(text: String) {
         #expect(EventTime(rfc3339: Array(text.utf8)) == nil)
     }
 }

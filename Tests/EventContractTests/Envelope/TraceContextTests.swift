@@ -33,7 +33,7 @@ struct TraceContextTests {
         #expect(TraceContext(traceparent: Array(text.utf8)) == nil)
     }
 
-    @Test func aChildStaysInItsTrace() throws {
+    @Test func childOfATraceKeepsTheTraceID() throws {
         let context = try #require(
             TraceContext(traceparent: Array("00-\(Self.trace)-\(Self.parent)-01".utf8), tracestate: Array("a=1".utf8)))
         let child = context.child(parentID: 0xABC)
@@ -54,7 +54,7 @@ struct TraceContextTests {
         ((1...30).map { "k\($0)=" + String(repeating: "v", count: 200) }.joined(separator: ","), false),
     ]
     @Test(arguments: states)
-    func stateIsPassedOnWhenItIsValid(state: (text: String, isValid: Bool)) throws {
+    func validTraceStateIsPassedOn(state: (text: String, isValid: Bool)) throws {
         let bytes = Array(state.text.utf8)
         let context = try #require(
             TraceContext(traceparent: Array("00-\(Self.trace)-\(Self.parent)-01".utf8), tracestate: bytes))

@@ -8,7 +8,7 @@ struct OutcomeEncoderTests {
         #""timing":{"receivedAt":"2023-11-14T22:13:20.000Z","completedAt":"2023-11-14T22:13:20.087Z","upstreamMs":87,"attempts":1}"#
     private static let start = #"{"requestId":"r-1","operation":"search","provider":"hotpepper","#
 
-    @Test func aResultHasTheContractsMembers() {
+    @Test func resultIsWrittenWithTheContractsMembers() {
         let encoded = Outcomes.encode(Outcomes.outcome(.success(Outcomes.searched)))
         #expect(encoded.kind == .result)
         #expect(
@@ -17,7 +17,7 @@ struct OutcomeEncoderTests {
                 """# + Self.timing + "}")
     }
 
-    @Test func nothingFoundIsAnEmptyListAndWhatIsNotKnownIsLeftOut() {
+    @Test func resultWithoutPlacesHasAnEmptyListAndNoUnknownMembers() {
         var outcome = Outcomes.outcome(.success(SearchOutcome.Result()))
         (outcome.sessionID, outcome.provider) = (nil, nil)
         #expect(
@@ -25,7 +25,7 @@ struct OutcomeEncoderTests {
                 + "}")
     }
 
-    @Test func aPhotoHasItsOwnMember() {
+    @Test func photoIsWrittenAsAMemberOfItsOwn() {
         let result = SearchOutcome.Result(photoURL: "https://img.example/p.jpg", attributions: ["A. Person"])
         #expect(
             Outcomes.encode(Outcomes.outcome(.success(result), operation: .photo)).text
@@ -33,7 +33,7 @@ struct OutcomeEncoderTests {
                 + Self.timing + "}")
     }
 
-    @Test func anErrorHasTheContractsMembers() {
+    @Test func errorIsWrittenWithTheContractsMembers() {
         let error = SearchError(
             .rateLimited, "slow down", retryAfter: .microseconds(1500), httpStatus: 429,
             providerStatus: "RESOURCE_EXHAUSTED", member: "limit")
@@ -52,7 +52,7 @@ struct OutcomeEncoderTests {
         #expect(text.contains(#""code":"\#(code.rawValue)","message":"m","retryable":\#(code.isRetryable)}"#))
     }
 
-    @Test func aFallbackNamesWhoWasAskedOneProviderDoesNot() {
+    @Test func outcomeNamesTriedProvidersOnlyAfterAFallback() {
         let one = Outcomes.outcome(.success(Outcomes.searched), tried: [.hotpepper])
         let two = Outcomes.outcome(.success(Outcomes.searched), tried: [.hotpepper, .googlePlaces])
         #expect(!Outcomes.encode(one).text.contains("triedProviders"))
@@ -68,7 +68,7 @@ struct OutcomeEncoderTests {
 
     // MARK: The record around it
 
-    @Test func headersAreTheContracts() {
+    @Test func outcomeHasTheContractsHeaders() {
         let encoded = Outcomes.encode(Outcomes.outcome(.success(Outcomes.searched)), for: Outcomes.envelope(key: "k"))
         #expect(encoded.key == Array("k".utf8))
         #expect(
@@ -82,11 +82,11 @@ struct OutcomeEncoderTests {
         #expect(failed.key == Array("r-1".utf8))
     }
 
-    @Test func anEmptyKeyIsAKey() {
+    @Test func outcomeOfARequestWithAnEmptyKeyHasAnEmptyKey() {
         #expect(Outcomes.encode(Outcomes.outcome(.failure(.timedOut)), for: Outcomes.envelope(key: "")).key == [])
     }
 
-    @Test func theTraceGoesOnWithANewParent() throws {
+    @Test func outcomeContinuesTheTraceWithANewParent() throws {
         var encoder = OutcomeEncoder(seed: 7)
         var parents: Set<String> = []
         for _ in 0..<100 {
@@ -102,7 +102,7 @@ struct OutcomeEncoderTests {
         #expect(parents.count == 100 && !parents.contains(Outcomes.traceParent))
     }
 
-    @Test func aRepeatedOutcomeHasTheSameIDAndSource() {
+    @Test func outcomeThatIsWrittenTwiceHasTheSameIDAndSource() {
         let first = Outcomes.encode(Outcomes.outcome(.success(Outcomes.searched)))
         let second = Outcomes.encode(Outcomes.outcome(.failure(.timedOut)))
         for name in ["ce_id", "ce_source"] {
@@ -110,7 +110,7 @@ struct OutcomeEncoderTests {
         }
     }
 
-    @Test func aRejectionBecomesAnErrorEvent() throws {
+    @Test func rejectionIsWrittenAsAnErrorEvent() throws {
         let rejected = try #require(Records.rejection(of: #"{"requestId":"r-2","operation":7}"#))
         var encoder = OutcomeEncoder()
         let encoded = encoder.encode(rejected, receivedAt: Outcomes.receivedAt, completedAt: Outcomes.completedAt)
@@ -140,7 +140,7 @@ struct OutcomeEncoderTests {
         #expect(encoded.requestID == (isIDRead ? "read-before-the-fault" : "requests-3-42"))
     }
 
-    @Test func oneEventLeavesNothingInTheNext() {
+    @Test func encoderLeavesNothingOfOneEventInTheNext() {
         var encoder = OutcomeEncoder(seed: 1)
         let large = Outcomes.outcome(.success(.init(places: Places(repeatElement(Outcomes.full, count: 1000)))))
         let small = Outcomes.outcome(.failure(.timedOut))

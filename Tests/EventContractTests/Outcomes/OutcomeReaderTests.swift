@@ -8,7 +8,7 @@ struct OutcomeReaderTests {
         try OutcomeReader().read(value: encoded.value, headers: encoded.headers)
     }
 
-    @Test func aResultComesBack() throws {
+    @Test func resultThatIsEncodedIsReadBack() throws {
         let outcome = Outcomes.outcome(.success(Outcomes.searched), tried: [.googlePlaces, .hotpepper])
         let event = try read(Outcomes.encode(outcome, for: Outcomes.envelope(traced: true)))
         var expected = Outcomes.searched
@@ -24,13 +24,13 @@ struct OutcomeReaderTests {
         #expect(event.traceID == "0af7651916cd43dd8448eb211c80319c")
     }
 
-    @Test func aPhotoComesBack() throws {
+    @Test func photoThatIsEncodedIsReadBack() throws {
         let result = SearchOutcome.Result(photoURL: "https://img.example/p.jpg")
         #expect(
             try read(Outcomes.encode(Outcomes.outcome(.success(result), operation: .photo))).body == .completed(result))
     }
 
-    @Test func anErrorComesBack() throws {
+    @Test func errorThatIsEncodedIsReadBack() throws {
         let error = SearchError(
             .rateLimited, "slow", retryAfter: .seconds(2), httpStatus: 429, providerStatus: "X", member: "limit")
         let expected = OutcomeEvent.Failure(
@@ -39,7 +39,7 @@ struct OutcomeReaderTests {
         #expect(try read(Outcomes.encode(Outcomes.outcome(.failure(error)))).body == .failed(expected))
     }
 
-    @Test func whatANewerWorkerSaysIsKept() throws {
+    @Test func namesThatOnlyANewerWorkerKnowsAreKept() throws {
         let text = """
             {"requestId":"r","operation":"route","provider":"other","newMember":{},
              "error":{"code":"on-fire","message":"m","retryable":true,"more":1}}
@@ -65,7 +65,7 @@ struct OutcomeReaderTests {
         (#"{"requestId":"r","places":[]}"#, "location-search.failed.v1"),
     ]
     @Test(arguments: noOutcomes)
-    func whatIsNoOutcomeIsRefused(value: String?, type: String?) {
+    func recordThatIsNoOutcomeIsRefused(value: String?, type: String?) {
         #expect(throws: UnreadableOutcome.self) {
             try OutcomeReader().read(
                 value: value.map { Array($0.utf8) }, headers: type.map { [EventHeader("ce_type", text: $0)] } ?? [])

@@ -4,7 +4,7 @@ import Testing
 @testable import EventContract
 
 struct RequestDecoderTests {
-    @Test func theDefaultsAreTheContracts() throws {
+    @Test func requestWithoutOptionalMembersGetsTheContractsDefaults() throws {
         let decoded = try Records.decode(#"{"location":{"latitude":35.690921,"longitude":139.700258}}"#)
         #expect(
             decoded.request
@@ -83,7 +83,7 @@ struct RequestDecoderTests {
         (#""operation":"details","placeId":5"#, "placeId"),
     ]
     @Test(arguments: refused, Envelope.allCases)
-    func namesTheMemberAtFault(member: (json: String, name: String), envelope: Envelope) throws {
+    func rejectionNamesTheMemberAtFault(member: (json: String, name: String), envelope: Envelope) throws {
         let rejected = try #require(Records.rejection(of: Records.search(with: member.json), in: envelope))
         #expect(rejected.error.code == .invalidRequest)
         #expect(rejected.error.member == member.name)
@@ -91,7 +91,7 @@ struct RequestDecoderTests {
     }
 
     @Test(arguments: [#"{"latitude":"x"}"#, "[]", #"{"latitude":91,"longitude":200}"#, "null", "7"])
-    func locationIsIgnoredButForASearch(location: String) throws {
+    func locationIsIgnoredForDetailsAndPhotos(location: String) throws {
         for operation in ["details", "photo"] {
             let body = #"{"operation":"\#(operation)","placeId":"p","location":\#(location)}"#
             #expect(try Records.decode(body).request.location == nil)
@@ -113,14 +113,14 @@ struct RequestDecoderTests {
         Array(Records.search(with: #""pad":"\#(String(repeating: "x", count: 65_536))""#).utf8),
     ]
     @Test(arguments: noRequests)
-    func namesTheValueWhenItIsNoRequest(value: [UInt8]?) throws {
+    func rejectionNamesTheValueThatIsNoRequest(value: [UInt8]?) throws {
         let rejected = try #require(Records.rejection(of: Records.record(value)))
         #expect(rejected.error.member == "value")
         #expect(rejected.requestID == "requests-3-42")
         #expect(rejected.error.message.utf8.count < 200)
     }
 
-    @Test func aRecordOfTenMegabytesIsRefusedUnread() throws {
+    @Test func recordOfTenMegabytesIsRefusedUnread() throws {
         let value = Array(Records.search(with: #""requestId":"r-1""#).utf8) + Array(repeating: 0x20, count: 10_000_000)
         let rejected = try #require(Records.rejection(of: Records.record(value)))
         #expect(rejected.error.member == "value")
@@ -148,7 +148,7 @@ struct RequestDecoderTests {
         #expect(rejected.error.message.contains("schema registry"))
     }
 
-    @Test func sizesAreLimited() throws {
+    @Test func recordThatExceedsASizeLimitIsRefused() throws {
         let body = Records.search(with: #""limit":1"#)
         let fitting = body + String(repeating: " ", count: 65_536 - body.utf8.count)
         #expect(throws: Never.self) { try Records.decode(fitting) }
@@ -161,7 +161,7 @@ struct RequestDecoderTests {
         #expect(throws: RejectedRecord.self) { try small.decode(Records.record(Array(body.utf8))) }
     }
 
-    @Test func theRejectionSaysWhoseRequestItWas() throws {
+    @Test func rejectionSaysWhoseRequestItWas() throws {
         let body = Records.search(
             with: #""requestId":"r-9","sessionId":"s-9","operation":"photo","provider":"hotpepper","limit":-1"#)
         for (text, isWhole) in [(body, true), (String(body.dropLast()), false), (body + "}", false)] {

@@ -29,7 +29,7 @@ struct RequestEncoderTests {
     }
 
     @Test(arguments: [Duration.seconds(Int64.max), .seconds(Int64.min), .zero, .nanoseconds(1)])
-    func aWrongTimeoutIsSentForTheWorkerToRefuse(timeout: Duration) throws {
+    func requestWithAWrongTimeoutIsEncodedAsItIs(timeout: Duration) throws {
         var encoder = RequestEncoder()
         let request = SearchRequest(requestID: "a", location: Coordinate(latitude: 0, longitude: 0), timeout: timeout)
         let encoded = encoder.encode(request, at: Outcomes.receivedAt)

@@ -14,7 +14,7 @@ struct GooglePlacesTests {
         "photos":[{"name":"places/ChIJinvented1/photos/AB-c_1","authorAttributions":[{"displayName":"Ann O.","uri":"//x"}]},{"name":"second","authorAttributions":[{"displayName":"Bob"}]}]}
         """
 
-    @Test func everyMemberIsTakenOver() async throws {
+    @Test func everyMemberOfAPlaceIsTakenOver() async throws {
         let answer = try await Providers.google(FakeHTTP(#"{"places":[\#(Self.full)],"nextPageToken":"more"}"#)).ask(
             Providers.search())
         #expect(
@@ -30,11 +30,11 @@ struct GooglePlacesTests {
     }
 
     @Test(arguments: ["{}", " { } ", #"{"places":[]}"#, #"{"places":null}"#])
-    func nothingFoundIsAnAnswer(body: String) async throws {
+    func searchThatFindsNothingIsAnswered(body: String) async throws {
         #expect(try await Providers.google(FakeHTTP(body)).ask(Providers.search()).places.isEmpty)
     }
 
-    @Test func aSparsePlaceIsAPlace() async throws {
+    @Test func placeWithFewMembersIsTaken() async throws {
         let body =
             #"{"places":[{"id":"a","shortFormattedAddress":"Street 1"},{"id":"b","rating":0,"priceLevel":"PRICE_LEVEL_UNSPECIFIED"},{"displayName":{"text":"x"}},{"id":"a"}]}"#
         let answer = try await Providers.google(FakeHTTP(body)).ask(Providers.search())
@@ -45,7 +45,7 @@ struct GooglePlacesTests {
 
     /// Nearby search has no keyword, no filter for open places and no pages.
     @Test(arguments: [("ramen", nil, nil), (nil, true, nil), (nil, nil, "token")] as [(String?, Bool?, String?)])
-    func aTextSearchIsUsedWhereItMustBe(keyword: String?, openNow: Bool?, token: String?) async throws {
+    func searchThatNearbyCannotServeGoesToTextSearch(keyword: String?, openNow: Bool?, token: String?) async throws {
         let http = FakeHTTP("{}")
         _ = try await Providers.google(http).ask(
             Providers.search(keyword: keyword, openNow: openNow, pageToken: token))
@@ -73,7 +73,7 @@ struct GooglePlacesTests {
         #expect(http.requests[0].url == "https://new.test/v1/places/ChIJ%2Finv%201?languageCode=en")
     }
 
-    @Test func aPhotoIsTwoCallsAndNoKey() async throws {
+    @Test func photoTakesTwoCallsAndItsURLHoldsNoKey() async throws {
         let http = FakeHTTP([
             .success(HTTPResponse(status: 200, body: Array(Self.full.utf8))),
             .success(
@@ -114,7 +114,7 @@ struct GooglePlacesTests {
         #expect(error.map { !"\($0)".contains(Providers.key) } == true)
     }
 
-    @Test func aBadPlaceIDIsNotFound() async {
+    @Test func detailsOfABadPlaceIDEndAsNotFound() async {
         let body = Self.error(400, "INVALID_ARGUMENT", message: "Not a valid Place ID: zzz")
         #expect(await Providers.google(FakeHTTP(400, body)).failure(Providers.details("zzz"))?.code == .notFound)
         let gone = Self.error(404, "NOT_FOUND")

@@ -15,7 +15,7 @@ struct GooglePlacesLegacyTests {
         #"{"html_attributions":["Listings by <b>X</b>"],"results":[\#(results)],"status":"\#(status)"\#(more)}"#
     }
 
-    @Test func everyMemberIsTakenOver() async throws {
+    @Test func everyMemberOfAPlaceIsTakenOver() async throws {
         let answer = try await Providers.legacy(FakeHTTP(Self.page(Self.full, more: #","next_page_token":"tok""#))).ask(
             Providers.search())
         #expect(
@@ -59,11 +59,11 @@ struct GooglePlacesLegacyTests {
             (200, #"{"status":"OK"}"#, .badResponse), (200, #"{"status":"OK","results":[{}]}"#, .badResponse),
             (502, "<html>", .upstreamUnavailable), (403, "<html>", .unauthorized), (429, "", .rateLimited),
         ] as [(Int, String, SearchError.Code)])
-    func whatIsNoAnswerHasItsCode(status: Int, body: String, code: SearchError.Code) async {
+    func answerThatCannotBeReadHasItsCode(status: Int, body: String, code: SearchError.Code) async {
         #expect(await Providers.legacy(FakeHTTP(status, body)).failure(Providers.search())?.code == code)
     }
 
-    @Test func detailsAndTheirFailures() async throws {
+    @Test func legacyDetailsAreReadAndTheirFailuresAreNotFound() async throws {
         let http = FakeHTTP(
             #"{"html_attributions":[],"result":{"place_id":"p","name":"P","url":"https://maps.example/p","website":"https://p.example"},"status":"OK"}"#
         )
@@ -79,7 +79,7 @@ struct GooglePlacesLegacyTests {
     }
 
     /// The redirect is read, not followed; the picture's address holds no key.
-    @Test func aPhotoIsWhereTheRedirectPoints() async throws {
+    @Test func photoURLIsTakenFromTheRedirect() async throws {
         func http(_ location: String?) -> FakeHTTP {
             FakeHTTP([
                 .success(HTTPResponse(status: 200, body: Array(#"{"result":\#(Self.full),"status":"OK"}"#.utf8))),

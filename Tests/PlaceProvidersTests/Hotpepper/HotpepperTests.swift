@@ -16,7 +16,7 @@ struct HotpepperTests {
         "photo":{"mobile":{"l":"https://img.example.jp/m.jpg","s":""},"pc":{"l":"https://img.example.jp/l.jpg","m":"https://img.example.jp/p.jpg","s":""}}}
         """
 
-    @Test func everyMemberIsTakenOver() async throws {
+    @Test func everyMemberOfAPlaceIsTakenOver() async throws {
         let http = FakeHTTP(Self.page(Self.full, available: #""28""#))
         let answer = try await Providers.hotpepper(http).ask(Providers.search(limit: 1))
         #expect(
@@ -32,7 +32,7 @@ struct HotpepperTests {
         #expect(answer.attributions.count == 2)
     }
 
-    @Test func whatIsMissingIsLeftOut() async throws {
+    @Test func placeWithoutAMemberLacksItInTheAnswer() async throws {
         let shops = """
             {"id":"J000000001","name":"A","lat":"","lng":null,"genre":"","photo":{"pc":{"l":"https://x.example/noimage.gif"}},"urls":[]},
             {"id":"","name":"no id"},{"name":"nor this"},17,null,{"id":"J000000002","name":"B","lat":95,"lng":10},
@@ -47,14 +47,14 @@ struct HotpepperTests {
 
     /// Few and many: they are told apart in different ways.
     @Test(arguments: [10, 300])
-    func whatComesTwiceCountsOnce(count: Int) async throws {
+    func placeThatComesTwiceIsTakenOnce(count: Int) async throws {
         let shops = (0..<count).map { #"{"id":"J\#($0)","name":"A"}"# }
         let page = Self.page((shops + shops).joined(separator: ","))
         let answer = try await Providers.hotpepper(FakeHTTP(page)).ask(Providers.search(limit: count))
         #expect(answer.places.map(\.id) == (0..<count).map { "J\($0)" })
     }
 
-    @Test func nothingFoundIsAnAnswer() async throws {
+    @Test func searchThatFindsNothingIsAnswered() async throws {
         let http = FakeHTTP(#"{"results":{"results_available":0,"results_returned":"0","results_start":1,"shop":[]}}"#)
         let answer = try await Providers.hotpepper(http).ask(Providers.search())
         #expect(answer.places.isEmpty)
@@ -65,7 +65,7 @@ struct HotpepperTests {
     @Test(arguments: [
         (300.0, 1), (301, 2), (500, 2), (1000, 3), (1500, 4), (2000, 4), (2001, 5), (3000, 5), (50000, 5),
     ])
-    func theRadiusIsTheNextLargerStep(radius: Double, range: Int) async throws {
+    func hotpepperIsAskedForTheNextLargerRadius(radius: Double, range: Int) async throws {
         let http = FakeHTTP(Self.page(Self.full))
         _ = try await Providers.hotpepper(http).ask(Providers.search(radius: radius))
         #expect(http.requests[0].url.contains("&range=\(range)&"))
@@ -78,7 +78,7 @@ struct HotpepperTests {
             ("restaurant", nil, "0", "pageToken"), ("restaurant", false, "11", nil), ("G013", nil, nil, nil),
             ("カフェ・スイーツ", nil, nil, nil),
         ] as [(String, Bool?, String?, String?)])
-    func whatItCannotDoIsRefusedWithoutACall(category: String, openNow: Bool?, token: String?, member: String?) {
+    func searchThatHotpepperCannotServeIsRefusedWithoutACall(category: String, openNow: Bool?, token: String?, member: String?) {
         let request = Providers.search(category: category, openNow: openNow, pageToken: token)
         #expect(Providers.hotpepper(FakeHTTP("")).refusal(of: request)?.member == member)
     }
@@ -125,7 +125,7 @@ struct HotpepperTests {
         (.reset, .unreachable), (.timeout, .timeout), (.truncated, .badResponse), (.protocolViolation, .badResponse),
         (.tooLarge, .badResponse),
     ])
-    func whatTheTransportSaysBecomesACode(kind: HTTPError.Kind, code: SearchError.Code) async {
+    func failureOfTheTransportHasItsCode(kind: HTTPError.Kind, code: SearchError.Code) async {
         let http = FakeHTTP([.failure(HTTPError(kind, "hot.test: broken"))])
         #expect(await Providers.hotpepper(http).failure(Providers.search())?.code == code)
     }
