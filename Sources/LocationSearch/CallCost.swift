@@ -2,6 +2,8 @@
 struct CallCost: Sendable {
     /// The number of HTTP calls made for the request.
     var attempts = 0
+    /// Those of them that were given up before the deadline, which count as wasted already.
+    var givenUp = 0
     /// The time spent waiting for providers.
     var upstream: Duration = .zero
 
@@ -11,7 +13,8 @@ struct CallCost: Sendable {
     }
 
     static func + (a: CallCost, b: CallCost) -> CallCost {
-        CallCost(attempts: a.attempts + b.attempts, upstream: a.upstream + b.upstream)
+        CallCost(
+            attempts: a.attempts + b.attempts, givenUp: a.givenUp + b.givenUp, upstream: a.upstream + b.upstream)
     }
 }
 
@@ -52,6 +55,8 @@ struct AttemptFailure: Error {
     enum Cause: Sendable {
         /// The provider was called, and the call failed.
         case call
+        /// The call was given up before the request's deadline, so that another one has time.
+        case givenUp
         /// The breaker is open: the provider was not called.
         case breakerOpen
         /// A limiter or the deadline left no time: the provider was not called.

@@ -1,23 +1,29 @@
-/// One request to one provider. An object, for it goes from task to task by way of many frames.
+/// One request to one provider. A class, so that passing it through async frames copies one pointer.
 ///
-/// Two are equal when one call serves both: everything the provider is asked counts, nothing of who asks or how long.
+/// Two are equal when the same calls serve both: everything that the provider is asked counts, and whether a call that
+/// hangs is left for another provider. Who asks, and how much time the request has, do not count.
 final class Inquiry: Sendable, Hashable {
     let service: any PlaceService
     let request: SearchRequest
-    /// Of whoever makes the call.
+    /// Whether another provider can be asked when this one fails.
+    let hasAlternative: Bool
+    /// Told of the first call that is made for this request.
     let note: CallNote?
 
-    init(_ service: any PlaceService, _ request: SearchRequest, note: CallNote?) {
+    init(_ service: any PlaceService, request: SearchRequest, hasAlternative: Bool, note: CallNote?) {
         self.service = service
         self.request = request
+        self.hasAlternative = hasAlternative
         self.note = note
     }
 
     static func == (a: Inquiry, b: Inquiry) -> Bool {
-        a === b || (a.service.id == b.service.id && a.request.asksTheSame(as: b.request))
+        a === b
+            || (a.service.id == b.service.id && a.hasAlternative == b.hasAlternative
+                && a.request.asksTheSame(as: b.request))
     }
 
-    /// What tells most requests apart.
+    /// Hashes only the members that tell most requests apart.
     func hash(into hasher: inout Hasher) {
         hasher.combine(request.location)
         hasher.combine(request.placeID)
@@ -27,7 +33,7 @@ final class Inquiry: Sendable, Hashable {
 }
 
 extension SearchRequest {
-    /// Member by member, for a copy of either costs more; what differs most often first.
+    /// Compares member by member, those that differ most often first, because copying either request costs more.
     fileprivate func asksTheSame(as other: SearchRequest) -> Bool {
         location == other.location && radiusMeters == other.radiusMeters && operation == other.operation
             && limit == other.limit && openNow == other.openNow && category == other.category

@@ -19,6 +19,9 @@ final class ProviderGuard {
     private let admission: CallAdmission
     private let onWasted: @Sendable (ProviderID, Int) -> Void
     private var retryBudget: RetryBudget
+    private var attemptTimer: AttemptTimer
+    /// The failure that the breaker is just told of, for the log.
+    private var judgedFailure: SearchError?
     /// This loop's part of the key's rate limit, 0 to 1.
     private var share: Double
     /// HTTP calls made.
@@ -30,7 +33,7 @@ final class ProviderGuard {
     init(
         _ id: ProviderID, policy: ProviderPolicy, clock: any MonotonicClock, timekeeper: any Timekeeper,
         taskExecutor: (any TaskExecutor)?, random: any RandomNumberGenerator & Sendable,
-        onTransition: @escaping @Sendable (ProviderID, CircuitBreaker.Transition) -> Void,
+        onTransition: @escaping @Sendable (ProviderID, CircuitBreaker.Transition, SearchError?) -> Void,
         onWasted: @escaping @Sendable (ProviderID, Int) -> Void
     ) {
         self.id = id
@@ -40,26 +43,32 @@ final class ProviderGuard {
         self.onWasted = onWasted
         sharedCalls = SingleFlight(
             isEnabled: policy.sharesIdenticalCalls, timekeeper: timekeeper, taskExecutor: taskExecutor,
-            lacksTime: { $0.error.code == .timeout || $0.error.code == .rateLimited })
+            lacksTime: {
+                switch $0.cause {
+                case .breakerOpen, .givenUp: false
+                case .call, .noTime: $0.error.code == .timeout || $0.error.code == .rateLimited
+                }
+            })
 
         share = policy.share.initial
         admission = CallAdmission(
             breaker: CircuitBreaker(policy.breaker),
             limiter: RateLimiter(limit: policy.rateLimit, share: share, timekeeper: timekeeper),
             concurrency: AdaptiveLimit(policy.concurrency, timekeeper: timekeeper))
-        admission.breaker.onTransition = { onTransition(id, $0) }
         retryBudget = RetryBudget(policy.budget)
+        attemptTimer = AttemptTimer(policy.attemptTimeout)
+        admission.breaker.onTransition = { [weak self] in onTransition(id, $0, self?.judgedFailure) }
     }
 
     // MARK: - Answer
 
-    /// Asks the provider, or takes part in an identical request's calls.
-    /// - Parameter isLastCandidate: nobody else can serve the request, so that `whenOpen` decides whether it waits.
+    /// Asks the provider, or takes part in an identical request's calls. `whenOpen` decides whether a request that nobody
+    /// else can serve waits for an open breaker.
     @inline(__always)
-    func answer(
-        _ inquiry: Inquiry, before deadline: Deadline, isLastCandidate: Bool
-    ) async throws(GuardedFailure) -> GuardedAnswer {
-        guard isLastCandidate, policy.whenOpen == .hold else { return try await share(inquiry, before: deadline) }
+    func answer(_ inquiry: Inquiry, before deadline: Deadline) async throws(GuardedFailure) -> GuardedAnswer {
+        guard !inquiry.hasAlternative, policy.whenOpen == .hold else {
+            return try await share(inquiry, before: deadline)
+        }
         return try await hold(inquiry, before: deadline)
     }
 
@@ -135,10 +144,10 @@ final class ProviderGuard {
     ) async throws(GuardedFailure) -> GuardedAnswer {
         do throws(GuardedFailure) {
             let answer = try await retry(inquiry, before: deadline)
-            if Task.isCancelled { onWasted(id, answer.cost.attempts) }
+            if Task.isCancelled { onWasted(id, answer.cost.attempts - answer.cost.givenUp) }
             return answer
         } catch {
-            if Task.isCancelled { onWasted(id, error.cost.attempts) }
+            if Task.isCancelled { onWasted(id, error.cost.attempts - error.cost.givenUp) }
             throw error
         }
     }
@@ -152,7 +161,8 @@ final class ProviderGuard {
         var failures = 0
         var followUp: FollowUpCall?
         while true {
-            switch await attempt(inquiry, followUp: followUp, before: deadline, cost: &cost) {
+            let other = otherChance(of: inquiry, failures: failures, cost: cost)
+            switch await attempt(inquiry, followUp: followUp, before: deadline, ifGivenUp: other, cost: &cost) {
             case .success(.answer(let answer)):
                 return GuardedAnswer(answer: answer, cost: cost)
 
@@ -164,11 +174,19 @@ final class ProviderGuard {
 
             case .failure(let failure):
                 failures += 1
-                guard await waitForRetry(after: failure.error, failures: failures, before: deadline) else {
-                    throw GuardedFailure(failure, cost: cost)
-                }
+                // A call is given up for the next provider, where there is one, and else for a retry.
+                guard failure.cause != .givenUp || !inquiry.hasAlternative,
+                    await waitForRetry(after: failure.error, failures: failures, before: deadline)
+                else { throw GuardedFailure(failure, cost: cost) }
             }
         }
+    }
+
+    /// Returns what can be done for a request when its next call is given up. Only one call of a request is given up for a
+    /// retry.
+    private func otherChance(of inquiry: Inquiry, failures: Int, cost: CallCost) -> AttemptTimer.OtherChance {
+        if inquiry.hasAlternative { return .nextProvider }
+        return failures + 1 < policy.retry.maxAttempts && cost.givenUp == 0 ? .retry : .none
     }
 
     /// Waits before a call that follows another one.
@@ -199,7 +217,8 @@ final class ProviderGuard {
     /// Makes one HTTP call as soon as it is admitted.
     @inline(__always)
     private func attempt(
-        _ inquiry: Inquiry, followUp: FollowUpCall?, before deadline: Deadline, cost: inout CallCost
+        _ inquiry: Inquiry, followUp: FollowUpCall?, before deadline: Deadline,
+        ifGivenUp other: AttemptTimer.OtherChance, cost: inout CallCost
     ) async -> Result<ProviderReply, AttemptFailure> {
         let arrival = clock.now
         guard !Task.isCancelled, !deadline.hasPassed(at: arrival) else {
@@ -215,23 +234,77 @@ final class ProviderGuard {
         let start = clock.now
         countCall(for: inquiry, isFirst: cost.attempts == 0, at: start)
         cost.attempts += 1
-        let result: Result<ProviderReply, AttemptFailure>
+        let time = attemptTime(before: deadline, ifGivenUp: other, at: start)
+        var result: Result<ProviderReply, AttemptFailure>
         do throws(SearchError) {
             result = .success(
-                try await inquiry.service.call(for: inquiry.request, followUp: followUp, before: deadline))
+                try await inquiry.service.call(for: inquiry.request, followUp: followUp, before: time.deadline))
         } catch {
             result = .failure(AttemptFailure(error: error, cause: .call))
         }
+        if time.holdsRetry { retryBudget.release() }
 
         let end = clock.now
         let duration = start.duration(to: end)
         cost.upstream += duration
-        let error: SearchError? = if case .failure(let failure) = result { failure.error } else { nil }
-        if !Task.isCancelled {
-            let health = health(shownBy: error, after: duration)
-            admission.finish(admitted, failedWith: error, health: health, at: end)
+        // A call of a cancelled task says nothing about the provider: dropping `admitted` gives everything back.
+        if Task.isCancelled { return result }
+
+        if case .failure(let failure) = result {
+            finish(admitted, failedWith: failure.error, after: duration, at: end)
+            if time.isOver(at: end), failure.error.code == .timeout, failure.error.httpStatus == nil {
+                noteGivenUp(cost: &cost)
+                result = .failure(AttemptFailure(error: .givenUp(id), cause: .givenUp))
+            }
+        } else {
+            attemptTimer.noteAnswer(after: duration)
+            let isSlow = duration >= policy.breaker.slowCallDuration
+            admission.finish(admitted, failedWith: nil, health: isSlow ? .slow : .success, at: end)
         }
         return result
+    }
+
+    /// The time that one call has.
+    private struct AttemptTime {
+        var deadline: Deadline
+        /// Whether the call is given up before the request's deadline.
+        var isLimited: Bool
+        /// Whether a retry is set aside for the case that the call is given up.
+        var holdsRetry: Bool
+
+        /// Whether a timeout at this moment means that the call was given up. Timers may fire a little early.
+        func isOver(at now: ContinuousClock.Instant) -> Bool {
+            isLimited && now + .milliseconds(5) >= deadline.instant
+        }
+    }
+
+    private func attemptTime(
+        before deadline: Deadline, ifGivenUp other: AttemptTimer.OtherChance, at now: ContinuousClock.Instant
+    ) -> AttemptTime {
+        // Without a retry set aside, calls that were given up together could not all be made again.
+        guard let limit = attemptTimer.limit(within: deadline.remaining(at: now), ifGivenUp: other),
+            other == .nextProvider || retryBudget.reserve(at: now)
+        else { return AttemptTime(deadline: deadline, isLimited: false, holdsRetry: false) }
+        return AttemptTime(deadline: Deadline(now + limit), isLimited: true, holdsRetry: other == .retry)
+    }
+
+    private func noteGivenUp(cost: inout CallCost) {
+        attemptTimer.noteGivenUp()
+        cost.givenUp += 1
+        onWasted(id, 1)
+    }
+
+    private func finish(
+        _ call: consuming AdmittedCall, failedWith error: SearchError, after duration: Duration,
+        at now: ContinuousClock.Instant
+    ) {
+        let telling = attemptTimer.tellingTimeout(slowCallDuration: policy.breaker.slowCallDuration)
+        if error.load == .answered { attemptTimer.noteAnswer(after: duration) }
+
+        judgedFailure = error
+        admission.finish(
+            call, failedWith: error, health: error.health(after: duration, tellingTimeout: telling), at: now)
+        judgedFailure = nil
     }
 
     private func countCall(for inquiry: Inquiry, isFirst: Bool, at now: ContinuousClock.Instant) {
@@ -243,17 +316,10 @@ final class ProviderGuard {
     private func failure(for error: AdmissionError) -> AttemptFailure {
         switch error {
         case .breakerOpen(let rejection):
-            AttemptFailure(error: .circuitOpen(id, for: rejection.retryAfter), cause: .breakerOpen)
+            AttemptFailure(error: .breakerOpen(rejection, of: id), cause: .breakerOpen)
         case .limited(let error):
             AttemptFailure(error: .limited(error, by: id), cause: .noTime)
         }
-    }
-
-    /// Returns what a call says about the provider's health.
-    private func health(shownBy error: SearchError?, after duration: Duration) -> CircuitBreaker.Outcome {
-        let slow = policy.breaker.slowCallDuration
-        guard let error else { return duration >= slow ? .slow : .success }
-        return error.health(after: duration, tellingTimeout: slow / 5)
     }
 
     // MARK: - The fleet, and what is shown
@@ -269,7 +335,8 @@ final class ProviderGuard {
         let now = clock.now
         let (breaker, limiter) = (admission.breaker, admission.limiter)
         return ProviderStatus(
-            provider: id, breaker: breaker.state, openFor: breaker.openUntil(at: now).map { now.duration(to: $0) },
+            provider: id, breaker: breaker.state, breakerReason: breaker.reason,
+            openFor: breaker.openUntil(at: now).map { now.duration(to: $0) },
             breakerCounts: breaker.statistics, allowedPerSecond: policy.rateLimit.map { $0.perSecond * share },
             closedFor: limiter.closedUntil(at: now).map { now.duration(to: $0) }, rateLimiter: limiter.statistics,
             concurrency: admission.concurrency.statistics, retries: retryBudget.statistics,

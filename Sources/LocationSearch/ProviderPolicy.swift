@@ -4,14 +4,17 @@ public import Resilience
 public struct ProviderPolicy: Sendable, Hashable {
     /// `whenOpen`: what an open breaker means for requests that nobody else can serve.
     public enum WhenOpen: String, Sendable, Hashable, CaseIterable {
-        /// They end as `circuit-open` at once: somebody waits for them.
+        /// They fail at once, with the code that tells why the breaker is open: somebody waits for them.
         case fail
-        /// They wait until the provider may be asked again; the wait is not taken from their deadline. Each keeps its
-        /// place in `worker.concurrency`, so that no more records are taken than that: batch work.
+        /// They wait until the provider may be asked again, be it failing, its key refused or its quota used up. The wait
+        /// is not taken from their deadline. Each keeps its part of `worker.concurrency`, so that no more records are
+        /// taken than that: batch work.
         case hold
     }
 
     public var retry = RetryPolicy()
+    /// `attemptTimeout`: how much of a request's time one call may spend.
+    public var attemptTimeout = AttemptTimer.Rule.adaptive
     public var budget = RetryBudget.Configuration()
     /// Of the API key; `nil`: none is known.
     public var rateLimit: RateLimit?
@@ -31,6 +34,8 @@ public struct ProviderPolicy: Sendable, Hashable {
 public struct ProviderStatus: Sendable, Hashable {
     public var provider: ProviderID
     public var breaker: CircuitBreaker.State
+    /// Why the breaker opened; `nil` while it is closed.
+    public var breakerReason: CircuitBreaker.Reason?
     /// Until it asks the provider again; `nil` unless it is open.
     public var openFor: Duration?
     public var breakerCounts: CircuitBreaker.Statistics

@@ -15,8 +15,8 @@ extension SearchError {
         case .upstreamUnavailable, .unreachable, .badResponse: return .failure
         case .timeout: return duration >= tellingTimeout ? .failure : .ignored
         case .unauthorized where isUnexplained: return .failure
-        case .unauthorized: return .trip(for: Self.unauthorizedPause)
-        case .rateLimited where !allowsAttempt: return .trip(for: retryAfter ?? Self.quotaPause)
+        case .unauthorized: return .trip(for: Self.unauthorizedPause, because: .keyRefused)
+        case .rateLimited where !allowsAttempt: return .trip(for: retryAfter ?? Self.quotaPause, because: .quotaUsedUp)
         case .notFound: return .success
         case .rateLimited, .invalidRequest, .upstreamRejected, .circuitOpen, .superseded, .expired, .internal:
             return .ignored
@@ -34,16 +34,37 @@ extension SearchError {
         }
     }
 
-    /// Whether another provider may do better: this one failed for the moment, not for the request's own fault.
-    var allowsFallback: Bool { code.isRetryable && code != .internal }
+    /// Whether another provider may do better: this one failed for the moment or for the worker's API key, not for the
+    /// request's own fault.
+    var allowsFallback: Bool { (code.isRetryable && code != .internal) || code == .unauthorized }
 
     // MARK: - Calls that were not made
 
-    /// The failure of a request that met an open breaker.
-    static func circuitOpen(_ provider: ProviderID, for pause: Duration) -> SearchError {
+    /// The failure of a request that met an open breaker. It tells why the breaker is open, because the cures differ.
+    static func breakerOpen(_ rejection: CircuitBreaker.Rejection, of provider: ProviderID) -> SearchError {
+        let name = provider.rawValue
+        switch rejection.reason {
+        case .keyRefused:
+            return SearchError(
+                .unauthorized,
+                "\(name) refused this worker's API key and is not asked for now; configure a key that \(name) accepts",
+                retryAfter: rejection.retryAfter)
+        case .quotaUsedUp:
+            return SearchError(
+                .rateLimited,
+                "the quota of this worker's API key at \(name) is used up; send the request again later, or raise the quota",
+                retryAfter: rejection.retryAfter, allowsAttempt: false)
+        case .failureRate, .slowCallRate, .probesFailed, nil:
+            return SearchError(
+                .circuitOpen, "\(name) is failing and is not asked for now; send the request again later",
+                retryAfter: rejection.retryAfter)
+        }
+    }
+
+    /// The failure of a call that was given up before its request's deadline.
+    static func givenUp(_ provider: ProviderID) -> SearchError {
         SearchError(
-            .circuitOpen, "\(provider.rawValue) is failing and is not asked for now; send the request again later",
-            retryAfter: pause)
+            .timeout, "\(provider.rawValue) took far longer to answer than it does as a rule; send the request again")
     }
 
     /// The failure of a request that a limiter could not let through in time.

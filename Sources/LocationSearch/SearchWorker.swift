@@ -14,7 +14,7 @@ public actor SearchWorker: SearchWorking, FleetMember {
     private let timekeeper: (any Timekeeper & Sendable)?
     private let taskExecutor: (any TaskExecutor)?
     private let random: any RandomNumberGenerator & Sendable
-    private let onTransition: @Sendable (ProviderID, CircuitBreaker.Transition) -> Void
+    private let onTransition: @Sendable (ProviderID, CircuitBreaker.Transition, SearchError?) -> Void
     private let onWasted: @Sendable (ProviderID, Int) -> Void
     private var guards: [ProviderID: ProviderGuard] = [:]
     private var ownership = (assigned: 0, partitions: 0)
@@ -23,14 +23,17 @@ public actor SearchWorker: SearchWorking, FleetMember {
     /// - Parameter timekeeper: timers on `executor`; `nil`: a task of `clock` for each.
     /// - Parameter taskExecutor: `executor` as one, if it is: see `SingleFlight`.
     /// - Parameter random: for the jitter.
-    /// - Parameter onTransition: told of each breaker's change of state; called on `executor`.
-    /// - Parameter onWasted: told of calls whose requests had all been given up when they ended; called on `executor`.
+    /// - Parameter onTransition: told of each breaker's change of state and of the failure that opened it; called on
+    ///   `executor`.
+    /// - Parameter onWasted: told of the number of calls that were made for nothing: given up before their deadline, or
+    ///   ended when no request waited for them any more; called on `executor`.
     public init(
         executor: any SerialExecutor, policies: [ProviderID: ProviderPolicy] = [:], concurrency: Int = 256,
         clock: any MonotonicClock = ContinuousClock(), timekeeper: (any Timekeeper & Sendable)? = nil,
         taskExecutor: (any TaskExecutor)? = nil,
         random: any RandomNumberGenerator & Sendable = SystemRandomNumberGenerator(),
-        onTransition: @escaping @Sendable (ProviderID, CircuitBreaker.Transition) -> Void = { _, _ in },
+        onTransition: @escaping @Sendable (ProviderID, CircuitBreaker.Transition, SearchError?) -> Void = { _, _, _ in
+        },
         onWasted: @escaping @Sendable (ProviderID, Int) -> Void = { _, _ in }
     ) {
         self.executor = executor
@@ -56,7 +59,7 @@ public actor SearchWorker: SearchWorking, FleetMember {
             let isLast = tried.count == candidates.count
             do throws(GuardedFailure) {
                 let answer = try await providerGuard(of: id).answer(
-                    Inquiry(service, request, note: note), before: deadline, isLastCandidate: isLast)
+                    Inquiry(service, request: request, hasAlternative: !isLast, note: note), before: deadline)
                 return SearchReport(.success(answer.answer), from: id, tried, cost: spent + answer.cost)
             } catch {
                 spent = spent + error.cost

@@ -17,8 +17,8 @@ public final class CircuitBreaker {
         case slow
         /// Says nothing about the provider: a 4xx of the request's own making, or cancelled.
         case ignored
-        /// Nobody needs to be asked again for so long: key refused, daily quota used up. Opens at once.
-        case trip(for: Duration)
+        /// The provider need not be called again for so long. Opens the breaker at once.
+        case trip(for: Duration, because: Reason)
     }
 
     /// Why it opened.
@@ -26,7 +26,13 @@ public final class CircuitBreaker {
         case failureRate = "failure-rate"
         case slowCallRate = "slow-call-rate"
         case probesFailed = "probes-failed"
-        case tripped
+        /// The provider refused the API key.
+        case keyRefused = "key-refused"
+        /// The API key's quota, of a day as a rule, is used up.
+        case quotaUsedUp = "quota-used-up"
+
+        /// Whether a person must act, or a quota must begin anew, before the provider can be called again.
+        public var concernsKey: Bool { self == .keyRefused || self == .quotaUsedUp }
     }
 
     /// One change of state: one line in the log.
@@ -43,6 +49,8 @@ public final class CircuitBreaker {
     public struct Rejection: Error, Hashable, Sendable {
         /// When asking again may be worth it; more than zero.
         public let retryAfter: Duration
+        /// Why the breaker is not closed.
+        public let reason: Reason?
     }
 
     public struct Statistics: Sendable, Hashable {
@@ -92,6 +100,8 @@ public final class CircuitBreaker {
 
     /// As of the last call: an open one turns half-open when the first probe asks.
     public private(set) var state = State.closed
+    /// Why it opened last; `nil` while it is closed.
+    public private(set) var reason: Reason?
     /// What a permit was given for: results of calls from before a transition say nothing about after it.
     private var epoch: UInt = 0
     private var window: SlidingWindow<Counts>
@@ -135,24 +145,25 @@ public final class CircuitBreaker {
 
     private func reject(_ retryAfter: Duration) -> Rejection {
         statistics.rejected += 1
-        return Rejection(retryAfter: retryAfter)
+        return Rejection(retryAfter: retryAfter, reason: reason)
     }
 
     /// Opens for at least `duration` from now.
-    public func trip(for duration: Duration, at now: ContinuousClock.Instant) {
+    public func trip(for duration: Duration, because reason: Reason, at now: ContinuousClock.Instant) {
         guard configuration.isEnabled, duration > .zero else { return }
         if state == .open {
             // Tripped by many calls at once: one opening, as long as the longest.
             openUntil = max(openUntil ?? now, now + duration)
+            self.reason = reason
         } else {
-            open(for: duration, .tripped, at: now)
+            open(for: duration, reason, at: now)
         }
     }
 
     fileprivate func finish(_ outcome: Outcome, epoch: UInt, at now: ContinuousClock.Instant) {
         note(outcome)
         guard configuration.isEnabled else { return }
-        if case .trip(let duration) = outcome { return trip(for: duration, at: now) }
+        if case .trip(let duration, let reason) = outcome { return trip(for: duration, because: reason, at: now) }
         guard epoch == self.epoch else { return }
         let counts = Counts(outcome)
         switch state {
@@ -221,6 +232,11 @@ public final class CircuitBreaker {
     private func change(to new: State, _ reason: Reason? = nil, _ duration: Duration? = nil) {
         let transition = Transition(from: state, to: new, reason: reason, openFor: duration)
         state = new
+        switch new {
+        case .open: self.reason = reason
+        case .halfOpen: break
+        case .closed: self.reason = nil
+        }
         epoch += 1
         probesOut = 0
         probes = .zero

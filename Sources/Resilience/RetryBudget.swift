@@ -34,6 +34,8 @@ public struct RetryBudget: Sendable {
 
     private let configuration: Configuration
     private var window: SlidingWindow<Counts>
+    /// Retries set aside for calls under way.
+    private var reserved = 0
     public private(set) var statistics = Statistics()
 
     public init(_ configuration: Configuration = Configuration()) {
@@ -47,13 +49,28 @@ public struct RetryBudget: Sendable {
         window.add(Counts(requests: 1), at: now)
     }
 
-    /// Takes the right to one retry, if there is one left.
-    public mutating func withdraw(at now: ContinuousClock.Instant) -> Bool {
+    /// Sets a retry aside for a call that will be given up early only if it can be made again.
+    /// - Returns: `false` when there is none left. Otherwise `release` must follow at the call's end, before `withdraw`.
+    public mutating func reserve(at now: ContinuousClock.Instant) -> Bool {
+        guard hasRetryLeft(at: now) else { return false }
+        reserved += 1
+        return true
+    }
+
+    /// Gives back what `reserve` set aside.
+    public mutating func release() { reserved -= 1 }
+
+    private mutating func hasRetryLeft(at now: ContinuousClock.Instant) -> Bool {
         let sum = window.sum(at: now)
         let allowed = max(
             configuration.ratio * Double(sum.requests),
             configuration.minimumPerSecond * configuration.window.inSeconds)
-        guard Double(sum.retries + 1) <= allowed else {
+        return Double(sum.retries + reserved + 1) <= allowed
+    }
+
+    /// Takes the right to one retry, if there is one left.
+    public mutating func withdraw(at now: ContinuousClock.Instant) -> Bool {
+        guard hasRetryLeft(at: now) else {
             statistics.refused += 1
             return false
         }

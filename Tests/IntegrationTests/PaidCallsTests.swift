@@ -107,14 +107,20 @@ struct PaidCallsTests {
             #expect(first["google-places-legacy"]?.failure?.providerStatus == "REQUEST_DENIED")
             for provider in Self.providers { try await house.send(requests(provider, 10, provider)) }
             for outcome in try await house.outcomes(30).values {
-                #expect(outcome.code == "circuit-open")
+                #expect(outcome.code == "unauthorized")
+                #expect(outcome.attempts == 0)
                 let wait = try #require(outcome.retryAfter)
                 #expect(wait > .seconds(200) && wait <= .seconds(300), "\(wait)")
             }
             for provider in Self.providers {
                 #expect(try await house.calls(to: provider) == 1)
                 #expect(house.logLines(with: "provider refuses our key", "\"\(provider)\"") == 1)
+                #expect(try await house.status(of: provider)["breakerReason"] as? String == "key-refused")
             }
+            #expect(house.logLines(with: "provider refuses our key", #""httpStatus":"401""#) == 1)
+            let readiness = try await house.get("/readyz")
+            #expect(readiness.status == 503)
+            #expect(readiness.body.contains("hotpepper: key-refused"), "\(readiness.body)")
             #expect(!house.worker.error.contains("wrong-hotpepper") && !house.worker.error.contains("secret-google"))
         }
     }

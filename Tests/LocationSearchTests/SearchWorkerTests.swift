@@ -83,9 +83,12 @@ struct SearchWorkerTests {
     private let transitions = Transitions()
 
     final class Transitions: Sendable {
-        private let seen = Mutex<[CircuitBreaker.Transition]>([])
-        func add(_ transition: CircuitBreaker.Transition) { seen.withLock { $0.append(transition) } }
-        var all: [CircuitBreaker.Transition] { seen.withLock { $0 } }
+        private let seen = Mutex<[(transition: CircuitBreaker.Transition, cause: SearchError?)]>([])
+        func add(_ transition: CircuitBreaker.Transition, cause: SearchError?) {
+            seen.withLock { $0.append((transition, cause)) }
+        }
+        var all: [CircuitBreaker.Transition] { seen.withLock { $0.map(\.transition) } }
+        var causes: [SearchError?] { seen.withLock { $0.map(\.cause) } }
     }
 
     init() throws { loop = try EventLoop() }
@@ -96,7 +99,7 @@ struct SearchWorkerTests {
         let policies = Dictionary(uniqueKeysWithValues: ProviderID.allCases.map { ($0, policy) })
         return SearchWorker(
             executor: loop, policies: policies, clock: clock, taskExecutor: loop,
-            onTransition: { [transitions] in transitions.add($1) })
+            onTransition: { [transitions] _, transition, cause in transitions.add(transition, cause: cause) })
     }
 
     private func request(_ id: String = "r", keyword: String? = nil) -> SearchRequest {
@@ -172,25 +175,71 @@ struct SearchWorkerTests {
         #expect(transitions.all.map(\.to) == [.open, .halfOpen, .closed])
     }
 
-    /// 401 and 403 open it at once, and say so once.
-    @Test func aRefusedKeyIsNotTriedAgainAndAgain() async throws {
-        let service = ScriptedService { _ in .failure(SearchError(.unauthorized, "key refused", httpStatus: 403)) }
+    private static let refusedKey = SearchError(
+        .unauthorized, "key refused", httpStatus: 403, providerStatus: "REQUEST_DENIED")
+    private static let usedUpQuota = SearchError(
+        .rateLimited, "quota", retryAfter: .seconds(7200), httpStatus: 429, allowsAttempt: false)
+
+    /// 401 and 403 open the breaker at once and are reported once. Later requests learn that the key is to blame, not the
+    /// provider, and when it is tried again.
+    @Test func requestsAfterARefusedKeyEndUnauthorizedWithoutACall() async throws {
+        let service = ScriptedService { _ in .failure(Self.refusedKey) }
         let worker = worker()
         #expect(code(await ask(worker, [service])) == .unauthorized)
-        for number in 0..<10 { #expect(code(await ask(worker, [service], request("\(number)"))) == .circuitOpen) }
+        for number in 0..<10 {
+            let report = await ask(worker, [service], request("\(number)"))
+            #expect(code(report) == .unauthorized)
+            guard case .failure(let error) = report.result else { return }
+            #expect(error.retryAfter == .seconds(300))
+            #expect(error.message.contains("API key"))
+        }
         #expect(service.calls == 1)
-        #expect(transitions.all.map(\.reason) == [.tripped])
+        #expect(transitions.all.map(\.reason) == [.keyRefused])
+        #expect(transitions.causes == [Self.refusedKey], "the log names the provider's status")
+        #expect(await worker.statuses.first?.breakerReason == .keyRefused)
     }
 
-    @Test func aUsedUpDailyQuotaClosesThatProviderForAsLongAsItSays() async throws {
-        let service = ScriptedService { _ in
-            .failure(SearchError(.rateLimited, "quota", retryAfter: .seconds(7200), allowsAttempt: false))
-        }
+    @Test func requestsAfterAUsedUpQuotaEndRateLimitedForAsLongAsItSays() async throws {
+        let service = ScriptedService { _ in .failure(Self.usedUpQuota) }
         let worker = worker()
         #expect(code(await ask(worker, [service])) == .rateLimited)
         clock.advance(by: .seconds(7100))
-        #expect(code(await ask(worker, [service])) == .circuitOpen)
+        let report = await ask(worker, [service])
+        #expect(code(report) == .rateLimited)
+        guard case .failure(let error) = report.result else { return }
+        #expect(error.retryAfter == .seconds(100))
+        #expect(error.message.contains("quota"))
         #expect(service.calls == 1)
+        #expect(await worker.statuses.first?.breakerReason == .quotaUsedUp)
+    }
+
+    /// The first request that meets the refusal falls back as well as those that come later.
+    @Test(arguments: [refusedKey, usedUpQuota])
+    func autoMovesOnFromAProviderWhoseKeyCannotBeUsed(error: SearchError) async throws {
+        let refused = ScriptedService(.hotpepper) { _ in .failure(error) }
+        let other = ScriptedService(.googlePlaces) { _ in .success(Self.found) }
+        let worker = worker()
+        for number in 0..<5 {
+            let report = await ask(worker, [refused, other], request("r\(number)"))
+            #expect(report.provider == .googlePlaces)
+            #expect(code(report) == nil)
+        }
+        #expect(refused.calls == 1)
+        #expect(other.calls == 5)
+    }
+
+    /// `whenOpen=hold` keeps batch work for the time when the key can be used again, whatever the breaker is open for.
+    @Test(arguments: [refusedKey, usedUpQuota])
+    func heldRequestsWaitForAKeyThatCanBeUsedAgain(error: SearchError) async throws {
+        let service = ScriptedService { $0 == 1 ? .failure(error) : .success(Self.found) }
+        let worker = worker { $0.whenOpen = .hold }
+        #expect(code(await ask(worker, [service])) == error.code)
+
+        let task = Task { await self.ask(worker, [service], within: .seconds(1)) }
+        try await eventually("the request is held") { await worker.statuses.first?.held == 1 }
+        clock.advance(by: .seconds(7200))
+        #expect(code(await task.value) == nil)
+        #expect(service.calls == 2)
     }
 
     @Test func aRequestsOwnFaultNeverOpensIt() async throws {

@@ -71,22 +71,22 @@ struct CircuitBreakerTests {
         let first = try breaker.permit(at: start)
         let second = try breaker.permit(at: start)
         let third = try breaker.permit(at: start)
-        first.finish(.trip(for: .seconds(200)), at: start)
-        second.finish(.trip(for: .seconds(300)), at: start)
+        first.finish(.trip(for: .seconds(200), because: .keyRefused), at: start)
+        second.finish(.trip(for: .seconds(300), because: .keyRefused), at: start)
         third.finish(.success, at: start)
-        breaker.trip(for: .seconds(100), at: start)
+        breaker.trip(for: .seconds(100), because: .keyRefused, at: start)
         #expect(breaker.openUntil(at: start) == start + .seconds(300), "the longest counts")
         #expect(call(breaker, .success, after: .seconds(299)) == .seconds(1))
         #expect(call(breaker, .success, after: .seconds(300)) == nil)
         #expect(seen.all.map(\.to) == [.open, .halfOpen], "said once")
-        #expect(seen.all.first?.reason == .tripped)
+        #expect(seen.all.first?.reason == .keyRefused)
         #expect(seen.all.first?.openFor == .seconds(200))
     }
 
     @Test func whenOffItLetsAllPass() {
         let (breaker, seen) = breaker { $0.isEnabled = false }
         for _ in 0..<100 { #expect(call(breaker, .failure) == nil) }
-        #expect(call(breaker, .trip(for: .seconds(300))) == nil)
+        #expect(call(breaker, .trip(for: .seconds(300), because: .keyRefused)) == nil)
         #expect(call(breaker, .success) == nil)
         #expect(seen.all.isEmpty)
         #expect(breaker.statistics.failures == 101)
@@ -113,7 +113,9 @@ struct CircuitBreakerTests {
             _ = third  // dropped, as by a cancelled call: its place is given back
         }
         let third = try breaker.permit(at: later)
-        #expect(throws: CircuitBreaker.Rejection(retryAfter: .seconds(1))) { _ = try breaker.permit(at: later) }
+        #expect(throws: CircuitBreaker.Rejection(retryAfter: .seconds(1), reason: .failureRate)) {
+            _ = try breaker.permit(at: later)
+        }
         first.finish(.success, at: later)
         second.finish(.success, at: later)
         #expect(breaker.state == .halfOpen)

@@ -119,6 +119,11 @@ extension Settings {
 
         policy.retry.maxAttempts = integer(prefix + "maxAttempts")
         if let ratio = number(prefix + "retryBudget") { policy.budget.ratio = ratio }
+        if self[prefix + "attemptTimeout"] == "off" {
+            policy.attemptTimeout = .unlimited
+        } else if let time = duration(prefix + "attemptTimeout") {
+            policy.attemptTimeout = .fixed(time)
+        }
         policy.rateLimit = number(prefix + "requestsPerSecond").map {
             RateLimit(perSecond: $0, burst: number(prefix + "burst"))
         }

@@ -20,12 +20,32 @@ struct ProviderSummary: Sendable {
         return loops.contains { $0.breaker == .halfOpen } ? .halfOpen : .closed
     }
 
+    /// Why the breaker is not closed; what concerns the key comes first.
+    var breakerReason: CircuitBreaker.Reason? {
+        let reasons = loops.compactMap(\.breakerReason)
+        return reasons.first(where: \.concernsKey) ?? reasons.first
+    }
+
+    /// Returns why no provider can be asked, if their keys are refused or used up; `nil` when one can be asked.
+    /// - Parameter automatic: the configured providers that `auto` asks. Others count once a request has named them.
+    static func problem(of all: [ProviderSummary], automatic: [ProviderID]) -> String? {
+        let summaries = Dictionary(uniqueKeysWithValues: all.map { ($0.provider, $0) })
+        let named = all.filter { $0.sum(\.calls) > 0 && !automatic.contains($0.provider) }.map(\.provider)
+        var problems: [String] = []
+        for provider in automatic + named {
+            guard let reason = summaries[provider]?.breakerReason, reason.concernsKey else { return nil }
+            problems.append("\(provider.rawValue): \(reason.rawValue)")
+        }
+        return problems.isEmpty ? nil : "no provider can be asked: " + problems.joined(separator: ", ")
+    }
+
     private func sum(_ value: (ProviderStatus) -> Int) -> Int { loops.reduce(0) { $0 + value($1) } }
 
     func write(to json: inout JSONWriter) {
         json.beginObject()
         json.member("provider", provider.rawValue)
         json.member("breaker", breaker.rawValue)
+        json.member("breakerReason", breakerReason?.rawValue)
         json.member("openForSeconds", loops.compactMap(\.openFor).max().map { $0 / .seconds(1) })
         json.member("heldRequests", sum(\.held))
         json.member("inFlight", sum(\.concurrency.inFlight))

@@ -19,6 +19,8 @@ struct WorkerProcess: Sendable {
     }
     private let parts: [Part]
     let providers: [ProviderID]
+    /// The configured providers that `auto` asks.
+    let automaticProviders: [ProviderID]
 
     init(_ settings: Settings, log: Logger) async throws {
         try settings.validate()
@@ -40,7 +42,7 @@ struct WorkerProcess: Sendable {
             configured = services.map(\.id)
             let searches = SearchWorker(
                 executor: loop, policies: settings.policies, timekeeper: LoopTimekeeper(loop), taskExecutor: loop,
-                onTransition: { Self.report($1, of: $0, to: log) }, onWasted: { meters.wasted($1) })
+                onTransition: { Self.report($1, of: $0, cause: $2, to: log) }, onWasted: { meters.wasted($1) })
             let interactor = SearchInteractor(
                 selection: ProviderSelection(services: services, order: order), worker: searches)
             var own = consumer
@@ -62,17 +64,25 @@ struct WorkerProcess: Sendable {
         }
         self.parts = parts
         providers = configured
+        automaticProviders = order.filter(configured.contains)
     }
 
-    /// One line for a change of state, not one for each request that meets it.
-    private static func report(_ transition: CircuitBreaker.Transition, of provider: ProviderID, to log: Logger) {
-        let metadata: Logger.Metadata = [
+    /// Writes one line for a breaker's change of state, not one for each request that meets it.
+    private static func report(
+        _ transition: CircuitBreaker.Transition, of provider: ProviderID, cause: SearchError?, to log: Logger
+    ) {
+        var metadata: Logger.Metadata = [
             "provider": "\(provider.rawValue)", "state": "\(transition.to.rawValue)",
             "reason": "\(transition.reason?.rawValue ?? "-")", "openFor": "\(transition.openFor.map(\.text) ?? "-")",
         ]
+        if let status = cause?.httpStatus { metadata["httpStatus"] = "\(status)" }
+        if let status = cause?.providerStatus { metadata["providerStatus"] = "\(status)" }
+
         switch (transition.to, transition.reason) {
-        case (.open, .tripped):
-            log.error("provider refuses our key or its quota is used up; not asked for a while", metadata: metadata)
+        case (.open, .keyRefused):
+            log.error("provider refuses our key; check it, for it is tried again only later", metadata: metadata)
+        case (.open, .quotaUsedUp):
+            log.error("the key's quota at the provider is used up; not asked for a while", metadata: metadata)
         case (.open, _): log.warning("provider is failing; not asked for a while", metadata: metadata)
         case (.halfOpen, _): log.info("provider is tried again", metadata: metadata)
         case (.closed, _): log.info("provider answers again", metadata: metadata)

@@ -18,7 +18,8 @@ struct WorkerStatus: AdminSource {
         // Not at once: a rebalance may take as long.
         if let overdue = Self.commitOverdue(lanes), overdue >= .seconds(1) { return "offsets are not committed" }
         if lanes.allSatisfy(\.positions.isEmpty) { return "no partitions assigned yet" }
-        return nil
+        return ProviderSummary.problem(
+            of: ProviderSummary.all(await worker.providerStatuses()), automatic: worker.automaticProviders)
     }
 
     /// Of the lane that has waited longest; `nil`: none does.
