@@ -81,6 +81,10 @@ public actor SearchWorker: SearchWorking, FleetMember {
         return new
     }
 
+    public nonisolated var sharesByPartitions: Bool {
+        policies.values.contains { $0.rateLimit != nil && $0.share == .shared }
+    }
+
     public func owns(_ assigned: Int, of partitions: Int) {
         ownership = (assigned, partitions)
         for provider in guards.values { provider.owns(assigned, of: partitions) }
@@ -94,6 +98,9 @@ public actor SearchWorker: SearchWorking, FleetMember {
 
 /// Shares something with the other workers of its group, in proportion to the partitions that each owns.
 public protocol FleetMember: Sendable {
+    /// `true` when nothing may be asked before the number of partitions is known, because the share follows from it.
+    nonisolated var sharesByPartitions: Bool { get }
+
     /// Called at each rebalance: before a loss is acknowledged, after a gain.
     /// - Parameter partitions: of the requests topic; 0: not known yet.
     func owns(_ assigned: Int, of partitions: Int) async

@@ -2,15 +2,17 @@ public import Kafka
 
 /// What one lane has under way at a moment.
 public struct LaneStatus: Sendable, Hashable {
+    /// How one assigned partition stands.
     public struct Partition: Sendable, Hashable {
         public let id: TopicPartition
-        /// Requests taken and not yet delivered.
+        /// The number of requests taken and not yet delivered.
         public let inFlight: Int
+        /// The offset that the group continues from; `nil` until the brokers have said.
         public let committed: Int64?
         /// One past the last record, as the last fetch saw it.
         public let end: Int64?
 
-        /// Records not yet committed; `nil` until both offsets are known.
+        /// The number of records not yet committed; `nil` until both offsets are known.
         public var lag: Int64? {
             guard let committed, let end else { return nil }
             return max(0, end - committed)
@@ -18,10 +20,15 @@ public struct LaneStatus: Sendable, Hashable {
     }
 
     public let positions: [Partition]
+    /// The number of requests whose outcome is not yet made.
     public let inFlight: Int
+    /// The number of requests whose outcome is made and not yet confirmed by the brokers.
     public let undelivered: Int
     public let brokersAreDown: Bool
     public let isDraining: Bool
-    /// For how long nothing new begins, because what is finished cannot be committed; `nil`: it can.
+    /// How long nothing new begins because what is finished cannot be committed; `nil` while it can.
     public let commitOverdue: Duration?
+    /// Why outcomes cannot be written at present, as one line for a person; `nil` while they can. A problem that may be
+    /// over in a moment does not count.
+    public let deliveryProblem: String?
 }

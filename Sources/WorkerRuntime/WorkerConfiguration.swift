@@ -57,16 +57,19 @@ public struct WorkerConfiguration: Sendable, Hashable {
     /// (`max.poll.interval.ms`, 5 minutes), so that other members are not held up for long.
     public var revokeGrace: Duration { min(shutdownGrace, .seconds(10)) }
 
-    /// Outcomes handed to the producer and not yet confirmed, per loop: beyond it no records are taken. Enough for the
-    /// round trips to the broker at full speed, little enough to stay small in memory.
-    var maxUndelivered: Int { max(512, 2 * concurrency / loops) }
+    /// The bounds of what one loop takes at once.
+    ///
+    /// Outcomes on their way to the brokers: enough for the round trips at full speed, little enough to stay small in
+    /// memory. Their bytes are in memory twice, here and in librdkafka's queue: some 300 large outcomes.
+    var intakeLimits: IntakeGate.Limits {
+        let inFlight = max(1, concurrency / loops)
+        return IntakeGate.Limits(
+            inFlight: inFlight, undelivered: inFlight + max(512, 2 * concurrency / loops),
+            undeliveredBytes: (3 << 20) / loops)
+    }
 
-    /// The same in bytes of outcomes and dead letters, which are in memory twice, here and in librdkafka's queue: some 300
-    /// large outcomes.
-    var maxUndeliveredBytes: Int { (3 << 20) / loops }
-
-    /// Records of one partition between the oldest unfinished and the newest taken: beyond it that partition waits.
-    /// Bounds what a crash repeats when one request hangs until its deadline.
+    /// The most records of one partition from the oldest undelivered to the newest taken: beyond it that partition waits.
+    /// It bounds what a crash repeats when one request hangs until its deadline.
     var maxSpan: Int { max(2048, 8 * concurrency) }
 
     public init() {}

@@ -138,14 +138,14 @@ struct BadRecordTests {
     @Test(arguments: [
         (WorkerConfiguration.Delivery.atLeastOnce, search()), (.atLeastOnce, "no JSON"), (.exactlyOnce, search()),
     ])
-    func whatATopicRefusesAsTooLargeIsWrittenInBrief(
+    func recordRefusedAsTooLargeAloneIsWrittenInBrief(
         delivery: WorkerConfiguration.Delivery, value: String
     ) async throws {
         let bench = try WorkerBench()
         let isRequest = value != "no JSON"
         try await bench.send([("large", value)])
-        // MSG_SIZE_TOO_LARGE, for each of its records.
-        bench.broker.embedded?.fail(.produce, with: 10, count: isRequest ? 1 : 2)
+        // MSG_SIZE_TOO_LARGE: for its batch and, without transactions, which send it alone at once, for the record alone.
+        bench.broker.embedded?.fail(.produce, with: 10, count: delivery == .exactlyOnce ? 1 : 2)
         let outcomes = try await bench.whileWorking {
             $0.delivery = delivery
         } _: { _ in
@@ -167,6 +167,85 @@ struct BadRecordTests {
             let headers = letter.headers.map { EventHeader($0.name, $0.value) }
             let read = try #require(DeadLetter(key: letter.key, value: letter.value, headers: headers))
             #expect(read.isWithoutContent && read.value == nil && read.source == event.source)
+        }
+        await bench.stop()
+    }
+
+    /// A broker refuses a whole batch for its size. Each of its records is small enough, so none is shortened.
+    @Test func recordsOfABatchRefusedAsTooLargeAreSentAgainAlone() async throws {
+        let bench = try WorkerBench()
+        let names = (0..<40).map { "request-\($0)" }
+        try await bench.send(names.map { (key: "one key", value: Self.search(#""requestId":"\#($0)""#)) })
+        bench.broker.embedded?.fail(.produce, with: 10, count: 1)
+
+        let outcomes = try await bench.run(expecting: names.count)
+        #expect(try outcomes.map { try $0.outcome().requestID }.sorted() == names.sorted())
+        let shortened = try outcomes.count {
+            if case .failed = try $0.outcome().body { true } else { false }
+        }
+        #expect(shortened == 0)
+        await bench.stop()
+    }
+
+    /// TOPIC_AUTHORIZATION_FAILED.
+    private static let notAuthorized: Int32 = 29
+
+    /// A dead letter that cannot be written holds its own partition, and nothing of that is published twice.
+    /// Not with transactions: the embedded broker shows what an aborted one has written.
+    @Test func unwritableDeadLetterTopicHoldsItsPartitionAndNoOther() async throws {
+        let bench = try WorkerBench()
+        let broker = try #require(bench.broker.embedded)
+        broker.setError(Self.notAuthorized, ofTopic: bench.topics.deadLetters)
+        try await bench.sender.send(
+            ProducerRecord(
+                topic: bench.topics.requests, partition: 0, key: Array("bad".utf8), value: Array("no JSON".utf8)))
+
+        try await bench.whileWorking {
+            $0.shutdownGrace = .seconds(1)
+        } _: { lane in
+            try await eventually("the lane says which topic takes nothing") {
+                await lane.status.deliveryProblem?.contains(bench.topics.deadLetters) == true
+            }
+            try await bench.sender.send(
+                ProducerRecord(
+                    topic: bench.topics.requests, partition: 1, key: Array("good".utf8),
+                    value: Array(Self.search(#""requestId":"good""#).utf8)))
+            let outcomes = try await bench.records(of: bench.outcomeTopics) { !$0.isEmpty }
+            #expect(outcomes.map(\.keyText) == ["good"])
+
+            broker.setError(0, ofTopic: bench.topics.deadLetters)
+            let all = try await bench.records(of: bench.outcomeTopics) { $0.count == 2 }
+            #expect(all.map(\.keyText).sorted() == ["bad", "good"])
+            try await eventually("nothing is wrong any more") { await lane.status.deliveryProblem == nil }
+        }
+        await bench.stop()
+    }
+
+    /// Outcomes that cannot be written end taking and paying, and the worker leaves in time when it is told to.
+    @Test(arguments: WorkerConfiguration.Delivery.allCases)
+    func unwritableResultsTopicEndsTakingUntilItTakesRecordsAgain(
+        delivery: WorkerConfiguration.Delivery
+    ) async throws {
+        let bench = try WorkerBench()
+        let broker = try #require(bench.broker.embedded)
+        broker.setError(Self.notAuthorized, ofTopic: bench.topics.results)
+        try await bench.send([("first", Self.search(#""requestId":"first""#))])
+
+        try await bench.whileWorking {
+            $0.delivery = delivery
+            $0.shutdownGrace = .seconds(1)
+        } _: { lane in
+            try await eventually("the lane says what is wrong") { await lane.status.deliveryProblem != nil }
+            let paid = bench.provider.targets.count
+            try await bench.send((0..<20).map { ("later", Self.search(#""keyword":"later-\#($0)""#)) })
+            try await eventually("the consumer has seen them") {
+                await lane.status.positions.compactMap(\.end).reduce(0, +) == 21
+            }
+            #expect(bench.provider.targets.count == paid)
+
+            broker.setError(0, ofTopic: bench.topics.results)
+            _ = try await bench.records(of: bench.outcomeTopics) { $0.count == 21 }
+            #expect(bench.provider.targets.count == paid + 20, "what was paid for is not asked for again")
         }
         await bench.stop()
     }

@@ -118,7 +118,7 @@ struct RefusedCommitTests {
             .init(body: WorkerBench.shop, delay: .milliseconds(target.contains("slow") ? 1500 : 0))
         }
         bench.broker.embedded?.setGroupDelay(.milliseconds(200))
-        let departure = Departure(lanes: 2)
+        let departure = DepartureBarrier(lanes: 2)
         let loops = [try EventLoop(), try EventLoop()]
         let lanes = try loops.map { loop in
             try bench.lane(on: loop, departure: departure) {

@@ -78,7 +78,8 @@ struct WorkerBench: Sendable {
     /// A lane of a worker on a loop of its own, with all three providers at `baseURL`, ours if not given.
     func lane(
         on loop: EventLoop, at baseURL: String? = nil, _ policy: ProviderPolicy? = nil,
-        departure: Departure = Departure(lanes: 1), _ change: (inout WorkerConfiguration) -> Void = { _ in }
+        departure: DepartureBarrier = DepartureBarrier(lanes: 1),
+        _ change: (inout WorkerConfiguration) -> Void = { _ in }
     ) throws -> WorkerLane {
         var configuration = WorkerConfiguration()
         configuration.topics = topics
@@ -99,14 +100,14 @@ struct WorkerBench: Sendable {
         if configuration.delivery == .exactlyOnce {
             producer.transactionalID = transactionalID
         }
-        let makeProducer = { @Sendable [producer, log] () throws(KafkaError) in
+        let makeProducer = { @Sendable [producer, log] () throws(KafkaError) -> any OutcomeSink in
             try KafkaProducer(loop: loop, configuration: producer, log: log)
         }
         return WorkerLane(
             loop: loop, configuration: configuration,
-            consumer: try KafkaConsumer(loop: loop, configuration: consumer, log: log),
-            producer: try makeProducer(),
-            makeProducer: configuration.delivery == .atLeastOnce ? makeProducer : nil,
+            source: try KafkaConsumer(loop: loop, configuration: consumer, log: log),
+            sink: try makeProducer(),
+            makeSink: configuration.delivery == .atLeastOnce ? makeProducer : nil,
             interactor: SearchInteractor(
                 selection: ProviderSelection(services: services),
                 worker: SearchWorker(

@@ -58,6 +58,16 @@ extension KafkaError {
         ].contains(rd_kafka_resp_err_t(code))
     }
 
+    /// True when a topic takes no records for a reason that lasts until a person acts: no permission, no such topic, or a
+    /// policy of the brokers.
+    public var isTopicRefusal: Bool {
+        [
+            RD_KAFKA_RESP_ERR_TOPIC_AUTHORIZATION_FAILED, RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART,
+            RD_KAFKA_RESP_ERR__UNKNOWN_TOPIC, RD_KAFKA_RESP_ERR__UNKNOWN_PARTITION,
+            RD_KAFKA_RESP_ERR_TOPIC_EXCEPTION, RD_KAFKA_RESP_ERR_POLICY_VIOLATION, RD_KAFKA_RESP_ERR_INVALID_RECORD,
+        ].contains(rd_kafka_resp_err_t(code))
+    }
+
     /// True for librdkafka's word that a partition was read to its end.
     var isEndOfPartition: Bool { code == RD_KAFKA_RESP_ERR__PARTITION_EOF.rawValue }
 

@@ -32,7 +32,7 @@ struct WorkerProcess: Sendable {
         // A static member's next process takes over its name, which fences the last one off at once. Others need a name of
         // their own each; the group's generation fences those that lost their partitions.
         let instance = "\(consumer.groupID)-\(consumer.groupInstanceID ?? UUID().uuidString)"
-        let departure = Departure(lanes: configuration.loops)
+        let departure = DepartureBarrier(lanes: configuration.loops)
         var parts: [Part] = []
         var configured: [ProviderID] = []
         for number in 0..<configuration.loops {
@@ -51,14 +51,14 @@ struct WorkerProcess: Sendable {
             var sender = producer
             sender.busyLinger = min(producer.linger * 4, .milliseconds(20))
             if configuration.delivery == .exactlyOnce { sender.transactionalID = "\(instance)-\(number)" }
-            let makeProducer = { @Sendable [sender] () throws(KafkaError) in
+            let makeProducer = { @Sendable [sender] () throws(KafkaError) -> any OutcomeSink in
                 try KafkaProducer(loop: loop, configuration: sender, log: log)
             }
             let lane = WorkerLane(
                 loop: loop, configuration: configuration,
-                consumer: try KafkaConsumer(loop: loop, configuration: own, log: log),
-                producer: try makeProducer(),
-                makeProducer: configuration.delivery == .atLeastOnce ? makeProducer : nil, interactor: interactor,
+                source: try KafkaConsumer(loop: loop, configuration: own, log: log),
+                sink: try makeProducer(),
+                makeSink: configuration.delivery == .atLeastOnce ? makeProducer : nil, interactor: interactor,
                 fleet: searches, departure: departure, meters: meters, log: log)
             parts.append(Part(loop: loop, lane: lane, http: http, searches: searches))
         }

@@ -1,6 +1,5 @@
 internal import EventContract
 internal import Kafka
-internal import LocationSearch
 
 extension IncomingRecord {
     init(_ record: ConsumerRecord) {
@@ -23,14 +22,5 @@ extension ProducerRecord {
         self.init(
             topic: topics.deadLetters, key: letter.key, value: letter.value,
             headers: letter.headers.map { KafkaHeader($0.name, $0.value) })
-    }
-}
-
-extension SearchOutcome {
-    /// A request that ended without anybody being asked, or whose answer no longer counts.
-    init(_ request: SearchRequest, _ error: SearchError) {
-        self.init(
-            requestID: request.requestID, operation: request.operation, provider: request.provider.named,
-            sessionID: request.sessionID, result: .failure(error))
     }
 }

@@ -9,29 +9,29 @@ private actor Desk {
     private(set) var left: [String: [Int]] = [:]
     private var turns: [OutcomeSequencer<String>.Turn] = []
 
-    func lineUp(_ lanes: [String]) { turns = lanes.map { sequencer.line(up: $0) } }
+    func takeTurns(in lanes: [String]) { turns = lanes.map { sequencer.nextTurn(in: $0) } }
 
     func finish(_ index: Int, lane: String, drop: Bool = false) async {
         let turn = turns[index]
         if !drop {
-            await sequencer.wait(for: turn)
+            await turn.wait()
             left[lane, default: []].append(index)
         }
-        sequencer.leave(turn)
+        turn.leave()
     }
 
-    var laneCount: Int { sequencer.laneCount }
+    var groupCount: Int { sequencer.groupCount }
 }
 
 struct OutcomeSequencerTests {
     /// Whatever the order in which requests finish, each lane's outcomes leave in the order of its requests.
     @Test(arguments: 0..<40)
-    func eachLaneKeepsItsOrder(seed: UInt64) async {
+    func outcomesOfEachGroupLeaveInOrder(seed: UInt64) async {
         var random = SplitMix64(state: seed)
         let lanes = (0..<60).map { _ in ["a", "b", "c", "d"].randomElement(using: &random) ?? "a" }
         let dropped = Set((0..<60).filter { _ in Int.random(in: 0..<6, using: &random) == 0 })
         let desk = Desk()
-        await desk.lineUp(lanes)
+        await desk.takeTurns(in: lanes)
         await withTaskGroup(of: Void.self) { group in
             for index in lanes.indices.shuffled(using: &random) {
                 group.addTask { await desk.finish(index, lane: lanes[index], drop: dropped.contains(index)) }
@@ -42,6 +42,6 @@ struct OutcomeSequencerTests {
             let expected = lanes.indices.filter { lanes[$0] == lane && !dropped.contains($0) }
             #expect(left[lane, default: []] == expected)
         }
-        #expect(await desk.laneCount == 0)
+        #expect(await desk.groupCount == 0)
     }
 }

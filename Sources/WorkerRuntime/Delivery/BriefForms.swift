@@ -1,0 +1,48 @@
+internal import EventContract
+internal import Kafka
+internal import LocationSearch
+
+/// Makes the short records that stand in for those that Kafka refuses as too large.
+///
+/// A request whose outcome can never be written would end each worker that takes it, one after another. Confined to its
+/// lane; not `Sendable`.
+final class BriefForms {
+    private let decoder: RequestDecoder
+    private var encoder = OutcomeEncoder()
+    private let presenter = SearchPresenter()
+    private let topics: WorkerConfiguration.Topics
+    /// No request may have a longer key, so a longer one is what was too large.
+    private let maxKeyBytes: Int
+
+    init(_ configuration: WorkerConfiguration) {
+        decoder = RequestDecoder(maximumBytes: configuration.maxRequestBytes)
+        topics = configuration.topics
+        maxKeyBytes = configuration.maxRequestBytes
+    }
+
+    /// Returns an outcome that says why there is no whole one: an error in place of a result, and a dead letter without
+    /// content in place of a whole one.
+    func brief(_ outcome: OutgoingOutcome, of request: RequestInProgress) -> OutgoingOutcome {
+        let now = EventTime.now()
+        var brief = OutgoingOutcome(event: outcome.event, isResult: false, calls: outcome.calls)
+        let requestID: String
+
+        do throws(RejectedRecord) {
+            let decoded = try decoder.decode(request.record)
+            var failed = presenter.present(.resultTooLarge, for: decoded.request)
+            failed.attempts = outcome.calls
+            requestID = failed.requestID
+            brief.event = ProducerRecord(
+                encoder.encode(failed, for: decoded.envelope, receivedAt: now, completedAt: now), topics: topics)
+        } catch {
+            requestID = error.requestID
+            brief.event = ProducerRecord(
+                encoder.encode(error, receivedAt: now, completedAt: now), topics: topics)
+            let letter = DeadLetter(request.record, error: error.error, at: now)
+            brief.deadLetter = ProducerRecord(letter.withoutContent, topics: topics)
+        }
+
+        if let key = brief.event.key, key.count > maxKeyBytes { brief.event.key = Array(requestID.utf8) }
+        return brief
+    }
+}

@@ -1,0 +1,129 @@
+internal import EventLoop
+internal import Kafka
+internal import Logging
+
+/// Commits finished offsets at the pace that bounds what a crash repeats: see `CommitPace`.
+///
+/// Confined to its lane; not `Sendable`.
+final class CommitLoop {
+    private let source: any RequestSource
+    private let partitions: PartitionTable
+    private let gate: IntakeGate
+    private let loop: EventLoop
+    private let meters: WorkerMeters
+    private let log: Logger
+    private var pace: CommitPace
+    private var pause: CheckedContinuation<Void, Never>?
+    private var pauseTimer: TimerID?
+    private var hasBegun = false
+    private var isFinishing = false
+    /// After a fatal failure nothing further may be committed.
+    private var isStopped = false
+
+    init(
+        interval: Duration, source: any RequestSource, partitions: PartitionTable, gate: IntakeGate, loop: EventLoop,
+        meters: WorkerMeters, log: Logger
+    ) {
+        self.source = source
+        self.partitions = partitions
+        self.gate = gate
+        self.loop = loop
+        self.meters = meters
+        self.log = log
+        pace = CommitPace(interval: interval, now: .now)
+    }
+
+    /// `true` while nothing new may begin, because what is finished could not be committed in time.
+    var isOverdue: Bool { hasBegun && pace.isOverdue(at: .now) }
+
+    /// How long commits are overdue; `nil` while they are not.
+    var overdue: Duration? { hasBegun ? pace.overdue(at: .now) : nil }
+
+    /// Commits at the pace until `finish` or `stop` was called.
+    /// - Parameter onTurn: called before each commit.
+    func run(onTurn: () -> Void) async {
+        hasBegun = true
+        pace = CommitPace(interval: pace.interval, now: .now)
+
+        var hasFailed = false
+        while !isFinishing, !isStopped {
+            await rest(for: hasFailed ? pace.retryPause : pace.pause)
+            if isFinishing || isStopped { return }
+            onTurn()
+            hasFailed = await commit() != nil
+        }
+    }
+
+    /// Commits all that is finished. Nothing after a fatal failure.
+    /// - Returns: why something of it is not committed.
+    @discardableResult
+    func commit() async -> KafkaError? {
+        guard !isStopped else { return nil }
+
+        let begin = ContinuousClock.now
+        await storeFrontiers()
+        do throws(KafkaError) {
+            try await source.commit(within: CommitPace.patience)
+        } catch {
+            noteFailure(error)
+            return error
+        }
+
+        if pace.committed(since: begin) { log.info("commits are in time again: requests begin again") }
+        gate.wake()
+        return nil
+    }
+
+    /// Hands the frontiers that moved to the consumer.
+    func storeFrontiers() async {
+        guard !isStopped else { return }
+        let moved = partitions.all.compactMap { partition in
+            partition.takeMovedFrontier().map { (partition: partition.id, next: $0) }
+        }
+        if !moved.isEmpty { await source.store(moved) }
+    }
+
+    /// Ends the loop and commits what is finished; where the broker does not take it, tries again until `end`.
+    func finish(before end: ContinuousClock.Instant) async {
+        isFinishing = true
+        endRest()
+        guard hasBegun else { return }
+
+        while let error = await commit(), error.kind != .authentication {
+            guard ContinuousClock.now + pace.retryPause < end else { return }
+            await loop.pause(pace.retryPause)
+        }
+    }
+
+    /// Ends the loop at once. Nothing is committed any more.
+    func stop() {
+        isStopped = true
+        endRest()
+    }
+
+    private func noteFailure(_ error: KafkaError) {
+        meters.failedCommit()
+        guard pace.failed(at: .now) else { return }
+        log.warning(
+            """
+            offsets cannot be committed: no request begins until they can, for a crash would repeat it and what it costs; \
+            check the group's coordinator and what this user may do with the group
+            """,
+            metadata: ["reason": "\(error)"])
+    }
+
+    private func rest(for time: Duration) async {
+        await suspend(unless: isFinishing || isStopped) { continuation in
+            pause = continuation
+            pauseTimer = loop.schedule(at: .now + time) { [weak self] in self?.endRest() }
+        }
+    }
+
+    private func endRest() {
+        if let pauseTimer { loop.cancel(pauseTimer) }
+        pauseTimer = nil
+        guard let pause else { return }
+        self.pause = nil
+        pause.resume()
+    }
+}

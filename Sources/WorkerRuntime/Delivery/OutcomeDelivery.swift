@@ -1,0 +1,56 @@
+internal import Kafka
+
+/// Publishes the outcomes of a lane, and has offsets committed behind them. `worker.delivery` chooses one of two for good:
+/// `AtLeastOnceDelivery` or `TransactionalDelivery`.
+///
+/// Whoever hands a request to `deliver` is done with it: the delivery finishes it at the partition table, which makes room
+/// at the intake. Confined to its lane; not `Sendable`.
+protocol OutcomeDelivery: AnyObject {
+    /// `false` while nothing new may begin, because what is finished cannot be published or committed in time. Time alone
+    /// can make it `false`; the gate is woken when it turns `true`.
+    var acceptsRequests: Bool { get }
+
+    /// How the delivery fares, for `/readyz` and `/status`.
+    var status: DeliveryStatus { get }
+
+    /// Does what can fail before the group is joined.
+    func prepare() async throws(KafkaError)
+
+    /// Commits what is finished until `finish` was called.
+    /// - Throws: what ends the worker.
+    func run() async throws(KafkaError)
+
+    /// Publishes a request's outcome, and finishes the request once it is delivered.
+    /// - Throws: what ends the worker.
+    func deliver(_ outcome: OutgoingOutcome, of request: RequestInProgress) async throws(KafkaError)
+
+    /// Commits all that is finished, as far as the brokers take it.
+    func commitFinished() async
+
+    /// Hands what is finished to the consumer, whose own commit before it leaves takes it along.
+    func storeFinished() async
+
+    /// Drops what it holds of a partition that is no longer ours.
+    func forget(_ partition: OwnedPartition)
+
+    /// Begins the end: no call may take time beyond `end` by much, one under way among them.
+    func limit(to end: ContinuousClock.Instant) async
+
+    /// Commits what is left, as far as the brokers take it before `end`, and has `run` return.
+    func finish(before end: ContinuousClock.Instant) async
+
+    /// Ends everything at once after a fatal failure: nothing more is published or committed.
+    func stop()
+
+    /// Gives up what is not confirmed and frees the producer. `deliver` calls that still wait end.
+    /// - Parameter hasFailed: then nothing more is written.
+    func close(hasFailed: Bool) async
+}
+
+/// How outcomes get to the brokers at a moment.
+struct DeliveryStatus {
+    /// How long nothing new begins because what is finished cannot be committed; `nil` while it can.
+    var commitOverdue: Duration?
+    /// Why outcomes cannot be written at present, as one line for a person; `nil` while they can.
+    var problem: String?
+}

@@ -1,0 +1,38 @@
+public import Kafka
+
+/// What a lane needs of a producer. `KafkaProducer` is the real one; unit tests drive a lane with a sink of their own.
+///
+/// Every call is safe from any task.
+public protocol OutcomeSink: AnyObject, Sendable {
+    /// Puts a record into the local queue, in the order of the calls. Waits while the queue is full.
+    /// - Returns: a receipt, good for one `confirm`. Each must be confirmed.
+    /// - Throws: `KafkaError` that says why the record cannot be written.
+    func handOver(_ record: ProducerRecord) async throws(KafkaError) -> KafkaProducer.Receipt
+
+    /// Returns once the brokers have confirmed the record.
+    /// - Throws: `KafkaError` that says why it is not, or may not be, written.
+    func confirm(_ receipt: KafkaProducer.Receipt) async throws(KafkaError) -> RecordPosition
+
+    /// The number of records handed over and not yet confirmed.
+    var undelivered: Int { get async }
+
+    /// Waits until nothing is undelivered.
+    /// - Returns: `false` when `bound` passed first.
+    func flush(within bound: Duration) async -> Bool
+
+    /// Frees the client. What is still undelivered ends as `closed`.
+    func close() async
+
+    func initTransactions() async throws(KafkaError)
+    func beginTransaction() async throws(KafkaError)
+    func sendOffsets(
+        _ offsets: [(partition: TopicPartition, next: Int64)], as member: GroupMembership
+    ) async throws(KafkaError)
+    func commitTransaction() async throws(KafkaError)
+    func abortTransaction() async throws(KafkaError)
+
+    /// Gives no call about a transaction time beyond `instant`, one under way among them.
+    func endTransactions(by instant: ContinuousClock.Instant) async
+}
+
+extension KafkaProducer: OutcomeSink {}

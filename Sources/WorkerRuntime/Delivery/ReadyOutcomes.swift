@@ -1,0 +1,84 @@
+internal import Kafka
+
+/// Outcomes that wait for a transaction, per partition, and which of them go into the next one.
+///
+/// Confined to its lane; not `Sendable`.
+final class ReadyOutcomes {
+    /// An outcome that waits for its transaction.
+    final class Entry {
+        let request: RequestInProgress
+        var outcome: OutgoingOutcome
+        /// A record of it was refused together with others: it goes into a transaction of its own.
+        var goesAlone = false
+        /// The brief form stands in for a record that was refused as too large although it was alone.
+        var isBrief = false
+        /// The topic that refused a record of it for a reason that lasts.
+        var refusingTopic: String?
+
+        init(_ request: RequestInProgress, _ outcome: OutgoingOutcome) {
+            self.request = request
+            self.outcome = outcome
+        }
+    }
+
+    /// The most outcomes of one transaction, so that one that must be done again is done soon.
+    private static let largestBatch = 1000
+
+    private var entries: [ObjectIdentifier: [OffsetTracker.Slot: Entry]] = [:]
+
+    var isEmpty: Bool { entries.isEmpty }
+
+    func add(_ outcome: OutgoingOutcome, of request: RequestInProgress) {
+        entries[ObjectIdentifier(request.partition), default: [:]][request.slot] = Entry(request, outcome)
+    }
+
+    func remove(_ entry: Entry) {
+        let partition = ObjectIdentifier(entry.request.partition)
+        entries[partition]?[entry.request.slot] = nil
+        if entries[partition]?.isEmpty == true { entries[partition] = nil }
+    }
+
+    /// Removes and returns everything of a partition.
+    func removeAll(of partition: OwnedPartition) -> [Entry] {
+        Array((entries.removeValue(forKey: ObjectIdentifier(partition)) ?? [:]).values)
+    }
+
+    func contains(_ entry: Entry) -> Bool {
+        entries[ObjectIdentifier(entry.request.partition)]?[entry.request.slot] === entry
+    }
+
+    /// Chooses what may leave next: of each partition the unbroken run of ready outcomes, oldest first.
+    ///
+    /// An outcome that goes alone ends its partition's run, and is a batch by itself once it is the oldest. So is one that
+    /// a topic refuses, when `mayRetry` says that its topic may be tried again.
+    /// - Parameter isRefusing: `true` for a topic that still refuses records.
+    /// - Returns: the batch, and whether something that could leave is left for the next one.
+    func nextBatch(
+        of partitions: [OwnedPartition], isRefusing: (_ topic: String) -> Bool, mayRetry: (_ topic: String) -> Bool
+    ) -> (entries: [Entry], hasMore: Bool) {
+        func isRefused(_ entry: Entry) -> Bool { entry.refusingTopic.map(isRefusing) ?? false }
+        var batch: [Entry] = []
+        var single: Entry?
+        var hasMore = false
+
+        for partition in partitions {
+            guard let waiting = entries[ObjectIdentifier(partition)] else { continue }
+            let room = Self.largestBatch - batch.count
+            let run = partition.tracker.readyRun(atMost: max(1, room)).compactMap { waiting[$0] }
+            guard let oldest = run.first else { continue }
+
+            if oldest.goesAlone || isRefused(oldest) {
+                if !isRefused(oldest) || oldest.refusingTopic.map(mayRetry) ?? true { single = single ?? oldest }
+            } else if room > 0 {
+                batch += run.prefix { !$0.goesAlone && !isRefused($0) }
+                if run.count == room { hasMore = true }
+            } else {
+                hasMore = true
+            }
+        }
+
+        // What goes alone is the oldest of its partition: it goes first, or it might never get a turn.
+        if let single { return ([single], true) }
+        return (batch, hasMore)
+    }
+}

@@ -1,0 +1,62 @@
+internal import EventLoop
+internal import Kafka
+internal import Logging
+
+/// The producer that a lane writes with, and the next one when it fails for good.
+///
+/// An idempotent producer fails for good when it cannot tell any more what the broker has; before librdkafka 2.3.0 a lost
+/// connection is enough (#4438). What it left unconfirmed is sent again by the next, so it may appear twice. That is
+/// refused with `worker.ordering`, where records behind it could overtake it.
+///
+/// Confined to its lane; not `Sendable`.
+final class ReplaceableSink {
+    /// With more replacements within a minute it is not the producer that is broken, and the worker ends.
+    private static let maxReplacementsPerMinute = 3
+
+    private(set) var current: any OutcomeSink
+    private let makeSink: (@Sendable () throws(KafkaError) -> any OutcomeSink)?
+    private let loop: EventLoop
+    private let meters: WorkerMeters
+    private let log: Logger
+    private var replacements: [ContinuousClock.Instant] = []
+    private var closings: [Task<Void, Never>] = []
+
+    /// - Parameter makeSink: makes one like `sink`; `nil` where a replacement is not allowed.
+    init(
+        _ sink: any OutcomeSink, makeSink: (@Sendable () throws(KafkaError) -> any OutcomeSink)?, loop: EventLoop,
+        meters: WorkerMeters, log: Logger
+    ) {
+        current = sink
+        self.makeSink = makeSink
+        self.loop = loop
+        self.meters = meters
+        self.log = log
+    }
+
+    /// Replaces a sink that can no longer write. Does nothing when that has happened already.
+    /// - Throws: `error` itself where a replacement is not allowed or would not help.
+    func replace(_ failed: any OutcomeSink, failedWith error: KafkaError) throws(KafkaError) {
+        let wasReplacedAlready = failed !== current
+        if wasReplacedAlready { return }
+
+        let now = ContinuousClock.now
+        replacements.removeAll { $0 + .seconds(60) < now }
+        guard let makeSink, error.kind == .fatal, replacements.count < Self.maxReplacementsPerMinute else {
+            throw error
+        }
+
+        current = try makeSink()
+        replacements.append(now)
+        closings.append(Task(executorPreference: loop) { await failed.close() })
+        meters.replacedProducer()
+        log.warning(
+            "producer failed for good: a new one delivers what it left, which may come twice",
+            metadata: ["reason": "\(error)"])
+    }
+
+    /// Frees every producer, waiting for those that were replaced too.
+    func close() async {
+        await current.close()
+        for closing in closings { await closing.value }
+    }
+}

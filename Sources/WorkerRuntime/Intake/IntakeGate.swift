@@ -1,0 +1,110 @@
+internal import EventLoop
+
+/// Decides how many more requests a lane may take, and keeps its reader waiting while that is none.
+///
+/// What counts is requests in flight (within the window), requests not yet delivered, and the bytes of outcomes that the
+/// producer has. Confined to its lane; not `Sendable`.
+final class IntakeGate {
+    /// The bounds of what a lane takes at once.
+    struct Limits {
+        /// The most requests in flight: this lane's part of `worker.concurrency`.
+        var inFlight: Int
+        /// The most requests taken and not yet confirmed delivered.
+        var undelivered: Int
+        /// The most bytes of outcomes and dead letters that the producer may have.
+        var undeliveredBytes: Int
+    }
+
+    private let limits: Limits
+    private let loop: EventLoop
+    /// Requests taken whose outcome is not yet made.
+    private(set) var inFlight = 0
+    /// Requests taken and not yet confirmed delivered.
+    private(set) var undelivered = 0
+    /// The bytes that the producer has of their outcomes. Transactions bound theirs in pieces of their own.
+    private var undeliveredBytes = 0
+    private var window: InFlightWindow
+    private var windowTimer: TimerID?
+    private var reader: CheckedContinuation<Void, Never>?
+    private var isClosed = false
+
+    init(_ limits: Limits, loop: EventLoop) {
+        self.limits = limits
+        self.loop = loop
+        window = InFlightWindow(most: limits.inFlight, asleep: .zero, at: .now)
+    }
+
+    // MARK: - What is under way
+
+    func requestTaken() {
+        inFlight += 1
+        undelivered += 1
+    }
+
+    /// Takes a request out of those in flight: its outcome is made, or it waits for something that is not its own.
+    func leaveFlight() {
+        inFlight -= 1
+        wake()
+    }
+
+    func returnToFlight() { inFlight += 1 }
+
+    func requestFinished() {
+        undelivered -= 1
+        wake()
+    }
+
+    func outcomeHandedOver(bytes: Int) { undeliveredBytes += bytes }
+
+    func outcomeConfirmed(bytes: Int) { undeliveredBytes -= bytes }
+
+    // MARK: - Room
+
+    /// Ends the gate for good: nobody waits any more.
+    func close() {
+        isClosed = true
+        wake()
+    }
+
+    /// Has the reader look at the room again. Call it after anything that may have made some.
+    func wake() {
+        guard let reader else { return }
+        self.reader = nil
+        reader.resume()
+    }
+
+    /// Lets the window follow how busy the loop is. Call it once per turn of the reader.
+    func adaptWindow() { window.adapt(inFlight: inFlight, asleep: loop.asleep, at: .now) }
+
+    /// Waits until there is room for at least one more request.
+    /// - Parameter isBlocked: `true` while nothing may begin for another reason. Whoever changes that calls `wake`.
+    /// - Returns: how many more requests may be taken; `nil` once the gate is closed.
+    func waitForRoom(while isBlocked: () -> Bool) async -> Int? {
+        while !isClosed {
+            // Read once, because time alone can change it.
+            let room = isBlocked() ? 0 : room
+            if room > 0 { return room }
+
+            watchWindow()
+            await suspend(unless: isClosed || (!isBlocked() && self.room > 0)) { reader = $0 }
+        }
+        return nil
+    }
+
+    private var room: Int {
+        guard undeliveredBytes < limits.undeliveredBytes, undelivered < limits.undelivered else { return 0 }
+        return max(0, window.limit - inFlight)
+    }
+
+    /// Looks at the window again after its period, because it may widen although nothing ends meanwhile.
+    private func watchWindow() {
+        guard window.limit < limits.inFlight, windowTimer == nil else { return }
+
+        windowTimer = loop.schedule(at: .now + InFlightWindow.period) { [weak self] in
+            guard let self else { return }
+            windowTimer = nil
+            adaptWindow()
+            wake()
+        }
+    }
+}

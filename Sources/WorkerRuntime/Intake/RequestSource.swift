@@ -1,0 +1,46 @@
+public import Kafka
+
+/// What a lane needs of a consumer: records to read, partitions that come and go, and offsets to commit.
+///
+/// `KafkaConsumer` is the real one; unit tests drive a lane with a source of their own. Every call is safe from any task.
+public protocol RequestSource: Sendable {
+    /// Joins the group. Called once, before anything is read.
+    /// - Throws: `KafkaError` when the topics or the group cannot be subscribed to.
+    func subscribe(to topics: [String], listener: any RebalanceListener) async throws(KafkaError)
+
+    /// Waits until at least one record can be read, and returns at most `max` of them.
+    /// - Returns: an empty array once `stopReading` was called.
+    /// - Throws: `KafkaError` when nothing more can be read (`fatal`, `fenced`).
+    func records(max: Int) async throws(KafkaError) -> [ConsumerRecord]
+
+    /// Ends reading for good. Membership and partitions stay.
+    func stopReading() async
+
+    /// Leaves a partition's records with the brokers until `resume`.
+    func hold(_ partition: AssignedPartition) async
+    func resume(_ partition: AssignedPartition) async
+
+    /// Notes where to continue, for the next `commit`. Partitions whose assignment is over are left out.
+    func store(_ offsets: [(partition: AssignedPartition, next: Int64)]) async
+
+    /// Commits what is stored, and waits at most `bound` for the broker's word.
+    /// - Throws: `KafkaError` that says why something of it is not committed; the next call tries again.
+    @discardableResult
+    func commit(within bound: Duration) async throws(KafkaError) -> [AssignedPartition: Int64]
+
+    /// Notes offsets that a transaction has committed, so that `positions` shows them.
+    func noteCommitted(_ offsets: [(partition: AssignedPartition, next: Int64)]) async
+
+    /// The member's identity in the group as of the last assignment; `nil` without partitions.
+    var membership: GroupMembership? { get async }
+    var positions: [KafkaConsumer.Position] { get async }
+    var brokersAreDown: Bool { get async }
+
+    /// The number of partitions that a topic has; `nil` while no broker says.
+    func partitionCount(of topic: String) async -> Int?
+
+    /// Leaves the group and frees the client, waiting at most `bound` for the brokers.
+    func close(within bound: Duration) async
+}
+
+extension KafkaConsumer: RequestSource {}

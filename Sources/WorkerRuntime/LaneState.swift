@@ -1,0 +1,14 @@
+/// What a lane is about.
+enum LaneState {
+    case running
+    /// Nothing more is taken; what is in flight has until then to finish.
+    case draining(until: ContinuousClock.Instant)
+    /// Nothing more is taken, published or committed.
+    case failed(any Error)
+
+    var isRunning: Bool { if case .running = self { true } else { false } }
+    var isDraining: Bool { if case .draining = self { true } else { false } }
+
+    /// What the lane failed with; `nil` while it has not.
+    var failure: (any Error)? { if case .failed(let error) = self { error } else { nil } }
+}

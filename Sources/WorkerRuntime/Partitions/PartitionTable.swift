@@ -1,0 +1,149 @@
+internal import EventContract
+internal import EventLoop
+internal import Kafka
+
+/// The partitions that are assigned to a lane, with the requests under way on each.
+///
+/// Requests come in by `take` and leave by `finish`, which makes room at the intake. Confined to its lane; not `Sendable`.
+final class PartitionTable {
+    private let source: any RequestSource
+    private let gate: IntakeGate
+    private let meters: WorkerMeters
+    private let loop: EventLoop
+    private let ordering: WorkerConfiguration.Ordering
+    private let maxSpan: Int
+    private let sequencer = OutcomeSequencer<OrderKey>()
+    private var partitions: [TopicPartition: OwnedPartition] = [:]
+    private var idleWaiters: [CheckedContinuation<Void, Never>] = []
+    /// Nobody waits for what has failed.
+    private var isAbandoned = false
+
+    init(
+        source: any RequestSource, gate: IntakeGate, configuration: WorkerConfiguration, meters: WorkerMeters,
+        loop: EventLoop
+    ) {
+        self.source = source
+        self.gate = gate
+        self.meters = meters
+        self.loop = loop
+        ordering = configuration.ordering
+        maxSpan = configuration.maxSpan
+    }
+
+    var count: Int { partitions.count }
+    var all: [OwnedPartition] { Array(partitions.values) }
+
+    subscript(id: TopicPartition) -> OwnedPartition? { partitions[id] }
+
+    /// `true` unless the partition's assignment is over.
+    func contains(_ partition: OwnedPartition) -> Bool { partitions[partition.id.id] === partition }
+
+    func add(_ assigned: [AssignedPartition]) {
+        for partition in assigned { partitions[partition.id] = OwnedPartition(partition) }
+        meters.assigned(partitions.count)
+    }
+
+    /// - Returns: what was removed; partitions whose assignment was over already are left out.
+    func remove(_ assigned: [AssignedPartition]) -> [OwnedPartition] {
+        let removed = assigned.filter { partitions[$0.id]?.id == $0 }.compactMap {
+            partitions.removeValue(forKey: $0.id)
+        }
+        meters.assigned(partitions.count)
+        return removed
+    }
+
+    // MARK: - Requests
+
+    /// Takes a record in.
+    /// - Returns: `nil` for one that is not to be run: its partition is not ours any more, or it is under way already.
+    func take(_ record: ConsumerRecord) -> RequestInProgress? {
+        guard let partition = partitions[record.partition.id], partition.id == record.partition, !partition.isLeaving,
+            let slot = partition.tracker.begin(record.offset)
+        else { return nil }
+
+        let request = RequestInProgress(
+            record: IncomingRecord(record), partition: partition, slot: slot,
+            turn: orderKey(of: record).map { sequencer.nextTurn(in: $0) })
+        partition.add(request)
+        gate.requestTaken()
+        meters.taken()
+
+        if partition.tracker.span >= maxSpan { hold(partition, because: .span) }
+        return request
+    }
+
+    private func orderKey(of record: ConsumerRecord) -> OrderKey? {
+        let id = record.partition.id
+        return switch ordering {
+        case .unordered: nil
+        case .partition: .partition(id.topic, number: id.partition)
+        // Without a key there is nothing to keep in order.
+        case .key: record.key.map { .key(partition: id.topic, number: id.partition, key: $0) }
+        }
+    }
+
+    /// Ends a request. Only a delivered one counts as done, and only while its partition is ours.
+    func finish(_ request: RequestInProgress, isDelivered: Bool) {
+        let partition = request.partition
+        partition.remove(request)
+        meters.settled()
+
+        if isDelivered, contains(partition) {
+            partition.tracker.markDelivered(request.slot)
+            if partition.tracker.span < maxSpan / 2 { release(partition, from: .span) }
+            if partition.deadLetterIsWritten(of: request.slot) { release(partition, from: .deadLetter) }
+        }
+
+        gate.requestFinished()
+        if partition.isIdle { wakeIdleWaiters() }
+    }
+
+    /// Has later requests of the partition wait until the dead letter of this record is written: see `OwnedPartition`.
+    func expectDeadLetter(of request: RequestInProgress) {
+        request.partition.expectDeadLetter(of: request.slot)
+        hold(request.partition, because: .deadLetter)
+    }
+
+    /// Ends every request that is not being delivered, and all waiting for requests to end.
+    func abandonAll() {
+        isAbandoned = true
+        for partition in partitions.values { partition.giveUp() }
+        wakeIdleWaiters()
+    }
+
+    // MARK: - Holding back
+
+    private func hold(_ partition: OwnedPartition, because reason: OwnedPartition.HoldReasons) {
+        let wasHeld = !partition.holdReasons.isEmpty
+        partition.holdReasons.insert(reason)
+        guard !wasHeld else { return }
+        Task(executorPreference: loop) { [source, id = partition.id] in await source.hold(id) }
+    }
+
+    private func release(_ partition: OwnedPartition, from reason: OwnedPartition.HoldReasons) {
+        guard partition.holdReasons.remove(reason) != nil, partition.holdReasons.isEmpty else { return }
+        Task(executorPreference: loop) { [source, id = partition.id] in await source.resume(id) }
+    }
+
+    // MARK: - Waiting for the end
+
+    /// Waits for what is in flight on some partitions. What is not done by `end` is given up.
+    func waitUntilIdle(_ waited: [OwnedPartition], before end: ContinuousClock.Instant) async {
+        let timer = loop.schedule(at: end) { [weak self] in self?.wakeIdleWaiters() }
+        defer { loop.cancel(timer) }
+        func mustWait() -> Bool {
+            !isAbandoned && waited.contains { !$0.isIdle } && ContinuousClock.now < end
+        }
+
+        while mustWait() {
+            await suspend(unless: !mustWait()) { idleWaiters.append($0) }
+        }
+        for partition in waited { partition.giveUp() }
+    }
+
+    private func wakeIdleWaiters() {
+        let waiters = idleWaiters
+        idleWaiters.removeAll()
+        for waiter in waiters { waiter.resume() }
+    }
+}

@@ -1,0 +1,107 @@
+internal import Kafka
+internal import LocationSearch
+internal import Logging
+
+/// What a lane does when partitions come and go. One call at a time: the group waits for it.
+///
+/// Confined to its lane; not `Sendable`.
+final class Rebalancing {
+    private let partitions: PartitionTable
+    private let delivery: any OutcomeDelivery
+    private let source: any RequestSource
+    private let fleet: (any FleetMember)?
+    private let requestsTopic: String
+    private let revokeGrace: Duration
+    private let log: Logger
+    /// The number of partitions of the requests topic; 0 while it is not known.
+    private var partitionCount = 0
+    private var isUnknownShareLogged = false
+
+    init(
+        partitions: PartitionTable, delivery: any OutcomeDelivery, source: any RequestSource,
+        fleet: (any FleetMember)?, configuration: WorkerConfiguration, log: Logger
+    ) {
+        self.partitions = partitions
+        self.delivery = delivery
+        self.source = source
+        self.fleet = fleet
+        requestsTopic = configuration.topics.requests
+        revokeGrace = configuration.revokeGrace
+        self.log = log
+    }
+
+    /// `false` while nobody has said how many partitions the topic has. A rate that is shared by partitions is zero until
+    /// then: whatever began would end as `rate-limited`.
+    var isShareKnown: Bool {
+        guard let fleet, fleet.sharesByPartitions, partitions.count > 0 else { return true }
+        return partitionCount > 0
+    }
+
+    func assigned(_ assigned: [AssignedPartition]) async {
+        partitions.add(assigned)
+        await learnPartitionCount()
+        await tellFleet()
+        log.info(
+            "partitions assigned",
+            metadata: ["added": "\(assigned.map(\.id))", "owned": "\(partitions.count)"])
+    }
+
+    /// - Parameter isDraining: everything in flight is waited for at the worker's end, also what has cost nothing yet.
+    func revoked(_ revoked: [AssignedPartition], isDraining: Bool) async {
+        let leaving = revoked.compactMap { partitions[$0.id] }
+
+        // Records may be on their way from the consumer. Taken after the last of the others has ended, they would be
+        // published behind the commit.
+        for partition in leaving { partition.isLeaving = true }
+        // The other members wait for us, so a request that waits for its turn or for a breaker goes back untouched.
+        if !isDraining { for partition in leaving { partition.giveUpUnpaid() } }
+
+        // The first commit makes safe what is finished, whatever comes of the rest: the sooner it comes, the likelier is
+        // the group still the one that we are a member of.
+        await delivery.commitFinished()
+        await partitions.waitUntilIdle(leaving, before: .now + revokeGrace)
+        await delivery.storeFinished()
+
+        remove(revoked)
+        // The fleet hears of it before the loss is acknowledged, when the next owner takes over this part of the rate.
+        await tellFleet()
+        log.info(
+            "partitions revoked",
+            metadata: ["removed": "\(revoked.map(\.id))", "owned": "\(partitions.count)"])
+    }
+
+    func lost(_ lost: [AssignedPartition]) async {
+        for partition in lost { partitions[partition.id]?.giveUp() }
+        remove(lost)
+        await tellFleet()
+        log.warning(
+            "partitions lost: other members have them already, what was in flight is done again there",
+            metadata: ["removed": "\(lost.map(\.id))", "owned": "\(partitions.count)"])
+    }
+
+    private func remove(_ assigned: [AssignedPartition]) {
+        for partition in partitions.remove(assigned) { delivery.forget(partition) }
+    }
+
+    // MARK: - The share of the rate
+
+    private func tellFleet() async { await fleet?.owns(partitions.count, of: partitionCount) }
+
+    /// Asks how many partitions the topic has, with each assignment, because a topic may grow.
+    private func learnPartitionCount() async {
+        guard fleet != nil, partitions.count > 0 else { return }
+        if let count = await source.partitionCount(of: requestsTopic) { partitionCount = count }
+    }
+
+    /// Asks again for what the assignment could not learn, once; the caller repeats it until `isShareKnown`.
+    func learnShare() async {
+        if !isUnknownShareLogged {
+            isUnknownShareLogged = true
+            log.warning(
+                "no request begins until the brokers say how many partitions the requests topic has",
+                metadata: ["topic": "\(requestsTopic)"])
+        }
+        await learnPartitionCount()
+        await tellFleet()
+    }
+}

@@ -1,0 +1,16 @@
+internal import Kafka
+
+/// The records that leave for one request.
+struct OutgoingOutcome: Sendable {
+    /// The outcome event.
+    var event: ProducerRecord
+    /// `true` when the event goes to the results topic, `false` for the errors topic.
+    var isResult: Bool
+    /// The untouched bytes of a record that is no request; `nil` for a request.
+    var deadLetter: ProducerRecord?
+    /// The provider calls made for the request, each of which may have cost money.
+    var calls = 0
+
+    /// The size of the records' values.
+    var bytes: Int { (event.value?.count ?? 0) + (deadLetter?.value?.count ?? 0) }
+}

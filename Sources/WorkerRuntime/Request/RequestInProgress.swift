@@ -1,0 +1,61 @@
+internal import EventContract
+internal import LocationSearch
+
+/// One request from its record to its delivered outcome. Confined to its lane; not `Sendable`.
+final class RequestInProgress {
+    /// What is to become of a request.
+    enum Fate {
+        /// Its outcome will be published.
+        case wanted
+        /// A newer request of its session came: its outcome says `superseded`.
+        case superseded
+        /// Its partition is no longer ours, or the worker gave up waiting: it has no outcome, and its offset stays
+        /// undelivered.
+        case abandoned
+    }
+
+    let record: IncomingRecord
+    let partition: OwnedPartition
+    let slot: OffsetTracker.Slot
+    /// The request's turn to have its outcome handed over; `nil` where outcomes leave in any order.
+    let turn: OutcomeSequencer<OrderKey>.Turn?
+    /// Tells whether a provider was called for it.
+    let callNote = CallNote()
+    var task: Task<Void, Never>?
+    private(set) var fate = Fate.wanted
+    /// From here on its outcome will be published, whatever happens to the request.
+    private(set) var isDelivering = false
+
+    init(
+        record: IncomingRecord, partition: OwnedPartition, slot: OffsetTracker.Slot,
+        turn: OutcomeSequencer<OrderKey>.Turn? = nil
+    ) {
+        self.record = record
+        self.partition = partition
+        self.slot = slot
+        self.turn = turn
+    }
+
+    var offset: Int64 { record.source.offset }
+
+    /// `true` when another worker that ran the request anew would pay for it, or publish it, a second time.
+    var hasCost: Bool { isDelivering || callNote.hasCalled }
+
+    /// Ends the work on the request, and aborts its transfer. Does nothing once its outcome is being delivered.
+    func end(as fate: Fate) {
+        guard !isDelivering, self.fate != .abandoned else { return }
+        self.fate = fate
+        task?.cancel()
+    }
+
+    func beginDelivery() { isDelivering = true }
+
+    /// Lets the next outcome of the same key or partition go. A second call changes nothing.
+    func leaveTurn() { turn?.leave() }
+}
+
+/// What shares an order: outcomes with equal keys leave in the order of their requests.
+enum OrderKey: Hashable {
+    case key(partition: String, number: Int32, key: [UInt8])
+    case partition(String, number: Int32)
+}

@@ -1,0 +1,75 @@
+import EventContract
+import Kafka
+import Testing
+
+@testable import LocationSearch
+@testable import WorkerRuntime
+
+/// What a worker gives up at once when a partition goes to another.
+struct OwnedPartitionTests {
+    private let partition = OwnedPartition(AssignedPartition(TopicPartition("requests", 0), epoch: 1))
+
+    private func take(_ count: Int64) throws -> [RequestInProgress] {
+        try (0..<count).map { offset in
+            let slot = partition.tracker.begin(offset)
+            let request = RequestInProgress(
+                record: IncomingRecord(ConsumerRecord(partition: partition.id, offset: offset)), partition: partition,
+                slot: try #require(slot))
+            partition.add(request)
+            return request
+        }
+    }
+
+    private func deliver(_ request: RequestInProgress) {
+        partition.tracker.markDelivered(request.slot)
+        partition.remove(request)
+    }
+
+    private func abandoned(_ requests: [RequestInProgress]) -> [Bool] { requests.map { $0.fate == .abandoned } }
+
+    @Test func requestsWithoutCostAreGivenUp() throws {
+        let requests = try take(3)
+        partition.giveUpUnpaid()
+        #expect(abandoned(requests) == [true, true, true])
+    }
+
+    /// Its next owner begins where we end: what comes before a call that was made may not be left to it.
+    @Test func requestsBeforeAPaidOneGoOn() throws {
+        let requests = try take(4)
+        requests[1].callNote.noteCall()
+        partition.giveUpUnpaid()
+        #expect(abandoned(requests) == [false, false, true, true])
+    }
+
+    @Test func requestsBeforeADeliveredOneGoOn() throws {
+        let requests = try take(4)
+        deliver(requests[2])
+        partition.giveUpUnpaid()
+        #expect(abandoned(requests) == [false, false, false, true])
+    }
+
+    @Test func deliveredRequestsBehindTheFrontierHoldNothingUp() throws {
+        let requests = try take(3)
+        deliver(requests[0])
+        partition.giveUpUnpaid()
+        #expect(abandoned(requests) == [false, true, true])
+    }
+
+    @Test func requestsBeforeOneBeingDeliveredGoOn() throws {
+        let requests = try take(3)
+        requests[1].beginDelivery()
+        partition.giveUpUnpaid()
+        #expect(abandoned(requests) == [false, false, true])
+    }
+
+    @Test func onlyLaterRequestsAwaitADeadLetter() throws {
+        let requests = try take(3)
+        partition.expectDeadLetter(of: requests[1].slot)
+        #expect(requests.map { partition.awaitsDeadLetter(before: $0.slot) } == [false, false, true])
+
+        partition.expectDeadLetter(of: requests[0].slot)
+        #expect(partition.deadLetterIsWritten(of: requests[1].slot) == false)
+        #expect(partition.deadLetterIsWritten(of: requests[0].slot))
+        #expect(partition.awaitsDeadLetter(before: requests[2].slot) == false)
+    }
+}

@@ -1,0 +1,161 @@
+@testable import Kafka
+import WorkerRuntime
+
+/// A producer without brokers: the test says which records are refused, and when the others are confirmed.
+actor FakeSink: OutcomeSink {
+    typealias Report = Result<RecordPosition, KafkaError>
+
+    private struct Underway {
+        let record: ProducerRecord
+        /// The number of records that were on their way when this one was handed over, itself among them.
+        let company: Int
+        var report: Report?
+        var waiter: CheckedContinuation<Report, Never>?
+    }
+
+    private var underway: [Int: Underway] = [:]
+    private var nextSlot = 0
+    private var isHolding = false
+    private var isClosed = false
+    private var refusal: @Sendable (ProducerRecord, _ company: Int) -> KafkaError? = { _, _ in nil }
+    private var transactionInit: CheckedContinuation<KafkaError?, Never>?
+    private var isInitHeld = false
+    private var isEnded = false
+    private static let unanswered = KafkaError(.timedOut, "no answer in time")
+    private var transaction: [ProducerRecord] = []
+
+    /// The records that the brokers have confirmed, in that order. Those of a transaction once it is committed.
+    private(set) var written: [ProducerRecord] = []
+    /// Every record that was handed over.
+    private(set) var handedOver: [ProducerRecord] = []
+    private(set) var transactionOffsets: [TopicPartition: Int64] = [:]
+    private(set) var abortCount = 0
+    private let isTransactional: Bool
+
+    init(isTransactional: Bool = false) { self.isTransactional = isTransactional }
+
+    // MARK: - What the test does
+
+    /// Has reports wait until `confirmAll`.
+    func holdReports() { isHolding = true }
+
+    func confirmAll() {
+        isHolding = false
+        for slot in underway.keys.sorted() { report(on: slot) }
+    }
+
+    /// Ends everything on its way, and whatever comes, with a fatal error.
+    func failForGood() {
+        let error = KafkaError(.fatal, "producer: made to fail")
+        refusal = { _, _ in error }
+        confirmAll()
+    }
+
+    /// - Parameter refusal: why the brokers refuse a record; `nil`: they take it.
+    func refuse(_ refusal: @escaping @Sendable (ProducerRecord, _ company: Int) -> KafkaError?) {
+        self.refusal = refusal
+    }
+
+    func holdTransactionInit() { isInitHeld = true }
+
+    /// The number of records that a topic has.
+    func count(of topic: String) -> Int { written.count { $0.topic == topic } }
+
+    // MARK: - What the lane asks for
+
+    func handOver(_ record: ProducerRecord) async throws(KafkaError) -> KafkaProducer.Receipt {
+        if isClosed { throw KafkaError(.closed, "closed") }
+        nextSlot += 1
+        handedOver.append(record)
+        underway[nextSlot] = Underway(record: record, company: underway.count + 1)
+        return KafkaProducer.Receipt(slot: nextSlot)
+    }
+
+    func confirm(_ receipt: KafkaProducer.Receipt) async throws(KafkaError) -> RecordPosition {
+        let slot = receipt.slot
+        let report: Report = await withCheckedContinuation { waiter in
+            if let report = underway[slot]?.report {
+                underway[slot] = nil
+                waiter.resume(returning: report)
+                return
+            }
+            underway[slot]?.waiter = waiter
+            if !isHolding || isClosed { self.report(on: slot) }
+        }
+        return try report.get()
+    }
+
+    private func report(on slot: Int) {
+        guard let entry = underway[slot], entry.report == nil else { return }
+        let company = underway.count
+        let report: Report
+        if isClosed {
+            report = .failure(KafkaError(.closed, "closed"))
+        } else if let error = refusal(entry.record, max(company, entry.company)) {
+            report = .failure(error)
+        } else {
+            report = .success(RecordPosition(partition: 0, offset: Int64(written.count)))
+            if isTransactional { transaction.append(entry.record) } else { written.append(entry.record) }
+        }
+
+        if let waiter = entry.waiter {
+            underway[slot] = nil
+            waiter.resume(returning: report)
+        } else {
+            underway[slot]?.report = report
+        }
+    }
+
+    var undelivered: Int { underway.count }
+
+    func flush(within bound: Duration) -> Bool {
+        guard !isHolding else { return underway.isEmpty }
+        for slot in underway.keys.sorted() { report(on: slot) }
+        return true
+    }
+
+    func close() {
+        isClosed = true
+        for slot in underway.keys.sorted() { report(on: slot) }
+    }
+
+    func initTransactions() async throws(KafkaError) {
+        guard isInitHeld else { return }
+        if isEnded { throw Self.unanswered }
+        if let error = await withCheckedContinuation({ transactionInit = $0 }) { throw error }
+    }
+
+    func beginTransaction() async throws(KafkaError) { transaction = [] }
+
+    func sendOffsets(
+        _ offsets: [(partition: TopicPartition, next: Int64)], as member: GroupMembership
+    ) async throws(KafkaError) {
+        pendingOffsets = offsets
+    }
+    private var pendingOffsets: [(partition: TopicPartition, next: Int64)] = []
+
+    func commitTransaction() async throws(KafkaError) {
+        for slot in underway.keys.sorted() { report(on: slot) }
+        for entry in underway.values {
+            if case .failure(let error)? = entry.report { throw KafkaError(.abortable, "commit: \(error)") }
+        }
+        written += transaction
+        for (partition, next) in pendingOffsets { transactionOffsets[partition] = next }
+    }
+
+    func abortTransaction() async throws(KafkaError) {
+        abortCount += 1
+        transaction = []
+    }
+
+    func endTransactions(by instant: ContinuousClock.Instant) {
+        guard instant <= .now else { return }
+        isEnded = true
+        transactionInit?.resume(returning: Self.unanswered)
+        transactionInit = nil
+    }
+}
+
+extension ProducerRecord {
+    var text: String { String(decoding: value ?? [], as: UTF8.self) }
+}

@@ -1,0 +1,167 @@
+import Kafka
+import TestSupport
+import WorkerRuntime
+
+/// A consumer without brokers: the test says what is there to read, which partitions come and go, and how commits end.
+actor FakeSource: RequestSource {
+    private var waiting: [ConsumerRecord] = []
+    private var reader: CheckedContinuation<Void, Never>?
+    private var isReading = true
+    private weak var listener: (any RebalanceListener)?
+    private var assigned: [AssignedPartition] = []
+    private var epoch: UInt32 = 0
+    private var nextOffsets: [TopicPartition: Int64] = [:]
+    private var stored: [AssignedPartition: Int64] = [:]
+
+    /// What the next commits end with; `nil`: they succeed.
+    private var commitError: KafkaError?
+    /// What the brokers say of the topic's size; `nil`: nothing.
+    private var knownPartitionCount: Int? = 4
+    private(set) var committed: [TopicPartition: Int64] = [:]
+    private(set) var held: Set<TopicPartition> = []
+    private(set) var commitCount = 0
+    private(set) var partitionCountQuestions = 0
+    private(set) var isSubscribed = false
+    private(set) var isClosed = false
+
+    // MARK: - What the test does
+
+    func refuseCommits(with error: KafkaError?) { commitError = error }
+
+    func setPartitionCount(_ count: Int?) { knownPartitionCount = count }
+
+    /// Appends records with the next offsets of a partition.
+    func append(_ values: [String], to partition: Int32 = 0) {
+        let id = TopicPartition("requests", partition)
+        for value in values {
+            let offset = nextOffsets[id, default: 0]
+            nextOffsets[id] = offset + 1
+            waiting.append(
+                ConsumerRecord(
+                    partition: AssignedPartition(id, epoch: 0), offset: offset, key: Array("key".utf8),
+                    value: Array(value.utf8)))
+        }
+        wakeReader()
+    }
+
+    func assign(_ partitions: [Int32]) async {
+        epoch += 1
+        let new = partitions.map { AssignedPartition(TopicPartition("requests", $0), epoch: epoch) }
+        assigned += new
+        await listener?.assigned(new)
+        wakeReader()
+    }
+
+    /// Returns once the lane has let go of the partitions and what it stored is committed.
+    func revoke(_ partitions: [Int32]) async {
+        let gone = assigned.filter { partitions.contains($0.id.partition) }
+        await listener?.revoked(gone)
+        if commitError == nil { commitStored() }
+        drop(gone)
+    }
+
+    func lose(_ partitions: [Int32]) async {
+        let gone = assigned.filter { partitions.contains($0.id.partition) }
+        await listener?.lost(gone)
+        drop(gone)
+    }
+
+    private func drop(_ gone: [AssignedPartition]) {
+        assigned.removeAll { gone.contains($0) }
+        for partition in gone { stored[partition] = nil }
+    }
+
+    private func commitStored() { for (partition, next) in stored { committed[partition.id] = next } }
+
+    private func wakeReader() {
+        reader?.resume()
+        reader = nil
+    }
+
+    // MARK: - What the lane asks for
+
+    func subscribe(to topics: [String], listener: any RebalanceListener) async throws(KafkaError) {
+        self.listener = listener
+        isSubscribed = true
+    }
+
+    func records(max: Int) async throws(KafkaError) -> [ConsumerRecord] {
+        while isReading {
+            let records = takeReadable(max: max)
+            if !records.isEmpty { return records }
+            await withCheckedContinuation { reader = $0 }
+        }
+        return []
+    }
+
+    private func takeReadable(max: Int) -> [ConsumerRecord] {
+        var taken: [ConsumerRecord] = []
+        var left: [ConsumerRecord] = []
+        for var record in waiting {
+            if taken.count < max, !held.contains(record.partition.id),
+                let owned = assigned.first(where: { $0.id == record.partition.id })
+            {
+                record.partition = owned
+                taken.append(record)
+            } else {
+                left.append(record)
+            }
+        }
+        waiting = left
+        return taken
+    }
+
+    /// The number of records that nobody has read.
+    var unreadCount: Int { waiting.count }
+
+    func stopReading() {
+        isReading = false
+        wakeReader()
+    }
+
+    func hold(_ partition: AssignedPartition) { held.insert(partition.id) }
+
+    func resume(_ partition: AssignedPartition) {
+        held.remove(partition.id)
+        wakeReader()
+    }
+
+    func store(_ offsets: [(partition: AssignedPartition, next: Int64)]) {
+        for (partition, next) in offsets where assigned.contains(partition) { stored[partition] = next }
+    }
+
+    func commit(within bound: Duration) async throws(KafkaError) -> [AssignedPartition: Int64] {
+        commitCount += 1
+        if let commitError { throw commitError }
+        commitStored()
+        return stored
+    }
+
+    func noteCommitted(_ offsets: [(partition: AssignedPartition, next: Int64)]) {
+        for (partition, next) in offsets { committed[partition.id] = next }
+    }
+
+    var membership: GroupMembership? { assigned.isEmpty ? nil : GroupMembership() }
+
+    var positions: [KafkaConsumer.Position] {
+        assigned.map { KafkaConsumer.Position(partition: $0, committed: committed[$0.id], end: nextOffsets[$0.id]) }
+    }
+
+    var brokersAreDown: Bool { false }
+
+    func partitionCount(of topic: String) -> Int? {
+        partitionCountQuestions += 1
+        return knownPartitionCount
+    }
+
+    func close(within bound: Duration) async {
+        let all = assigned
+        if !all.isEmpty {
+            await listener?.revoked(all)
+            if commitError == nil { commitStored() }
+        }
+        drop(all)
+        isClosed = true
+        stopReading()
+    }
+}

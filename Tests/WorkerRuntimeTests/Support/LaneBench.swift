@@ -1,0 +1,128 @@
+import EventLoop
+import Kafka
+import Logging
+import Resilience
+import TestSupport
+import Testing
+
+@testable import LocationSearch
+@testable import WorkerRuntime
+
+/// A whole lane between a source and a sink without brokers, with a provider that answers when the test says so.
+struct LaneBench: Sendable {
+    let loop: EventLoop
+    let lane: WorkerLane
+    let source: FakeSource
+    let sink: FakeSink
+    let provider: FakeProvider
+    /// Made after the first sink failed for good.
+    let nextSink = FakeSink()
+
+    /// Runs a lane beside `body`, then drains it and waits for its end.
+    static func run(
+        delivery: WorkerConfiguration.Delivery = .atLeastOnce, fleet: (any FleetMember)? = nil,
+        assigned: [Int32] = [0], _ change: (inout WorkerConfiguration) -> Void = { _ in },
+        _ body: (LaneBench) async throws -> Void
+    ) async throws {
+        let bench = try LaneBench(delivery: delivery, fleet: fleet, change)
+        defer { bench.loop.stop() }
+        let running = Task { try await bench.lane.run() }
+
+        let result: Result<Void, any Error>
+        do {
+            try await eventually("the lane joins") { await bench.source.isSubscribed }
+            await bench.source.assign(assigned)
+            try await body(bench)
+            result = .success(())
+        } catch {
+            result = .failure(error)
+        }
+
+        await bench.provider.releaseAll()
+        await bench.lane.drain()
+        let end = await running.result
+        if case .failure(let error) = end { throw error }
+        try result.get()
+    }
+
+    init(
+        delivery: WorkerConfiguration.Delivery, fleet: (any FleetMember)? = nil,
+        _ change: (inout WorkerConfiguration) -> Void = { _ in }
+    ) throws {
+        var configuration = WorkerConfiguration()
+        configuration.topics.requests = "requests"
+        configuration.topics.results = "results"
+        configuration.topics.errors = "errors"
+        configuration.topics.deadLetters = "dead-letters"
+        configuration.delivery = delivery
+        configuration.commitInterval = .milliseconds(50)
+        configuration.shutdownGrace = .seconds(20)
+        change(&configuration)
+
+        loop = try EventLoop()
+        source = FakeSource()
+        sink = FakeSink(isTransactional: delivery == .exactlyOnce)
+        provider = FakeProvider()
+        let nextSink = nextSink
+        lane = WorkerLane(
+            loop: loop, configuration: configuration, source: source, sink: sink,
+            makeSink: delivery == .atLeastOnce ? { @Sendable () throws(KafkaError) in nextSink } : nil,
+            interactor: SearchInteractor(
+                selection: ProviderSelection(services: [IdleService()]), worker: provider),
+            fleet: fleet, meters: WorkerMeters(), log: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
+    }
+
+    static func request(_ id: String) -> String {
+        #"{"requestId":"\#(id)","provider":"hotpepper","location":{"latitude":35.69,"longitude":139.7}}"#
+    }
+
+    /// Waits until the requests' outcomes are confirmed.
+    func outcomesAreWritten(_ ids: [String]) async throws {
+        try await eventually("outcomes of \(ids)") {
+            let texts = await sink.written.map(\.text) + nextSink.written.map(\.text)
+            return ids.allSatisfy { id in texts.contains { $0.contains("\"\(id)\"") } }
+        }
+    }
+
+    func isCommitted(upTo offset: Int64, partition: Int32 = 0) async throws {
+        try await eventually("offset \(offset) of partition \(partition) is committed") {
+            await source.committed[TopicPartition("requests", partition)] == offset
+        }
+    }
+}
+
+/// Answers every request with nothing found, at once or when the test lets it.
+actor FakeProvider: SearchWorking {
+    private var isHolding = false
+    private var waiters: [CheckedContinuation<Void, Never>] = []
+    /// The requests that were asked for, in order: each may have cost money.
+    private(set) var asked: [String] = []
+
+    func hold() { isHolding = true }
+
+    func releaseAll() {
+        isHolding = false
+        for waiter in waiters { waiter.resume() }
+        waiters = []
+    }
+
+    func report(
+        on request: SearchRequest, from candidates: [any PlaceService], before deadline: Deadline, note: CallNote?
+    ) async -> SearchReport {
+        asked.append(request.requestID)
+        note?.noteCall()
+        if isHolding { await withCheckedContinuation { waiters.append($0) } }
+        return SearchReport(result: .success(ProviderAnswer()), provider: .hotpepper, attempts: 1)
+    }
+}
+
+/// Stands for a configured provider; `FakeProvider` answers in its place.
+private struct IdleService: PlaceService {
+    var id: ProviderID { .hotpepper }
+
+    func refusal(of request: SearchRequest) -> SearchError? { nil }
+
+    func call(
+        for request: SearchRequest, followUp: FollowUpCall?, before deadline: Deadline
+    ) async throws(SearchError) -> ProviderReply { .answer(ProviderAnswer()) }
+}

@@ -1,0 +1,203 @@
+import EventContract
+import EventLoop
+import Kafka
+import LocationSearch
+import TestSupport
+import Testing
+
+@testable import WorkerRuntime
+
+/// A whole lane at work, between a source and a sink that have no brokers behind them.
+struct WorkerLaneTests {
+    @Test func offsetsAreCommittedOnlyAfterDeliveryIsConfirmed() async throws {
+        try await LaneBench.run { bench in
+            await bench.sink.holdReports()
+            await bench.source.append([LaneBench.request("a"), LaneBench.request("b")])
+            try await eventually("both are handed over") { await bench.sink.handedOver.count == 2 }
+            let commits = await bench.source.commitCount
+            try await eventually("more commits") { await bench.source.commitCount > commits + 1 }
+            #expect(await bench.source.committed.isEmpty)
+
+            await bench.sink.confirmAll()
+            try await bench.isCommitted(upTo: 2)
+        }
+    }
+
+    @Test func revokedPartitionWaitsForItsDeliveryReportsAndCommits() async throws {
+        try await LaneBench.run { bench in
+            await bench.sink.holdReports()
+            await bench.source.append([LaneBench.request("a")])
+            try await eventually("it is handed over") { await bench.sink.handedOver.count == 1 }
+
+            async let revoked: Void = bench.source.revoke([0])
+            let commits = await bench.source.commitCount
+            try await eventually("the revocation commits first") { await bench.source.commitCount > commits }
+            #expect(await bench.source.committed.isEmpty)
+            await bench.sink.confirmAll()
+            await revoked
+            #expect(await bench.source.committed == [TopicPartition("requests", 0): 1])
+        }
+    }
+
+    @Test func revokedPartitionGivesUpWhatHasCostNothing() async throws {
+        try await LaneBench.run(
+            assigned: [0, 1], { $0.ordering = .unordered },
+            { bench in
+                await bench.provider.hold()
+                await bench.source.append([LaneBench.request("paid")])
+                try await eventually("it is asked for") { await bench.provider.asked == ["paid"] }
+                async let lost: Void = bench.source.lose([0])
+                await lost
+                await bench.provider.releaseAll()
+
+                await bench.source.append([LaneBench.request("other")], to: 1)
+                try await bench.outcomesAreWritten(["other"])
+                #expect(await bench.sink.written.count == 1, "a lost partition's outcome is not published")
+                #expect(await bench.source.committed[TopicPartition("requests", 0)] == nil)
+            })
+    }
+
+    @Test func producerThatFailsHalfwayIsReplacedWithoutAskingAgain() async throws {
+        try await LaneBench.run { bench in
+            await bench.sink.holdReports()
+            await bench.source.append(["a", "b", "c"].map(LaneBench.request))
+            try await eventually("all are handed over") { await bench.sink.handedOver.count == 3 }
+            await bench.sink.failForGood()
+
+            try await bench.isCommitted(upTo: 3)
+            #expect(await bench.nextSink.written.count == 3)
+            #expect(await bench.provider.asked.count == 3)
+        }
+    }
+
+    @Test func producerThatFailsForGoodEndsAnOrderedLane() async throws {
+        await #expect(throws: KafkaError.self) {
+            try await LaneBench.run({ $0.ordering = .partition }) { bench in
+                await bench.sink.failForGood()
+                await bench.source.append([LaneBench.request("a")])
+                try await eventually("the lane leaves") { await bench.source.isClosed }
+                #expect(await bench.source.committed.isEmpty)
+            }
+        }
+    }
+
+    @Test func refusedCommitsHoldUpNewRequestsUntilOneIsTaken() async throws {
+        try await LaneBench.run { bench in
+            await bench.source.refuseCommits(with: KafkaError(.retriable, "the group is rebalancing"))
+            await bench.source.append([LaneBench.request("a")])
+            try await bench.outcomesAreWritten(["a"])
+            try await eventually("commits are overdue") { await bench.lane.status.commitOverdue != nil }
+
+            await bench.source.append([LaneBench.request("b"), LaneBench.request("c")])
+            let commits = await bench.source.commitCount
+            try await eventually("more commits are refused") { await bench.source.commitCount > commits + 2 }
+            #expect(await bench.provider.asked == ["a"])
+
+            await bench.source.refuseCommits(with: nil)
+            try await bench.isCommitted(upTo: 3)
+        }
+    }
+
+    // MARK: - The end, at each step
+
+    /// Where a request stands when the lane is told to drain.
+    enum Step: CaseIterable {
+        case idle
+        case searching
+        case delivering
+        case commitRefused
+    }
+
+    @Test(arguments: Step.allCases)
+    func drainFinishesAndCommitsWhatIsUnderWay(step: Step) async throws {
+        let bench = try LaneBench(delivery: .atLeastOnce)
+        defer { bench.loop.stop() }
+        let running = Task { try await bench.lane.run() }
+        try await eventually("the lane joins") { await bench.source.isSubscribed }
+        await bench.source.assign([0])
+
+        switch step {
+        case .idle: break
+        case .searching:
+            await bench.provider.hold()
+            await bench.source.append([LaneBench.request("a")])
+            try await eventually("it is asked for") { await bench.provider.asked.count == 1 }
+        case .delivering:
+            await bench.sink.holdReports()
+            await bench.source.append([LaneBench.request("a")])
+            try await eventually("it is handed over") { await bench.sink.handedOver.count == 1 }
+        case .commitRefused:
+            await bench.source.refuseCommits(with: KafkaError(.retriable, "the group is rebalancing"))
+            await bench.source.append([LaneBench.request("a")])
+            try await bench.outcomesAreWritten(["a"])
+        }
+
+        await bench.lane.drain()
+        #expect(await bench.lane.status.isDraining)
+        #expect(await !bench.source.isClosed || step == .idle)
+        await bench.source.append([LaneBench.request("late")])
+        await bench.provider.releaseAll()
+        await bench.sink.confirmAll()
+        await bench.source.refuseCommits(with: nil)
+
+        try await running.value
+        #expect(await bench.source.isClosed)
+        #expect(await bench.source.unreadCount == 1, "nothing is taken any more")
+        #expect(await bench.source.committed[TopicPartition("requests", 0)] == (step == .idle ? nil : 1))
+    }
+
+    @Test func drainGivesUpWhatOutlastsTheGrace() async throws {
+        let bench = try LaneBench(delivery: .atLeastOnce) { $0.shutdownGrace = .milliseconds(50) }
+        defer { bench.loop.stop() }
+        let running = Task { try await bench.lane.run() }
+        try await eventually("the lane joins") { await bench.source.isSubscribed }
+        await bench.source.assign([0])
+        await bench.provider.hold()
+        await bench.source.append([LaneBench.request("a")])
+        try await eventually("it is asked for") { await bench.provider.asked.count == 1 }
+
+        await bench.lane.drain()
+        try await running.value
+        #expect(await bench.source.committed.isEmpty)
+        #expect(await bench.sink.written.isEmpty)
+        await bench.provider.releaseAll()
+    }
+
+    // MARK: - The share of the rate
+
+    private struct Fleet: FleetMember {
+        let sharesByPartitions: Bool
+        func owns(_ assigned: Int, of partitions: Int) async {}
+    }
+
+    @Test func nothingIsTakenWhileTheShareIsUnknown() async throws {
+        let bench = try LaneBench(delivery: .atLeastOnce, fleet: Fleet(sharesByPartitions: true))
+        defer { bench.loop.stop() }
+        let running = Task { try await bench.lane.run() }
+        try await eventually("the lane joins") { await bench.source.isSubscribed }
+        await bench.source.setPartitionCount(nil)
+        await bench.source.append(["a", "b"].map(LaneBench.request))
+        await bench.source.assign([0])
+        try await eventually("the records are read") { await bench.source.unreadCount == 0 }
+        try await eventually("the lane has asked again") { await bench.source.partitionCountQuestions > 1 }
+        #expect(await bench.provider.asked.isEmpty)
+
+        await bench.source.setPartitionCount(4)
+        try await bench.outcomesAreWritten(["a", "b"])
+        await bench.lane.drain()
+        try await running.value
+    }
+
+    @Test func requestsBeginWithoutTheShareWhereNoneIsNeeded() async throws {
+        let bench = try LaneBench(delivery: .atLeastOnce, fleet: Fleet(sharesByPartitions: false))
+        defer { bench.loop.stop() }
+        let running = Task { try await bench.lane.run() }
+        try await eventually("the lane joins") { await bench.source.isSubscribed }
+        await bench.source.setPartitionCount(nil)
+        await bench.source.assign([0])
+        await bench.source.append([LaneBench.request("a")])
+        try await bench.outcomesAreWritten(["a"])
+        await bench.lane.drain()
+        try await running.value
+    }
+}
