@@ -6,8 +6,8 @@ package import Logging
     import Darwin
 #endif
 
-/// Writes each line with one `write(2)` to standard error: lines of several threads never mix, and a line that is
-/// written is out. Texts in `SecretRegistry.shared` never get there.
+/// Writes log lines to standard error. Lines of several threads never mix, and no caller waits for whoever reads them
+/// (see `LineOutput`). Texts in `SecretRegistry.shared` never get there.
 package struct LineLogHandler: LogHandler {
     package enum Format: String, Sendable {
         /// `{"ts":...,"level":...,"message":...,"metadata":{...}}`, one object a line.
@@ -44,12 +44,25 @@ package struct LineLogHandler: LogHandler {
         if let provided = metadataProvider?.get() { all.merge(provided) { _, provided in provided } }
         if let own = event.metadata { all.merge(own) { _, own in own } }
         let pairs = all.sorted { $0.key < $1.key }
-        let line =
-            switch format {
-            case .json: Self.json(event.level, "\(event.message)", pairs)
-            case .text: Self.text(event.level, "\(event.message)", pairs, inColour: output.isTerminal)
-            }
-        output.write(line)
+
+        let (format, isTerminal) = (format, output.isTerminal)
+        output.write(
+            Self.line(format, event.level, "\(event.message)", pairs, inColour: isTerminal),
+            inPlaceOfDropped: { count in
+                Self.line(
+                    format, .warning, "log lines were dropped, nobody read them",
+                    [(key: "lines", value: "\(count)")], inColour: isTerminal)
+            })
+    }
+
+    private static func line(
+        _ format: Format, _ level: Logger.Level, _ message: String,
+        _ metadata: [(key: String, value: Logger.MetadataValue)], inColour: Bool
+    ) -> String {
+        switch format {
+        case .json: json(level, message, metadata)
+        case .text: text(level, message, metadata, inColour: inColour)
+        }
     }
 
     private static func json(

@@ -1,6 +1,5 @@
 import ArgumentParser
 import EventLoop
-import Foundation
 import Kafka
 import Observability
 
@@ -28,7 +27,9 @@ struct Failure: Error, CustomStringConvertible {
         guard let failure = known(error) else { return error }
 
         let line = SecretRegistry.shared.redacted(failure.description)
-        FileHandle.standardError.write(Data("locsearch: \(line)\n".utf8))
+        // It goes by the log's own output, so that it stands behind the log's lines and waits for no reader.
+        LineOutput.standardError.write("locsearch: \(line)
+")
         return ExitCode(failure.code)
     }
 

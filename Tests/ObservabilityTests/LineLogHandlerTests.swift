@@ -1,5 +1,7 @@
 import Foundation
 import Logging
+import Synchronization
+import TestSupport
 import Testing
 
 @testable import Observability
@@ -12,6 +14,7 @@ struct LineLogHandlerTests {
         let pipe = Pipe()
         let output = LineOutput(pipe.fileHandleForWriting.fileDescriptor)
         body(Logger(label: "test") { LineLogHandler(label: $0, format: format, level: level, output: output) })
+        output.flush(within: .seconds(10))
         try pipe.fileHandleForWriting.close()
         let data = try #require(try pipe.fileHandleForReading.readToEnd())
         let text = try #require(String(data: data, encoding: .utf8))
@@ -78,20 +81,68 @@ struct LineLogHandlerTests {
         #expect(written[0].contains("***"))
     }
 
-    @Test func aReaderThatIsStuckCostsLinesNotTime() throws {
+    /// Each line is larger than what a pipe that counts as writable must take at once (4 KB).
+    @Test(arguments: [LineLogHandler.Format.json, .text], [1000, 9000])
+    func aReaderThatIsStuckCostsLinesAndNoTime(format: LineLogHandler.Format, length: Int) async throws {
         let pipe = Pipe()
-        let output = LineOutput(pipe.fileHandleForWriting.fileDescriptor, patience: 20)
-        let line = String(repeating: "x", count: 1023) + "\n"
-        let begin = ContinuousClock.now
-        for _ in 0..<10_000 { output.write(line) }  // 10 MB into a pipe of 64 KB that nobody reads
-        #expect(begin.duration(to: .now) < .seconds(5))
-        // Whoever reads again learns that lines are missing.
-        var room = Data()
-        while room.count < 32_768 { room += pipe.fileHandleForReading.availableData }
-        output.write("after\n")
+        let output = LineOutput(pipe.fileHandleForWriting.fileDescriptor, limit: 200_000)
+        let log = Logger(label: "test") { LineLogHandler(label: $0, format: format, level: .info, output: output) }
+        let text = String(repeating: "x", count: length)
+
+        // Written by a thread that the test does not wait for: one that is blocked would hang the test.
+        let isDone = Flag()
+        Thread.detachNewThread {
+            for _ in 0..<1000 { log.info("\(text)") }
+            isDone.set()
+        }
+        try await eventually("the writer has logged everything", within: .seconds(10)) { isDone.isSet }
+        let dropped = output.droppedLines
+        #expect(dropped > 100)
+
+        // The reader reads again: everything that was kept, then how many lines are missing, then what follows.
+        let reader = LineReader(pipe.fileHandleForReading)
+        try await eventually("the gap is told") { reader.text.contains("log lines were dropped, nobody read them") }
+        log.info("after")
+        output.flush(within: .seconds(10))
         try pipe.fileHandleForWriting.close()
-        let rest = String(decoding: try pipe.fileHandleForReading.readToEnd() ?? Data(), as: UTF8.self)
-        #expect(rest.contains("log lines were dropped, nobody read them\nafter\n"))
+        try await eventually("the rest is there") { reader.text.contains("after") }
+
+        let lines = reader.text.split(separator: "\n")
+        #expect(lines.count == 1000 - dropped + 2)
+        #expect(lines.prefix(1000 - dropped).allSatisfy { $0.contains(text) })
+        #expect(lines.dropLast().last?.contains("\(dropped)") == true)
+        if format == .json {
+            for line in lines { _ = try object(String(line)) }
+        }
+    }
+
+    @Test func aFlushReturnsThoughNobodyReads() throws {
+        let pipe = Pipe()
+        let output = LineOutput(pipe.fileHandleForWriting.fileDescriptor)
+        output.write(String(repeating: "x", count: 500_000) + "\n")
+
+        let begin = ContinuousClock.now
+        output.flush(within: .milliseconds(100))
+        #expect((Duration.milliseconds(90)..<Duration.seconds(5)).contains(begin.duration(to: .now)))
+        withExtendedLifetime(pipe) {}
+    }
+}
+
+private final class Flag: Sendable {
+    private let value = Atomic<Bool>(false)
+    var isSet: Bool { value.load(ordering: .acquiring) }
+    func set() { value.store(true, ordering: .releasing) }
+}
+
+/// Reads a pipe to its end on a thread of its own.
+private final class LineReader: Sendable {
+    private let bytes = Mutex(Data())
+    var text: String { bytes.withLock { String(decoding: $0, as: UTF8.self) } }
+
+    init(_ file: FileHandle) {
+        Thread.detachNewThread { [self] in
+            while case let more = file.availableData, !more.isEmpty { bytes.withLock { $0 += more } }
+        }
     }
 }
 
