@@ -73,7 +73,11 @@ let package = Package(
                 product("DequeModule", "swift-collections"),
             ], swiftSettings: safe),
         .target(
-            name: "AdminServer", dependencies: [product("Hummingbird", "hummingbird"), logging], swiftSettings: safe),
+            name: "AdminServer",
+            dependencies: [
+                product("Hummingbird", "hummingbird"), product("NIOCore", "swift-nio"),
+                product("ServiceLifecycle", "swift-service-lifecycle"), logging,
+            ], swiftSettings: safe),
         .target(
             name: "ProviderSimulator",
             dependencies: [
@@ -117,9 +121,9 @@ let package = Package(
         .testTarget(
             name: "ProviderSimulatorTests",
             dependencies: ["ProviderSimulator", "TestSupport", product("NIOCore", "swift-nio")], swiftSettings: safe),
-        .testTarget(name: "ObservabilityTests", dependencies: ["Observability"], swiftSettings: safe),
+        .testTarget(name: "ObservabilityTests", dependencies: ["Observability", "TestSupport"], swiftSettings: safe),
         .testTarget(name: "WorkerRuntimeTests", dependencies: ["WorkerRuntime", "TestSupport"], swiftSettings: safe),
-        .testTarget(name: "AdminServerTests", dependencies: ["AdminServer"], swiftSettings: safe),
+        .testTarget(name: "AdminServerTests", dependencies: ["AdminServer", "TestSupport"], swiftSettings: safe),
         .testTarget(name: "LocsearchTests", dependencies: ["locsearch", "TestSupport"], swiftSettings: safe),
         .testTarget(
             name: "IntegrationTests",

@@ -1,60 +1,107 @@
-package import Logging
 import Hummingbird
+package import Logging
+internal import ServiceLifecycle
 
-/// What the admin endpoints show. Called concurrently.
-package protocol AdminSource: Sendable {
-    /// Why the process is of no use any more, `nil` while it lives.
-    func livenessProblem() async -> String?
-    /// Why no requests are being taken, `nil` when the worker is ready.
-    func readinessProblem() async -> String?
-    /// Prometheus text.
-    func metrics() async -> String
-    /// One JSON object.
-    func status() async -> String
-}
+/// `/livez`, `/readyz`, `/metrics` and `/status` over HTTP, from `start` to `stop`. Safe to use from any task.
+package final class AdminServer: Sendable {
+    /// The port that the server listens on, never 0.
+    package let port: Int
 
-/// `/livez`, `/readyz`, `/metrics` and `/status` over HTTP.
-package struct AdminServer: Sendable {
-    private let source: any AdminSource
-    private let host: String
-    private let port: Int
-    private let log: Logger
+    private let services: ServiceGroup
+    private let serving: Task<Void, any Error>
 
-    /// - Parameter port: 0: any free one.
-    package init(source: any AdminSource, host: String, port: Int, log: Logger) {
-        self.source = source
-        self.host = host
+    private init(port: Int, services: ServiceGroup, serving: Task<Void, any Error>) {
         self.port = port
-        self.log = log
+        self.services = services
+        self.serving = serving
     }
 
-    /// Serves until the task is cancelled.
-    /// - Parameter onRunning: called once with the port.
-    /// - Throws: when the port cannot be listened on.
-    package func run(onRunning: @escaping @Sendable (Int) async -> Void) async throws {
-        let source = source
-        let router = Router()
-        router.get("/livez") { _, _ in Self.probe(await source.livenessProblem()) }
-        router.get("/readyz") { _, _ in Self.probe(await source.readinessProblem()) }
-        router.get("/metrics") { _, _ in
-            Self.response(.ok, "text/plain; version=0.0.4; charset=utf-8", await source.metrics())
-        }
-        router.get("/status") { _, _ in Self.response(.ok, "application/json", await source.status()) }
+    // MARK: - Start and stop
+
+    /// Returns once the server listens.
+    ///
+    /// The server runs in a task of its own and not in a child of the caller's: a child is always waited for, and a
+    /// client that never reads its answer would hold up the end of the process.
+    /// - Parameter port: 0 stands for any free port.
+    /// - Throws: `AdminServerError` when the port cannot be listened on.
+    package static func start(
+        source: any AdminSource, host: String, port: Int, log: Logger
+    ) async throws(AdminServerError) -> AdminServer {
+        // Hummingbird reports each connection that breaks off, which is no news to whoever reads the worker's log.
         var quiet = log
         quiet.logLevel = .critical
+
+        let (ports, announcing) = AsyncStream.makeStream(of: Int.self)
         let application = Application(
-            router: router,
+            router: router(for: source),
             configuration: ApplicationConfiguration(address: .hostname(host, port: port)),
-            onServerRunning: { channel in await onRunning(channel.localAddress?.port ?? 0) },
+            onServerRunning: { channel in announcing.yield(channel.localAddress?.port ?? 0) },
             logger: quiet)
-        try await application.run()
+        let services = ServiceGroup(configuration: ServiceGroupConfiguration(services: [application], logger: quiet))
+
+        let serving = Task {
+            defer { announcing.finish() }
+            try await services.run()
+        }
+        for await listening in ports {
+            return AdminServer(port: listening, services: services, serving: serving)
+        }
+
+        // The server has ended before it listened.
+        do {
+            try await serving.value
+            throw AdminServerError(host: host, port: port, cause: CancellationError())
+        } catch {
+            throw error as? AdminServerError ?? AdminServerError(host: host, port: port, cause: error)
+        }
+    }
+
+    /// Accepts no further connections, lets the requests in flight have their answers, and closes all connections.
+    ///
+    /// What has not ended after `grace` is left to the exit of the process. Cancelling it would be no better: SwiftNIO
+    /// ends the whole process with a trap when a connection is cancelled between being accepted and being served.
+    /// - Parameter grace: the time for answers that are under way.
+    package func stop(within grace: Duration) async {
+        await services.triggerGracefulShutdown()
+        await waitForEnd(within: grace)
+    }
+
+    private func waitForEnd(within bound: Duration) async {
+        let (ends, ending) = AsyncStream.makeStream(of: Void.self)
+        let serving = serving
+        Task {
+            _ = await serving.result
+            ending.finish()
+        }
+        let timer = Task {
+            try? await Task.sleep(for: bound)
+            ending.finish()
+        }
+        defer { timer.cancel() }
+
+        for await _ in ends {}
+    }
+
+    // MARK: - Endpoints
+
+    private static func router(for source: any AdminSource) -> Router<BasicRequestContext> {
+        let router = Router()
+        router.get("/livez") { _, _ in probe(await source.livenessProblem()) }
+        router.get("/readyz") { _, _ in probe(await source.readinessProblem()) }
+        router.get("/metrics") { _, _ in
+            response(.ok, type: "text/plain; version=0.0.4; charset=utf-8", body: await source.metrics())
+        }
+        router.get("/status") { _, _ in response(.ok, type: "application/json", body: await source.status()) }
+        return router
     }
 
     private static func probe(_ problem: String?) -> Response {
-        response(problem == nil ? .ok : .serviceUnavailable, "text/plain; charset=utf-8", (problem ?? "ok") + "\n")
+        response(
+            problem == nil ? .ok : .serviceUnavailable, type: "text/plain; charset=utf-8",
+            body: (problem ?? "ok") + "\n")
     }
 
-    private static func response(_ status: HTTPResponse.Status, _ type: String, _ body: String) -> Response {
+    private static func response(_ status: HTTPResponse.Status, type: String, body: String) -> Response {
         Response(
             status: status, headers: [.contentType: type], body: ResponseBody(byteBuffer: ByteBuffer(string: body)))
     }

@@ -85,12 +85,17 @@ public actor SearchWorker: SearchWorking, FleetMember {
         policies.values.contains { $0.rateLimit != nil && $0.share == .shared }
     }
 
+    /// Makes the given providers known, so that `statuses` holds them before the first request asks one.
+    public func prepare(for providers: [ProviderID]) {
+        for provider in providers { _ = providerGuard(of: provider) }
+    }
+
     public func owns(_ assigned: Int, of partitions: Int) {
         ownership = (assigned, partitions)
         for provider in guards.values { provider.owns(assigned, of: partitions) }
     }
 
-    /// How each provider that was asked fares.
+    /// The state of each provider that was made known by `prepare` or asked by a request.
     public var statuses: [ProviderStatus] {
         guards.values.map(\.status).sorted { $0.provider.rawValue < $1.provider.rawValue }
     }

@@ -6,6 +6,7 @@ struct Locsearch: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "locsearch",
         abstract: "Kafka-driven search for places: requests in, exactly one outcome out for each.",
+        version: Version.current,
         subcommands: [
             WorkerCommand.self, DemoCommand.self, SearchCommand.self, WatchCommand.self, BrokerCommand.self,
             SimulateCommand.self, DeadLettersCommand.self, ConfigCommand.self,
@@ -20,8 +21,11 @@ struct Locsearch: AsyncParsableCommand {
             } else {
                 try command.run()
             }
+            flushLog()
         } catch {
-            exit(withError: Failure.translated(error))
+            let translated = Failure.translated(error)
+            flushLog()
+            exit(withError: translated)
         }
     }
 }

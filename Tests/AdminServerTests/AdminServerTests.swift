@@ -1,6 +1,6 @@
 import Foundation
 import Logging
-import Synchronization
+import TestSupport
 import Testing
 
 @testable import AdminServer
@@ -10,33 +10,40 @@ import Testing
 #endif
 
 struct AdminServerTests {
-    private final class Source: AdminSource {
-        private let problem: String?
-        init(problem: String? = nil) { self.problem = problem }
+    private struct Source: AdminSource {
+        var problem: String?
+        /// How long `/metrics` takes.
+        var delay = Duration.zero
+
         func livenessProblem() async -> String? { nil }
         func readinessProblem() async -> String? { problem }
-        func metrics() async -> String { "# TYPE a counter\na 1\n" }
+        func metrics() async -> String {
+            // Goes on when it is cancelled, as a question to an event loop does.
+            await Task.detached { [delay] in try? await Task.sleep(for: delay) }.value
+            return "# TYPE a counter\na 1\n"
+        }
         func status() async -> String { "{\"inFlight\":3}\n" }
     }
 
-    private func answer(_ path: String, from source: Source = Source()) async throws -> (
-        status: Int, type: String, body: String
-    ) {
-        let (ports, found) = AsyncStream.makeStream(of: Int.self)
-        let server = AdminServer(
-            source: source, host: "127.0.0.1", port: 0, log: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
-        return try await withThrowingTaskGroup(of: Void.self) { group in
-            group.addTask { try await server.run { found.yield($0) } }
-            let port = try #require(await ports.first { _ in true })
-            let url = try #require(URL(string: "http://127.0.0.1:\(port)\(path)"))
-            let (data, response) = try await URLSession.shared.data(from: url)
-            group.cancelAll()
-            let http = try #require(response as? HTTPURLResponse)
-            return (
-                http.statusCode, http.value(forHTTPHeaderField: "Content-Type") ?? "",
-                String(decoding: data, as: UTF8.self)
-            )
-        }
+    private struct Answer {
+        let status: Int
+        let type: String
+        let body: String
+    }
+
+    private static func start(_ source: Source = Source(), port: Int = 0) async throws -> AdminServer {
+        try await AdminServer.start(
+            source: source, host: "127.0.0.1", port: port,
+            log: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
+    }
+
+    private static func get(_ path: String, from server: AdminServer) async throws -> Answer {
+        let url = try #require(URL(string: "http://127.0.0.1:\(server.port)\(path)"))
+        let (data, response) = try await URLSession.shared.data(from: url)
+        let http = try #require(response as? HTTPURLResponse)
+        return Answer(
+            status: http.statusCode, type: http.value(forHTTPHeaderField: "Content-Type") ?? "",
+            body: String(decoding: data, as: UTF8.self))
     }
 
     @Test(arguments: [
@@ -45,7 +52,10 @@ struct AdminServerTests {
         ("/status", 200, "application/json", "{\"inFlight\":3}\n"), ("/other", 404, "", ""),
     ])
     func eachPathAnswers(path: String, status: Int, type: String, body: String) async throws {
-        let answer = try await answer(path)
+        let server = try await Self.start()
+        let answer = try await Self.get(path, from: server)
+        await server.stop(within: .seconds(2))
+
         #expect(answer.status == status)
         if status == 200 {
             #expect(answer.type == type)
@@ -53,9 +63,47 @@ struct AdminServerTests {
         }
     }
 
-    @Test func whoIsNotReadySaysWhy() async throws {
-        let answer = try await answer("/readyz", from: Source(problem: "no partitions assigned yet"))
+    @Test func aWorkerThatIsNotReadySaysWhy() async throws {
+        let server = try await Self.start(Source(problem: "no partitions assigned yet"))
+        let answer = try await Self.get("/readyz", from: server)
+        await server.stop(within: .seconds(2))
+
         #expect(answer.status == 503)
         #expect(answer.body == "no partitions assigned yet\n")
+    }
+
+    @Test func aServerWhosePortIsTakenSaysWhichAndWhy() async throws {
+        let first = try await Self.start()
+        let error = await #expect(throws: AdminServerError.self) { _ = try await Self.start(port: first.port) }
+        await first.stop(within: .seconds(2))
+
+        #expect(error?.description == "cannot listen on 127.0.0.1:\(first.port) (Address already in use)")
+    }
+
+    @Test func aRequestInFlightHasItsAnswerBeforeTheServerStops() async throws {
+        let server = try await Self.start(Source(delay: .milliseconds(300)))
+        async let answer = Self.get("/metrics", from: server)
+        // The request is on its way once a second one has been answered.
+        _ = try await Self.get("/livez", from: server)
+        await server.stop(within: .seconds(10))
+
+        #expect(try await answer.body == "# TYPE a counter\na 1\n")
+        await #expect(throws: URLError.self) { _ = try await Self.get("/livez", from: server) }
+    }
+
+    /// The answer takes a minute, the second client sends half a request, the third one reads none of its answers.
+    @Test(.timeLimit(.minutes(1)))
+    func noClientHoldsTheStopUp() async throws {
+        let server = try await Self.start(Source(delay: .seconds(60)))
+        let connections = try (0..<3).map { _ in try LoopbackConnection(port: server.port) }
+        connections[0].send("GET /metrics HTTP/1.1\r\nhost: a\r\n\r\n")
+        connections[1].send("GET /metr")
+        connections[2].send(String(repeating: "GET /status HTTP/1.1\r\nhost: a\r\n\r\n", count: 20_000))
+        _ = try await Self.get("/livez", from: server)
+
+        let begin = ContinuousClock.now
+        await server.stop(within: .seconds(1))
+        #expect(begin.duration(to: .now) < .seconds(10))
+        withExtendedLifetime(connections) {}
     }
 }

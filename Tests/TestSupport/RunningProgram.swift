@@ -16,6 +16,7 @@ package final class RunningProgram: Sendable {
         var output: [UInt8] = []
         var error: [UInt8] = []
         var code: Int32?
+        var isReading = true
     }
     private let state: Mutex<State>
     package let pid: Int32
@@ -64,6 +65,9 @@ package final class RunningProgram: Sendable {
 
     /// Nothing once it has ended: its id may be another's by then.
     package func signal(_ number: Int32) { if isRunning { kill(pid, number) } }
+
+    /// From the next line on, nobody reads what it writes, and its pipes fill up.
+    package func stopReading() { state.withLock { $0.isReading = false } }
 
     /// For `defer`: whatever became of the test, nothing stays.
     package func end() { signal(SIGKILL) }
@@ -124,12 +128,13 @@ package final class RunningProgram: Sendable {
 
     private static func failure(_ code: Int32) -> POSIXError { POSIXError(POSIXErrorCode(rawValue: code) ?? .EIO) }
 
-    /// Until both outputs end.
+    /// Until both outputs end, or nobody wants to read them any more: then they stay open, unread.
     private func read(_ output: Int32, _ error: Int32) {
         var ends = [pollfd(fd: output, events: Int16(POLLIN), revents: 0)]
         ends.append(pollfd(fd: error, events: Int16(POLLIN), revents: 0))
         var buffer = [UInt8](repeating: 0, count: 65_536)
         while ends.contains(where: { $0.fd >= 0 }) {
+            guard state.withLock({ $0.isReading }) else { break }
             guard unsafe poll(&ends, nfds_t(ends.count), -1) > 0 else { continue }
             for index in ends.indices where ends[index].fd >= 0 && ends[index].revents != 0 {
                 #if canImport(Glibc)

@@ -45,6 +45,8 @@ struct DemoCommand: AsyncParsableCommand {
             }
             try await group.waitForAll()
         }
+        // Only now: until here, the loops of a worker that has failed answer those who wait for it to be ready.
+        for worker in house.workers { worker.stopLoops() }
         await house.simulator.shutdown()
     }
 

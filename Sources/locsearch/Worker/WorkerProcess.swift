@@ -1,4 +1,3 @@
-import AdminServer
 import EventLoop
 import Foundation
 import HTTPTransport
@@ -7,10 +6,11 @@ import LocationSearch
 import Logging
 import PlaceProviders
 import Resilience
+import Synchronization
 import WorkerRuntime
 
 /// A worker put together from settings: lanes, each with its own loop, consumer, producer and connections.
-struct WorkerProcess: Sendable {
+final class WorkerProcess: Sendable {
     private struct Part: Sendable {
         let loop: EventLoop
         let lane: WorkerLane
@@ -18,6 +18,8 @@ struct WorkerProcess: Sendable {
         let searches: SearchWorker
     }
     private let parts: [Part]
+    private let hasJoined = Atomic<Bool>(false)
+    /// The providers that have an API key.
     let providers: [ProviderID]
     /// The configured providers that `auto` asks.
     let automaticProviders: [ProviderID]
@@ -43,6 +45,7 @@ struct WorkerProcess: Sendable {
             let searches = SearchWorker(
                 executor: loop, policies: settings.policies, timekeeper: LoopTimekeeper(loop), taskExecutor: loop,
                 onTransition: { Self.report($1, of: $0, cause: $2, to: log) }, onWasted: { meters.wasted($1) })
+            await searches.prepare(for: configured)
             let interactor = SearchInteractor(
                 selection: ProviderSelection(services: services, order: order), worker: searches)
             var own = consumer
@@ -109,16 +112,18 @@ struct WorkerProcess: Sendable {
         return services
     }
 
-    /// Works until `drain` or a fatal failure of any lane, which ends them all.
+    /// Joins the group and works until `drain`, or until a lane fails for good, which ends them all. The loops go on: they
+    /// have to answer whoever asks for statuses until `stopLoops`.
+    /// - Throws: the first failure, after every lane has ended.
     func run() async throws {
-        defer { for part in parts { part.loop.stop() } }
+        hasJoined.store(true, ordering: .relaxed)
         try await withThrowingTaskGroup(of: Void.self) { group in
             for part in parts {
                 group.addTask {
                     do {
                         try await part.lane.run()
                     } catch {
-                        await drain()
+                        await self.drain()
                         throw error
                     }
                     await part.http.shutdown()
@@ -127,6 +132,16 @@ struct WorkerProcess: Sendable {
             try await group.waitForAll()
         }
     }
+
+    /// Ends the loops' threads. Nobody may ask for anything that lives on them any more: it would never be answered.
+    func stopLoops() {
+        for part in parts { part.loop.stop() }
+    }
+
+    /// False until the worker begins to join the group.
+    var isStarting: Bool { !hasJoined.load(ordering: .relaxed) }
+
+    var loops: [EventLoop] { parts.map(\.loop) }
 
     /// Begins the end: nothing more is taken, what is in flight finishes.
     func drain() async {

@@ -4,29 +4,66 @@ import Kafka
 import Observability
 import WorkerRuntime
 
-/// What a worker shows on its admin port.
+/// The state of a worker as its admin endpoints show it.
+///
+/// Everything is asked for with a bound, because a probe must have its answer although an event loop is stuck.
 struct WorkerStatus: AdminSource {
+    /// The longest time that the event loops have to answer.
+    private static let patience = Duration.seconds(2)
+    private static let loopProblem = "an event loop does not answer"
+
     let worker: WorkerProcess
+    let watch: LoopWatch
     let registry: MetricsRegistry
 
-    func livenessProblem() async -> String? { nil }
+    private func lanes() async -> [LaneStatus]? {
+        await answer(within: Self.patience) { [worker] in await worker.statuses() }
+    }
+
+    private func providers() async -> [ProviderSummary]? {
+        await answer(within: Self.patience) { [worker] in ProviderSummary.all(await worker.providerStatuses()) }
+    }
+
+    // MARK: - Probes
+
+    func livenessProblem() async -> String? { watch.problem }
 
     func readinessProblem() async -> String? {
-        let lanes = await worker.statuses()
+        guard let lanes = await lanes() else { return Self.loopProblem }
+        return Self.readinessProblem(lanes, isStarting: worker.isStarting)
+    }
+
+    private static func readinessProblem(_ lanes: [LaneStatus], isStarting: Bool) -> String? {
         if lanes.contains(where: \.isDraining) { return "draining" }
+        if isStarting { return "starting" }
         if lanes.contains(where: \.brokersAreDown) { return "no broker answers" }
-        // Not at once: a rebalance may take as long.
-        if let overdue = Self.commitOverdue(lanes), overdue >= .seconds(1) { return "offsets are not committed" }
+        // A rebalance may hold commits up for as long as this.
+        if let overdue = longestOverdue(of: lanes), overdue >= .seconds(1) { return "offsets are not committed" }
         if lanes.allSatisfy(\.positions.isEmpty) { return "no partitions assigned yet" }
         return ProviderSummary.problem(
             of: ProviderSummary.all(await worker.providerStatuses()), automatic: worker.automaticProviders)
     }
 
-    /// Of the lane that has waited longest; `nil`: none does.
-    private static func commitOverdue(_ lanes: [LaneStatus]) -> Duration? { lanes.compactMap(\.commitOverdue).max() }
+    /// Returns for how long the lane that has waited longest could not commit; `nil` when all can.
+    private static func longestOverdue(of lanes: [LaneStatus]) -> Duration? { lanes.compactMap(\.commitOverdue).max() }
+
+    // MARK: - Metrics
 
     func metrics() async -> String {
-        let lanes = await worker.statuses()
+        let (lanes, providers) = (await lanes(), await providers())
+
+        // What needs no loop is shown in any case: it is wanted most when one is stuck.
+        return registry.prometheusText
+            + (lanes.map(Self.laneMetrics) ?? "")
+            + Self.buildInfo
+            + (providers.map(ProviderSummary.prometheusText) ?? "")
+            + PrometheusText.family(
+                "locsearch_log_lines_dropped_total", .counter, help: "Log lines that were dropped: nobody read them.",
+                [(labels: [], value: Double(LineOutput.standardError.droppedLines))])
+            + ProcessMetrics.prometheusText
+    }
+
+    private static func laneMetrics(_ lanes: [LaneStatus]) -> String {
         let partitions = lanes.flatMap(\.positions).sorted { $0.id < $1.id }
         let lags = partitions.compactMap { partition in
             partition.lag.map { lag in
@@ -36,28 +73,50 @@ struct WorkerStatus: AdminSource {
                 )
             }
         }
-        return registry.prometheusText
-            + PrometheusText.family(
-                "locsearch_partition_lag", .gauge, help: "Records of a partition that are not committed yet.", lags)
+
+        return PrometheusText.family(
+            "locsearch_partition_lag", .gauge, help: "Records of a partition that are not committed yet.", lags)
             + PrometheusText.family(
                 "locsearch_commit_overdue_seconds", .gauge,
                 help: "For how long no request begins because what is finished cannot be committed; 0: it can.",
-                [(labels: [], value: (Self.commitOverdue(lanes) ?? .zero) / .seconds(1))])
-            + PrometheusText.family(
-                "locsearch_build_info", .gauge, help: "Versions of what runs; always 1.",
-                [(labels: [("librdkafka", "\(LibraryVersion.running)")], value: 1)])
-            + ProviderSummary.prometheusText(ProviderSummary.all(await worker.providerStatuses()))
-            + ProcessMetrics.prometheusText
+                [(labels: [], value: (longestOverdue(of: lanes) ?? .zero) / .seconds(1))])
     }
 
+    private static var buildInfo: String {
+        PrometheusText.family(
+            "locsearch_build_info", .gauge, help: "Versions of the program and of librdkafka; always 1.",
+            [(labels: [("version", Version.current), ("librdkafka", "\(LibraryVersion.running)")], value: 1)])
+    }
+
+    // MARK: - Status
+
     func status() async -> String {
-        let lanes = await worker.statuses()
+        let (lanes, providers) = (await lanes(), await providers())
+        let notReady =
+            lanes.map { Self.readinessProblem($0, isStarting: worker.isStarting) } ?? Self.loopProblem
+
         var json = JSONWriter(capacity: 1024)
         json.beginObject()
+        json.member("version", Version.current)
+        json.member("ready", notReady == nil)
+        json.member("notReady", notReady)
+        if let lanes { Self.write(lanes, to: &json) }
+        if let providers {
+            json.key("providers")
+            json.beginArray()
+            for summary in providers { summary.write(to: &json) }
+            json.endArray()
+        }
+        json.endObject()
+        return String(decoding: json.finish(), as: UTF8.self) + "\n"
+    }
+
+    private static func write(_ lanes: [LaneStatus], to json: inout JSONWriter) {
         json.member("inFlight", lanes.reduce(0) { $0 + $1.inFlight })
         json.member("undelivered", lanes.reduce(0) { $0 + $1.undelivered })
         json.member("draining", lanes.contains(where: \.isDraining))
-        json.member("commitOverdueSeconds", Self.commitOverdue(lanes).map { $0 / .seconds(1) })
+        json.member("commitOverdueSeconds", longestOverdue(of: lanes).map { $0 / .seconds(1) })
+
         json.key("assignment")
         json.beginArray()
         for partition in lanes.flatMap(\.positions).sorted(by: { $0.id < $1.id }) {
@@ -71,11 +130,5 @@ struct WorkerStatus: AdminSource {
             json.endObject()
         }
         json.endArray()
-        json.key("providers")
-        json.beginArray()
-        for summary in ProviderSummary.all(await worker.providerStatuses()) { summary.write(to: &json) }
-        json.endArray()
-        json.endObject()
-        return String(decoding: json.finish(), as: UTF8.self) + "\n"
     }
 }

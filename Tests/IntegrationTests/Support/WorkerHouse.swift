@@ -18,6 +18,8 @@ import WorkerRuntime
 struct WorkerHouse: Sendable {
     let worker: RunningProgram
     let broker: EmbeddedBroker
+    /// What the worker was started with, for others like it.
+    let environment: [String: String]
     private let simulator: SimulatorServer
     private let tools: EventLoop
     private let sender: KafkaProducer
@@ -42,11 +44,12 @@ struct WorkerHouse: Sendable {
                 "HOTPEPPER_BASE_URL": url, "GOOGLE_PLACES_BASE_URL": url, "GOOGLE_PLACES_LEGACY_BASE_URL": url,
                 "HOTPEPPER_API_KEY": "secret-hotpepper", "GOOGLE_PLACES_API_KEY": "secret-google", "ADMIN_PORT": "0",
             ]
-            let worker = try RunningProgram(["worker"], environment: base.merging(settings) { _, own in own })
+            let environment = base.merging(settings) { _, own in own }
+            let worker = try RunningProgram(["worker"], environment: environment)
             defer { worker.end() }
             try await eventually("the worker tells its admin port") { worker.firstLine != nil }
             let house = try await WorkerHouse(
-                worker: worker, broker: broker, simulator: simulator, simulatorURL: url,
+                worker: worker, broker: broker, environment: environment, simulator: simulator, simulatorURL: url,
                 adminURL: String(try #require(worker.firstLine).dropFirst("admin ".count)))
             defer { house.tools.stop() }
             try await eventually("the worker is ready", within: .seconds(40)) {
@@ -62,11 +65,12 @@ struct WorkerHouse: Sendable {
     }
 
     private init(
-        worker: RunningProgram, broker: EmbeddedBroker, simulator: SimulatorServer, simulatorURL: String,
-        adminURL: String
+        worker: RunningProgram, broker: EmbeddedBroker, environment: [String: String], simulator: SimulatorServer,
+        simulatorURL: String, adminURL: String
     ) async throws {
         let log = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
         (self.worker, self.broker, self.simulator) = (worker, broker, simulator)
+        self.environment = environment
         (self.simulatorURL, self.adminURL) = (simulatorURL, adminURL)
         tools = try EventLoop()
         sender = try KafkaProducer(
@@ -138,6 +142,11 @@ struct WorkerHouse: Sendable {
         return providers?.first { $0["provider"] as? String == provider } ?? [:]
     }
 
+    /// A member of `/status`; `nil` when it is not there, or of another type.
+    func status<Value>(_ member: String, as type: Value.Type) async throws -> Value? {
+        try json(try await get("/status").body)[member] as? Value
+    }
+
     /// One line of `/metrics`, its labels among the name; 0 while there is none.
     func metric(_ name: String) async throws -> Double {
         let line = try await get("/metrics").body.split(separator: "\n").first { $0.hasPrefix(name + " ") }
@@ -150,6 +159,9 @@ struct WorkerHouse: Sendable {
     }
 
     func get(_ path: String) async throws -> (status: Int, body: String) { try await call(adminURL + path) }
+
+    /// The port that the worker's admin endpoints listen on.
+    var adminPort: Int { adminURL.split(separator: ":").last.flatMap { Int($0) } ?? 0 }
 
     private func call(_ url: String, body: String? = nil) async throws -> (status: Int, body: String) {
         var request = URLRequest(url: try #require(URL(string: url)))

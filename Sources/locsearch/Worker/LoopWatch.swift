@@ -1,0 +1,75 @@
+import EventLoop
+import Logging
+import Synchronization
+
+/// Notices event loops that run nothing any more, so that `/livez` can have the process started anew.
+///
+/// Each loop gets a small job once per interval. A loop counts as stuck when a job has not run for as many intervals as
+/// its patience holds. Only intervals that the watch itself has seen count: a process that was stopped as a whole
+/// (SIGSTOP, a frozen container) sees a single interval pass when it goes on, however long it stood. Thread-safe.
+final class LoopWatch: Sendable {
+    private struct Pulse {
+        /// True from the moment when a job is enqueued until it has run.
+        var isAwaited = false
+        var missedIntervals = 0
+    }
+
+    private let loops: [EventLoop]
+    private let interval: Duration
+    private let mostMissed: Int
+    private let log: Logger
+    private let pulses: Mutex<[Pulse]>
+
+    /// - Parameter patience: how long a loop may run nothing before it counts as stuck; a multiple of `interval`.
+    init(
+        _ loops: [EventLoop], patience: Duration = .seconds(10), interval: Duration = .seconds(1), log: Logger
+    ) {
+        self.loops = loops
+        self.interval = interval
+        mostMissed = Int(patience / interval)
+        self.log = log
+        pulses = Mutex(Array(repeating: Pulse(), count: loops.count))
+    }
+
+    /// Says which loop is stuck and for how long; `nil` while every loop runs its jobs.
+    var problem: String? {
+        let missed = pulses.withLock { $0.map(\.missedIntervals) }
+        guard let number = missed.firstIndex(where: { $0 >= mostMissed }) else { return nil }
+        return "event loop \(number) has run nothing for \((interval * missed[number]).text)"
+    }
+
+    /// Watches until the task is cancelled.
+    func run() async {
+        while (try? await Task.sleep(for: interval)) != nil {
+            for number in loops.indices { check(number) }
+        }
+    }
+
+    private func check(_ number: Int) {
+        let missed = pulses.withLock { pulses in
+            if pulses[number].isAwaited {
+                pulses[number].missedIntervals += 1
+            } else {
+                pulses[number] = Pulse(isAwaited: true)
+            }
+            return pulses[number].missedIntervals
+        }
+        if missed == mostMissed {
+            log.error(
+                "an event loop is stuck; /livez fails until it goes on",
+                metadata: ["loop": "\(number)", "for": "\((interval * missed).text)"])
+        }
+
+        // While a job is awaited, a second one would say nothing more.
+        if missed == 0 { Task(executorPreference: loops[number]) { self.noteRun(of: number) } }
+    }
+
+    private func noteRun(of number: Int) {
+        let missed = pulses.withLock { pulses in
+            defer { pulses[number] = Pulse() }
+            return pulses[number].missedIntervals
+        }
+        guard missed >= mostMissed else { return }
+        log.info("the event loop goes on", metadata: ["loop": "\(number)", "after": "\((interval * missed).text)"])
+    }
+}

@@ -1,0 +1,100 @@
+import AdminServer
+import Kafka
+import LocationSearch
+import Logging
+import Observability
+import WorkerRuntime
+
+/// One worker process from its first line to its last: the ordered steps of the start and of the end.
+///
+/// Whatever can fail is tried before the group is joined, because a member that joins and leaves again takes partitions
+/// from the others, and puts them through two rebalances. At the end the admin server goes before the event loops do: its
+/// answers come from actors on the loops, and a loop that has stopped never answers.
+struct WorkerService {
+    /// The time that admin requests in flight have for their answers, once the worker has left the group.
+    private static let adminGrace = Duration.seconds(2)
+
+    private let settings: Settings
+    private let log: Logger
+    private let registry: MetricsRegistry
+
+    init(_ settings: Settings, registry: MetricsRegistry, log: Logger) {
+        self.settings = settings
+        self.registry = registry
+        self.log = log
+    }
+
+    /// Works until SIGTERM or SIGINT, or until Kafka fails for good.
+    /// - Throws: `SettingsError`, `KafkaError` and `Failure` for a start that failed, which leaves no trace in the group;
+    ///   `KafkaError` after which nothing further could be committed.
+    func run() async throws {
+        let worker = try await WorkerProcess(settings, log: log)
+        logStart(of: worker)
+
+        // From here on a signal lets the worker end in order, also one that comes before it has joined.
+        let signals = Task { await ProcessSetup.onTermination { await worker.drain() } }
+        defer { signals.cancel() }
+        let watch = LoopWatch(worker.loops, log: log)
+        let watching = Task { await watch.run() }
+        defer { watching.cancel() }
+
+        let admin = try await startAdminServer(for: worker, watch: watch)
+        ProcessSetup.giveBackStartUp()
+
+        let result = await result(of: worker)
+
+        await admin.stop(within: Self.adminGrace)
+        worker.stopLoops()
+        logEnd()
+        try result.get()
+    }
+
+    /// Joins the group, works, and leaves the group.
+    private func result(of worker: WorkerProcess) async -> Result<Void, any Error> {
+        do {
+            return .success(try await worker.run())
+        } catch {
+            return .failure(error)
+        }
+    }
+
+    private func startAdminServer(for worker: WorkerProcess, watch: LoopWatch) async throws -> AdminServer {
+        let (host, port) = (settings.text("admin.host"), settings.integer("admin.port"))
+        let source = WorkerStatus(worker: worker, watch: watch, registry: registry)
+
+        let admin: AdminServer
+        do {
+            admin = try await AdminServer.start(source: source, host: host, port: port, log: log)
+        } catch {
+            throw Failure(
+                code: Failure.configuration,
+                description: "admin.port: \(error); choose another, or 0 for any free one")
+        }
+
+        log.info("admin endpoints", metadata: ["url": "http://\(host):\(admin.port)"])
+        if port == 0 { Terminal.line("admin http://\(host):\(admin.port)") }
+        return admin
+    }
+
+    // MARK: - First and last line
+
+    private func logStart(of worker: WorkerProcess) {
+        log.info(
+            "worker starts",
+            metadata: [
+                "version": "\(Version.current)", "librdkafka": "\(LibraryVersion.running)",
+                "requests": "\(settings.topics.requests)", "group": "\(settings.text("kafka.groupId"))",
+                "providers": "\(worker.providers.map(\.rawValue).joined(separator: ","))",
+            ])
+    }
+
+    private func logEnd() {
+        let counters = ["taken", "completed", "failed", "rejected"]
+        log.info(
+            "worker ends",
+            metadata: Logger.Metadata(
+                uniqueKeysWithValues: counters.map { name in
+                    (name, "\(registry.total(of: "locsearch_requests_\(name)_total"))")
+                }))
+    }
+}

@@ -1,0 +1,73 @@
+import Foundation
+import Kafka
+import Synchronization
+import TestSupport
+import Testing
+
+#if canImport(FoundationNetworking)
+    import FoundationNetworking
+#endif
+
+/// A worker's process ends, whatever its admin port's clients are doing at that moment.
+@Suite(.serialized)
+struct EndingTests {
+    /// Asks for `/metrics` and `/status` over and over, from many connections at once, until the process has ended.
+    private static func withRequestsInFlight(_ house: WorkerHouse, _ body: () async throws -> Void) async throws {
+        let answers = Answers()
+        for number in 0..<24 {
+            let path = number.isMultiple(of: 2) ? "/metrics" : "/status"
+            Thread.detachNewThread {
+                while house.worker.isRunning, let connection = try? LoopbackConnection(port: house.adminPort) {
+                    connection.send("GET \(path) HTTP/1.1\r\nhost: a\r\nconnection: close\r\n\r\n")
+                    if connection.readToEnd() { answers.count.add(1, ordering: .relaxed) }
+                }
+            }
+        }
+
+        try await eventually("the clients get answers") { answers.count.load(ordering: .relaxed) > 100 }
+        try await body()
+    }
+
+    private final class Answers: Sendable {
+        let count = Atomic<Int>(0)
+    }
+
+    @Test(.timeLimit(.minutes(2))) func aWorkerToldToEndEndsWithMetricsRequestsInFlight() async throws {
+        try await WorkerHouse.run { house in
+            try await Self.withRequestsInFlight(house) {
+                house.worker.signal(SIGTERM)
+                try await eventually("the worker ends", within: .seconds(25)) { !house.worker.isRunning }
+            }
+            #expect(house.worker.code == 0, "\(house.worker.error)")
+        }
+    }
+
+    @Test(.timeLimit(.minutes(2))) func aWorkerWhoseKafkaFailsForGoodEndsWithMetricsRequestsInFlight() async throws {
+        try await WorkerHouse.run(["WORKER_DELIVERY": "exactly-once"]) { house in
+            try await Self.withRequestsInFlight(house) {
+                house.broker.fail(.addPartitionsToTxn, with: 90)  // PRODUCER_FENCED
+                try await house.send([WorkerHouse.request("a", "hotpepper")])
+                try await eventually("the worker ends", within: .seconds(25)) { !house.worker.isRunning }
+            }
+            #expect(house.worker.code == 1, "\(house.worker.error)")
+            #expect(house.logLines(with: "worker stops: Kafka failed for good") == 1)
+        }
+    }
+
+    /// The first sends half a request, the second one never reads its answers, the third keeps its connection for later.
+    @Test(.timeLimit(.minutes(2)), arguments: ["GET /metr", "many", "GET /livez HTTP/1.1\r\nhost: a\r\n\r\n"])
+    func aClientThatKeepsItsConnectionDoesNotHoldTheEndUp(sends text: String) async throws {
+        try await WorkerHouse.run { house in
+            let connection = try LoopbackConnection(port: house.adminPort)
+            let request = "GET /metrics HTTP/1.1\r\nhost: a\r\n\r\n"
+            connection.send(text == "many" ? String(repeating: request, count: 2000) : text)
+
+            let begin = ContinuousClock.now
+            house.worker.signal(SIGTERM)
+            try await eventually("the worker ends", within: .seconds(30)) { !house.worker.isRunning }
+            #expect(house.worker.code == 0, "\(house.worker.error)")
+            #expect(begin.duration(to: .now) < .seconds(15))
+            withExtendedLifetime(connection) {}
+        }
+    }
+}

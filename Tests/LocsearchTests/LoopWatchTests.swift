@@ -1,0 +1,80 @@
+import Dispatch
+import EventLoop
+import Foundation
+import Kafka
+import Logging
+import Observability
+import TestSupport
+import Testing
+
+@testable import locsearch
+
+/// `/livez` knows of an event loop that runs nothing any more, and no endpoint waits for one.
+struct LoopWatchTests {
+    private static let quiet = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+
+    /// Occupies a loop's thread until `release`.
+    private struct Blockade {
+        private let gate = DispatchSemaphore(value: 0)
+
+        init(of loop: EventLoop) {
+            let gate = gate
+            Task(executorPreference: loop) { Self.wait(at: gate) }
+        }
+
+        private static func wait(at gate: DispatchSemaphore) { gate.wait() }
+
+        func release() { gate.signal() }
+    }
+
+    @Test func aLoopThatIsStuckIsNamedUntilItGoesOn() async throws {
+        let loops = [try EventLoop(), try EventLoop()]
+        defer { for loop in loops { loop.stop() } }
+        let watch = LoopWatch(loops, patience: .milliseconds(200), interval: .milliseconds(20), log: Self.quiet)
+        let watching = Task { await watch.run() }
+        defer { watching.cancel() }
+
+        let blockade = Blockade(of: loops[1])
+        try await eventually("the watch names the loop") { watch.problem?.contains("event loop 1 ") == true }
+
+        blockade.release()
+        try await eventually("nothing is wrong any more") { watch.problem == nil }
+    }
+
+    @Test func loopsWithNothingToDoAreNotStuck() async throws {
+        let loop = try EventLoop()
+        defer { loop.stop() }
+        let watch = LoopWatch([loop], patience: .milliseconds(200), interval: .milliseconds(20), log: Self.quiet)
+        let watching = Task { await watch.run() }
+        defer { watching.cancel() }
+
+        let end = ContinuousClock.now + .seconds(1)
+        while ContinuousClock.now < end {
+            #expect(watch.problem == nil)
+            try await Task.sleep(for: .milliseconds(10))
+        }
+    }
+
+    @Test(.timeLimit(.minutes(1))) func everyEndpointAnswersWhileALoopIsStuck() async throws {
+        let broker = try EmbeddedBroker(topics: ["location-search.requests": 1])
+        let settings = try Settings.load(
+            flags: ["kafka.bootstrapServers": broker.bootstrapServers, "hotpepper.apiKey": "any text"], file: nil,
+            environment: [:])
+        let worker = try await WorkerProcess(settings, log: Self.quiet)
+        defer { worker.stopLoops() }
+        let watch = LoopWatch(
+            worker.loops, patience: .milliseconds(200), interval: .milliseconds(20), log: Self.quiet)
+        let watching = Task { await watch.run() }
+        defer { watching.cancel() }
+        let status = WorkerStatus(worker: worker, watch: watch, registry: MetricsRegistry())
+        #expect(await status.livenessProblem() == nil)
+        #expect(await status.readinessProblem() == "starting")
+
+        let blockade = Blockade(of: worker.loops[0])
+        defer { blockade.release() }
+        try await eventually("the process is not alive") { await status.livenessProblem() != nil }
+        #expect(await status.readinessProblem() == "an event loop does not answer")
+        #expect(await status.metrics().contains("locsearch_build_info"))
+        #expect(await status.status().contains(#""notReady":"an event loop does not answer""#))
+    }
+}

@@ -1,0 +1,63 @@
+import Foundation
+
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Darwin)
+    import Darwin
+#endif
+
+/// A TCP connection to a port of this machine that does only what a test tells it to, so that a server meets clients
+/// which send half a request, or never read. Not thread-safe.
+package final class LoopbackConnection {
+    private let socket: Int32
+
+    /// - Throws: `POSIXError` when nobody listens on the port.
+    package init(port: Int) throws {
+        #if canImport(Glibc)
+            socket = Glibc.socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        #else
+            socket = Darwin.socket(AF_INET, SOCK_STREAM, 0)
+        #endif
+
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_port = in_port_t(port).bigEndian
+        address.sin_addr.s_addr = UInt32(INADDR_LOOPBACK).bigEndian
+
+        let result = unsafe withUnsafePointer(to: &address) { pointer in
+            unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                unsafe connect(socket, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
+            }
+        }
+        guard result == 0 else {
+            close(socket)
+            throw POSIXError(.ECONNREFUSED)
+        }
+    }
+
+    deinit { close(socket) }
+
+    /// Reads until the peer closes, holding the calling thread.
+    /// - Returns: `false` when nothing came for two seconds.
+    package func readToEnd() -> Bool {
+        var patience = timeval(tv_sec: 2, tv_usec: 0)
+        unsafe setsockopt(socket, SOL_SOCKET, SO_RCVTIMEO, &patience, socklen_t(MemoryLayout<timeval>.size))
+
+        var buffer = [UInt8](repeating: 0, count: 65_536)
+        while true {
+            let count = unsafe recv(socket, &buffer, buffer.count, 0)
+            if count == 0 { return true }
+            if count < 0 { return false }
+        }
+    }
+
+    /// Sends as much of the text as the peer takes now, and ignores that it may have closed.
+    package func send(_ text: String) {
+        let bytes = Array(text.utf8)
+        #if canImport(Glibc)
+            _ = unsafe Glibc.send(socket, bytes, bytes.count, Int32(MSG_NOSIGNAL) | Int32(MSG_DONTWAIT))
+        #else
+            _ = unsafe Darwin.send(socket, bytes, bytes.count, Int32(MSG_DONTWAIT))
+        #endif
+    }
+}
