@@ -124,7 +124,7 @@ struct WorkerCommandTests {
         let port = try #require(house.adminURL.split(separator: ":").last)
         let second = try RunningProgram(
             ["worker", "--admin-port", "\(port)", "--log-level", "critical"],
-            environment: house.kafka)
+            environment: house.kafka.merging(["HOTPEPPER_API_KEY": Self.secret]) { own, _ in own })
         defer { second.end() }
         try await eventually("the second worker ends", within: .seconds(30)) { !second.isRunning }
         #expect(second.code == 78)

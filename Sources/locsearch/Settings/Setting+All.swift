@@ -100,6 +100,9 @@ extension Setting {
                 "worker.commitInterval", .duration(.milliseconds(10) ... .seconds(60), canBeOff: false),
                 default: worker.commitInterval.text,
                 help: "finished work of so much time may be uncommitted; nothing begins beyond it"),
+            Setting(
+                "worker.allowNoProvider", .flag, default: "false",
+                help: "start although no provider has an API key: requests end as unauthorized"),
         ]
     }()
 

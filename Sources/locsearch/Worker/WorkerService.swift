@@ -29,6 +29,7 @@ struct WorkerService {
     ///   `KafkaError` after which nothing further could be committed.
     func run() async throws {
         let worker = try await WorkerProcess(settings, log: log)
+        try settings.requireProvider(among: worker.providers, log: log)
         logStart(of: worker)
 
         // From here on a signal lets the worker end in order, also one that comes before it has joined.

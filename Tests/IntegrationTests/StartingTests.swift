@@ -1,0 +1,136 @@
+import Foundation
+import Kafka
+import TestSupport
+import Testing
+
+/// The start of a worker, as a process: what it shows from its first moment, and that a start which fails disturbs nobody.
+@Suite(.serialized)
+struct StartingTests {
+    // MARK: - A start that fails
+
+    /// As a pod that crashes in a loop does beside one that works.
+    @Test(.timeLimit(.minutes(2))) func aWorkerThatCannotStartLeavesTheOthersPartitionsAlone() async throws {
+        // Members learn of a rebalance by their heartbeats.
+        let kafka = ["KAFKA_PROPERTIES": "session.timeout.ms=6000,heartbeat.interval.ms=100,fetch.wait.max.ms=10"]
+        try await WorkerHouse.run(kafka) { house in
+            try await eventually("the worker has all partitions") { try await Self.partitions(of: house) == 4 }
+
+            for _ in 0..<4 {
+                let taken = ["ADMIN_PORT": "\(house.adminPort)", "LOG_LEVEL": "critical"]
+                let second = try RunningProgram(["worker"], environment: house.environment.merging(taken) { $1 })
+                defer { second.end() }
+                try await eventually("the second worker ends") { !second.isRunning }
+                #expect(second.code == 78)
+                #expect(second.error.hasPrefix("locsearch: admin.port: cannot listen on 127.0.0.1:\(house.adminPort)"))
+                #expect(second.error.split(separator: "\n").count == 1, "\(second.error)")
+            }
+
+            // The first worker would hear of a member that came and went within a heartbeat, and a session's end.
+            let end = ContinuousClock.now + .seconds(8)
+            while ContinuousClock.now < end {
+                #expect(try await Self.partitions(of: house) == 4)
+                try await Task.sleep(for: .milliseconds(100))
+            }
+            #expect(house.logLines(with: "partitions assigned") == 1)
+            #expect(house.logLines(with: "partitions revoked") == 0)
+        }
+    }
+
+    private static func partitions(of house: WorkerHouse) async throws -> Int {
+        try await house.status("assignment", as: [Any].self)?.count ?? 0
+    }
+
+    private static let keyless: [(settings: [String: String], words: [String])] = [
+        ([:], ["no provider has an API key", "hotpepper.apiKey", "googlePlaces.apiKey", "worker.allowNoProvider"]),
+        (
+            ["HOTPEPPER_API_KEY": "any text", "PROVIDERS_ORDER": "google-places"],
+            [#"providers.order is "google-places""#, "only hotpepper has an API key", "worker.allowNoProvider"]
+        ),
+    ]
+
+    @Test(arguments: keyless)
+    func aWorkerThatCanAskNoProviderDoesNotStart(settings: [String: String], words: [String]) async throws {
+        let broker = try EmbeddedBroker(topics: ["location-search.requests": 1])
+        let base = ["KAFKA_BOOTSTRAP_SERVERS": broker.bootstrapServers, "ADMIN_PORT": "0"]
+        let worker = try RunningProgram(["worker"], environment: base.merging(settings) { $1 })
+        defer { worker.end() }
+
+        try await eventually("the worker ends") { !worker.isRunning }
+        #expect(worker.code == 78)
+        #expect(worker.output.isEmpty)
+        #expect(worker.error.split(separator: "\n").count == 1, "\(worker.error)")
+        for word in words { #expect(worker.error.contains(word), "\(word) in \(worker.error)") }
+    }
+
+    @Test(.timeLimit(.minutes(2))) func aWorkerThatMayHaveNoProviderAnswersUnauthorized() async throws {
+        let settings = [
+            "HOTPEPPER_API_KEY": "", "GOOGLE_PLACES_API_KEY": "", "WORKER_ALLOW_NO_PROVIDER": "true",
+        ]
+        try await WorkerHouse.run(settings) { house in
+            try await house.send([WorkerHouse.request("a", "auto")])
+            #expect(try await house.outcomes(1)["a"]?.code == "unauthorized")
+            #expect(house.logLines(with: "requests will end as unauthorized", "worker.allowNoProvider") == 1)
+        }
+    }
+
+    // MARK: - What is shown from the start
+
+    @Test(.timeLimit(.minutes(2))) func aWorkerShowsItsVersionAndAllItsProvidersBeforeTheFirstRequest() async throws {
+        let program = try RunningProgram(["--version"])
+        defer { program.end() }
+        try await eventually("the program ends") { !program.isRunning }
+        let version = program.output.trimmingCharacters(in: .whitespacesAndNewlines)
+        #expect(program.code == 0)
+        #expect(version.wholeMatch(of: /\d+\.\d+\.\d+/) != nil, "\(program.output)")
+
+        try await WorkerHouse.run { house in
+            let first = try #require(house.worker.error.split(separator: "\n").first)
+            #expect(first.contains("worker starts") && first.contains(#""version":"\#(version)""#), "\(first)")
+
+            #expect(try await house.status("version", as: String.self) == version)
+            #expect(try await house.status("ready", as: Bool.self) == true)
+            let providers = try await house.status("providers", as: [[String: Any]].self) ?? []
+            let names = providers.compactMap { $0["provider"] as? String }
+            #expect(names == ["google-places", "google-places-legacy", "hotpepper"])
+            #expect(providers.allSatisfy { $0["breaker"] as? String == "closed" })
+
+            let metrics = try await house.get("/metrics").body
+            #expect(metrics.contains(#"locsearch_build_info{version="\#(version)",librdkafka="#))
+            #expect(metrics.contains(#"locsearch_provider_calls_total{provider="hotpepper"} 0"#))
+            #expect(metrics.contains("\nlocsearch_log_lines_dropped_total 0\n"))
+        }
+    }
+
+    /// Longer than a loop may be stuck: the watch must not take the pause for one.
+    @Test(.timeLimit(.minutes(2))) func aProcessThatWasStoppedAsAWholeIsAliveAtOnceWhenItGoesOn() async throws {
+        try await WorkerHouse.run { house in
+            house.worker.signal(SIGSTOP)
+            try await Task.sleep(for: .seconds(13))
+            house.worker.signal(SIGCONT)
+
+            for _ in 0..<20 {
+                #expect(try await house.get("/livez").body == "ok\n")
+                try await Task.sleep(for: .milliseconds(100))
+            }
+            #expect(house.logLines(with: "an event loop is stuck") == 0)
+        }
+    }
+
+    /// The reader of its log has stopped reading, and the log is far more than the pipe and the buffer hold.
+    @Test(.timeLimit(.minutes(2))) func aWorkerWhoseLogNobodyReadsWorksOnAndEnds() async throws {
+        let settings = ["LOG_LEVEL": "trace", "KAFKA_PROPERTIES": "debug=all,session.timeout.ms=6000"]
+        try await WorkerHouse.run(settings) { house in
+            house.worker.stopReading()
+            try await eventually("lines are dropped", within: .seconds(60)) {
+                try await house.send([WorkerHouse.request("\(UInt32.random(in: 0 ... .max))", "hotpepper")])
+                return try await house.metric("locsearch_log_lines_dropped_total") > 0
+            }
+
+            #expect(try await house.get("/livez").status == 200)
+            #expect(try await house.get("/readyz").status == 200)
+            house.worker.signal(SIGTERM)
+            try await eventually("the worker ends", within: .seconds(40)) { !house.worker.isRunning }
+            #expect(house.worker.code == 0)
+        }
+    }
+}
