@@ -139,12 +139,15 @@ package enum SimulatorError: Error, Hashable, CustomStringConvertible {
     case invalidConfiguration(member: String, expected: String)
     /// `start()` was called twice, or after `shutdown()`.
     case startedTwice
+    /// The address cannot be listened on. The reason is a few words for a person.
+    case cannotListen(host: String, port: Int, reason: String)
 
     /// One line for a person.
     package var description: String {
         switch self {
         case .invalidConfiguration(let member, let expected): "\(member): expected \(expected)"
         case .startedTwice: "the simulator was started before"
+        case .cannotListen(let host, let port, let reason): "cannot listen on \(host):\(port): \(reason)"
         }
     }
 }

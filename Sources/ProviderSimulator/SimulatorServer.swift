@@ -3,6 +3,12 @@ internal import NIOHTTP1
 internal import NIOPosix
 internal import Synchronization
 
+#if canImport(Glibc)
+    internal import Glibc
+#elseif canImport(Darwin)
+    internal import Darwin
+#endif
+
 /// Serves Hot Pepper's and Google's place APIs, with invented places, on one address. Safe to call from any thread.
 ///
 /// The paths are the real ones, below `baseURL`. `FaultTable` lists the faults that a request can ask for. `/_sim/stats`,
@@ -46,7 +52,7 @@ package final class SimulatorServer: Sendable {
 
     /// Begins to listen.
     /// - Returns: `baseURL`.
-    /// - Throws: `SimulatorError.startedTwice`, or the system's error when the address cannot be had.
+    /// - Throws: `SimulatorError.startedTwice`, `SimulatorError.cannotListen`.
     @discardableResult
     package func start() async throws -> String {
         try state.withLock { state throws(SimulatorError) in
@@ -54,7 +60,13 @@ package final class SimulatorServer: Sendable {
             state.phase = .starting
         }
 
-        let channel = try await bind()
+        let channel: any Channel
+        do {
+            channel = try await bind()
+        } catch {
+            throw SimulatorError.cannotListen(
+                host: configuration.host, port: configuration.port, reason: Self.reason(of: error))
+        }
         let port = channel.localAddress?.port ?? configuration.port
         let isStopped = state.withLock { state in
             if case .stopped = state.phase { return true }
@@ -95,6 +107,17 @@ package final class SimulatorServer: Sendable {
 
         for channel in open { try? await channel.close() }
         if isFirst { try? await group.shutdownGracefully() }
+    }
+
+    /// Says in a few words why an address cannot be had; the types of NIO's errors tell a person nothing.
+    private static func reason(of error: any Error) -> String {
+        switch (error as? IOError)?.errnoCode {
+        case EADDRINUSE?: "another program listens there"
+        case EADDRNOTAVAIL?: "the host is none of this machine's"
+        case EACCES?: "this user may not use the port"
+        case let code?: "error \(code) of the system"
+        case nil: "the host has no address"
+        }
     }
 
     private func bind() async throws -> any Channel {

@@ -15,17 +15,28 @@ struct Locsearch: AsyncParsableCommand {
     /// Exit codes are the contract's: 0, 64 wrong usage, 78 wrong configuration, 69 unreachable, 1 anything else.
     static func main() async {
         do {
-            var command = try parseAsRoot()
-            if var command = command as? any AsyncParsableCommand {
-                try await command.run()
-            } else {
-                try command.run()
-            }
+            let arguments = Array(CommandLine.arguments.dropFirst())
+            try WrongUsage.checkHelp(arguments)
+            try await run(arguments)
             flushLog()
         } catch {
             let translated = Failure.translated(error)
             flushLog()
             exit(withError: translated)
+        }
+    }
+
+    private static func run(_ arguments: [String]) async throws {
+        var command = try parseAsRoot(arguments)
+        do {
+            if var command = command as? any AsyncParsableCommand {
+                try await command.run()
+            } else {
+                try command.run()
+            }
+        } catch let error as ValidationError {
+            Terminal.writeError(WrongUsage.text(error, of: type(of: command)))
+            throw ExitCode(WrongUsage.code)
         }
     }
 }

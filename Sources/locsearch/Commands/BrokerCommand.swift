@@ -11,6 +11,10 @@ struct BrokerCommand: AsyncParsableCommand {
             again, and may need several tries: 44 s each, or 5 s where all its workers have
             KAFKA_PROPERTIES=session.timeout.ms=6000.
 
+            While a group forms, this broker refuses commits, which Apache Kafka does not. A worker that is told to end then
+            cannot commit what it has just finished, and the next one does it again: here a planned stop may repeat up to as
+            many outcomes as were in flight. See docs/guarantees.md.
+
               locsearch broker
               locsearch broker --brokers 3 --partitions 24 --topic extra:4
 
@@ -33,31 +37,37 @@ struct BrokerCommand: AsyncParsableCommand {
     func validate() throws {
         guard (1...9).contains(brokers) else { throw ValidationError("--brokers takes 1 to 9") }
         guard (1...1000).contains(partitions) else { throw ValidationError("--partitions takes 1 to 1000") }
+        _ = try allTopics()
     }
 
     func run() async throws {
         ignoreBrokenPipes()
         let broker = try EmbeddedBroker(brokers: brokers, topics: try allTopics())
         Terminal.line(broker.bootstrapServers)
+
         if control {
+            // Reading a line holds its thread, so it has one of its own.
             let commands = Thread {
                 while let line = readLine() { Terminal.line(BrokerControl.answer(line, by: broker)) }
                 exitNow(0)
             }
             commands.start()
         }
+
         await ProcessSetup.onFirstTermination()
     }
 
+    /// Partitions by topic: our own topics, then those of `--topic`.
     private func allTopics() throws -> [String: Int] {
         var all: [String: Int] = [:]
         for setting in Setting.all where setting.name.hasPrefix("topics.") {
             if let name = setting.defaultValue { all[name] = partitions }
         }
+
         for topic in topics {
             let parts = topic.split(separator: ":")
             guard parts.count == 2, let count = Int(parts[1]), (1...1000).contains(count) else {
-                throw ValidationError("--topic takes NAME:PARTITIONS")
+                throw ValidationError("--topic \(topic): takes NAME:PARTITIONS, with 1 to 1000 partitions")
             }
             all[String(parts[0])] = count
         }

@@ -24,8 +24,8 @@ struct SearchCommand: AsyncParsableCommand {
     @OptionGroup(title: "Settings") var options: SettingsOptions
 
     func run() async throws {
-        let request = try request.request()
         let (settings, log) = try await ToolSettings.load(options)
+        let request = try request.request()
         let begin = ContinuousClock.now
         let deadline = begin + timeout.duration
         Terminal.progress("asking the broker at \(settings.text("kafka.bootstrapServers")) ...")

@@ -35,25 +35,55 @@ struct SimulateCommand: AsyncParsableCommand {
     @Option(help: "Seconds that a rate-limited answer says to wait. Default: it does not say.") var retryAfter: Int?
     @Flag(help: "Prints the faults that a keyword, type or place id can ask for, and ends.") var listFaults = false
 
+    func validate() throws {
+        guard (0...1_048_576).contains(cacheMegabytes) else {
+            throw ValidationError("--cache-megabytes takes 0 to 1048576")
+        }
+        guard quota != nil || (quotaBurst == nil && retryAfter == nil) else {
+            throw ValidationError("--quota-burst and --retry-after say more about --quota, which is missing")
+        }
+    }
+
     func run() async throws {
         if listFaults { return print(FaultTable.text, terminator: "") }
+
         ignoreBrokenPipes()
-        let server: SimulatorServer
-        do {
-            server = try SimulatorServer(try configuration())
-        } catch let error as SimulatorError {
-            throw ValidationError("\(error)")
-        }
+        let server = try makeServer()
         do {
             Terminal.line(try await server.start())
         } catch {
-            throw Failure(code: Failure.configuration, description: "cannot listen on \(host):\(port): \(error)")
+            let cure = "--port 0 takes any free port, --host another address"
+            throw Failure(code: Failure.configuration, description: "\(error); \(cure)")
         }
+
         await ProcessSetup.onFirstTermination()
         await server.shutdown()
     }
 
-    func configuration() throws -> SimulatorConfiguration {
+    private func makeServer() throws -> SimulatorServer {
+        let configuration = try configuration()
+        do {
+            return try SimulatorServer(configuration)
+        } catch let error as SimulatorError {
+            throw Self.wrongUsage(error)
+        }
+    }
+
+    /// Names the flag in place of the member that is wrong.
+    private static func wrongUsage(_ error: SimulatorError) -> ValidationError {
+        guard case .invalidConfiguration(let member, let expected) = error else { return ValidationError("\(error)") }
+        return ValidationError("\(flags[member] ?? member) takes \(expected)")
+    }
+
+    /// The flag of each member of the simulator's configuration that it checks itself.
+    private static let flags = [
+        "port": "--port", "threads": "--threads", "apiKey": "--api-key", "pageTokenDelay": "--page-token-delay",
+        "maxRequestBytes": "--max-request-bytes", "logCapacity": "--log-capacity", "latency": "--latency",
+        "faults": "--faults", "capacity.concurrent": "--capacity", "quota.requestsPerSecond": "--quota",
+        "quota.burst": "--quota-burst", "quota.retryAfter": "--retry-after",
+    ]
+
+    private func configuration() throws -> SimulatorConfiguration {
         var configuration = SimulatorConfiguration()
         configuration.host = host
         configuration.port = port
@@ -66,20 +96,30 @@ struct SimulateCommand: AsyncParsableCommand {
         configuration.cacheBytes = cacheMegabytes << 20
         configuration.maxRequestBytes = maxRequestBytes
         configuration.logCapacity = logCapacity
+        configuration.profile = try profile()
+        return configuration
+    }
+
+    /// What happens to requests: latency, faults, capacity and quota.
+    private func profile() throws -> TrafficProfile {
+        var profile = TrafficProfile()
+
         guard let latency = LatencyDistribution(latency) else {
             throw ValidationError("--latency takes 80ms, 20ms..80ms, exp:100ms or p50:80ms,p99:900ms")
         }
-        configuration.profile.latency = latency
+        profile.latency = latency
+
         if let faults {
             guard let shares = TrafficProfile.faults(faults) else {
                 throw ValidationError("--faults takes NAME:SHARE, ...; --list-faults shows the names")
             }
-            configuration.profile.faults = shares
+            profile.faults = shares
         }
-        if let capacity { configuration.profile.capacity = .init(concurrent: capacity) }
+
+        if let capacity { profile.capacity = .init(concurrent: capacity) }
         if let quota {
-            configuration.profile.quota = .init(requestsPerSecond: quota, burst: quotaBurst, retryAfter: retryAfter)
+            profile.quota = .init(requestsPerSecond: quota, burst: quotaBurst, retryAfter: retryAfter)
         }
-        return configuration
+        return profile
     }
 }

@@ -1,0 +1,50 @@
+import ArgumentParser
+
+/// Wrong usage that shows only while a command runs, or that ArgumentParser takes for right.
+enum WrongUsage {
+    /// The contract's exit code for it.
+    static let code: Int32 = 64
+
+    /// Puts the usage of one command below a message, as ArgumentParser does for what it finds itself; without this, it
+    /// would be the usage of `locsearch`, which tells nobody what to correct.
+    static func text(_ error: ValidationError, of command: any ParsableCommand.Type) -> String {
+        let path = path(to: command, below: Locsearch.self) ?? ["locsearch"]
+        return """
+            Error: \(error.message)
+            Usage: \(Locsearch.usageString(for: command))
+              See '\(path.joined(separator: " ")) --help' for more information.
+
+            """
+    }
+
+    /// Checks `locsearch help COMMAND ...`: ArgumentParser answers it with the help of `locsearch` for a command that
+    /// there is not, as if nothing were wrong.
+    /// - Parameter arguments: without the program's name.
+    static func checkHelp(_ arguments: [String]) throws(ValidationError) {
+        guard arguments.first == "help" else { return }
+
+        var command: any ParsableCommand.Type = Locsearch.self
+        for argument in arguments.dropFirst() where !["help", "-h", "--help"].contains(argument) {
+            let subcommands = command.configuration.subcommands
+            guard let next = subcommands.first(where: { name(of: $0) == argument }) else {
+                let offer = subcommands.map { name(of: $0) }.joined(separator: ", ")
+                throw ValidationError("no command \(argument)" + (offer.isEmpty ? "" : "; there are \(offer)"))
+            }
+            command = next
+        }
+    }
+
+    /// Returns what to type for a command: `["locsearch", "dead-letters", "list"]`.
+    private static func path(
+        to command: any ParsableCommand.Type, below root: any ParsableCommand.Type
+    ) -> [String]? {
+        if ObjectIdentifier(command) == ObjectIdentifier(root) { return [name(of: root)] }
+
+        for subcommand in root.configuration.subcommands {
+            if let path = path(to: command, below: subcommand) { return [name(of: root)] + path }
+        }
+        return nil
+    }
+
+    private static func name(of command: any ParsableCommand.Type) -> String { command.configuration.commandName ?? "" }
+}

@@ -1,0 +1,70 @@
+import TestSupport
+import Testing
+
+/// What a new user mistypes, against the program as a process.
+struct WrongUsageTests {
+    private func run(_ arguments: [String]) async throws -> RunningProgram {
+        let program = try RunningProgram(arguments)
+        defer { program.end() }
+        try await eventually("locsearch \(arguments) ends", within: .seconds(60)) { !program.isRunning }
+        return program
+    }
+
+    @Test(arguments: [
+        (["watch", "--nonsense"], "watch", "--nonsense"), (["watch", "--count", "0"], "watch", "--count"),
+        (["search", "--lat", "1"], "search", "--lat and --lng"), (["search", "--nonsense"], "search", "--nonsense"),
+        (["search", "--lat", "1", "--lng", "1", "--provider", "x"], "search", "--provider"),
+        (["worker", "nonsense"], "worker", "nonsense"), (["demo", "nonsense"], "demo", "nonsense"),
+        (["config", "nonsense"], "config", "nonsense"), (["broker", "--topic", "t"], "broker", "--topic t"),
+        (["dead-letters", "list", "nonsense"], "dead-letters list", "nonsense"),
+        (["dead-letters", "redrive", "--nonsense"], "dead-letters redrive", "--nonsense"),
+        (["simulate", "--threads", "0"], "simulate", "--threads takes 1...64"),
+        (["simulate", "--capacity", "0"], "simulate", "--capacity takes"),
+        (["simulate", "--quota-burst", "3"], "simulate", "--quota, which is missing"),
+        (["simulate", "--cache-megabytes=-1"], "simulate", "--cache-megabytes"),
+    ])
+    func commandShowsItsOwnUsage(arguments: [String], command: String, text: String) async throws {
+        let program = try await run(arguments)
+
+        #expect(program.code == 64, "\(program.error)")
+        #expect(program.error.contains(text), "\(program.error)")
+        #expect(program.error.contains("Usage: locsearch \(command) "), "\(program.error)")
+        #expect(program.error.contains("See 'locsearch \(command) --help'"), "\(program.error)")
+    }
+
+    @Test(arguments: [["help", "nonsense"], ["help", "dead-letters", "lists"], ["help", "worker", "nonsense"]])
+    func helpRefusesACommandThatThereIsNot(arguments: [String]) async throws {
+        let program = try await run(arguments)
+
+        #expect(program.code == 64, "\(program.output)")
+        #expect(program.error.contains("no command \(arguments.last ?? "")"), "\(program.error)")
+    }
+
+    @Test(arguments: [["help"], ["help", "worker"], ["help", "dead-letters", "list"], ["help", "help"]])
+    func helpIsGivenForWhatThereIs(arguments: [String]) async throws {
+        let program = try await run(arguments)
+        #expect(program.code == 0, "\(program.error)")
+    }
+
+    @Test func simulateSaysInOneLineThatItsPortIsTaken() async throws {
+        let first = try RunningProgram(["simulate"])
+        defer { first.end() }
+        try await eventually("the simulator tells its address", within: .seconds(20)) { first.firstLine != nil }
+        let address = String(try #require(first.firstLine).dropFirst("http://".count))
+
+        let second = try await run(["simulate", "--port", String(address.drop { $0 != ":" }.dropFirst())])
+        #expect(second.code == 78, "\(second.error)")
+        #expect(
+            second.error == "locsearch: cannot listen on \(address): another program listens there; "
+                + "--port 0 takes any free port, --host another address\n")
+    }
+
+    @Test(arguments: [("nowhere.invalid", "the host has no address"), ("192.0.2.1", "the host is none of this")])
+    func simulateSaysInOneLineThatItsHostIsWrong(host: String, reason: String) async throws {
+        let program = try await run(["simulate", "--host", host])
+
+        #expect(program.code == 78, "\(program.error)")
+        #expect(program.error.hasPrefix("locsearch: cannot listen on \(host):0: \(reason)"), "\(program.error)")
+        #expect(program.error.split(separator: "\n").count == 1)
+    }
+}
