@@ -1,8 +1,6 @@
 import ArgumentParser
-import EventContract
 import Foundation
 import Kafka
-import LocationSearch
 import ProviderSimulator
 
 struct DemoCommand: AsyncParsableCommand {
@@ -16,6 +14,13 @@ struct DemoCommand: AsyncParsableCommand {
               locsearch demo
               locsearch demo --once --record outcomes.jsonl
               locsearch demo --workers 3 --log-level info
+              locsearch demo --admin-port 8080
+
+            The admin endpoints are those of the first worker; /metrics counts for all of them.
+
+            The embedded broker refuses commits while a group forms, which Apache Kafka does not. A worker that joins this
+            demo and is stopped at such a moment leaves what it had in flight to the others, who do it again: up to so many
+            requests have two outcomes then. See docs/guarantees.md.
             """)
 
     @Flag(help: "Ends after the table.") var once = false
@@ -32,39 +37,44 @@ struct DemoCommand: AsyncParsableCommand {
         let house = try await DemoHouse(options, workers: workers)
         let state = DemoState(bootstrapServers: house.broker.bootstrapServers, pid: ownProcessID)
         defer { state.remove() }
+
         try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask { try await drainingAfterFailure(of: house) { try await house.serveAdmin() } }
             for worker in house.workers { group.addTask { try await worker.run() } }
             group.addTask {
-                do {
-                    try await show(house, state)
-                } catch {
-                    await house.drain()
-                    throw error
-                }
+                try await drainingAfterFailure(of: house) { try await show(house, state) }
                 await house.drain()
             }
-            try await group.waitForAll()
+
+            // All but the admin endpoints end by themselves.
+            for _ in 0...house.workers.count { try await group.next() }
+            group.cancelAll()
         }
         // Only now: until here, the loops of a worker that has failed answer those who wait for it to be ready.
         for worker in house.workers { worker.stopLoops() }
         await house.simulator.shutdown()
     }
 
+    /// Lets the workers end when `body` fails, so that the failure ends the demo.
+    private func drainingAfterFailure(of house: DemoHouse, _ body: () async throws -> Void) async throws {
+        do {
+            try await body()
+        } catch {
+            await house.drain()
+            throw error
+        }
+    }
+
+    /// Says what is up, has searches go through, and stays until Ctrl-C unless told to end.
     private func show(_ house: DemoHouse, _ state: DemoState) async throws {
         Terminal.line("broker     \(house.broker.bootstrapServers)  (embedded, on this machine only)")
         Terminal.line("provider   \(house.simulatorURL)  (simulated: Google Places, new and legacy, and Hot Pepper)")
-        let begin = ContinuousClock.now
-        while await !house.isReady() {
-            guard begin.duration(to: .now) < .seconds(30) else {
-                throw Failure(code: Failure.unreachable, description: "the workers got no partitions within 30 s")
-            }
-            try await Task.sleep(for: .milliseconds(50))
-        }
-        let seconds = OutcomeText.decimal(begin.duration(to: .now) / .seconds(1), places: 1)
-        Terminal.line("workers    \(workers), ready after \(seconds) s")
+        try await waitForWorkers(of: house)
+
         state.write()
         try await search(house)
         if once { return }
+
         Terminal.line(
             """
 
@@ -75,72 +85,51 @@ struct DemoCommand: AsyncParsableCommand {
               locsearch watch --from-beginning
 
             They find this demo by themselves; other tools need --kafka-bootstrap-servers \(state.bootstrapServers)
+            This broker is for trying out: a worker that is stopped while its group forms may repeat what it had in flight.
             Ctrl-C ends the demo.
             """)
         await ProcessSetup.onFirstTermination()
+    }
+
+    private func waitForWorkers(of house: DemoHouse) async throws {
+        let begin = ContinuousClock.now
+        while await !house.isReady() {
+            guard begin.duration(to: .now) < .seconds(30) else {
+                throw Failure(code: Failure.unreachable, description: "the workers got no partitions within 30 s")
+            }
+            try await Task.sleep(for: .milliseconds(50))
+        }
+
+        let seconds = OutcomeText.decimal(begin.duration(to: .now) / .seconds(1), places: 1)
+        Terminal.line("workers    \(workers), ready after \(seconds) s")
     }
 
     /// Sends everything at once, then what builds on a result, and prints the table.
     private func search(_ house: DemoHouse) async throws {
         let feed = try await OutcomeFeed(house.settings, at: .beginning, within: .seconds(15), log: house.log)
         let sender = try await RequestSender(house.settings, log: house.log)
-        var collector = Collector(feed: feed, sender: sender)
+        var collector = DemoCollector(feed: feed, sender: sender)
+
         let run = String(UInt32.random(in: 0...UInt32.max), radix: 36)
         let searches = DemoRequest.searches(run)
         Terminal.line("\nSending \(searches.count + 2) requests ...\n")
         try await collector.run(searches)
         if let place = collector.firstPlace { try await collector.run(DemoRequest.followUps(run, of: place)) }
         await sender.close()
+
         for line in collector.table.lines { Terminal.line(line) }
-        if let record {
-            let text = collector.received.map { $0.line + "\n" }.joined()
-            guard FileManager.default.createFile(atPath: record, contents: Data(text.utf8)) else {
-                throw Failure(code: 1, description: "--record: cannot write \(record)")
-            }
-        }
+        if let record { try write(collector.received, to: record) }
         guard collector.missing == 0 else {
-            throw Failure(code: 1, description: "\(collector.missing) requests had no outcome within 20 s")
+            throw Failure(
+                code: 1,
+                description: "\(collector.missing) requests had no outcome within \(DemoCollector.patience.text)")
         }
     }
 
-    /// Sends requests and keeps their outcomes.
-    private struct Collector {
-        let feed: OutcomeFeed
-        let sender: RequestSender
-        var table = DemoTable()
-        var received: [ReceivedOutcome] = []
-        var missing = 0
-
-        init(feed: OutcomeFeed, sender: RequestSender) {
-            self.feed = feed
-            self.sender = sender
-        }
-
-        /// A place that has a picture to ask for.
-        var firstPlace: Place? {
-            for outcome in received {
-                guard case .completed(let result)? = outcome.event?.body else { continue }
-                if let place = result.places.first(where: { $0.provider == .hotpepper }) ?? nil { return place }
-            }
-            return nil
-        }
-
-        mutating func run(_ asked: [DemoRequest]) async throws {
-            var open: [SourcePosition: Int] = [:]
-            for (index, one) in asked.enumerated() { open[try await sender.send(one.request)] = index }
-            var outcomes = [ReceivedOutcome?](repeating: nil, count: asked.count)
-            let deadline = ContinuousClock.now + .seconds(20)
-            while !open.isEmpty, ContinuousClock.now < deadline {
-                for outcome in try await feed.next(within: .milliseconds(200)) {
-                    guard let source = outcome.event?.source, let index = open.removeValue(forKey: source) else {
-                        continue
-                    }
-                    outcomes[index] = outcome
-                    received.append(outcome)
-                }
-            }
-            for (one, outcome) in zip(asked, outcomes) { table.add(one, outcome) }
-            missing += open.count
+    private func write(_ outcomes: [ReceivedOutcome], to path: String) throws {
+        let text = outcomes.map { $0.line + "\n" }.joined()
+        guard FileManager.default.createFile(atPath: path, contents: Data(text.utf8)) else {
+            throw Failure(code: 1, description: "--record: cannot write \(path)")
         }
     }
 }

@@ -1,7 +1,5 @@
 import ArgumentParser
-import EventContract
 import Kafka
-import WorkerRuntime
 
 struct WatchCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -11,12 +9,22 @@ struct WatchCommand: AsyncParsableCommand {
 
               locsearch watch
               locsearch watch --from-beginning --count 100
+              locsearch watch --session 7f3a --from-beginning
               locsearch watch --json | jq 'select(.error)'
+
+            A line shows when the outcome was made, provider, operation, time taken, what came of it, the record's key, the
+            session and the request id; a dash stands for what an outcome does not have. With --json a line is the event's
+            value as it is in the topic: the key is no part of it.
+
+            After a crash one request may have two outcomes; both name the same position of its record (source-topic,
+            source-partition, source-offset). Where one is a result and the other an error, such as superseded, the result
+            counts, whichever came first. Otherwise the first one counts.
             """)
 
+    @OptionGroup(title: "Filter") var filter: OutcomeFilter
     @Flag(help: "Begins with the oldest outcomes there are, not with the next.") var fromBeginning = false
     @Flag(help: "One outcome event a line, as JSON.") var json = false
-    @Option(help: "Ends after so many outcomes.") var count: Int?
+    @Option(help: "Ends after so many outcomes that match.") var count: Int?
     @Option(help: "How long to wait for the broker at the start.") var timeout = DurationArgument(.seconds(15))
     @OptionGroup(title: "Settings") var options: SettingsOptions
 
@@ -28,29 +36,15 @@ struct WatchCommand: AsyncParsableCommand {
         let (settings, log) = try await ToolSettings.load(options)
         let feed = try await OutcomeFeed(
             settings, at: fromBeginning ? .beginning : .end, within: timeout.duration, log: log)
-        if !json { Terminal.note("watching \(settings.topics.results) and \(settings.topics.errors); Ctrl-C ends") }
+        if !json { Terminal.note("watching \(feed.topics.joined(separator: " and ")); Ctrl-C ends") }
+
         var left = count ?? .max
         while left > 0 {
-            for outcome in try await feed.next(within: .seconds(1)).prefix(left) {
-                Terminal.line(json ? outcome.json : Self.line(outcome))
+            let outcomes = try await feed.next(within: .seconds(1)).filter(filter.matches)
+            for outcome in outcomes.prefix(left) {
+                Terminal.line(json ? outcome.json : OutcomeLine.text(outcome))
                 left -= 1
             }
         }
-    }
-
-    /// Columns that stay in place from line to line.
-    static func line(_ outcome: ReceivedOutcome) -> String {
-        guard let event = outcome.event else { return "(no outcome event) \(outcome.record.partition.id)" }
-        let time = event.completedAt.map { String($0.description.dropFirst(11).prefix(12)) } ?? ""
-        let cells: [(String, Int)] = [
-            (time, 12), (event.provider ?? "-", 20), (event.operation ?? "-", 7),
-            (OutcomeText.milliseconds(event) + " ms", 8), (OutcomeText.summary(event), 44),
-        ]
-        var line = ""
-        for (text, width) in cells {
-            let cell = TerminalText.cut(TerminalText.safe(text), to: width)
-            line += cell + String(repeating: " ", count: width - TerminalText.width(of: cell)) + "  "
-        }
-        return line + TerminalText.cut(TerminalText.safe(event.requestID), to: 48)
     }
 }

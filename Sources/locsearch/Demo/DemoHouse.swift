@@ -13,44 +13,74 @@ struct DemoHouse: Sendable {
     let workers: [WorkerProcess]
     let settings: Settings
     let log: Logger
+    private let registry: MetricsRegistry
 
-    /// - Parameter options: what the user set wins over what the demo needs.
+    /// Makes everything; the broker and the provider are up when this returns, the workers are not running yet.
+    /// - Parameter options: settings of the command line, which win over what the demo needs.
     init(_ options: SettingsOptions, workers count: Int) async throws {
-        let topics = Dictionary(
-            uniqueKeysWithValues: Setting.all.filter { $0.name.hasPrefix("topics.") }.compactMap(\.defaultValue).map {
-                ($0, 6)
-            })
-        broker = try EmbeddedBroker(topics: topics)
+        broker = try EmbeddedBroker(topics: Self.topics)
         var world = SimulatorConfiguration()
         world.profile.latency = .lognormal(p50: .milliseconds(60), p99: .milliseconds(300))
         simulator = try SimulatorServer(world)
         simulatorURL = try await simulator.start()
-        settings = try options.load(defaults: [
-            "kafka.bootstrapServers": broker.bootstrapServers,
-            "hotpepper.baseURL": simulatorURL, "googlePlaces.baseURL": simulatorURL,
-            "googlePlacesLegacy.baseURL": simulatorURL, "hotpepper.apiKey": "demo-key",
-            "googlePlaces.apiKey": "demo-key",
-            "admin.port": "0", "log.level": "error", "log.format": "text",
-            // The embedded broker refuses a member whose SyncGroup comes after the leader's. The group then forms again, which
-            // takes it the session timeout less a second.
-            "kafka.properties": "session.timeout.ms=6000",
-            // One made-up refusal would close a provider, for minutes, to the requests beside it and to what is tried next.
-            "providers.googlePlaces.breaker.enabled": "false",
-            "providers.googlePlacesLegacy.breaker.enabled": "false",
-            "providers.hotpepper.breaker.enabled": "false",
-        ])
+
+        settings = try options.load(defaults: Self.defaults(broker: broker, simulatorURL: simulatorURL))
         log = try ProcessSetup.logger(settings)
+        registry = ProcessSetup.metrics()
+
         var workers: [WorkerProcess] = []
         for _ in 0..<count { workers.append(try await WorkerProcess(settings, log: log)) }
         self.workers = workers
     }
 
-    /// Whether every worker has partitions.
+    /// Partitions by topic.
+    private static var topics: [String: Int] {
+        let names = Setting.all.filter { $0.name.hasPrefix("topics.") }.compactMap(\.defaultValue)
+        return Dictionary(uniqueKeysWithValues: names.map { ($0, 6) })
+    }
+
+    private static func defaults(broker: EmbeddedBroker, simulatorURL: String) -> [String: String] {
+        [
+            "kafka.bootstrapServers": broker.bootstrapServers,
+            "hotpepper.baseURL": simulatorURL, "googlePlaces.baseURL": simulatorURL,
+            "googlePlacesLegacy.baseURL": simulatorURL, "hotpepper.apiKey": "demo-key",
+            "googlePlaces.apiKey": "demo-key",
+            "admin.port": "0", "log.level": "error", "log.format": "text",
+            // The embedded broker refuses a member whose SyncGroup comes after the leader's. The group then forms again,
+            // which takes it the session timeout less a second.
+            "kafka.properties": "session.timeout.ms=6000",
+            // A breaker would close its provider for minutes after one made-up refusal, also to the requests beside it and
+            // to whatever is tried next.
+            "providers.googlePlaces.breaker.enabled": "false",
+            "providers.googlePlacesLegacy.breaker.enabled": "false",
+            "providers.hotpepper.breaker.enabled": "false",
+        ]
+    }
+
+    /// True once every worker has partitions.
     func isReady() async -> Bool {
         for worker in workers where await worker.statuses().allSatisfy(\.positions.isEmpty) { return false }
         return true
     }
 
+    /// Serves the admin endpoints of the first worker until the task is cancelled, and says where they are.
+    /// - Throws: `Failure` when `admin.port` cannot be listened on.
+    func serveAdmin() async throws {
+        let (host, port) = (settings.text("admin.host"), settings.integer("admin.port"))
+        let source = WorkerStatus(worker: workers[0], registry: registry)
+        do {
+            try await AdminServer(source: source, host: host, port: port, log: log).run { port in
+                Terminal.line("admin      http://\(host):\(port)  (/livez /readyz /metrics /status)")
+            }
+        } catch is CancellationError {
+        } catch {
+            throw Failure(
+                code: Failure.configuration,
+                description: "admin.port: cannot listen on \(host):\(port); choose another, or 0 for any free one")
+        }
+    }
+
+    /// Tells all workers to end. Returns once they know.
     func drain() async {
         for worker in workers { await worker.drain() }
     }

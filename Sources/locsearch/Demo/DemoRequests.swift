@@ -1,6 +1,6 @@
 import LocationSearch
 
-/// What the demo asks: a bit of everything that can happen.
+/// A request of the demo, and what its row in the table is called.
 struct DemoRequest: Sendable {
     let label: String
     let request: SearchRequest
@@ -14,80 +14,17 @@ struct DemoRequest: Sendable {
     private static let osaka = Coordinate(latitude: 34.702485, longitude: 135.495951)
     private static let paris = Coordinate(latitude: 48.856613, longitude: 2.352222)
 
-    /// All at once; the simulator does as the keywords `fault:...` say.
+    /// Returns a bit of everything that can happen. The simulator does as the keywords `fault:...` say.
+    /// - Parameter run: a text of this demo's own, for the request ids.
     static func searches(_ run: String) -> [DemoRequest] {
-        func request(_ number: Int, _ change: (inout SearchRequest) -> Void) -> SearchRequest {
-            var request = SearchRequest(requestID: "demo-\(run)-\(number)", location: shinjuku)
-            change(&request)
-            return request
+        (found + refused + failing).enumerated().map { index, search in
+            var request = SearchRequest(requestID: "demo-\(run)-\(index + 1)", location: shinjuku)
+            search.change(&request)
+            return DemoRequest(search.label, request)
         }
-        return [
-            DemoRequest("restaurants, Shinjuku", request(1) { _ in }),
-            DemoRequest(
-                "ramen at Hot Pepper",
-                request(2) {
-                    $0.provider = .named(.hotpepper); $0.keyword = "ラーメン"
-                }),
-            DemoRequest(
-                "restaurants, Osaka, Google",
-                request(3) {
-                    $0.provider = .named(.googlePlaces); $0.location = osaka; $0.language = "ja"
-                }),
-            DemoRequest(
-                "restaurants, Google legacy", request(4) { $0.provider = .named(.googlePlacesLegacy) }),
-            DemoRequest(
-                "hospitals, Shinjuku",
-                request(5) {
-                    $0.category = "hospital"; $0.radiusMeters = 2000
-                }),
-            DemoRequest(
-                "restaurants, Paris",
-                request(6) {
-                    $0.location = paris; $0.limit = 5
-                }),
-            DemoRequest(
-                "latitude 91", request(7) { $0.location = Coordinate(latitude: 91, longitude: 139.7) }),
-            DemoRequest(
-                "hospital at Hot Pepper",
-                request(8) {
-                    $0.provider = .named(.hotpepper); $0.category = "hospital"
-                }),
-            DemoRequest(
-                "nothing there",
-                request(9) {
-                    $0.provider = .named(.hotpepper); $0.keyword = "fault:none"
-                }),
-            DemoRequest(
-                "provider fails once",
-                request(10) {
-                    $0.provider = .named(.googlePlaces); $0.keyword = "fault:503*1"
-                }),
-            DemoRequest(
-                "provider never answers",
-                request(11) {
-                    $0.provider = .named(.hotpepper)
-                    $0.keyword = "fault:hang"
-                    $0.timeout = .milliseconds(1500)
-                }),
-            DemoRequest(
-                "quota used up",
-                request(12) {
-                    $0.provider = .named(.googlePlacesLegacy); $0.keyword = "fault:rate-limited-day"
-                }),
-            DemoRequest(
-                "key not accepted",
-                request(13) {
-                    $0.provider = .named(.googlePlaces); $0.keyword = "fault:unauthorized"
-                }),
-            DemoRequest(
-                "broken answer",
-                request(14) {
-                    $0.provider = .named(.hotpepper); $0.keyword = "fault:cut"
-                }),
-        ]
     }
 
-    /// Details and a picture of a place that a search found.
+    /// Returns requests for details and a picture of a place that a search found.
     static func followUps(_ run: String, of place: Place) -> [DemoRequest] {
         let provider = ProviderChoice.named(place.provider)
         return [
@@ -97,6 +34,71 @@ struct DemoRequest: Sendable {
             DemoRequest(
                 "its picture",
                 SearchRequest(requestID: "demo-\(run)-16", operation: .photo, provider: provider, placeID: place.id)),
+        ]
+    }
+
+    // MARK: - The searches
+
+    /// A search by what tells it from one for restaurants in Shinjuku, which is what a request is that changes nothing.
+    private struct Search {
+        let label: String
+        let change: (inout SearchRequest) -> Void
+
+        init(_ label: String, _ change: @escaping (inout SearchRequest) -> Void = { _ in }) {
+            self.label = label
+            self.change = change
+        }
+
+        /// Asks one provider, with a keyword.
+        init(_ label: String, at provider: ProviderID, keyword: String, timeout: Duration? = nil) {
+            self.init(label) { request in
+                request.provider = .named(provider)
+                request.keyword = keyword
+                request.timeout = timeout
+            }
+        }
+    }
+
+    private static var found: [Search] {
+        [
+            Search("restaurants, Shinjuku"),
+            Search("ramen at Hot Pepper", at: .hotpepper, keyword: "ラーメン"),
+            Search("restaurants, Osaka, Google") { request in
+                request.provider = .named(.googlePlaces)
+                request.location = osaka
+                request.language = "ja"
+            },
+            Search("restaurants, Google legacy") { $0.provider = .named(.googlePlacesLegacy) },
+            Search("hospitals, Shinjuku") { request in
+                request.category = "hospital"
+                request.radiusMeters = 2000
+            },
+            Search("restaurants, Paris") { request in
+                request.location = paris
+                request.limit = 5
+            },
+        ]
+    }
+
+    private static var refused: [Search] {
+        [
+            Search("latitude 91") { $0.location = Coordinate(latitude: 91, longitude: 139.7) },
+            Search("hospital at Hot Pepper") { request in
+                request.provider = .named(.hotpepper)
+                request.category = "hospital"
+            },
+        ]
+    }
+
+    private static var failing: [Search] {
+        [
+            Search("nothing there", at: .hotpepper, keyword: "fault:none"),
+            Search("provider fails once", at: .googlePlaces, keyword: "fault:503*1"),
+            Search(
+                "provider never answers", at: .hotpepper, keyword: "fault:hang", timeout: .milliseconds(1500)),
+            Search("quota used up", at: .googlePlacesLegacy, keyword: "fault:rate-limited-day"),
+            Search("key not accepted", at: .googlePlaces, keyword: "fault:unauthorized"),
+            Search("broken answer", at: .hotpepper, keyword: "fault:cut"),
         ]
     }
 }

@@ -24,13 +24,15 @@ struct ReceivedOutcome: Sendable {
 /// The outcomes that workers publish, read without joining a group.
 struct OutcomeFeed: Sendable {
     private let reader: TopicReader
+    /// The topics that are read: results, then errors.
+    let topics: [String]
 
     /// - Throws: `KafkaError` when no broker answers within `bound`.
     init(_ settings: Settings, at start: TopicReader.Start, within bound: Duration, log: Logger) async throws {
         reader = try TopicReader(try settings.consumer(), log: log)
-        let topics = settings.topics
+        topics = [settings.topics.results, settings.topics.errors]
         do throws(KafkaError) {
-            try await reader.open([topics.results, topics.errors], at: start, within: bound)
+            try await reader.open(topics, at: start, within: bound)
         } catch {
             guard error.kind == .unreachable || error.kind == .timedOut else { throw error }
             throw Failure(
@@ -40,7 +42,7 @@ struct OutcomeFeed: Sendable {
         }
     }
 
-    /// What is there, as soon as there is something; empty when the time was up.
+    /// Returns what is there as soon as there is something; empty when the time was up.
     func next(within bound: Duration) async throws -> [ReceivedOutcome] {
         try await reader.records(max: 500, within: bound).map { record in
             let headers = record.headers.map { EventHeader($0.name, $0.value) }

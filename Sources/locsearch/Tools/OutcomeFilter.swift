@@ -1,0 +1,17 @@
+import ArgumentParser
+import EventContract
+import Kafka
+
+/// Chooses the outcomes that `watch` shows; an option that is not given lets all of them through.
+struct OutcomeFilter: ParsableArguments {
+    @Option(help: "Only outcomes whose record has this key.") var key: String?
+    @Option(help: "Only outcomes of this session.") var session: String?
+    @Option(help: "Only outcomes of the request with this id.") var requestID: String?
+
+    func matches(_ outcome: ReceivedOutcome) -> Bool {
+        if let key, outcome.record.key != Array(key.utf8) { return false }
+        if let session, outcome.event?.sessionID != session { return false }
+        if let requestID, outcome.event?.requestID != requestID { return false }
+        return true
+    }
+}
