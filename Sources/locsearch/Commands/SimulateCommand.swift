@@ -62,9 +62,9 @@ struct SimulateCommand: AsyncParsableCommand {
 
     private func makeServer() throws -> SimulatorServer {
         let configuration = try configuration()
-        do {
+        do throws(SimulatorError) {
             return try SimulatorServer(configuration)
-        } catch let error as SimulatorError {
+        } catch {
             throw Self.wrongUsage(error)
         }
     }
