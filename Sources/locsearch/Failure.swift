@@ -28,8 +28,7 @@ struct Failure: Error, CustomStringConvertible {
 
         let line = SecretRegistry.shared.redacted(failure.description)
         // It goes by the log's own output, so that it stands behind the log's lines and waits for no reader.
-        LineOutput.standardError.write("locsearch: \(line)
-")
+        LineOutput.standardError.write("locsearch: \(line)\n")
         return ExitCode(failure.code)
     }
 

@@ -115,7 +115,7 @@ struct RefusedCommitTests {
     /// anew, as it does as soon as one of them has left.
     @Test func lanesOfOneProcessLeaveOnceAllHaveCommitted() async throws {
         let bench = try WorkerBench(session: 3000) { target in
-            .init(body: WorkerBench.shop, delay: .milliseconds(target.contains("slow") ? 1500 : 0))
+            .init(body: WorkerBench.shop, delay: .milliseconds(target.contains("slow") ? 900 : 0))
         }
         bench.broker.embedded?.setGroupDelay(.milliseconds(200))
         let departure = DepartureBarrier(lanes: 2)

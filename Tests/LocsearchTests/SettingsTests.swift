@@ -253,8 +253,8 @@ struct SettingsTests {
         ("1970-01-01T00:00:01.500Z", .time(milliseconds: 1500)),
         ("2026-11-22T18:30:00+09:00", .time(milliseconds: 1_795_339_800_000)),
     ])
-    func consumerStartsWhereTheSettingSays(value: String?, expected: StartPosition) async throws {
-        let settings = try await load(flags: value.map { ["kafka.startFrom": $0] } ?? [:])
+    func consumerStartsWhereTheSettingSays(value: String?, expected: StartPosition) throws {
+        let settings = try load(flags: value.map { ["kafka.startFrom": $0] } ?? [:])
 
         #expect(try settings.consumer().startFrom == expected)
     }

@@ -1,3 +1,4 @@
+import AdminServer
 import ArgumentParser
 import Foundation
 import Kafka
@@ -38,18 +39,16 @@ struct DemoCommand: AsyncParsableCommand {
         let state = DemoState(bootstrapServers: house.broker.bootstrapServers, pid: ownProcessID)
         defer { state.remove() }
 
+        let admin = try await house.startAdminServer()
         try await withThrowingTaskGroup(of: Void.self) { group in
-            group.addTask { try await drainingAfterFailure(of: house) { try await house.serveAdmin() } }
             for worker in house.workers { group.addTask { try await worker.run() } }
             group.addTask {
                 try await drainingAfterFailure(of: house) { try await show(house, state) }
                 await house.drain()
             }
-
-            // All but the admin endpoints end by themselves.
-            for _ in 0...house.workers.count { try await group.next() }
-            group.cancelAll()
+            try await group.waitForAll()
         }
+        await admin.stop(within: .seconds(2))
         // Only now: until here, the loops of a worker that has failed answer those who wait for it to be ready.
         for worker in house.workers { worker.stopLoops() }
         await house.simulator.shutdown()

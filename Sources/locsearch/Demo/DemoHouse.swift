@@ -63,21 +63,16 @@ struct DemoHouse: Sendable {
         return true
     }
 
-    /// Serves the admin endpoints of the first worker until the task is cancelled, and says where they are.
+    /// Starts the admin endpoints of the first worker, and says where they are.
     /// - Throws: `Failure` when `admin.port` cannot be listened on.
-    func serveAdmin() async throws {
-        let (host, port) = (settings.text("admin.host"), settings.integer("admin.port"))
-        let source = WorkerStatus(worker: workers[0], registry: registry)
-        do {
-            try await AdminServer(source: source, host: host, port: port, log: log).run { port in
-                Terminal.line("admin      http://\(host):\(port)  (/livez /readyz /metrics /status)")
-            }
-        } catch is CancellationError {
-        } catch {
-            throw Failure(
-                code: Failure.configuration,
-                description: "admin.port: cannot listen on \(host):\(port); choose another, or 0 for any free one")
-        }
+    func startAdminServer() async throws -> AdminServer {
+        let worker = workers[0]
+        let source = WorkerStatus(
+            worker: worker, watch: LoopWatch(worker.loops, log: log), registry: registry)
+        let admin = try await AdminServer.start(for: source, as: settings, log: log)
+        Terminal.line(
+            "admin      http://\(settings.text("admin.host")):\(admin.port)  (/livez /readyz /metrics /status)")
+        return admin
     }
 
     /// Tells all workers to end. Returns once they know.

@@ -135,7 +135,9 @@ extension Setting {
                 help: "calls for one request, the first included"),
             Setting(
                 prefix + "attemptTimeout", .duration(.milliseconds(1) ... .seconds(600), canBeOff: true),
-                help: "longest time of one call while a retry or the next provider can follow; unset: from recent latency"),
+                help:
+                    "longest time of one call while a retry or the next provider can follow; unset: from recent latency"
+            ),
             Setting(prefix + "requestsPerSecond", .number(0.001...1_000_000), help: "limit of the API key"),
             Setting(prefix + "burst", .number(1...1_000_000), help: "requests at once after a pause"),
             Setting(

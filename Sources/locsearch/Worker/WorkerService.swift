@@ -63,15 +63,7 @@ struct WorkerService {
         let (host, port) = (settings.text("admin.host"), settings.integer("admin.port"))
         let source = WorkerStatus(worker: worker, watch: watch, registry: registry)
 
-        let admin: AdminServer
-        do {
-            admin = try await AdminServer.start(source: source, host: host, port: port, log: log)
-        } catch {
-            throw Failure(
-                code: Failure.configuration,
-                description: "admin.port: \(error); choose another, or 0 for any free one")
-        }
-
+        let admin = try await AdminServer.start(for: source, as: settings, log: log)
         log.info("admin endpoints", metadata: ["url": "http://\(host):\(admin.port)"])
         if port == 0 { Terminal.line("admin http://\(host):\(admin.port)") }
         return admin

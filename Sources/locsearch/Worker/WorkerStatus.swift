@@ -29,19 +29,19 @@ struct WorkerStatus: AdminSource {
     func livenessProblem() async -> String? { watch.problem }
 
     func readinessProblem() async -> String? {
-        guard let lanes = await lanes() else { return Self.loopProblem }
-        return Self.readinessProblem(lanes, isStarting: worker.isStarting)
+        readinessProblem(await lanes(), await providers())
     }
 
-    private static func readinessProblem(_ lanes: [LaneStatus], isStarting: Bool) -> String? {
+    private func readinessProblem(_ lanes: [LaneStatus]?, _ providers: [ProviderSummary]?) -> String? {
+        guard let lanes, let providers else { return Self.loopProblem }
         if lanes.contains(where: \.isDraining) { return "draining" }
-        if isStarting { return "starting" }
+        if worker.isStarting { return "starting" }
         if lanes.contains(where: \.brokersAreDown) { return "no broker answers" }
         // A rebalance may hold commits up for as long as this.
-        if let overdue = longestOverdue(of: lanes), overdue >= .seconds(1) { return "offsets are not committed" }
+        if let overdue = Self.longestOverdue(of: lanes), overdue >= .seconds(1) { return "offsets are not committed" }
+        if let problem = lanes.compactMap(\.deliveryProblem).first { return problem }
         if lanes.allSatisfy(\.positions.isEmpty) { return "no partitions assigned yet" }
-        return ProviderSummary.problem(
-            of: ProviderSummary.all(await worker.providerStatuses()), automatic: worker.automaticProviders)
+        return ProviderSummary.problem(of: providers, automatic: worker.automaticProviders)
     }
 
     /// Returns for how long the lane that has waited longest could not commit; `nil` when all can.
@@ -92,8 +92,7 @@ struct WorkerStatus: AdminSource {
 
     func status() async -> String {
         let (lanes, providers) = (await lanes(), await providers())
-        let notReady =
-            lanes.map { Self.readinessProblem($0, isStarting: worker.isStarting) } ?? Self.loopProblem
+        let notReady = readinessProblem(lanes, providers)
 
         var json = JSONWriter(capacity: 1024)
         json.beginObject()
@@ -115,6 +114,7 @@ struct WorkerStatus: AdminSource {
         json.member("inFlight", lanes.reduce(0) { $0 + $1.inFlight })
         json.member("undelivered", lanes.reduce(0) { $0 + $1.undelivered })
         json.member("draining", lanes.contains(where: \.isDraining))
+        json.member("deliveryProblem", lanes.compactMap(\.deliveryProblem).first)
         json.member("commitOverdueSeconds", longestOverdue(of: lanes).map { $0 / .seconds(1) })
 
         json.key("assignment")

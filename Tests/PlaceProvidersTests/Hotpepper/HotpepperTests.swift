@@ -78,7 +78,9 @@ struct HotpepperTests {
             ("restaurant", nil, "0", "pageToken"), ("restaurant", false, "11", nil), ("G013", nil, nil, nil),
             ("カフェ・スイーツ", nil, nil, nil),
         ] as [(String, Bool?, String?, String?)])
-    func searchThatHotpepperCannotServeIsRefusedWithoutACall(category: String, openNow: Bool?, token: String?, member: String?) {
+    func searchThatHotpepperCannotServeIsRefusedWithoutACall(
+        category: String, openNow: Bool?, token: String?, member: String?
+    ) {
         let request = Providers.search(category: category, openNow: openNow, pageToken: token)
         #expect(Providers.hotpepper(FakeHTTP("")).refusal(of: request)?.member == member)
     }
