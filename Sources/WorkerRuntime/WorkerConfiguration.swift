@@ -12,6 +12,9 @@ public struct WorkerConfiguration: Sendable, Hashable {
         public var deadLetters = "location-search.dead-letters"
 
         public init() {}
+
+        /// The four names: what is read first, then what is written.
+        public var all: [String] { [requests, results, errors, deadLetters] }
     }
 
     /// `worker.ordering`: which outcomes leave in the order of their requests.

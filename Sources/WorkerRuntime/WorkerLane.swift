@@ -29,6 +29,7 @@ public actor WorkerLane {
     private let log: Logger
     private let meters: WorkerMeters
     private var state = LaneState.running
+    private var isPrepared = false
     /// Requests whose tasks have yet to run, in the order of both.
     private var starting: Deque<RequestInProgress> = []
 
@@ -93,19 +94,38 @@ public actor WorkerLane {
         if let failure = state.failure { throw failure }
     }
 
+    /// Does what can fail before the group is joined, once. `run` does it where nobody has.
+    ///
+    /// A process prepares all its lanes before it runs any: a lane that cannot begin after another has joined would take that
+    /// one out of the group again, at the cost of two rebalances for everybody.
+    /// - Returns: `false` when the lane has failed. `run` then throws why.
+    @discardableResult
+    public func prepare() async -> Bool {
+        guard !isPrepared, state.isRunning else { return state.failure == nil }
+        isPrepared = true
+
+        do throws(KafkaError) {
+            try await delivery.prepare()
+        } catch {
+            // A lane that drains before it has begun has cut short whatever failed here.
+            if !state.isDraining { fail(error) }
+        }
+        return state.failure == nil
+    }
+
     /// Takes and runs requests until the lane drains or fails.
     /// - Returns: the delivery's own work, if it began.
     private func work() async -> Task<Void, Never>? {
+        await prepare()
+        guard state.isRunning else { return nil }
+
         var delivering: Task<Void, Never>?
-        do {
-            try await delivery.prepare()
-            guard state.isRunning else { return nil }
+        do throws(KafkaError) {
             try await source.subscribe(to: [configuration.topics.requests], listener: self)
             delivering = Task(executorPreference: loop) { await self.runDelivery() }
             try await takeRecords()
         } catch {
-            // A lane that drains before it has begun has cut short whatever failed here.
-            if delivering != nil || !state.isDraining { fail(error) }
+            fail(error)
         }
         return delivering
     }
@@ -239,6 +259,19 @@ public actor WorkerLane {
     }
 
     // MARK: - Status
+
+    /// Returns those of the lane's topics that the brokers do not know, or do not let this user see. Empty where no broker
+    /// answers within 2 s.
+    public func missingTopics() async -> [String] {
+        let end = ContinuousClock.now + .seconds(2)
+        var missing: [String] = []
+        for topic in configuration.topics.all {
+            if await source.partitionCount(of: topic) == nil { missing.append(topic) }
+            // A question that waits in vain says nothing about its topic.
+            if ContinuousClock.now >= end { return [] }
+        }
+        return missing.count < configuration.topics.all.count ? missing : []
+    }
 
     /// What this lane has under way. Cheap.
     public var status: LaneStatus {

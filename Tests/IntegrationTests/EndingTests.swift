@@ -54,6 +54,24 @@ struct EndingTests {
         }
     }
 
+    /// With transactions, the start waits for the brokers before it joins the group.
+    @Test(.timeLimit(.minutes(1)), arguments: ["at-least-once", "exactly-once"])
+    func aWorkerToldToEndWhileItStartsWithoutBrokersEndsInTime(delivery: String) async throws {
+        let worker = try RunningProgram(
+            ["worker"],
+            environment: [
+                "KAFKA_BOOTSTRAP_SERVERS": "127.0.0.1:1", "WORKER_DELIVERY": delivery, "WORKER_SHUTDOWN_GRACE": "1s",
+                "HOTPEPPER_API_KEY": "any", "ADMIN_PORT": "0",
+            ])
+        defer { worker.end() }
+        try await eventually("the log says that no broker answers") { worker.error.contains("no broker answers") }
+
+        worker.signal(SIGTERM)
+        // The grace and 6 s.
+        try await eventually("the worker ends", within: .seconds(7)) { !worker.isRunning }
+        #expect(worker.code == 0, "\(worker.error)")
+    }
+
     /// The first sends half a request, the second one never reads its answers, the third keeps its connection for later.
     @Test(.timeLimit(.minutes(2)), arguments: ["GET /metr", "many", "GET /livez HTTP/1.1\r\nhost: a\r\n\r\n"])
     func aClientThatKeepsItsConnectionDoesNotHoldTheEndUp(sends text: String) async throws {

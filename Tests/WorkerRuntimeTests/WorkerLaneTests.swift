@@ -163,6 +163,28 @@ struct WorkerLaneTests {
         await bench.provider.releaseAll()
     }
 
+    @Test func laneThatFailsToPrepareNeverJoins() async throws {
+        let bench = try LaneBench(delivery: .exactlyOnce)
+        defer { bench.loop.stop() }
+        await bench.sink.failTransactionInit(with: KafkaError(.authentication, "TRANSACTIONAL_ID_AUTHORIZATION_FAILED"))
+
+        #expect(await bench.lane.prepare() == false)
+        await #expect(throws: KafkaError.self) { try await bench.lane.run() }
+        #expect(await !bench.source.isSubscribed)
+    }
+
+    @Test func topicsThatTheBrokersDoNotKnowAreNamed() async throws {
+        let bench = try LaneBench(delivery: .atLeastOnce)
+        defer { bench.loop.stop() }
+        await bench.source.forgetTopics(["results", "dead-letters"])
+        #expect(await bench.lane.missingTopics() == ["results", "dead-letters"])
+
+        await bench.source.setPartitionCount(nil)
+        #expect(await bench.lane.missingTopics().isEmpty, "no broker answers, which says nothing about topics")
+        await bench.lane.drain()
+        try await bench.lane.run()
+    }
+
     // MARK: - The share of the rate
 
     private struct Fleet: FleetMember {

@@ -116,6 +116,7 @@ final class WorkerProcess: Sendable {
     /// have to answer whoever asks for statuses until `stopLoops`.
     /// - Throws: the first failure, after every lane has ended.
     func run() async throws {
+        if await !prepareLanes() { await drain() }
         hasJoined.store(true, ordering: .relaxed)
         try await withThrowingTaskGroup(of: Void.self) { group in
             for part in parts {
@@ -132,6 +133,18 @@ final class WorkerProcess: Sendable {
             try await group.waitForAll()
         }
     }
+
+    /// Does what can fail before any lane joins the group.
+    /// - Returns: `false` when a lane has failed; the others end then without having joined.
+    private func prepareLanes() async -> Bool {
+        await withTaskGroup(of: Bool.self) { group in
+            for part in parts { group.addTask { await part.lane.prepare() } }
+            return await group.allSatisfy { $0 }
+        }
+    }
+
+    /// Returns those of the worker's topics that the brokers do not know, or do not let this user see.
+    func missingTopics() async -> [String] { await parts[0].lane.missingTopics() }
 
     /// Ends the loops' threads. Nobody may ask for anything that lives on them any more: it would never be answered.
     func stopLoops() {

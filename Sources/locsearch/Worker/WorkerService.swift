@@ -42,12 +42,23 @@ struct WorkerService {
         let admin = try await startAdminServer(for: worker, watch: watch)
         ProcessSetup.giveBackStartUp()
 
+        await warnOfMissingTopics(worker)
         let result = await result(of: worker)
 
         await admin.stop(within: Self.adminGrace)
         worker.stopLoops()
         logEnd()
         try result.get()
+    }
+
+    /// Names missing topics in one line. No reason not to begin: brokers may make topics when they are first written to, and
+    /// a worker whose topic takes no records says so and waits.
+    private func warnOfMissingTopics(_ worker: WorkerProcess) async {
+        let missing = await worker.missingTopics()
+        guard !missing.isEmpty else { return }
+        log.warning(
+            "topics are missing, or this user may not see them: make them, or correct topics.*",
+            metadata: ["topics": "\(missing.joined(separator: ", "))"])
     }
 
     /// Joins the group, works, and leaves the group.

@@ -21,6 +21,7 @@ actor FakeSink: OutcomeSink {
     private var transactionInit: CheckedContinuation<KafkaError?, Never>?
     private var isInitHeld = false
     private var isEnded = false
+    private var initError: KafkaError?
     private static let unanswered = KafkaError(.timedOut, "no answer in time")
     private var transaction: [ProducerRecord] = []
 
@@ -57,6 +58,8 @@ actor FakeSink: OutcomeSink {
     }
 
     func holdTransactionInit() { isInitHeld = true }
+
+    func failTransactionInit(with error: KafkaError) { initError = error }
 
     /// The number of records that a topic has.
     func count(of topic: String) -> Int { written.count { $0.topic == topic } }
@@ -120,6 +123,7 @@ actor FakeSink: OutcomeSink {
     }
 
     func initTransactions() async throws(KafkaError) {
+        if let initError { throw initError }
         guard isInitHeld else { return }
         if isEnded { throw Self.unanswered }
         if let error = await withCheckedContinuation({ transactionInit = $0 }) { throw error }

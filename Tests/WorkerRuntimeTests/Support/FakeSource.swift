@@ -17,6 +17,7 @@ actor FakeSource: RequestSource {
     private var commitError: KafkaError?
     /// What the brokers say of the topic's size; `nil`: nothing.
     private var knownPartitionCount: Int? = 4
+    private var unknownTopics: Set<String> = []
     private(set) var committed: [TopicPartition: Int64] = [:]
     private(set) var held: Set<TopicPartition> = []
     private(set) var commitCount = 0
@@ -29,6 +30,8 @@ actor FakeSource: RequestSource {
     func refuseCommits(with error: KafkaError?) { commitError = error }
 
     func setPartitionCount(_ count: Int?) { knownPartitionCount = count }
+
+    func forgetTopics(_ topics: Set<String>) { unknownTopics = topics }
 
     /// Appends records with the next offsets of a partition.
     func append(_ values: [String], to partition: Int32 = 0) {
@@ -151,7 +154,7 @@ actor FakeSource: RequestSource {
 
     func partitionCount(of topic: String) -> Int? {
         partitionCountQuestions += 1
-        return knownPartitionCount
+        return unknownTopics.contains(topic) ? nil : knownPartitionCount
     }
 
     func close(within bound: Duration) async {
