@@ -9,6 +9,8 @@ import Resilience
 /// Identical requests share everything behind `share`. Every HTTP call is an attempt of its own, whether it repeats one
 /// that failed or follows one that succeeded: each is admitted, timed, judged and counted.
 ///
+/// One file, though a long one: the steps are private to each other, and those that every request takes are inlined.
+///
 /// Belongs to one `SearchWorker`, on whose executor everything runs, so that no lock is needed. Functions that every
 /// request awaits are inlined where they are called: see docs/concurrency.md.
 final class ProviderGuard {

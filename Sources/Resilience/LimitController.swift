@@ -72,6 +72,20 @@ struct LimitController {
         }
     }
 
+    /// The moments up to which earlier steps decide about later ones.
+    private struct Memory {
+        /// Timeouts of calls that began before this moment were the reason for the last cut, and count no more.
+        var lastCut: ContinuousClock.Instant?
+        /// The calls that a larger limit let in show in the latency from this moment on.
+        var grownUntil: ContinuousClock.Instant?
+        /// Refusals are taken as given until then, because a cut for them has cost answers.
+        var overloadIgnoredUntil: ContinuousClock.Instant?
+        /// The last cut helped, so that until then another may be a large one.
+        var helpedUntil: ContinuousClock.Instant?
+        /// The limit grows in small steps until then, because the provider has refused calls.
+        var gentleUntil: ContinuousClock.Instant?
+    }
+
     private let configuration: AdaptiveLimit.Configuration
     private var exact: Double
     /// Calls that may be under way.
@@ -88,16 +102,11 @@ struct LimitController {
     private var inFlight = 0
     private var countedUntil: ContinuousClock.Instant?
 
-    private var lastCut: ContinuousClock.Instant?
-    /// When the calls that a larger limit let in show in the latency.
-    private var grownUntil: ContinuousClock.Instant?
+    private var memory = Memory()
     private var trial: Trial?
     /// A latency that does not come from the number of calls, and until when that is taken as given.
     private var floor: (latency: Double, until: ContinuousClock.Instant)?
-    private var overloadIgnoredUntil: ContinuousClock.Instant?
-    private var helpedUntil: ContinuousClock.Instant?
     private var nextHold = Self.shortestHold
-    private var gentleUntil: ContinuousClock.Instant?
 
     init(_ configuration: AdaptiveLimit.Configuration) {
         self.configuration = configuration
@@ -139,7 +148,7 @@ struct LimitController {
         case .overloaded: window.overloads += 1
         case .timedOut:
             // Those from before a cut were its reason already.
-            if let lastCut, start < lastCut { return }
+            if let lastCut = memory.lastCut, start < lastCut { return }
             window.timeouts += 1
         case .ignored: return
         }
@@ -201,7 +210,7 @@ struct LimitController {
     }
 
     private mutating func cut(_ seen: Window, _ latency: Double, _ target: Double, at now: ContinuousClock.Instant) {
-        let isSure = latency > Self.urgentShare * typicalBudget || (helpedUntil.map { now < $0 } ?? false)
+        let isSure = latency > Self.urgentShare * typicalBudget || (memory.helpedUntil.map { now < $0 } ?? false)
         let factor =
             latency.isFinite
             ? max(Self.aim * target / latency, isSure ? Self.smallestFactor : Self.probeFactor) : Self.blindFactor
@@ -209,8 +218,8 @@ struct LimitController {
     }
 
     private mutating func cutForOverload(_ seen: Window, at now: ContinuousClock.Instant) {
-        if let overloadIgnoredUntil, now < overloadIgnoredUntil { return }
-        gentleUntil = now + .seconds(Self.shortestHold)
+        if let overloadIgnoredUntil = memory.overloadIgnoredUntil, now < overloadIgnoredUntil { return }
+        memory.gentleUntil = now + .seconds(Self.shortestHold)
         reduce(seen, Self.overloadFactor, expected, isForOverload: true, at: now)
     }
 
@@ -220,7 +229,7 @@ struct LimitController {
         let before = exact
         change(to: min(exact, Double(max(1, seen.most))) * factor)
         guard exact < before else { return }
-        lastCut = now
+        memory.lastCut = now
         guard latency.isFinite else { return }
         trial = Trial(
             limit: before, factor: factor, isForOverload: isForOverload, before: seen, latency: latency,
@@ -243,20 +252,20 @@ struct LimitController {
         }
         guard didNotHelp else {
             nextHold = Self.shortestHold
-            helpedUntil = now + .seconds(Self.shortestHold)
+            memory.helpedUntil = now + .seconds(Self.shortestHold)
             return false
         }
-        if trial.isForOverload { overloadIgnoredUntil = now + .seconds(nextHold) }
+        if trial.isForOverload { memory.overloadIgnoredUntil = now + .seconds(nextHold) }
         nextHold = min(Self.longestHold, nextHold * 2)
         change(to: trial.limit)
         return true
     }
 
     private mutating func grow(to target: Double, at now: ContinuousClock.Instant) {
-        if let grownUntil, now < grownUntil { return }
-        grownUntil = now + .seconds(max(latency, expected))
+        if let grownUntil = memory.grownUntil, now < grownUntil { return }
+        memory.grownUntil = now + .seconds(max(latency, expected))
         let room = expected > 0 ? Self.aim * target / expected : .infinity
-        if let gentleUntil, now < gentleUntil {
+        if let gentleUntil = memory.gentleUntil, now < gentleUntil {
             change(to: exact * min(1.05, room))
         } else {
             change(to: exact * min(room > 4 ? Self.largestFactor : Self.largeFactor, room) + 1)

@@ -62,14 +62,4 @@ public struct RetryPolicy: Sendable, Hashable {
         guard budget.withdraw(at: now) else { return .giveUp(.budgetSpent) }
         return .retry(after: delay)
     }
-
-    /// As `decide`, for whoever keeps no budget.
-    /// - Returns: `nil`: give up.
-    public func delay(
-        after attempt: Int, retryAfter: Duration?, remaining: Duration, using random: inout some RandomNumberGenerator
-    ) -> Duration? {
-        guard remaining > .zero, attempt < maxAttempts else { return nil }
-        let delay = backoff.delay(after: attempt, floor: retryAfter, longest: remaining, using: &random)
-        return delay < remaining ? delay : nil
-    }
 }

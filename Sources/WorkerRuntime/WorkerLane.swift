@@ -55,23 +55,10 @@ public actor WorkerLane {
             source: source, gate: gate, configuration: configuration, meters: meters, loop: loop)
         runner = RequestRunner(interactor: interactor, configuration: configuration, meters: meters)
 
-        let refusals = TopicRefusals(
-            deadLetters: configuration.topics.deadLetters, gate: gate, loop: loop, log: log)
-        switch configuration.delivery {
-        case .atLeastOnce:
-            let commits = CommitLoop(
-                interval: configuration.commitInterval, source: source, partitions: partitions, gate: gate,
-                loop: loop, meters: meters, log: log)
-            let sinks = ReplaceableSink(sink, makeSink: makeSink, loop: loop, meters: meters, log: log)
-            delivery = AtLeastOnceDelivery(
-                sinks: sinks, commits: commits, refusals: refusals, partitions: partitions, gate: gate,
-                configuration: configuration, log: log)
-        case .exactlyOnce:
-            delivery = TransactionalDelivery(
-                sink: sink, source: source, refusals: refusals, partitions: partitions, gate: gate,
-                configuration: configuration, loop: loop, meters: meters, log: log)
-        }
-
+        let parts = DeliveryParts(
+            sink: sink, makeSink: makeSink, source: source, partitions: partitions, gate: gate,
+            configuration: configuration, loop: loop, meters: meters, log: log)
+        delivery = parts.makeDelivery()
         rebalancing = Rebalancing(
             partitions: partitions, delivery: delivery, source: source, fleet: fleet,
             configuration: configuration, log: log)

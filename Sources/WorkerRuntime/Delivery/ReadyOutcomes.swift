@@ -10,6 +10,8 @@ final class ReadyOutcomes {
         var outcome: OutgoingOutcome
         /// A record of it was refused together with others: it goes into a transaction of its own.
         var goesAlone = false
+        /// It may be why a topic was refused to a whole transaction. It goes alone until one is committed.
+        fileprivate(set) var isSuspect = false
         /// The brief form stands in for a record that was refused as too large although it was alone.
         var isBrief = false
         /// The topic that refused a record of it for a reason that lasts.
@@ -24,6 +26,7 @@ final class ReadyOutcomes {
     /// The most outcomes of one transaction, so that one that must be done again is done soon.
     private static let largestBatch = 1000
 
+    private var hasSuspects = false
     private var entries: [ObjectIdentifier: [OffsetTracker.Slot: Entry]] = [:]
 
     var isEmpty: Bool { entries.isEmpty }
@@ -43,6 +46,19 @@ final class ReadyOutcomes {
         Array((entries.removeValue(forKey: ObjectIdentifier(partition)) ?? [:]).values)
     }
 
+    /// Has some outcomes go alone until a transaction is committed.
+    func suspect(_ suspects: [Entry]) {
+        hasSuspects = true
+        for entry in suspects { entry.isSuspect = true }
+    }
+
+    /// Lets suspects go with others again: a transaction has been committed.
+    func clearSuspicions() {
+        guard hasSuspects else { return }
+        hasSuspects = false
+        for partition in entries.values { for entry in partition.values { entry.isSuspect = false } }
+    }
+
     func contains(_ entry: Entry) -> Bool {
         entries[ObjectIdentifier(entry.request.partition)]?[entry.request.slot] === entry
     }
@@ -56,6 +72,7 @@ final class ReadyOutcomes {
     func nextBatch(
         of partitions: [OwnedPartition], isRefusing: (_ topic: String) -> Bool, mayRetry: (_ topic: String) -> Bool
     ) -> (entries: [Entry], hasMore: Bool) {
+        func goesAlone(_ entry: Entry) -> Bool { entry.goesAlone || entry.isSuspect }
         func isRefused(_ entry: Entry) -> Bool { entry.refusingTopic.map(isRefusing) ?? false }
         var batch: [Entry] = []
         var single: Entry?
@@ -67,10 +84,10 @@ final class ReadyOutcomes {
             let run = partition.tracker.readyRun(atMost: max(1, room)).compactMap { waiting[$0] }
             guard let oldest = run.first else { continue }
 
-            if oldest.goesAlone || isRefused(oldest) {
+            if goesAlone(oldest) || isRefused(oldest) {
                 if !isRefused(oldest) || oldest.refusingTopic.map(mayRetry) ?? true { single = single ?? oldest }
             } else if room > 0 {
-                batch += run.prefix { !$0.goesAlone && !isRefused($0) }
+                batch += run.prefix { !goesAlone($0) && !isRefused($0) }
                 if run.count == room { hasMore = true }
             } else {
                 hasMore = true

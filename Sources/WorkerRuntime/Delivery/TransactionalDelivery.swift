@@ -18,8 +18,6 @@ final class TransactionalDelivery: OutcomeDelivery {
     private static let shortestInterval = Duration.milliseconds(10)
     /// Transactions that fail are tried again at intervals that double from the first to the last of these.
     private static let (firstPause, longestPause) = (Duration.milliseconds(100), Duration.seconds(2))
-    /// With no transaction committed for so long although some were tried, nothing new begins.
-    private static let timeBeforeNotice = Duration.seconds(3)
 
     private let sink: any OutcomeSink
     private let source: any RequestSource
@@ -31,19 +29,9 @@ final class TransactionalDelivery: OutcomeDelivery {
     private let meters: WorkerMeters
     private let log: Logger
     private let ready = ReadyOutcomes()
-    private var phase = Phase.starting
+    private let health: TransactionHealth
+    private var phase = TransactionPhase.starting
     private var wakeUp = WakeUp()
-    private var failing: (since: ContinuousClock.Instant, reason: KafkaError, isAnnounced: Bool)?
-
-    private enum Phase: Equatable {
-        /// The transactional id is being registered.
-        case starting
-        case running
-        /// What is ready is committed as far as the brokers take it before `end`; `isFinishing`: nothing more comes.
-        case ending(before: ContinuousClock.Instant, isFinishing: Bool)
-        /// Nothing further may be committed.
-        case stopped
-    }
 
     /// Lets the loop of transactions rest until something is ready.
     private struct WakeUp {
@@ -64,13 +52,13 @@ final class TransactionalDelivery: OutcomeDelivery {
         self.meters = meters
         self.log = log
         briefForms = BriefForms(configuration)
+        health = TransactionHealth(log: log)
     }
 
-    var acceptsRequests: Bool { failing?.isAnnounced != true && !refusals.blockOutcomes }
+    var acceptsRequests: Bool { health.problem == nil && !refusals.blockOutcomes }
 
     var status: DeliveryStatus {
-        let failure = failing.flatMap { $0.isAnnounced ? "transactions fail: \($0.reason)" : nil }
-        return DeliveryStatus(commitOverdue: nil, problem: refusals.problem ?? failure)
+        DeliveryStatus(commitOverdue: nil, problem: refusals.problem ?? health.problem)
     }
 
     // MARK: - Begin and end
@@ -112,18 +100,6 @@ final class TransactionalDelivery: OutcomeDelivery {
         await sink.close()
     }
 
-    private var isOver: Bool {
-        switch phase {
-        case .starting, .running: false
-        case .ending(let end, _): .now >= end
-        case .stopped: true
-        }
-    }
-
-    private var isFinishing: Bool {
-        if case .ending(_, isFinishing: true) = phase { true } else { false }
-    }
-
     // MARK: - What is ready
 
     /// From now on the outcome is a transaction's, which finishes the request.
@@ -161,9 +137,9 @@ final class TransactionalDelivery: OutcomeDelivery {
     // MARK: - Transactions
 
     func run() async throws(KafkaError) {
-        while !isOver {
+        while !phase.isOver {
             if !wakeUp.isDue {
-                if isFinishing { return }
+                if phase.isFinishing { return }
                 await suspend(unless: wakeUp.isDue) { wakeUp.waiter = $0 }
                 continue
             }
@@ -171,110 +147,57 @@ final class TransactionalDelivery: OutcomeDelivery {
             wakeUp.isDue = false
             let next = ContinuousClock.now + Self.shortestInterval
             try await commitReady()
-            if !isFinishing { try? await Task.sleep(until: next, clock: .continuous) }
+            if !phase.isFinishing { try? await Task.sleep(until: next, clock: .continuous) }
         }
     }
 
     /// Commits what is ready. What fails for the moment is aborted and tried again with what is ready and ours by then.
     private func commitReady() async throws(KafkaError) {
         var pause = Self.firstPause
-        while !isOver {
-            // Asked before the batch is chosen: should its partitions go to others meanwhile, the brokers refuse this
-            // place in the group.
+        while !phase.isOver {
             let member = await source.membership
             let (batch, hasMore) = ready.nextBatch(
                 of: partitions.all, isRefusing: refusals.contains, mayRetry: mayRetry)
             if hasMore { wake() }
             guard let member, !batch.isEmpty else { return lookAgainAtRetry() }
 
-            guard let failure = await transact(batch, as: member) else { return noteSuccess(of: batch) }
-            guard try await abort(batch, after: failure) else { return }
+            var attempt = TransactionAttempt(batch)
+            guard let failure = await attempt.run(on: sink, as: member) else { return await finish(attempt) }
+            guard try await abort(attempt, after: failure) else { return }
             try? await Task.sleep(for: pause)
             pause = min(pause * 2, Self.longestPause)
         }
     }
 
-    /// Runs one transaction.
-    /// - Returns: why it is not committed; `nil` when it is.
-    private func transact(_ batch: [ReadyOutcomes.Entry], as member: GroupMembership) async -> Failure? {
-        var sent: [Sent] = []
-        do throws(KafkaError) {
-            try await sink.beginTransaction()
-            for entry in batch { try await handOver(entry, noting: &sent) }
-            guard await sink.flush(within: ConfirmationWatch.patience) else {
-                return Failure(reason: Self.unconfirmed, sent: sent, isStall: true)
-            }
-            try await sink.sendOffsets(Self.offsets(behind: batch), as: member)
-            try await sink.commitTransaction()
-            for record in sent { _ = try await sink.confirm(record.receipt) }
-        } catch {
-            return Failure(reason: error, sent: sent, isStall: false)
-        }
-
-        await noteCommitted(batch)
-        for entry in batch where ready.contains(entry) {
+    /// Finishes what a committed transaction held.
+    private func finish(_ attempt: TransactionAttempt) async {
+        await source.noteCommitted(attempt.nextOffsets.map { (partition: $0.key, next: $0.value) })
+        for entry in attempt.batch where ready.contains(entry) {
             ready.remove(entry)
             partitions.finish(entry.request, isDelivered: true)
         }
-        return nil
-    }
 
-    private func noteCommitted(_ batch: [ReadyOutcomes.Entry]) async {
-        var next: [AssignedPartition: Int64] = [:]
-        for entry in batch { next[entry.request.partition.id] = entry.request.offset + 1 }
-        await source.noteCommitted(next.map { (partition: $0.key, next: $0.value) })
-    }
-
-    /// Why a transaction is not committed, and what it had handed over by then.
-    private struct Failure {
-        let reason: KafkaError
-        let sent: [Sent]
-        /// Some records were not confirmed in time, and no report says why: see `ConfirmationWatch`.
-        let isStall: Bool
-    }
-
-    private static let unconfirmed = KafkaError(
-        .timedOut, "no confirmation in time: check that the topic exists and that this user may write to it")
-
-    private struct Sent {
-        let entry: ReadyOutcomes.Entry
-        let topic: String
-        let receipt: KafkaProducer.Receipt
-    }
-
-    private func handOver(_ entry: ReadyOutcomes.Entry, noting sent: inout [Sent]) async throws(KafkaError) {
-        for record in [entry.outcome.event, entry.outcome.deadLetter].compactMap({ $0 }) {
-            do throws(KafkaError) {
-                sent.append(Sent(entry: entry, topic: record.topic, receipt: try await sink.handOver(record)))
-            } catch {
-                // Refused before it left, so no other record has a part in it.
-                noteRefusal(error, of: entry, by: record.topic, whileAlone: true)
-                throw error
-            }
+        health.noteSuccess()
+        ready.clearSuspicions()
+        if !refusals.isEmpty {
+            for record in attempt.batch.flatMap(\.outcome.records) { refusals.clear(record.topic) }
         }
-    }
-
-    private static func offsets(
-        behind batch: [ReadyOutcomes.Entry]
-    ) -> [(partition: TopicPartition, next: Int64)] {
-        var next: [TopicPartition: Int64] = [:]
-        for entry in batch { next[entry.request.partition.id.id] = entry.request.offset + 1 }
-        return next.map { (partition: $0.key, next: $0.value) }
+        gate.wake()
     }
 
     /// Aborts a transaction and finds out which of its records cannot go as they are.
     /// - Returns: `true` when what is ready may be tried again.
     /// - Throws: what ends the worker.
-    private func abort(_ batch: [ReadyOutcomes.Entry], after failure: Failure) async throws(KafkaError) -> Bool {
-        switch failure.reason.kind {
-        case .fatal, .fenced, .closed: throw failure.reason
+    private func abort(_ attempt: TransactionAttempt, after failure: KafkaError) async throws(KafkaError) -> Bool {
+        switch failure.kind {
+        case .fatal, .fenced, .closed: throw failure
         default: break
         }
 
         do throws(KafkaError) {
             try await sink.abortTransaction()
         } catch {
-            guard isOver else { throw error }
+            guard phase.isOver else { throw error }
             log.warning(
                 "the brokers do not answer: what is not committed by now will be done again",
                 metadata: ["reason": "\(error)"])
@@ -282,27 +205,34 @@ final class TransactionalDelivery: OutcomeDelivery {
         }
 
         // Every record is aborted with the transaction, whatever its report says.
-        var isExplained = noteTopicRefusal(failure.reason, of: batch)
+        var isExplained = noteTopicRefusal(failure, of: attempt.batch)
+        if let refused = attempt.refusedAtHandOver,
+            noteRefusal(refused.error, of: refused.entry, by: refused.topic, whileAlone: true)
+        {
+            isExplained = true
+        }
+
         let brokersAreDown = await source.brokersAreDown
-        for record in failure.sent {
+        for record in attempt.sent {
             do throws(KafkaError) {
                 _ = try await sink.confirm(record.receipt)
             } catch {
-                if failure.isStall, !brokersAreDown {
-                    noteRefusal(by: record.topic, of: record.entry, reason: failure.reason)
+                if attempt.isStalled, !brokersAreDown {
+                    noteRefusal(by: record.topic, of: record.entry, reason: failure)
                     isExplained = true
-                } else if noteRefusal(error, of: record.entry, by: record.topic, whileAlone: batch.count == 1) {
+                } else if noteRefusal(
+                    error, of: record.entry, by: record.topic, whileAlone: attempt.batch.count == 1)
+                {
                     isExplained = true
                 }
             }
         }
-        noteFailure(failure.reason, isExplained: isExplained)
-        return !isOver
+        health.noteFailure(failure, isExplained: isExplained)
+        return !phase.isOver
     }
 
     /// Decides what becomes of an outcome one of whose records was refused.
     /// - Returns: `false` for a reason that is over with the transaction.
-    @discardableResult
     private func noteRefusal(
         _ error: KafkaError, of entry: ReadyOutcomes.Entry, by topic: String, whileAlone: Bool
     ) -> Bool {
@@ -348,44 +278,8 @@ final class TransactionalDelivery: OutcomeDelivery {
 
         // Most outcomes share two topics. Those with a dead letter are the likeliest to be refused for themselves.
         let suspects = batch.filter { $0.outcome.deadLetter != nil }
-        for entry in suspects.isEmpty ? batch : suspects { entry.goesAlone = true }
+        ready.suspect(suspects.isEmpty ? batch : suspects)
         return true
-    }
-
-    // MARK: - Failing and recovering
-
-    /// - Parameter isExplained: the failure is that of single outcomes, which go alone or wait for their topic from now on.
-    private func noteFailure(_ error: KafkaError, isExplained: Bool) {
-        if isExplained {
-            failing = nil
-            log.debug("transaction aborted for a refused record", metadata: ["reason": "\(error)"])
-            return
-        }
-
-        let now = ContinuousClock.now
-        let (since, wasAnnounced) = (failing?.since ?? now, failing?.isAnnounced ?? false)
-        let isLasting = now - since >= Self.timeBeforeNotice
-        failing = (since, error, wasAnnounced || isLasting)
-
-        if isLasting, !wasAnnounced {
-            log.error(
-                "transactions fail: no request begins until one is committed", metadata: ["reason": "\(error)"])
-        } else if !isLasting {
-            log.warning("transaction aborted, its outcomes go into the next one", metadata: ["reason": "\(error)"])
-        }
-    }
-
-    private func noteSuccess(of batch: [ReadyOutcomes.Entry]) {
-        if failing?.isAnnounced == true { log.info("transactions are committed again: requests begin again") }
-        failing = nil
-
-        if !refusals.isEmpty {
-            for entry in batch {
-                refusals.clear(entry.outcome.event.topic)
-                if let letter = entry.outcome.deadLetter { refusals.clear(letter.topic) }
-            }
-        }
-        gate.wake()
     }
 
     private func mayRetry(_ topic: String) -> Bool {
@@ -394,7 +288,7 @@ final class TransactionalDelivery: OutcomeDelivery {
 
     /// Has the loop look again when a topic that refused a record may be tried again.
     private func lookAgainAtRetry() {
-        guard !refusals.isEmpty, !ready.isEmpty, !isOver else { return }
+        guard !refusals.isEmpty, !ready.isEmpty, !phase.isOver else { return }
         _ = loop.schedule(at: .now + .milliseconds(250)) { [weak self] in self?.wake() }
     }
 }

@@ -11,6 +11,9 @@ struct OutgoingOutcome: Sendable {
     /// The provider calls made for the request, each of which may have cost money.
     var calls = 0
 
+    /// What is to be written, the event first.
+    var records: [ProducerRecord] { [event] + (deadLetter.map { [$0] } ?? []) }
+
     /// The size of the records' values.
     var bytes: Int { (event.value?.count ?? 0) + (deadLetter?.value?.count ?? 0) }
 }

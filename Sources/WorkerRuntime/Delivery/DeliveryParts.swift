@@ -1,0 +1,37 @@
+internal import EventLoop
+internal import Kafka
+internal import Logging
+
+/// What a lane's delivery is put together from.
+struct DeliveryParts {
+    let sink: any OutcomeSink
+    /// Makes one like `sink`; `nil` where a failed one is not to be replaced.
+    let makeSink: (@Sendable () throws(KafkaError) -> any OutcomeSink)?
+    let source: any RequestSource
+    let partitions: PartitionTable
+    let gate: IntakeGate
+    let configuration: WorkerConfiguration
+    let loop: EventLoop
+    let meters: WorkerMeters
+    let log: Logger
+
+    /// Makes the one of the two kinds that `worker.delivery` names.
+    func makeDelivery() -> any OutcomeDelivery {
+        let refusals = TopicRefusals(
+            deadLetters: configuration.topics.deadLetters, gate: gate, loop: loop, log: log)
+        switch configuration.delivery {
+        case .atLeastOnce:
+            let commits = CommitLoop(
+                interval: configuration.commitInterval, source: source, partitions: partitions, gate: gate,
+                loop: loop, meters: meters, log: log)
+            let sinks = ReplaceableSink(sink, makeSink: makeSink, loop: loop, meters: meters, log: log)
+            return AtLeastOnceDelivery(
+                sinks: sinks, commits: commits, refusals: refusals, partitions: partitions, gate: gate,
+                configuration: configuration, log: log)
+        case .exactlyOnce:
+            return TransactionalDelivery(
+                sink: sink, source: source, refusals: refusals, partitions: partitions, gate: gate,
+                configuration: configuration, loop: loop, meters: meters, log: log)
+        }
+    }
+}

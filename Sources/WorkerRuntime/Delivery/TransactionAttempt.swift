@@ -1,0 +1,64 @@
+internal import Kafka
+
+/// One try to commit a batch of outcomes, together with the offsets behind them.
+struct TransactionAttempt {
+    /// A record that was handed over, and whose report is still to be read.
+    struct Sent {
+        let entry: ReadyOutcomes.Entry
+        let topic: String
+        let receipt: KafkaProducer.Receipt
+    }
+
+    private static let unconfirmed = KafkaError(
+        .timedOut, "no confirmation in time: check that the topic exists and that this user may write to it")
+
+    let batch: [ReadyOutcomes.Entry]
+    private(set) var sent: [Sent] = []
+    /// The record that was refused before it left, so that no other has a part in it.
+    private(set) var refusedAtHandOver: (entry: ReadyOutcomes.Entry, topic: String, error: KafkaError)?
+    /// `true` when some records were not confirmed in time, and no report says why: see `ConfirmationWatch`.
+    private(set) var isStalled = false
+
+    init(_ batch: [ReadyOutcomes.Entry]) { self.batch = batch }
+
+    /// Runs the transaction.
+    /// - Parameter member: asked for before the batch was chosen, so that the brokers refuse offsets of partitions that have
+    ///   gone to others meanwhile.
+    /// - Returns: why it is not committed; `nil` when it is.
+    mutating func run(on sink: any OutcomeSink, as member: GroupMembership) async -> KafkaError? {
+        do throws(KafkaError) {
+            try await sink.beginTransaction()
+            for entry in batch { try await handOver(entry, to: sink) }
+            guard await sink.flush(within: ConfirmationWatch.patience) else {
+                isStalled = true
+                return Self.unconfirmed
+            }
+
+            let offsets = nextOffsets.map { (partition: $0.key.id, next: $0.value) }
+            try await sink.sendOffsets(offsets, as: member)
+            try await sink.commitTransaction()
+            for record in sent { _ = try await sink.confirm(record.receipt) }
+            return nil
+        } catch {
+            return error
+        }
+    }
+
+    /// The offset to continue from in each partition, once the transaction is committed.
+    var nextOffsets: [AssignedPartition: Int64] {
+        var next: [AssignedPartition: Int64] = [:]
+        for entry in batch { next[entry.request.partition.id] = entry.request.offset + 1 }
+        return next
+    }
+
+    private mutating func handOver(_ entry: ReadyOutcomes.Entry, to sink: any OutcomeSink) async throws(KafkaError) {
+        for record in entry.outcome.records {
+            do throws(KafkaError) {
+                sent.append(Sent(entry: entry, topic: record.topic, receipt: try await sink.handOver(record)))
+            } catch {
+                refusedAtHandOver = (entry, record.topic, error)
+                throw error
+            }
+        }
+    }
+}

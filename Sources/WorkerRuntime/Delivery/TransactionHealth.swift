@@ -1,0 +1,51 @@
+internal import Kafka
+internal import Logging
+
+/// Knows since when no transaction has been committed although some were tried, and says so in the log once.
+///
+/// Confined to its lane; not `Sendable`.
+final class TransactionHealth {
+    /// With failures for so long, nothing new begins.
+    private static let timeBeforeNotice = Duration.seconds(3)
+
+    private struct Failing {
+        let since: ContinuousClock.Instant
+        var reason: KafkaError
+        var isAnnounced = false
+    }
+
+    private let log: Logger
+    private var failing: Failing?
+
+    init(log: Logger) { self.log = log }
+
+    /// Why transactions fail, as one line for a person; `nil` while they do not, or may be over it in a moment.
+    var problem: String? { failing.flatMap { $0.isAnnounced ? "transactions fail: \($0.reason)" : nil } }
+
+    /// Notes a transaction that was aborted.
+    /// - Parameter isExplained: the failure is that of single outcomes, which go alone or wait for their topic from now on.
+    func noteFailure(_ reason: KafkaError, isExplained: Bool) {
+        if isExplained {
+            failing = nil
+            log.debug("transaction aborted for a refused record", metadata: ["reason": "\(reason)"])
+            return
+        }
+
+        let now = ContinuousClock.now
+        var failing = failing ?? Failing(since: now, reason: reason)
+        failing.reason = reason
+        if now - failing.since < Self.timeBeforeNotice {
+            log.warning("transaction aborted, its outcomes go into the next one", metadata: ["reason": "\(reason)"])
+        } else if !failing.isAnnounced {
+            failing.isAnnounced = true
+            log.error(
+                "transactions fail: no request begins until one is committed", metadata: ["reason": "\(reason)"])
+        }
+        self.failing = failing
+    }
+
+    func noteSuccess() {
+        if problem != nil { log.info("transactions are committed again: requests begin again") }
+        failing = nil
+    }
+}

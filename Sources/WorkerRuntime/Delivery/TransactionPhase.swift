@@ -1,0 +1,23 @@
+/// Where the life of a `TransactionalDelivery` stands.
+enum TransactionPhase: Equatable {
+    /// The transactional id is being registered.
+    case starting
+    case running
+    /// What is ready is committed as far as the brokers take it before an instant. While finishing, nothing more comes.
+    case ending(before: ContinuousClock.Instant, isFinishing: Bool)
+    /// Nothing further may be committed.
+    case stopped
+
+    /// `true` when no further transaction may begin.
+    var isOver: Bool {
+        switch self {
+        case .starting, .running: false
+        case .ending(let end, _): .now >= end
+        case .stopped: true
+        }
+    }
+
+    var isFinishing: Bool {
+        if case .ending(_, isFinishing: true) = self { true } else { false }
+    }
+}
