@@ -6,81 +6,14 @@ import Testing
 
 @testable import LocationSearch
 
-/// A provider that answers as a test says, and counts.
-final class ScriptedService: PlaceService {
-    let id: ProviderID
-    private let script: @Sendable (Int) async -> Result<ProviderAnswer, SearchError>
-    private let count = Mutex(0)
-    private let cancellations = Mutex(0)
-
-    init(
-        _ id: ProviderID = .hotpepper, _ script: @escaping @Sendable (Int) async -> Result<ProviderAnswer, SearchError>
-    ) {
-        self.id = id
-        self.script = script
-    }
-
-    var calls: Int { count.withLock { $0 } }
-    var cancelled: Int { cancellations.withLock { $0 } }
-
-    func refusal(of request: SearchRequest) -> SearchError? { nil }
-
-    func call(
-        for request: SearchRequest, followUp: FollowUpCall?, before deadline: Deadline
-    ) async throws(SearchError) -> ProviderReply {
-        let number = count.withLock { count in
-            count += 1
-            return count
-        }
-        let result = await script(number)
-        if Task.isCancelled { cancellations.withLock { $0 += 1 } }
-        return .answer(try result.get())
-    }
-}
-
-/// A door that calls wait at until a test opens it.
-actor Door {
-    private var isOpen = false
-    private var waiters: [CheckedContinuation<Void, Never>] = []
-    private(set) var waiting = 0
-
-    func pass() async {
-        guard !isOpen else { return }
-        waiting += 1
-        await withCheckedContinuation { waiters.append($0) }
-    }
-
-    func open() {
-        isOpen = true
-        for waiter in waiters { waiter.resume() }
-        waiters = []
-    }
-}
-
-/// Moves time whenever somebody sleeps, until the work is done.
-func driving<Value: Sendable>(
-    _ clock: ManualClock, _ work: @escaping @Sendable () async throws -> Value
-) async throws -> Value {
-    let done = Atomic<Bool>(false)
-    let task = Task {
-        defer { done.store(true, ordering: .releasing) }
-        return try await work()
-    }
-    try await eventually("the work ends") {
-        if clock.sleeperCount > 0 { clock.advance(by: .milliseconds(50)) }
-        return done.load(ordering: .acquiring)
-    }
-    return try await task.value
-}
-
 /// What a request meets on its way to a provider, and in which order.
 struct SearchWorkerTests {
-    private static let failed = SearchError(.upstreamUnavailable, "broken", httpStatus: 500)
-    private static let found = ProviderAnswer(places: [Place(id: "a", provider: .hotpepper, name: "A")])
+    static let failed = SearchError(.upstreamUnavailable, "broken", httpStatus: 500)
+    static let found = ProviderAnswer(places: [Place(id: "a", provider: .hotpepper, name: "A")])
 
-    private let clock = ManualClock()
-    private let loop: EventLoop
-    private let transitions = Transitions()
+    let clock = ManualClock()
+    let loop: EventLoop
+    let transitions = Transitions()
 
     final class Transitions: Sendable {
         private let seen = Mutex<[(transition: CircuitBreaker.Transition, cause: SearchError?)]>([])
@@ -93,7 +26,7 @@ struct SearchWorkerTests {
 
     init() throws { loop = try EventLoop() }
 
-    private func worker(_ change: (inout ProviderPolicy) -> Void = { _ in }) -> SearchWorker {
+    func worker(_ change: (inout ProviderPolicy) -> Void = { _ in }) -> SearchWorker {
         var policy = ProviderPolicy(concurrency: 16)
         change(&policy)
         let policies = Dictionary(uniqueKeysWithValues: ProviderID.allCases.map { ($0, policy) })
@@ -102,11 +35,11 @@ struct SearchWorkerTests {
             onTransition: { [transitions] _, transition, cause in transitions.add(transition, cause: cause) })
     }
 
-    private func request(_ id: String = "r", keyword: String? = nil) -> SearchRequest {
+    func request(_ id: String = "r", keyword: String? = nil) -> SearchRequest {
         SearchRequest(requestID: id, location: Coordinate(latitude: 35, longitude: 139), keyword: keyword)
     }
 
-    private func ask(
+    func ask(
         _ worker: SearchWorker, _ services: [any PlaceService], _ request: SearchRequest? = nil,
         within time: Duration = .seconds(5), note: CallNote? = nil
     ) async -> SearchReport {
@@ -114,7 +47,7 @@ struct SearchWorkerTests {
             on: request ?? self.request(), from: services, before: Deadline(clock.now + time), note: note)
     }
 
-    private func code(_ report: SearchReport) -> SearchError.Code? {
+    func code(_ report: SearchReport) -> SearchError.Code? {
         if case .failure(let error) = report.result { error.code } else { nil }
     }
 
@@ -156,111 +89,6 @@ struct SearchWorkerTests {
         let report = await ask(worker(), [service], within: .zero)
         #expect(code(report) == .timeout)
         #expect(service.calls == 0)
-    }
-
-    // MARK: - Breaker
-
-    @Test func aProviderThatFailsIsNotAskedForAWhile() async throws {
-        let service = ScriptedService { $0 <= 20 ? .failure(Self.failed) : .success(Self.found) }
-        let worker = worker { $0.retry.maxAttempts = 1 }
-        for number in 0..<20 { _ = await ask(worker, [service], request("r\(number)")) }
-        let refused = await ask(worker, [service])
-        #expect(code(refused) == .circuitOpen)
-        guard case .failure(let error) = refused.result else { return }
-        #expect(error.retryAfter == .seconds(5))
-        #expect(refused.attempts == 0)
-        #expect(service.calls == 20)
-        clock.advance(by: .seconds(5))
-        for number in 0..<3 { #expect(code(await ask(worker, [service], request("p\(number)"))) == nil) }
-        #expect(transitions.all.map(\.to) == [.open, .halfOpen, .closed])
-    }
-
-    private static let refusedKey = SearchError(
-        .unauthorized, "key refused", httpStatus: 403, providerStatus: "REQUEST_DENIED")
-    private static let usedUpQuota = SearchError(
-        .rateLimited, "quota", retryAfter: .seconds(7200), httpStatus: 429, allowsAttempt: false)
-
-    /// 401 and 403 open the breaker at once and are reported once. Later requests learn that the key is to blame, not the
-    /// provider, and when it is tried again.
-    @Test func requestsAfterARefusedKeyEndUnauthorizedWithoutACall() async throws {
-        let service = ScriptedService { _ in .failure(Self.refusedKey) }
-        let worker = worker()
-        #expect(code(await ask(worker, [service])) == .unauthorized)
-        for number in 0..<10 {
-            let report = await ask(worker, [service], request("\(number)"))
-            #expect(code(report) == .unauthorized)
-            guard case .failure(let error) = report.result else { return }
-            #expect(error.retryAfter == .seconds(300))
-            #expect(error.message.contains("API key"))
-        }
-        #expect(service.calls == 1)
-        #expect(transitions.all.map(\.reason) == [.keyRefused])
-        #expect(transitions.causes == [Self.refusedKey], "the log names the provider's status")
-        #expect(await worker.statuses.first?.breakerReason == .keyRefused)
-    }
-
-    @Test func requestsAfterAUsedUpQuotaEndRateLimitedForAsLongAsItSays() async throws {
-        let service = ScriptedService { _ in .failure(Self.usedUpQuota) }
-        let worker = worker()
-        #expect(code(await ask(worker, [service])) == .rateLimited)
-        clock.advance(by: .seconds(7100))
-        let report = await ask(worker, [service])
-        #expect(code(report) == .rateLimited)
-        guard case .failure(let error) = report.result else { return }
-        #expect(error.retryAfter == .seconds(100))
-        #expect(error.message.contains("quota"))
-        #expect(service.calls == 1)
-        #expect(await worker.statuses.first?.breakerReason == .quotaUsedUp)
-    }
-
-    /// The first request that meets the refusal falls back as well as those that come later.
-    @Test(arguments: [refusedKey, usedUpQuota])
-    func autoMovesOnFromAProviderWhoseKeyCannotBeUsed(error: SearchError) async throws {
-        let refused = ScriptedService(.hotpepper) { _ in .failure(error) }
-        let other = ScriptedService(.googlePlaces) { _ in .success(Self.found) }
-        let worker = worker()
-        for number in 0..<5 {
-            let report = await ask(worker, [refused, other], request("r\(number)"))
-            #expect(report.provider == .googlePlaces)
-            #expect(code(report) == nil)
-        }
-        #expect(refused.calls == 1)
-        #expect(other.calls == 5)
-    }
-
-    /// `whenOpen=hold` keeps batch work for the time when the key can be used again, whatever the breaker is open for.
-    @Test(arguments: [refusedKey, usedUpQuota])
-    func heldRequestsWaitForAKeyThatCanBeUsedAgain(error: SearchError) async throws {
-        let service = ScriptedService { $0 == 1 ? .failure(error) : .success(Self.found) }
-        let worker = worker { $0.whenOpen = .hold }
-        #expect(code(await ask(worker, [service])) == error.code)
-
-        let task = Task { await self.ask(worker, [service], within: .seconds(1)) }
-        try await eventually("the request is held") { await worker.statuses.first?.held == 1 }
-        clock.advance(by: .seconds(7200))
-        #expect(code(await task.value) == nil)
-        #expect(service.calls == 2)
-    }
-
-    @Test func aRequestsOwnFaultNeverOpensIt() async throws {
-        let service = ScriptedService { _ in .failure(SearchError(.invalidRequest, "no", httpStatus: 400)) }
-        let worker = worker()
-        for number in 0..<50 { _ = await ask(worker, [service], request("r\(number)")) }
-        #expect(service.calls == 50)
-        #expect(transitions.all.isEmpty)
-    }
-
-    /// `whenOpen=hold`: the request waits, and its deadline with it.
-    @Test func heldRequestsWaitForTheProvider() async throws {
-        let service = ScriptedService { $0 <= 20 ? .failure(Self.failed) : .success(Self.found) }
-        let worker = worker {
-            $0.retry.maxAttempts = 1
-            $0.whenOpen = .hold
-        }
-        for number in 0..<20 { _ = await ask(worker, [service], request("r\(number)")) }
-        let report = try await driving(clock) { await self.ask(worker, [service], within: .seconds(1)) }
-        #expect(code(report) == nil)
-        #expect(service.calls == 21)
     }
 
     // MARK: - Fallback
