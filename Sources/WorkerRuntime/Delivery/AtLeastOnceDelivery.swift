@@ -122,7 +122,7 @@ final class AtLeastOnceDelivery: OutcomeDelivery {
         _ part: Part, of outcome: OutgoingOutcome, request: RequestInProgress
     ) async throws(KafkaError) {
         let record = record(part, of: outcome)
-        if !refusals.isEmpty { await waitForTopic(of: record) }
+        if refusals.contains(record.topic) { await refusals.waitForRetry(of: record.topic) }
 
         await turns.enter()
         let sink = sinks.current
@@ -136,15 +136,12 @@ final class AtLeastOnceDelivery: OutcomeDelivery {
             // The next in order may go: its outcome is behind this one in the producer's queue.
             if part == .event { request.leaveTurn() }
             _ = try await sink.confirm(receipt)
+            if !refusals.isEmpty { refusals.clear(record.topic) }
             return
         } catch {
             failure = error
         }
         try await writeAgain(part, of: outcome, request: request, refusedBy: sink, with: failure)
-    }
-
-    private func waitForTopic(of record: ProducerRecord) async {
-        while refusals.contains(record.topic), !isClosing { await refusals.waitForRetry(of: record.topic) }
     }
 
     /// Writes a record that was refused once, by whatever cures the refusal.

@@ -62,7 +62,8 @@ final class TopicRefusals {
     func retryTime(of topic: String) -> ContinuousClock.Instant? { refusals[topic]?.retryAt }
 
     /// Notes that a topic refused a record.
-    func note(_ error: KafkaError, by topic: String) {
+    /// - Parameter isLasting: the record was tried for long, so the refusal is said at once.
+    func note(_ error: KafkaError, by topic: String, isLasting: Bool = false) {
         let now = ContinuousClock.now
         let refusal = refusals[topic] ?? Refusal(error, since: now)
         refusals[topic] = refusal
@@ -74,7 +75,9 @@ final class TopicRefusals {
         let pause = min(Self.longestPause, Self.firstPause * (1 << min(refusal.attempts - 1, 10)))
         refusal.retryAt = now + pause
         scheduleRetry(of: refusal)
-        announceIfLasting(refusal, topic: topic, at: now)
+        let lasts =
+            isLasting || refusal.attempts >= Self.attemptsBeforeNotice || now - refusal.since >= Self.timeBeforeNotice
+        if lasts { announce(refusal, topic: topic) }
     }
 
     /// Notes that a topic took a record.
@@ -87,7 +90,8 @@ final class TopicRefusals {
         gate.wake()
     }
 
-    /// Waits until it is the caller's turn to try a topic again, or the topic takes records again.
+    /// Waits until it is the caller's turn to try a topic again, or the topic takes records again. The caller then writes its
+    /// record, and calls `clear` or `note`: the others wait for that.
     func waitForRetry(of topic: String) async {
         guard let refusal = refusals[topic], !isClosed else { return }
         await suspend(unless: isClosed || refusals[topic] !== refusal) { refusal.waiters.append($0) }
@@ -112,9 +116,8 @@ final class TopicRefusals {
         }
     }
 
-    private func announceIfLasting(_ refusal: Refusal, topic: String, at now: ContinuousClock.Instant) {
-        let isLasting = refusal.attempts >= Self.attemptsBeforeNotice || now - refusal.since >= Self.timeBeforeNotice
-        guard isLasting, !refusal.isAnnounced else { return }
+    private func announce(_ refusal: Refusal, topic: String) {
+        guard !refusal.isAnnounced else { return }
         refusal.isAnnounced = true
 
         let consequence =

@@ -218,7 +218,7 @@ final class TransactionalDelivery: OutcomeDelivery {
                 _ = try await sink.confirm(record.receipt)
             } catch {
                 if attempt.isStalled, !brokersAreDown {
-                    noteRefusal(by: record.topic, of: record.entry, reason: failure)
+                    noteRefusal(by: record.topic, of: record.entry, reason: failure, isLasting: true)
                     isExplained = true
                 } else if noteRefusal(
                     error, of: record.entry, by: record.topic, whileAlone: attempt.batch.count == 1)
@@ -259,8 +259,10 @@ final class TransactionalDelivery: OutcomeDelivery {
         return true
     }
 
-    private func noteRefusal(by topic: String, of entry: ReadyOutcomes.Entry, reason: KafkaError) {
-        refusals.note(reason, by: topic)
+    private func noteRefusal(
+        by topic: String, of entry: ReadyOutcomes.Entry, reason: KafkaError, isLasting: Bool = false
+    ) {
+        refusals.note(reason, by: topic, isLasting: isLasting)
         entry.refusingTopic = topic
     }
 

@@ -94,6 +94,32 @@ struct RefusedRecordTests {
         }
     }
 
+    /// One writer tries at a time, and each of them may be the next.
+    @Test(arguments: WorkerConfiguration.Delivery.allCases)
+    func allOutcomesThatWaitForATopicAreWrittenOnceItTakesThem(
+        delivery: WorkerConfiguration.Delivery
+    ) async throws {
+        try await LaneBench.run(delivery: delivery) { bench in
+            await bench.sink.refuse { record, _ in record.topic == "results" ? Self.notAuthorized : nil }
+            await bench.provider.hold()
+            let ids = (0..<5).map { "request-\($0)" }
+            await bench.source.append(ids.map(LaneBench.request))
+            try await eventually("all are asked for") { await bench.provider.asked.count == ids.count }
+            await bench.provider.release(2)
+            try await eventually("the first are refused") { await bench.sink.handedOver.count >= 2 }
+
+            // The others find the topic refusing when they are done.
+            await bench.provider.releaseAll()
+            let triesSoFar = await bench.sink.handedOver.count
+            try await eventually("the topic is tried again and again") {
+                await bench.sink.handedOver.count > triesSoFar + 4
+            }
+            await bench.sink.refuse { _, _ in nil }
+            try await bench.outcomesAreWritten(ids)
+            #expect(await bench.sink.written.count == ids.count)
+        }
+    }
+
     @Test(arguments: WorkerConfiguration.Delivery.allCases)
     func drainEndsWhileOutcomesAreRefused(delivery: WorkerConfiguration.Delivery) async throws {
         let bench = try LaneBench(delivery: delivery) { $0.shutdownGrace = .milliseconds(100) }

@@ -100,6 +100,10 @@ actor FakeProvider: SearchWorking {
 
     func hold() { isHolding = true }
 
+    func release(_ count: Int) {
+        for _ in 0..<min(count, waiters.count) { waiters.removeFirst().resume() }
+    }
+
     func releaseAll() {
         isHolding = false
         for waiter in waiters { waiter.resume() }
