@@ -1,10 +1,10 @@
-/// Sums over the last stretch of time, in buckets: the oldest bucket leaves as a whole, so the sum covers between
+/// Holds sums over the last stretch of time, in buckets. The oldest bucket leaves as a whole, so that a sum covers between
 /// `buckets - 1` and `buckets` bucket widths. Adding and reading cost the same however much was added.
 public struct SlidingWindow<Counts: AdditiveArithmetic & Sendable>: Sendable {
     private let width: Duration
     private var buckets: [Counts]
     private var current = 0
-    /// When the current bucket is full; `nil` before the first use.
+    /// The moment at which the current bucket is full; `nil` before the first use.
     private var end: ContinuousClock.Instant?
     private var total = Counts.zero
 

@@ -1,16 +1,17 @@
 internal import DequeModule
 
-/// How many calls to a provider may be under way: fixed by setting while it is healthy, fewer while it is slow, so that
-/// those let through are answered in time. `LimitController` says how many; this type lets them pass, first come first
-/// served.
+/// Bounds the calls to a provider that may be under way: as many as the setting allows while the provider is healthy, and
+/// fewer while it is slow, so that the calls let through are answered in time. `LimitController` decides how many; this
+/// type lets calls pass, first come first served.
 ///
-/// Not `Sendable`: belongs to one actor, whose isolation `acquire` keeps. Costs no lock and no allocation unless it
-/// waits.
+/// Not `Sendable`: it belongs to one actor, whose isolation `acquire` keeps. A call that does not wait costs no lock and no
+/// allocation.
 public final class AdaptiveLimit {
     public struct Configuration: Sendable, Hashable {
-        /// The most under way, at least 1: this loop's part of `worker.concurrency`.
+        /// The most calls under way, at least 1: this loop's part of `worker.concurrency`.
         public var maximum: Int
-        /// The fewest it goes down to, 1 to `maximum`. One: a provider that can do only one at a time gets one.
+        /// The fewest calls that the limit goes down to, 1 to `maximum`. The default is 1, because a provider that can do only
+        /// one call at a time should get one.
         public var minimum = 1
         /// `providers.<name>.adaptiveConcurrency`; when off, `maximum` stands.
         public var isAdaptive = true
@@ -22,11 +23,11 @@ public final class AdaptiveLimit {
     public enum Outcome: Sendable, Hashable {
         /// The provider answered, whatever it said: its latency counts.
         case answered
-        /// The provider did not answer in time: its latency is at least the time it had.
+        /// The provider did not answer in time: the latency is at least the time that the call had.
         case timedOut
         /// The provider said that it has too much to do (503, or 429 without a quota behind it).
         case overloaded
-        /// Says nothing about the provider's load: cancelled, no connection.
+        /// The call shows nothing of the provider's load: it was cancelled, or had no connection.
         case ignored
     }
 
@@ -36,19 +37,19 @@ public final class AdaptiveLimit {
         public var waiting = 0
         public var admitted = 0
         public var waited = 0
-        /// Refused as too late for their deadline.
+        /// The number of calls refused because their turn would come too late for their deadline.
         public var refused = 0
         public var cancelled = 0
     }
 
     private struct Entry {
         let waiter: Waiter
-        /// When a call that begins has no time left to be answered.
+        /// The moment from which a call that begins has no time left to be answered.
         let giveUp: ContinuousClock.Instant
     }
 
-    /// Share of its time that a call waits for its turn at most: what the provider may need when it gets slower
-    /// meanwhile is left.
+    /// The largest share of its time that a call waits for its turn. The rest is left for the provider, which may get slower
+    /// meanwhile.
     private static let patience = 0.4
 
     private let timekeeper: any Timekeeper
@@ -71,17 +72,17 @@ public final class AdaptiveLimit {
         return statistics
     }
 
-    /// How long a call takes at present, by the mean of the last ones; zero before the first.
+    /// The mean duration of the last calls; zero before the first.
     public var expectedLatency: Duration { Duration(roundingUp: controller.latency) }
 
-    /// Whether `acquire` would not wait now.
+    /// True when `acquire` would not wait now.
     public var hasRoom: Bool { line.isEmpty && inFlight < controller.limit }
 
     // MARK: - Passing
 
-    /// Passes when there is room and it is this call's turn.
+    /// Lets a call pass once there is room and its turn has come.
     /// - Returns: the right to one call, ended by `finish`.
-    /// - Throws: at once when its turn would come too late to be answered before `deadline`.
+    /// - Throws: at once when the turn would come too late for an answer before `deadline`.
     public func acquire(before deadline: Deadline, at now: ContinuousClock.Instant) async throws(LimitError) -> Slot {
         if hasRoom { return try enter(before: deadline, at: now) }
         let (budget, need) = budget(before: deadline, at: now)
@@ -103,15 +104,15 @@ public final class AdaptiveLimit {
         }
     }
 
-    /// As `acquire`, where there is room.
+    /// Does what `acquire` does, where there is room and no need to wait.
     public func enter(before deadline: Deadline, at now: ContinuousClock.Instant) throws(LimitError) -> Slot {
         let (budget, need) = budget(before: deadline, at: now)
-        // Somebody always may try: what is known of the latency may be old.
+        // One call may always try, because what is known of the latency may be out of date.
         guard budget >= need || inFlight == 0 else { throw refuse(retryAfter: need) }
         return Slot(limit: self, start: admit(at: now))
     }
 
-    /// What a call has and what it needs, in seconds.
+    /// Returns the time that a call has and the time that it needs, in seconds.
     private func budget(before deadline: Deadline, at now: ContinuousClock.Instant) -> (Double, need: Double) {
         let budget = deadline.remaining(at: now).inSeconds
         controller.noteBudget(budget)
@@ -130,7 +131,8 @@ public final class AdaptiveLimit {
         return .tooLate(retryAfter: retryAfter > 0 && retryAfter.isFinite ? Duration(roundingUp: retryAfter) : nil)
     }
 
-    /// In seconds: so many must leave before, of as many as the limit in the time that one takes.
+    /// Returns the expected wait in seconds: all calls in front must leave, and in the time that one call takes, as many leave
+    /// as the limit allows.
     private var timeToTurn: Double {
         let ahead = line.count + 1 + max(0, inFlight - controller.limit)
         return controller.expected * Double(ahead) / Double(controller.limit)
@@ -175,7 +177,7 @@ extension AdaptiveLimit {
     /// The right to one call. Dropped without `finish`, it is given back at once and its latency is not counted.
     public struct Slot: ~Copyable {
         private let limit: AdaptiveLimit
-        /// When the call began.
+        /// The moment at which the call began.
         public let start: ContinuousClock.Instant
         private var isFinished = false
 
@@ -186,7 +188,7 @@ extension AdaptiveLimit {
 
         deinit { if !isFinished { limit.release(.ignored, start: start, at: limit.timekeeper.now) } }
 
-        /// Says how the call ended.
+        /// Notes how the call ended, and lets the next one pass.
         public consuming func finish(_ outcome: Outcome, at now: ContinuousClock.Instant) {
             isFinished = true
             limit.release(outcome, start: start, at: now)

@@ -1,22 +1,23 @@
 internal import DequeModule
 
-/// Lets requests to a provider go at a rate: a token bucket, with those who wait served in the order they came.
+/// Lets requests to a provider go at a rate. It is a token bucket whose waiting requests are served in the order in which
+/// they came.
 ///
-/// In every second at most `(perSecond + burst) * share` pass (at least 1 of burst, for a smaller bucket never fills a
-/// token). A bucket rather than virtual scheduling (GCRA), because what must change while tasks wait - the share at a
-/// rebalance, a closure by `Retry-After` - is a number here, and slots already given out there.
+/// In every second at most `(perSecond + burst) * share` requests pass. The burst's part is at least 1, because a smaller
+/// bucket would never hold a whole token. Virtual scheduling (GCRA) was not chosen: the share at a rebalance and a closure
+/// by `Retry-After` must change while tasks wait, which here is a number, and there would be turns already given out.
 ///
-/// Not `Sendable`: belongs to one actor, whose isolation `acquire` keeps. Costs no lock and no allocation unless it
-/// waits.
+/// Not `Sendable`: it belongs to one actor, whose isolation `acquire` keeps. A request that does not wait costs no lock and
+/// no allocation.
 public final class RateLimiter {
     public struct Statistics: Sendable, Hashable {
-        /// Requests let through, those that waited among them.
+        /// The number of requests let through, those that waited among them.
         public var admitted = 0
         public var waited = 0
-        /// Refused as too late for their deadline.
+        /// The number of requests refused because their turn would come too late for their deadline.
         public var refused = 0
         public var cancelled = 0
-        /// Requests waiting now.
+        /// The number of requests waiting now.
         public var waiting = 0
     }
 
@@ -25,10 +26,10 @@ public final class RateLimiter {
         let deadline: Deadline
     }
 
-    /// While somebody waits, a token that comes due is kept for him this long, for timers fire up to a millisecond or two
-    /// late; without it a bucket of 1 would lose that time on every token.
+    /// A token that comes due while a request waits is kept for that request this long. Timers fire up to a millisecond or
+    /// two late, and a bucket of 1 would otherwise lose that time on every token.
     private static let lateness = 0.005
-    /// Doubles add up to a little less than a whole token.
+    /// Parts of a token, added as floating-point numbers, may stay a little below a whole one.
     private static let whole = 1 - 1e-9
 
     private let limit: RateLimit?
@@ -37,16 +38,16 @@ public final class RateLimiter {
     private var rate: Double
     private var capacity: Double
     private var tokens: Double
-    /// Up to when `tokens` are counted; in the future while the bucket is closed.
+    /// The moment up to which `tokens` are counted; it lies in the future while the bucket is closed.
     private var countedUntil: ContinuousClock.Instant
     private var line: Deque<Entry> = []
     private var alarm: ContinuousClock.Instant?
     private var counters = Statistics()
 
-    /// - Parameter limit: of the key; `nil`: no limit, only `close` holds requests back.
-    /// - Parameter share: this loop's part of it, 0 to 1. The bucket begins full: in `shared` mode begin with 0.
-    /// - Parameter longestClosure: no provider closes the bucket for longer, whatever it asks. Ten minutes: beyond that
-    ///   it is the breaker's business.
+    /// - Parameter limit: the key's limit. `nil`: there is none, and only `close` holds requests back.
+    /// - Parameter share: this loop's part of the limit, 0 to 1. The bucket begins full, so in `shared` mode begin with 0.
+    /// - Parameter longestClosure: the longest time for which a provider can close the bucket. Beyond ten minutes it is the
+    ///   breaker's business.
     public init(
         limit: RateLimit?, share: Double, timekeeper: any Timekeeper, longestClosure: Duration = .seconds(600)
     ) {
@@ -70,23 +71,23 @@ public final class RateLimiter {
         return statistics
     }
 
-    /// Until when nothing passes because the provider said so; `nil`: open.
+    /// Returns the moment until which nothing passes because the provider asked for that; `nil` while requests pass.
     public func closedUntil(at now: ContinuousClock.Instant) -> ContinuousClock.Instant? {
         countedUntil > now ? countedUntil : nil
     }
 
     // MARK: - Passing
 
-    /// Passes if that is possible now and nobody waits already.
+    /// Lets a request pass if that is possible now and no other waits already.
     public func tryAcquire(at now: ContinuousClock.Instant) -> Bool {
         guard line.isEmpty, takeToken(at: now) else { return false }
         counters.admitted += 1
         return true
     }
 
-    /// Passes when it is this request's turn.
-    /// - Parameter deadline: when the call must begin at the latest: leave time for the call itself.
-    /// - Throws: at once when its turn would come later; or while waiting, when a closure or a smaller share moves it.
+    /// Lets a request pass when its turn has come.
+    /// - Parameter deadline: the latest moment for the call to begin, which leaves time for the call itself.
+    /// - Throws: at once when the turn would come later, and during the wait when a closure or a smaller share moves it there.
     public func acquire(before deadline: Deadline, at now: ContinuousClock.Instant) async throws(LimitError) {
         if tryAcquire(at: now) { return }
         let wait = wait(behind: line.count, at: now)
@@ -108,7 +109,7 @@ public final class RateLimiter {
         }
     }
 
-    /// Takes back what `acquire` gave and nobody used: the next in line may have it.
+    /// Takes back a turn that was not used, so that the next in line may have it.
     public func giveBack(at now: ContinuousClock.Instant) {
         counters.admitted -= 1
         guard limit != nil else { return }
@@ -119,8 +120,8 @@ public final class RateLimiter {
 
     // MARK: - What changes the bucket
 
-    /// At each rebalance. A smaller share counts at once, also for tokens saved up; a larger one brings a larger bucket
-    /// but no tokens, so that what another worker has just used is not used again.
+    /// Changes this loop's share, at each rebalance. A smaller share counts at once, also for tokens saved up. A larger one
+    /// brings a larger bucket but no tokens, so that what another worker has just used is not used again.
     public func setShare(_ share: Double, at now: ContinuousClock.Instant) {
         count(until: now)
         (rate, capacity) = Self.bucket(limit, share)
@@ -128,8 +129,8 @@ public final class RateLimiter {
         reviewLine(at: now)
     }
 
-    /// The provider asked not to be called (`Retry-After`, Google's RetryInfo): nothing passes until then, whoever was
-    /// told. The bucket stands still meanwhile and opens with one token at most.
+    /// Lets nothing pass until a moment, because the provider asked for that (`Retry-After`, Google's RetryInfo). It holds for
+    /// all requests, whichever was told. The bucket stands still meanwhile and opens with one token at most.
     public func close(until end: ContinuousClock.Instant, at now: ContinuousClock.Instant) {
         count(until: now)
         let end = min(end, now + longestClosure)
@@ -139,7 +140,7 @@ public final class RateLimiter {
         reviewLine(at: now)
     }
 
-    /// Refuses those whose turn has moved behind their deadline.
+    /// Refuses the waiting requests whose turn has moved behind their deadline.
     private func reviewLine(at now: ContinuousClock.Instant) {
         guard !line.isEmpty else { return }
         var kept: Deque<Entry> = []
@@ -174,7 +175,7 @@ public final class RateLimiter {
         return true
     }
 
-    /// Until the turn of whoever stands behind so many others; `nil`: never at this share.
+    /// Returns the time until the turn of a request with so many others in front; `nil` when the share never gives it one.
     private func wait(behind others: Int, at now: ContinuousClock.Instant) -> Duration? {
         let closed = max(.zero, now.duration(to: countedUntil))
         guard limit != nil else { return closed }
@@ -191,13 +192,14 @@ public final class RateLimiter {
             if first.waiter.settle(.served) {
                 counters.admitted += 1
             } else if limit != nil {
-                tokens += 1  // he was cancelled a moment ago: the next may have it
+                tokens += 1  // its task was cancelled a moment ago: the next may have the token
             }
         }
         if !line.isEmpty, let wait = wait(behind: 0, at: now) { setAlarm(at: now + wait) }
     }
 
-    /// One alarm stands at a time, for the first in line; those overtaken by an earlier one do nothing.
+    /// Sets the alarm for the first in line. Only one counts at a time: an alarm that was overtaken by an earlier one does
+    /// nothing when it goes off.
     private func setAlarm(at due: ContinuousClock.Instant) {
         if let alarm, alarm <= due { return }
         alarm = due

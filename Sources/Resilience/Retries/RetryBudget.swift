@@ -7,7 +7,7 @@ public struct RetryBudget: Sendable {
         /// Retries that are allowed however few requests there are, per second, of one loop. It counts up to what
         /// `ratio` gives, not on top: under load the ratio alone holds. Linkerd allows 10, for callers of free services.
         public var minimumPerSecond = 1.0
-        /// Linkerd's and Finagle's time to live of a deposit.
+        /// The time over which requests and retries are counted: Linkerd's and Finagle's time to live of a deposit.
         public var window: Duration = .seconds(10)
 
         public init() {}
@@ -28,13 +28,13 @@ public struct RetryBudget: Sendable {
     public struct Statistics: Sendable, Hashable {
         public var requests = 0
         public var retries = 0
-        /// Retries that were not made for want of budget.
+        /// The number of retries that were not made because the budget was used up.
         public var refused = 0
     }
 
     private let configuration: Configuration
     private var window: SlidingWindow<Counts>
-    /// Retries set aside for calls under way.
+    /// The number of retries set aside for calls under way.
     private var reserved = 0
     public private(set) var statistics = Statistics()
 

@@ -1,22 +1,22 @@
-/// When a failed attempt is followed by another, and how long after. A plain value: no clock, no state.
+/// Decides when a failed attempt is followed by another, and how long after. A plain value without clock or state.
 public struct RetryPolicy: Sendable, Hashable {
-    /// Attempts in all, at least 1. Three is what gRPC's and AWS's clients make.
+    /// The number of attempts in all, at least 1. The default of three is what gRPC's and AWS's clients make.
     public var maxAttempts = 3
     public var backoff = Backoff()
 
     public init() {}
 
-    /// What is known about an attempt that failed.
+    /// The facts about an attempt that failed.
     public struct Failure: Sendable, Hashable {
-        /// How many attempts were made, 1 or more.
+        /// The number of attempts made, 1 or more.
         public var attempt: Int
-        /// Whether this failure can be cured by another attempt.
+        /// True when another attempt can cure this failure.
         public var allowsAttempt: Bool
-        /// What the provider asked for; never undercut.
+        /// The wait that the provider asked for, which is never undercut.
         public var retryAfter: Duration?
-        /// Until the deadline.
+        /// The time until the deadline.
         public var remaining: Duration
-        /// How long an attempt takes as a rule (`AdaptiveLimit.expectedLatency`); zero when not known.
+        /// The usual duration of an attempt (`AdaptiveLimit.expectedLatency`); zero when it is not known.
         public var expectedAttempt: Duration
 
         public init(
@@ -54,7 +54,7 @@ public struct RetryPolicy: Sendable, Hashable {
     ) -> Decision {
         guard failure.allowsAttempt else { return .giveUp(.notRetryable) }
         guard failure.attempt < maxAttempts else { return .giveUp(.attemptsSpent) }
-        // What the wait may take at most. An attempt that would begin at the deadline is never made.
+        // The longest possible wait. An attempt that would begin at the deadline is never made.
         let room = failure.remaining - max(failure.expectedAttempt, .milliseconds(1))
         let delay = backoff.delay(
             after: failure.attempt, floor: failure.retryAfter, longest: room, using: &random)

@@ -1,39 +1,40 @@
-/// Why a caller has no value of its own.
+/// The reason why a caller of shared calls has no value.
 public enum SharedCallError<Failure: Error & Sendable>: Error, Sendable {
-    /// What the call threw, and whether another caller's call threw it.
+    /// The call failed. The flag is true when the call was made for another caller.
     case failed(Failure, isShared: Bool)
     /// The caller's own deadline passed; the call goes on for the others.
     case timedOut
     case cancelled
 }
 
-/// Lets identical calls in flight share one. Nothing is kept beyond the flight: the providers' terms allow no cache.
+/// Lets identical calls that are under way at the same time share one. Nothing is kept beyond the call's end, because the
+/// providers' terms allow no cache.
 ///
-/// The call runs in a task of its own, so that it belongs to all who wait: one who is cancelled, or whose deadline
-/// passes, leaves without harm to the others, and the call is cancelled only when nobody waits any more. It is given the
-/// deadline of whoever came first. When it fails for lack of time, those who have more of it fly again, together:
-/// a call's deadline cannot be moved once it is under way, and one that always had the longest possible would sit in
-/// limiters that should refuse it.
+/// The call runs in a task of its own, so that it belongs to all callers that wait for it. A caller that is cancelled, or
+/// whose deadline passes, leaves without harm to the others, and the call is cancelled only when no caller waits any more.
+/// It has the deadline of the first caller. When it fails for lack of time, the callers that have more time make another
+/// call together. A call's deadline cannot be moved once it is under way, and a call that always had the longest possible
+/// one would wait in limiters that should refuse it.
 ///
-/// Not `Sendable`: belongs to one actor, on which calls run.
+/// Not `Sendable`: it belongs to one actor, on which the calls run.
 public final class SingleFlight<Key: Hashable & Sendable, Value: Sendable, Failure: Error & Sendable> {
     public struct Statistics: Sendable, Hashable {
-        /// Calls made.
+        /// The number of calls made.
         public var flights = 0
-        /// Callers that shared another's call.
+        /// The number of callers that shared another caller's call.
         public var joined = 0
-        /// Callers that flew again with more time of their own.
+        /// The number of callers that made another call, because they had more time than the one that failed.
         public var again = 0
-        /// Calls cancelled because nobody waited any more.
+        /// The number of calls cancelled because no caller waited any more.
         public var abandoned = 0
-        /// Calls under way now.
+        /// The number of calls under way now.
         public var underWay = 0
     }
 
     private final class Flight {
         let deadline: Deadline
         var task: Task<Void, Never>?
-        /// What it brought, once it has landed.
+        /// The call's result, once it has ended.
         var result: Result<Value, Failure>?
         var waiters: [Waiter] = []
         var waiting = 0
@@ -49,10 +50,10 @@ public final class SingleFlight<Key: Hashable & Sendable, Value: Sendable, Failu
     private var counters = Statistics()
 
     /// - Parameter isEnabled: `providers.<name>.singleFlight`; when off, each caller makes its own call in its own task.
-    /// - Parameter taskExecutor: preferred by the calls' tasks. Without one, the runtime takes each resumed call through its
-    ///   thread pool before it comes back to the actor.
-    /// - Parameter lacksTime: whether a failure might not have been with a later deadline: timed out, or refused by a
-    ///   limiter as too late.
+    /// - Parameter taskExecutor: the executor that the calls' tasks prefer. Without one, a resumed call goes through the
+    ///   runtime's thread pool before it comes back to the actor: see docs/concurrency.md, 1.
+    /// - Parameter lacksTime: returns true for a failure that a later deadline might have prevented, such as a timeout or a
+    ///   limiter's refusal.
     public init(
         isEnabled: Bool = true, timekeeper: any Timekeeper, taskExecutor: (any TaskExecutor)? = nil,
         lacksTime: @escaping (Failure) -> Bool
@@ -69,9 +70,9 @@ public final class SingleFlight<Key: Hashable & Sendable, Value: Sendable, Failu
         return statistics
     }
 
-    /// Makes the call, or waits for the one under way with the same key.
-    /// - Parameter call: ends by the deadline it is given; runs on the caller's actor.
-    /// - Returns: the value, and whether another caller's call brought it.
+    /// Makes a call, or waits for the one that is under way with the same key.
+    /// - Parameter call: makes the call on the caller's actor, and ends by the deadline that it is given.
+    /// - Returns: the value, and true when the call was made for another caller.
     public func run(
         _ key: Key, before deadline: Deadline, isolation: isolated (any Actor)? = #isolation,
         _ call: @escaping (Deadline) async throws(Failure) -> Value

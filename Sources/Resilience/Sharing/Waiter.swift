@@ -1,14 +1,14 @@
 internal import Synchronization
 
-/// One suspended task. Whoever comes first decides how it goes on: the owner's verdict or the task's cancellation.
-/// Safe to settle from any thread, for a cancellation may come from any; the lock is taken only by tasks that wait.
+/// One suspended task. It goes on with the owner's verdict or with its cancellation, whichever comes first.
 ///
-/// Not generic over its verdicts: the runtime would look for its types in each request.
+/// It may be settled from any thread, because a cancellation may come from any. Only tasks that wait take the lock. The type
+/// is not generic over its verdicts, because the runtime would look its metadata up for each request.
 final class Waiter: Sendable {
     enum Verdict: Sendable {
-        /// What it waited for is there.
+        /// The task has what it waited for.
         case served
-        /// It would come too late, or has not come in time; `retryAfter` says when it may, where that is known.
+        /// The task's turn would come too late, or has not come in time. `retryAfter` is the time until one may, if known.
         case tooLate(retryAfter: Duration? = nil)
         case cancelled
     }
@@ -23,7 +23,7 @@ final class Waiter: Sendable {
     /// Suspends the calling task until there is a verdict. Called once.
     func verdict(isolation: isolated (any Actor)? = #isolation) async -> Verdict {
         await withTaskCancellationHandler {
-            // Named, or the closure would belong to no actor, and come to its turn by way of the executor's queue.
+            // see docs/concurrency.md, 3
             _ = isolation
             return await withCheckedContinuation { continuation in
                 let early: Verdict? = state.withLock { state in
@@ -39,7 +39,7 @@ final class Waiter: Sendable {
     }
 
     /// Lets the task go on.
-    /// - Returns: `false` when it has its verdict already: what was meant for it goes to the next.
+    /// - Returns: `false` when the task has its verdict already, so that the next one should have what was meant for it.
     @discardableResult
     func settle(_ verdict: Verdict) -> Bool {
         let (isFirst, continuation) = state.withLock { state in

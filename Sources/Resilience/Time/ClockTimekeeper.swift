@@ -1,10 +1,10 @@
-/// Keeps time for what an actor owns, by any clock: a task sleeps and then enters the actor. Costs a task per call; on
-/// an event loop the loop's own timers do the same for less.
+/// Keeps time for types that an actor owns, by any clock: a task sleeps and then enters the actor. Each call costs a task;
+/// on an event loop the loop's own timers do the same for less.
 public struct ClockTimekeeper: Timekeeper, Sendable {
     private let clock: any MonotonicClock
     private weak let owner: (any Actor)?
 
-    /// - Parameter owner: whoever owns the types that use this; not kept alive by it.
+    /// - Parameter owner: the actor that owns the types that use this timekeeper. It is not kept alive.
     public init(clock: any MonotonicClock, owner: any Actor) {
         self.clock = clock
         self.owner = owner

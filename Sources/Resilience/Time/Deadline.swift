@@ -5,7 +5,7 @@ public struct Deadline: Sendable, Hashable, Comparable {
 
     public init(_ instant: ContinuousClock.Instant) { self.instant = instant }
 
-    /// What is left; zero or negative once it has passed.
+    /// Returns the time that is left; zero or negative once the deadline has passed.
     public func remaining(at now: ContinuousClock.Instant) -> Duration { now.duration(to: instant) }
 
     public func hasPassed(at now: ContinuousClock.Instant) -> Bool { now >= instant }

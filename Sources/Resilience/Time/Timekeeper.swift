@@ -1,6 +1,6 @@
-/// The time, and a call at a later one: what a type that makes tasks wait needs of its surroundings.
+/// Tells the time, and calls back at a later one: what a type that makes tasks wait needs of its surroundings.
 ///
-/// Calls arrive in the isolation of whoever owns the waiting type: on a worker's event loop it is a timer of that loop,
+/// Calls arrive in the isolation of the actor that owns the waiting type: on a worker's event loop it is a timer of that loop,
 /// on any other actor a `ClockTimekeeper`, in a simulation virtual time.
 public protocol Timekeeper {
     var now: ContinuousClock.Instant { get }
