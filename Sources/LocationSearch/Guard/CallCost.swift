@@ -2,7 +2,7 @@
 struct CallCost: Sendable {
     /// The number of HTTP calls made for the request.
     var attempts = 0
-    /// Those of them that were given up before the deadline, which count as wasted already.
+    /// The number of those calls that were given up before the deadline, which count as wasted already.
     var givenUp = 0
     /// The time spent waiting for providers.
     var upstream: Duration = .zero

@@ -5,9 +5,9 @@
 final class Inquiry: Sendable, Hashable {
     let service: any PlaceService
     let request: SearchRequest
-    /// Whether another provider can be asked when this one fails.
+    /// True when another provider can be asked when this one fails.
     let hasAlternative: Bool
-    /// Told of the first call that is made for this request.
+    /// The note that takes down the first call made for this request.
     let note: CallNote?
 
     init(_ service: any PlaceService, request: SearchRequest, hasAlternative: Bool, note: CallNote?) {

@@ -1,6 +1,6 @@
-/// What became of one request; each request has exactly one.
+/// The outcome of one request. Each request has exactly one.
 public struct SearchOutcome: Sendable, Hashable {
-    /// What a success shows.
+    /// The content of a success.
     public struct Result: Sendable, Hashable {
         public var places: Places
         public var photoURL: String?
@@ -23,11 +23,11 @@ public struct SearchOutcome: Sendable, Hashable {
         }
     }
 
-    /// What was really searched.
+    /// The search as the provider really ran it.
     public struct Search: Sendable, Hashable {
         public var category: String
         public var location: Coordinate
-        /// Metres, after the provider's rounding.
+        /// The radius in metres, after the provider's rounding.
         public var radiusMeters: Double
 
         public init(category: String, location: Coordinate, radiusMeters: Double) {
@@ -39,15 +39,15 @@ public struct SearchOutcome: Sendable, Hashable {
 
     public var requestID: String
     public var operation: SearchOperation
-    /// Who answered or failed; `nil` when nobody was asked.
+    /// The provider that answered or failed; `nil` when none was asked.
     public var provider: ProviderID?
     /// Every provider that was asked, in order; more than one after a fallback.
     public var triedProviders: [ProviderID]
     public var sessionID: String?
     public var result: Swift.Result<Result, SearchError>
-    /// Time spent waiting for providers, all attempts together.
+    /// The time spent waiting for providers, all attempts together.
     public var upstream: Duration
-    /// Calls made for this request; 0 when nobody was asked, or when another request's call was shared.
+    /// The number of calls made for this request; 0 when no provider was asked, or when another request's call was shared.
     public var attempts: Int
 
     public init(

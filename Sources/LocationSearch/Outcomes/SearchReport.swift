@@ -1,4 +1,4 @@
-/// How the asking went: the answer or the failure, from whom, and at what cost.
+/// The result of asking providers for one request: the answer or the failure, the provider that gave it, and the cost.
 public struct SearchReport: Sendable, Hashable {
     public var result: Result<ProviderAnswer, SearchError>
     public var provider: ProviderID?

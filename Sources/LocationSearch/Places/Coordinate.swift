@@ -6,9 +6,9 @@
 
 /// A position on WGS 84, in decimal degrees.
 public struct Coordinate: Sendable, Hashable {
-    /// -90...90, finite.
+    /// The latitude, finite, -90...90.
     public var latitude: Double
-    /// -180...180, finite.
+    /// The longitude, finite, -180...180.
     public var longitude: Double
 
     public init(latitude: Double, longitude: Double) {
@@ -16,10 +16,10 @@ public struct Coordinate: Sendable, Hashable {
         self.longitude = longitude
     }
 
-    /// Whether both are finite and in range; a provider's coordinates are checked with this before they are used.
+    /// True when both are finite and in range. A provider's coordinates are checked with this before they are used.
     public var isValid: Bool { abs(latitude) <= 90 && abs(longitude) <= 180 }
 
-    /// Metres along the great circle (haversine; IUGG mean earth radius 6,371,008.8 m).
+    /// Returns the distance in metres along the great circle (haversine; IUGG mean earth radius 6,371,008.8 m).
     public func distance(to other: Coordinate) -> Double {
         let (a, b) = (latitude * .pi / 180, other.latitude * .pi / 180)
         let (sinA, sinB) = (sin((b - a) / 2), sin((other.longitude - longitude) * .pi / 360))

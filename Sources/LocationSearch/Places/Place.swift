@@ -4,21 +4,21 @@ public struct Place: Sendable, Hashable {
     public var id: String
     public var provider: ProviderID
     public var name: String
-    /// What kind of place, in the provider's words (`居酒屋`, `restaurant`).
+    /// The kind of place, in the provider's words (`居酒屋`, `restaurant`).
     public var category: String?
     /// All types the provider gives, most telling first.
     public var types: [String]
-    /// `nil` for a business without a place of its own.
+    /// The position; `nil` for a business without a place of its own.
     public var location: Coordinate?
-    /// Metres from the search's position; the presenter fills it in.
+    /// The distance from the search's position in metres, which the presenter fills in.
     public var distanceMeters: Double?
     public var address: String?
     public var imageURL: String?
     public var url: String?
-    /// 1...5.
+    /// The mean rating, 1...5.
     public var rating: Double?
     public var ratingCount: Int?
-    /// 0 (free)...4.
+    /// The price level, 0 (free)...4.
     public var priceLevel: Int?
     public var openNow: Bool?
 

@@ -1,13 +1,13 @@
-/// The places of one answer, in the order they came.
+/// The places of one answer, in the order in which they came.
 ///
-/// Kept in three pieces of memory, however many there are: rows of one size, their texts end to end, their types. A
-/// place of its own has up to a dozen strings, each to be made and freed. Who wants a `Place` gets it made when asking
-/// for one; who writes many takes rows and bytes (`utf8`).
+/// They are kept in three pieces of memory, however many there are: rows of one size, the rows' texts end to end, and their
+/// types. A `Place` has up to a dozen strings, each of which would have to be allocated and freed; it is made only when asked
+/// for. Code that writes many places reads rows and bytes (`utf8`) instead.
 public struct Places: Sendable {
-    /// Where a text stands among those of its list. Of no meaning to another list.
+    /// The position of a text among those of its list. It means nothing to another list.
     public struct Text: Sendable {
         fileprivate var start: UInt32 = 0
-        /// Bytes.
+        /// The length in bytes.
         fileprivate var count: UInt32 = 0
 
         /// The empty text.
@@ -21,7 +21,7 @@ public struct Places: Sendable {
 
         fileprivate var range: Range<Int> { Int(start)..<Int(start) + Int(count) }
 
-        /// What is left behind the first so many bytes, which end a character.
+        /// Returns the rest of the text behind a number of bytes, which must end a character.
         public func dropFirst(_ bytes: Int) -> Text {
             let dropped = Swift.min(UInt32(bytes), count)
             var rest = self
@@ -31,7 +31,7 @@ public struct Places: Sendable {
         }
     }
 
-    /// A place's types: neighbours in their list.
+    /// The types of one place, which stand side by side in their list.
     public struct Types: Sendable {
         fileprivate var start: UInt32 = 0
         fileprivate var count: UInt32 = 0
@@ -41,7 +41,7 @@ public struct Places: Sendable {
         fileprivate var range: Range<Int> { Int(start)..<Int(start) + Int(count) }
     }
 
-    /// A place, its texts where they stand in the list. The members are `Place`'s.
+    /// A place whose texts stand in the list. The members are those of `Place`.
     public struct Row: Sendable {
         public var id = Text()
         public var provider: ProviderID
@@ -73,14 +73,14 @@ public struct Places: Sendable {
 
     // MARK: Filling
 
-    /// Makes room at once for what is likely to come.
+    /// Reserves memory for the places that are likely to come.
     public mutating func reserve(places: Int, textBytes: Int) {
         rows.reserveCapacity(places)
         types.reserveCapacity(2 * places)
         texts.reserveCapacity(textBytes)
     }
 
-    /// - Parameter write: appends valid UTF-8, and takes nothing away. What it appended before an error is dropped.
+    /// - Parameter write: appends valid UTF-8 and removes nothing. Bytes that it appended before an error are dropped.
     @inlinable
     public mutating func add<E: Error>(_ write: (inout [UInt8]) throws(E) -> Void) throws(E) -> Text {
         let start = texts.count
@@ -95,7 +95,7 @@ public struct Places: Sendable {
 
     public mutating func add(_ text: String) -> Text { add { $0.append(contentsOf: text.utf8) } }
 
-    /// - Parameter place: whose row is the next to be appended; all its types come in one go.
+    /// - Parameter place: the place whose row is appended next. All its types must be added in one go.
     public mutating func add(_ type: Text, to place: inout Row) {
         if place.types.count == 0 { place.types.start = UInt32(types.count) }
         types.append(type)
@@ -103,7 +103,7 @@ public struct Places: Sendable {
         assert(place.types.range.upperBound == types.count)
     }
 
-    /// - Parameter place: whose texts and types were added to this list.
+    /// - Parameter place: a row whose texts and types were added to this list.
     public mutating func append(_ place: Row) { rows.append(place) }
 
     public mutating func append(_ place: Place) {
@@ -126,14 +126,14 @@ public struct Places: Sendable {
 
     // MARK: Changing
 
-    /// Leaves out all behind the first so many.
+    /// Keeps the first places and drops the others.
     public mutating func keepFirst(_ limit: Int) {
         if rows.count > limit { rows.removeLast(rows.count - Swift.max(limit, 0)) }
     }
 
     public mutating func removeAll(where isOut: (Row) -> Bool) { rows.removeAll(where: isOut) }
 
-    /// Fills in how far from `centre` each place is that has a location.
+    /// Fills in the distance from `centre` for each place that has a location.
     public mutating func measureDistances(from centre: Coordinate) {
         for index in rows.indices {
             if let location = rows[index].location { rows[index].distanceMeters = centre.distance(to: location) }
@@ -142,11 +142,11 @@ public struct Places: Sendable {
 
     // MARK: Reading
 
-    /// A text's bytes, valid UTF-8.
+    /// Returns a text's bytes, which are valid UTF-8.
     @_lifetime(borrow self)
     public func utf8(_ text: Text) -> Span<UInt8> { texts.span.extracting(text.range) }
 
-    /// The bytes of all texts, those too that belong to no place any more.
+    /// The bytes of all texts, among them those of places that were dropped.
     public var allTexts: Span<UInt8> {
         @_lifetime(borrow self)
         get { texts.span }
@@ -154,7 +154,7 @@ public struct Places: Sendable {
 
     public func areEqual(_ first: Text, _ second: Text) -> Bool {
         guard first.count == second.count else { return false }
-        // From the end: where ids differ, they nearly always differ there.
+        // Compared from the end, where ids nearly always differ first.
         var (index, other) = (first.range.upperBound, second.range.upperBound)
         while index > first.range.lowerBound {
             (index, other) = (index - 1, other - 1)
@@ -163,15 +163,16 @@ public struct Places: Sendable {
         return true
     }
 
-    /// 0...63, made of the last bytes: texts that are equal have equal ones, and ids of one answer mostly different ones.
+    /// Returns a number in 0...63 that is made of the last bytes. Equal texts have equal numbers, and the ids of one answer
+    /// mostly have different ones.
     public func fingerprint(of text: Text) -> Int {
         Int(texts[text.range].suffix(4).reduce(0 as UInt8) { $0 &* 31 &+ $1 } & 63)
     }
 
-    /// - Parameter prefix: ASCII.
+    /// - Parameter prefix: ASCII text.
     public func hasPrefix(_ text: Text, _ prefix: String) -> Bool { texts[text.range].starts(with: prefix.utf8) }
 
-    /// - Parameter suffix: ASCII.
+    /// - Parameter suffix: ASCII text.
     public func hasSuffix(_ text: Text, _ suffix: String) -> Bool {
         var index = text.range.upperBound - suffix.utf8.count
         guard index >= text.range.lowerBound else { return false }
@@ -205,7 +206,7 @@ extension Places: RandomAccessCollection {
     }
 }
 
-/// By what the places say, however they are kept.
+/// Lists are equal when their places are, however they are kept.
 extension Places: Hashable {
     public static func == (left: Places, right: Places) -> Bool { left.elementsEqual(right) }
 

@@ -3,7 +3,7 @@ public struct ProviderAnswer: Sendable, Hashable {
     public var places: Places
     /// An https URL that needs no key. Short-lived.
     public var photoURL: String?
-    /// How many the provider has in all, where it says so.
+    /// The number of places that the provider has in all, where it says so.
     public var totalAvailable: Int?
     /// The provider's own token for the next page, which outcomes carry inside of a token of ours; `nil` on the last page.
     public var nextPageToken: String?
@@ -11,7 +11,7 @@ public struct ProviderAnswer: Sendable, Hashable {
     public var attributions: [String]
     /// Metres. The radius the provider really searched, when it differs from the request's.
     public var radiusMeters: Double?
-    /// Entries of the provider's list that could not be read and were left out.
+    /// The number of entries of the provider's list that could not be read and were left out.
     public var unreadablePlaces: Int
 
     public init(

@@ -16,7 +16,7 @@ public struct ProviderPolicy: Sendable, Hashable {
     /// `attemptTimeout`: how much of a request's time one call may spend.
     public var attemptTimeout = AttemptTimer.Rule.adaptive
     public var budget = RetryBudget.Configuration()
-    /// Of the API key; `nil`: none is known.
+    /// The API key's limit; `nil` where none is known.
     public var rateLimit: RateLimit?
     public var share = FleetShare.shared
     public var breaker = CircuitBreaker.Configuration()
@@ -30,26 +30,26 @@ public struct ProviderPolicy: Sendable, Hashable {
     }
 }
 
-/// How a provider fares on one loop, for `/status` and metrics. Counters only grow.
+/// The state of a provider on one loop, for `/status` and metrics. Counters only grow.
 public struct ProviderStatus: Sendable, Hashable {
     public var provider: ProviderID
     public var breaker: CircuitBreaker.State
     /// Why the breaker opened; `nil` while it is closed.
     public var breakerReason: CircuitBreaker.Reason?
-    /// Until it asks the provider again; `nil` unless it is open.
+    /// The time until the breaker lets a call through again; `nil` unless it is open.
     public var openFor: Duration?
     public var breakerCounts: CircuitBreaker.Statistics
     /// Calls per second that this loop may make at present; `nil`: no limit.
     public var allowedPerSecond: Double?
-    /// Until the provider lets itself be called again (`Retry-After`); `nil`: it does.
+    /// The time until the provider may be called again as it asked for (`Retry-After`); `nil` when it may be called now.
     public var closedFor: Duration?
     public var rateLimiter: RateLimiter.Statistics
     public var concurrency: AdaptiveLimit.Statistics
     public var retries: RetryBudget.Statistics
-    /// Attempts made, each of which may cost money.
+    /// The number of attempts made, each of which may cost money.
     public var calls: Int
-    /// Requests that were served by another's call.
+    /// The number of requests that were served by another request's call.
     public var shared: Int
-    /// Requests that wait for an open breaker now: `whenOpen=hold`.
+    /// The number of requests that wait for an open breaker now: `whenOpen=hold`.
     public var held: Int
 }
