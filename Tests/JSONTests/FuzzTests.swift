@@ -11,7 +11,7 @@ struct FuzzTests {
         ProcessInfo.processInfo.environment["LOCSEARCH_FUZZ_INPUTS"].flatMap { Int($0) } ?? 20_000
 
     /// Damage in one document of two, up to three bytes of it: most of it shows at one place, far from the ends.
-    @Test func agreesWithFoundationAboutWhatIsJSON() {
+    @Test func readerAgreesWithFoundationAboutWhatIsJSON() {
         var documents = RandomDocuments(seed: 1)
         var (accepted, refused) = (0, 0)
         for number in 0..<Self.inputs {
@@ -44,7 +44,7 @@ struct FuzzTests {
     }
 
     /// Skipping, pulling and looking for members find the same fault at the same place, or none.
-    @Test func allWaysOfReadingAgree() {
+    @Test func everyWayOfReadingGivesTheSameResult() {
         var documents = RandomDocuments(seed: 2)
         for _ in 0..<Self.inputs {
             var text = documents.document()
@@ -83,7 +83,7 @@ struct FuzzTests {
     }
 
     /// Bytes of any kind, in rooms that end where they end.
-    @Test func anyBytesEndInAnErrorOrAValue() {
+    @Test func readingAnyBytesEndsInAnErrorOrAValue() {
         var random = SplitMix64(state: 3)
         let grammar = Array(#"{}[]:,"\ntu0123456789eE+-. "#.utf8)
         for _ in 0..<Self.inputs {

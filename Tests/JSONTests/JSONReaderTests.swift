@@ -49,7 +49,7 @@ struct JSONReaderTests {
         #expect(error(text) == JSONError(kind, at: offset))
     }
 
-    @Test func depthIsBounded() {
+    @Test func readerRefusesContainersBeyondItsDepth() {
         let deep = Array(String(repeating: "[", count: 65).utf8)
         #expect(error(deep) == JSONError(.tooDeep, at: 64))
         #expect(error(Array("[[[]]]".utf8), depth: 3) == nil)
@@ -78,7 +78,7 @@ struct JSONReaderTests {
 
     /// Wherever an input ends, nothing behind its end is looked at: each beginning of a document lies in a room of its
     /// own size.
-    @Test func everyBeginningEndsTooSoon() {
+    @Test func everyProperBeginningOfAValueIsRefused() {
         let text = Array(#" {"key":[1.5e-3,"\u3042\"xyz",{"longer key of it":true,"a":null}],"b":"12345678"} "#.utf8)
         for length in 0..<text.count - 2 {
             #expect(error(Array(text[..<length])) == JSONError(.unexpectedEnd, at: length), "\(length)")
@@ -89,7 +89,7 @@ struct JSONReaderTests {
     /// Texts are looked for in blocks of 64 bytes: each must end where it ends wherever in a block it begins, however
     /// many it goes on for, and the next one must be found from there; whatever stops it must be seen at its place.
     @Test(arguments: 0..<66)
-    func textsEndWhereTheyEnd(before: Int) {
+    func readerFindsTheEndOfATextWhereverItIsInABlock(before: Int) {
         func bytes(_ text: String) -> [UInt8] { Array(text.utf8) }
         for length in 0..<150 {
             let head = bytes(String(repeating: " ", count: before) + #"["k",""#) + Array(repeating: 0xA9, count: length)
@@ -143,14 +143,14 @@ struct JSONReaderTests {
     }
 
     @Test(arguments: [#""\ud800""#, #""\ud800x""#, #""\ud800\u0041""#, #""\udc00""#])
-    func halfACharacterIsTheTextsFault(text: String) {
+    func halfOfASurrogatePairIsAFaultOfItsText(text: String) {
         #expect { try string(Array(text.utf8)) } throws: { ($0 as? JSONError)?.kind == .loneSurrogate }
     }
 
     /// Which bytes are text is decided twice, by us where texts are appended: both must say the same of all sequences
     /// of two bytes and of what can follow them, however much ASCII stands before.
     @Test(arguments: [0, 17])
-    func appendedTextsAreThoseThatAreStrings(before: Int) throws {
+    func appendedTextIsTheStringOrNothing(before: Int) throws {
         let ends: [[UInt8]] = [
             [], [0x41], [0x80], [0x80, 0x80], [0xBF, 0xBF], [0x80, 0xC0], [0xE3, 0x81, 0x82, 0xE3],
         ]
@@ -180,7 +180,7 @@ struct JSONReaderTests {
         return target.count > 1 ? Array(target.dropFirst()) : nil
     }
 
-    @Test func invalidUTF8IsTheTextsFaultAndReadingGoesOn() throws {
+    @Test func readingGoesOnBehindATextWithInvalidUTF8() throws {
         let text: [UInt8] = Array(#"["a"#.utf8) + [0xFF, 0xC3] + Array(#"",7]"#.utf8)
         var reader = JSONReader(text.span)
         #expect(try reader.enterArray())
@@ -233,7 +233,7 @@ struct JSONReaderTests {
     }
     private static let members = JSONMembers<Member>()
 
-    @Test func wantedMembersAreFoundAmongOthers() throws {
+    @Test func readerFindsTheWantedMembersAmongOthers() throws {
         let text = Array(
             #"{"zz":[{"id":1}],"id":"1","na":2,"name":"n","a_name_longer_than_8":8,"a_name_longer_than_9":9,"a_name_longer_than_7":7,"a_name_lONGEr_than_8":0,"x":1,"\u0069d":"2","y":{}}"#
                 .utf8)
@@ -251,7 +251,7 @@ struct JSONReaderTests {
     /// A key and a string are skipped in one step, where they stand close together; what is there with blanks, or with
     /// another value, is skipped all the same.
     @Test(arguments: 0..<66)
-    func membersAreSkippedWhereverTheyStand(before: Int) throws {
+    func readerSkipsUnwantedMembersWhereverTheyAreInABlock(before: Int) throws {
         func bytes(_ text: String) -> [UInt8] { Array(text.utf8) }
         for length in stride(from: 0, to: 140, by: 5) {
             let long = String(repeating: "x", count: length)
@@ -278,7 +278,7 @@ struct JSONReaderTests {
         }
     }
 
-    @Test func keysAreComparedWhereTheyStand() throws {
+    @Test func keysAreComparedWithoutMakingStrings() throws {
         let text = Array(#"{"id":1,"identifier_of_it":2,"i\u0064":3,"":4}"#.utf8)
         var reader = JSONReader(text.span)
         #expect(try reader.enterObject())

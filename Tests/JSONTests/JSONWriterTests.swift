@@ -9,7 +9,7 @@ struct JSONWriterTests {
         return String(decoding: writer.finish(), as: UTF8.self)
     }
 
-    @Test func commasComeByThemselves() {
+    @Test func writerPutsTheCommas() {
         let json = text { writer in
             writer.beginObject()
             writer.member("a", 1)
@@ -33,7 +33,7 @@ struct JSONWriterTests {
     }
 
     /// Wherever it stands in whatever is copied at once.
-    @Test func whatNeedsAnEscapeHasOneAtEachPlace() throws {
+    @Test func writerEscapesACharacterAtEveryPlaceOfAText() throws {
         for length in 1...40 {
             for place in 0..<length {
                 for byte in Array(0..<0x24) + [0x5B, 0x5C, 0x5D, 0x7F] as [UInt8] {
@@ -51,7 +51,7 @@ struct JSONWriterTests {
         }
     }
 
-    @Test func whatIsNilIsLeftOut() {
+    @Test func writerLeavesOutMembersThatAreNil() {
         let json = text { writer in
             writer.beginObject()
             writer.member("a", nil as String?)
@@ -66,7 +66,7 @@ struct JSONWriterTests {
         #expect(json == #"{"g":0}"#)
     }
 
-    @Test func everyCharacterIsEscapedWhereItMustBeInEveryPlace() throws {
+    @Test func writerEscapesExactlyTheCharactersThatMustBe() throws {
         let scalars = (0...0xFF).compactMap { Unicode.Scalar($0 as Int) } + ["あ", "🍜", "\u{2028}", "\u{FFFF}"]
         for scalar in scalars {
             for length in 0..<18 {
@@ -94,11 +94,11 @@ struct JSONWriterTests {
         (.infinity, "null"), (-.infinity, "null"),
     ]
     @Test(arguments: numbers)
-    func numbersAreShort(number: (value: Double, text: String)) {
+    func writerGivesANumberItsShortestText(number: (value: Double, text: String)) {
         #expect(text { $0.value(number.value) } == number.text)
     }
 
-    @Test func numbersComeBackAndAreAsShortAsCanBe() {
+    @Test func numbersReadBackTheSameAndAreNoLongerThanNeeded() {
         var random = SystemRandomNumberGenerator()
         var wrong: [Double] = []
         for round in 0..<20_000 {
@@ -117,11 +117,11 @@ struct JSONWriterTests {
     }
 
     @Test(arguments: [0, 9, 10, 99, 100, -1, -10, .max, .min, 1_000_000_000_000_000_000, 999_999_999_999_999_999])
-    func integersAreExact(number: Int) {
+    func writerKeepsEveryDigitOfAnInteger(number: Int) {
         #expect(text { $0.value(number) } == String(number))
     }
 
-    @Test func oneTextLeavesNothingInTheNext() {
+    @Test func writerBeginsEmptyAfterReset() {
         var writer = JSONWriter(capacity: 1)
         for round in 1...40 {
             let long = String(repeating: "日本\"", count: round * 50)

@@ -10,12 +10,12 @@ struct ConnectionTests {
     }
     private static let search = "/hotpepper/gourmet/v1/?key=k&format=json&\(Simulator.spot)"
 
-    @Test func pipelinedRequestsAreAnsweredInTheirOrder() async throws {
+    @Test func simulatorAnswersPipelinedRequestsInTheirOrder() async throws {
         try await Simulator.run { simulator in
             let port = simulator.port
             let counts = try await blocking { () -> [Int] in
                 let client = try RawClient(port: port)
-                // The slow first one must not be overtaken; far more than are taken in at once.
+                // The slow first request must not be overtaken, though far more follow than are read ahead.
                 client.send(Self.line("\(Self.search)&count=1&keyword=fault:delay=100"))
                 client.send((1..<200).map { Self.line("\(Self.search)&count=\($0 % 10 + 1)") }.joined())
                 return (0..<200).map { _ in client.answer().shops.count }
@@ -24,7 +24,7 @@ struct ConnectionTests {
         }
     }
 
-    @Test func connectionsLiveAsLongAsTheClientSays() async throws {
+    @Test func connectionStaysOpenAsLongAsTheClientSays() async throws {
         try await Simulator.run { simulator in
             let port = simulator.port
             let (answers, ends) = try await blocking { () -> ([Answer], [RawClient.Piece]) in
@@ -44,7 +44,7 @@ struct ConnectionTests {
         }
     }
 
-    @Test func oversizedRequestsAreRefused() async throws {
+    @Test func simulatorRefusesABodyAndAURIThatAreTooLarge() async throws {
         try await Simulator.run({ $0.maxRequestBytes = 10_000 }) { simulator async throws in
             let body = "{\"textQuery\":\"" + String(repeating: "x", count: 20_000) + "\"}"
             #expect(try await simulator.new("searchText", body).status == 413)
@@ -53,7 +53,7 @@ struct ConnectionTests {
         }
     }
 
-    @Test func expectContinueIsAnswered() async throws {
+    @Test func simulatorAnswers100WhenAClientExpectsIt() async throws {
         try await Simulator.run { simulator in
             let port = simulator.port
             let statuses = try await blocking { () -> [Int] in
@@ -71,14 +71,14 @@ struct ConnectionTests {
     }
 
     @Test(arguments: ["HEAD", "DELETE", "POST", "OPTIONS"])
-    func otherMethodsAreRefused(method: String) async throws {
+    func simulatorRefusesOtherMethodsThanGet(method: String) async throws {
         try await Simulator.run { simulator in
             let answer = try await simulator.call(method, Self.search, [:], body: nil)
             #expect(answer.status == 405 && answer.ending == .complete)
         }
     }
 
-    @Test func gzipIsForThoseWhoAcceptIt() async throws {
+    @Test func simulatorSendsGzipOnlyToClientsThatAcceptIt() async throws {
         try await Simulator.run({ $0.gzip = true }) { simulator in
             let plain = try await simulator.get(Self.search)
             #expect(plain.headers["content-encoding"] == nil)
@@ -93,8 +93,8 @@ struct ConnectionTests {
         }
     }
 
-    /// Whatever comes, it is answered or closed, and the next one is served.
-    @Test func hostileBytesHarmNobody() async throws {
+    /// A connection with random bytes is answered or closed, and the next one is served.
+    @Test func simulatorServesTheNextClientAfterRandomBytes() async throws {
         try await Simulator.run { simulator in
             let port = simulator.port
             try await blocking {
@@ -115,8 +115,8 @@ struct ConnectionTests {
         }
     }
 
-    /// Well-formed HTTP with values that nobody would send.
-    @Test func hostileValuesHarmNobody() async throws {
+    /// The requests are well-formed HTTP with values that no client would send.
+    @Test func simulatorAnswersEveryRequestWithUnlikelyParameters() async throws {
         try await Simulator.run { simulator in
             let port = simulator.port
             let fault = try await blocking { () -> String? in
@@ -156,7 +156,7 @@ struct ConnectionTests {
         }
     }
 
-    @Test func hostileBodiesHarmNobody() async throws {
+    @Test func simulatorAnswers200Or400ToEveryDamagedBody() async throws {
         try await Simulator.run { simulator in
             let port = simulator.port
             let fault = try await blocking { () -> String? in
@@ -192,7 +192,7 @@ struct ConnectionTests {
         }
     }
 
-    @Test func shutdownClosesWhatIsOpen() async throws {
+    @Test func shutdownClosesOpenConnections() async throws {
         let server = try SimulatorServer(SimulatorConfiguration())
         let url = try await server.start()
         #expect(url == server.baseURL)

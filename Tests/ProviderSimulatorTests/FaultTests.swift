@@ -8,7 +8,7 @@ struct FaultTests {
     static let providers = Simulator.Provider.allCases
 
     @Test(arguments: providers, [301, 302, 400, 404, 408, 413, 429, 500, 502, 503, 504])
-    func anyHTTPStatusComesFromEveryProvider(provider: Simulator.Provider, status: Int) async throws {
+    func everyProviderAnswersTheHTTPStatusThatIsAskedFor(provider: Simulator.Provider, status: Int) async throws {
         try await Simulator.run { simulator in
             let answer = try await simulator.search(provider, "fault:\(status)")
             #expect(answer.status == status && answer.text.contains("<html"))
@@ -17,7 +17,7 @@ struct FaultTests {
         }
     }
 
-    @Test func retryAfterIsSecondsOrADate() async throws {
+    @Test func retryAfterIsInSecondsOrADateAsTheFaultSays() async throws {
         try await Simulator.run { simulator in
             #expect(try await simulator.search(.legacy, "fault:503=7").headers["retry-after"] == "7")
             let start = Date()
@@ -27,12 +27,13 @@ struct FaultTests {
             format.timeZone = TimeZone(identifier: "GMT")
             format.dateFormat = "EEE, dd MMM yyyy HH:mm:ss 'GMT'"
             let date = try #require(format.date(from: text))
-            // Whole seconds, of a clock that may be a tick behind.
+            // The date has whole seconds, of a clock that may be a tick behind.
             #expect(date >= start + 58 && date <= Date() + 61)
         }
     }
 
-    /// Spelling, Hot Pepper's code (0: HTTP 429), legacy's status, New's HTTP code, status and reason.
+    /// For each spelling: Hot Pepper's code (0 for HTTP 429), the older Google API's status, and the HTTP code, status and reason
+    /// of Google Places (New).
     static let errors: [(String, Int, String, Int, String, String?)] = [
         ("1000", 1000, "UNKNOWN_ERROR", 500, "INTERNAL", nil),
         ("2000", 2000, "REQUEST_DENIED", 400, "INVALID_ARGUMENT", "API_KEY_INVALID"),
@@ -55,7 +56,7 @@ struct FaultTests {
         ("unknown_status", 9999, "SOMETHING_NEW", 418, "SOMETHING_NEW", nil),
     ]
     @Test(arguments: errors)
-    func everyProviderErrorHasItsShape(
+    func everyProviderReportsAnErrorInItsOwnShape(
         spelling: String, hotpepper: Int, legacy: String, code: Int, status: String, reason: String?
     ) async throws {
         try await Simulator.run { simulator in
@@ -73,7 +74,7 @@ struct FaultTests {
         }
     }
 
-    @Test func limitsTellTheirSpanAndWhenToComeBack() async throws {
+    @Test func rateLimitErrorsNameTheirSpanAndTheTimeToWait() async throws {
         try await Simulator.run { simulator in
             let daily = try await simulator.search(.legacy, "fault:PerDay")
             #expect((daily.object["error_message"] as? String)?.contains("exceeded your daily request quota") == true)
@@ -106,7 +107,7 @@ struct FaultTests {
     }
 
     @Test(arguments: providers)
-    func connectionsEndAsTheFaultSays(provider: Simulator.Provider) async throws {
+    func connectionEndsAsTheFaultSays(provider: Simulator.Provider) async throws {
         try await Simulator.run { simulator in
             let reset = try await simulator.search(provider, "fault:reset")
             #expect(reset.ending == .reset && reset.status == 0)
@@ -125,7 +126,7 @@ struct FaultTests {
 
     /// The client's wish to close the connection does not turn a reset into an orderly end.
     @Test(arguments: providers)
-    func resetsAreResetsOnConnectionsThatCloseToo(provider: Simulator.Provider) async throws {
+    func connectionThatWouldCloseIsResetWhenTheFaultIsAReset(provider: Simulator.Provider) async throws {
         try await Simulator.run { simulator in
             let closing = ["Connection": "close"]
             #expect(try await simulator.search(provider, "fault:reset", closing).ending == .reset)
@@ -135,7 +136,7 @@ struct FaultTests {
     }
 
     @Test(arguments: providers)
-    func silenceLastsUntilTheClientGoes(provider: Simulator.Provider) async throws {
+    func simulatorStaysSilentUntilTheClientGoesAway(provider: Simulator.Provider) async throws {
         try await Simulator.run { simulator in
             let hang = try await simulator.search(provider, "fault:hang", patience: 0.3)
             #expect(hang.ending == .silent && hang.status == 0)
@@ -149,7 +150,7 @@ struct FaultTests {
     }
 
     @Test(arguments: providers)
-    func delayAndDripTakeTheirTime(provider: Simulator.Provider) async throws {
+    func delayedAndDrippingAnswersTakeTheTimeThatIsAskedFor(provider: Simulator.Provider) async throws {
         try await Simulator.run { simulator in
             let late = try await simulator.search(provider, "fault:delay=250")
             #expect(late.status == 200 && late.seconds >= 0.24)
@@ -160,7 +161,7 @@ struct FaultTests {
         }
     }
 
-    @Test func hugeBodyIsStreamedAsItIsRead() async throws {
+    @Test func simulatorStreamsAHugeBodyAsFastAsItIsRead() async throws {
         try await Simulator.run { simulator in
             let port = simulator.port
             let answer = try await blocking {
@@ -184,7 +185,7 @@ struct FaultTests {
             ("none", 0), ("truncated", 18), ("cut-chunked", 18), ("reset", 56), ("close", 52), ("hang", 28),
             ("bad-gzip", 61),
         ])
-    func curlSeesTheSame(spelling: String, code: Int32) async throws {
+    func curlReportsTheErrorOfEachFault(spelling: String, code: Int32) async throws {
         try await Simulator.run { simulator in
             let port = simulator.port
             let curl = try RunningProgram(
@@ -199,7 +200,7 @@ struct FaultTests {
         }
     }
 
-    @Test func aFaultCanComeTheFirstTimesOnly() async throws {
+    @Test func faultComesOnlyAsOftenAsItsSpellingSays() async throws {
         try await Simulator.run { simulator in
             var statuses: [Int] = []
             for _ in 0..<3 { statuses.append(try await simulator.search(.hotpepper, "ラーメン fault:503*2").status) }
@@ -209,7 +210,7 @@ struct FaultTests {
         }
     }
 
-    @Test func typesAndPlaceIDsCarryFaultsToo() async throws {
+    @Test func simulatorReadsFaultsInTypesAndPlaceIDs() async throws {
         try await Simulator.run { simulator async throws in
             #expect(try await simulator.nearby("location=35.69,139.7&radius=500&type=fault:502").status == 502)
             let body = "{\"includedTypes\":[\"fault:502\"],\"locationRestriction\":\(Simulator.circle())}"
@@ -223,7 +224,7 @@ struct FaultTests {
         }
     }
 
-    @Test func everySpellingOfTheTableIsKnown() {
+    @Test func everySpellingInTheTableIsAFault() {
         for row in FaultTable.rows {
             for part in row.spelling.split(separator: ", ") {
                 let spelling = String(part).replacing("=dateS", with: "=date1").replacing("=S", with: "=1").replacing(
@@ -240,7 +241,7 @@ struct FaultTests {
     @Test(arguments: [
         "fault:nonsense", "fault:", "fault:503*x", "fault:huge=-1", "fault:delay=x", "fault:=", "fault:*",
     ])
-    func misspeltFaultsHarmNobody(text: String) async throws {
+    func simulatorIgnoresAMisspeltFault(text: String) async throws {
         try await Simulator.run { simulator in
             let answer = try await simulator.search(.hotpepper, text)
             #expect(answer.ending == .complete && answer.status > 0)

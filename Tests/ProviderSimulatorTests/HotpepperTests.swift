@@ -3,7 +3,7 @@ import ProviderSimulator
 import Testing
 
 struct HotpepperTests {
-    @Test func answerHasTheDocumentedShape() async throws {
+    @Test func searchAnswersInTheDocumentedShape() async throws {
         try await Simulator.run { simulator in
             let answer = try await simulator.gourmet("\(Simulator.spot)&range=3&count=20")
             #expect(answer.status == 200)
@@ -34,7 +34,7 @@ struct HotpepperTests {
         }
     }
 
-    @Test func pagesJoinToTheWholeList() async throws {
+    @Test func pagesTogetherAreTheWholeList() async throws {
         try await Simulator.run { simulator in
             let whole = try await simulator.gourmet("\(Simulator.spot)&range=3&count=100")
             let available = try #require(whole.results["results_available"] as? Int)
@@ -69,13 +69,13 @@ struct HotpepperTests {
     @Test(
         arguments: [("key=", 2000), ("key=wrong-one", 2000), ("key=denied", 2000), (nil, 3000), ("key=fine", nil)]
             as [(String?, Int?)])
-    func keyIsChecked(key: String?, code: Int?) async throws {
+    func searchIsRefusedWithoutARightKey(key: String?, code: Int?) async throws {
         try await Simulator.run { simulator async throws in
             #expect(try await simulator.gourmet(Simulator.spot, key: key).code == code)
         }
     }
 
-    @Test func filtersAreHonoured() async throws {
+    @Test func searchKeepsOnlyShopsThatMatchTheFilters() async throws {
         try await Simulator.run { simulator in
             let area = "\(Simulator.spot)&range=5&count=100"
             let ramen = try await simulator.gourmet("\(area)&genre=G013")
@@ -100,7 +100,7 @@ struct HotpepperTests {
         }
     }
 
-    @Test func idFindsTheSameShopAgain() async throws {
+    @Test func searchByIDFindsTheShopOfAnEarlierSearch() async throws {
         try await Simulator.run { simulator in
             let found = try await simulator.gourmet("\(Simulator.spot)&count=3")
             let again = try await simulator.gourmet("id=\(ids(found.shops).joined(separator: ","))")
@@ -113,7 +113,7 @@ struct HotpepperTests {
         }
     }
 
-    @Test func liteLeavesOutWhatTheReferenceSays() async throws {
+    @Test func liteAnswerLeavesOutTheMembersThatTheReferenceNames() async throws {
         try await Simulator.run { simulator in
             let shop = try #require(try await simulator.gourmet("\(Simulator.spot)&type=lite").shops.first)
             #expect(shop["capacity"] == nil && shop["budget"] == nil && shop["mobile_access"] == nil)
@@ -125,7 +125,7 @@ struct HotpepperTests {
         }
     }
 
-    @Test func formatsAreXMLByDefaultAndJSONPWithCallback() async throws {
+    @Test func searchAnswersInXMLByDefaultAndInJSONPWithACallback() async throws {
         try await Simulator.run { simulator in
             let xml = try await simulator.get("/hotpepper/gourmet/v1/?key=k&\(Simulator.spot)")
             #expect(xml.text.hasPrefix("<?xml") && xml.text.contains("<shop><id>J"))
@@ -138,7 +138,7 @@ struct HotpepperTests {
         }
     }
 
-    @Test func oldVersionsWriteNumbersAsStrings() async throws {
+    @Test func oldVersionWritesNumbersAsStrings() async throws {
         try await Simulator.run({ $0.oldVersions = true }) { simulator in
             let answer = try await simulator.gourmet(Simulator.spot)
             #expect(answer.results["api_version"] as? String == "1.20")
@@ -148,7 +148,7 @@ struct HotpepperTests {
     }
 
     @Test(arguments: ["lat=-33.87&lng=151.2", "lat=51.5&lng=-0.12", "lat=0.2&lng=0.2"])
-    func outsideJapanThereIsNothing(spot: String) async throws {
+    func searchOutsideJapanFindsNothing(spot: String) async throws {
         try await Simulator.run { simulator in
             let answer = try await simulator.gourmet(spot)
             #expect(answer.results["results_available"] as? Int == 0)
@@ -156,7 +156,7 @@ struct HotpepperTests {
         }
     }
 
-    @Test func mastersAndShopSearchAnswer() async throws {
+    @Test func mastersAndShopSearchAnswerWithTheirLists() async throws {
         try await Simulator.run { simulator in
             let genres = try await simulator.get("/hotpepper/genre/v1/?key=k&format=json")
             #expect((genres.results["genre"] as? [Any])?.count == 17)

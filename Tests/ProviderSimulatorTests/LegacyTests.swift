@@ -6,7 +6,7 @@ import Testing
 struct LegacyTests {
     static let spot = "location=35.690921,139.700258"
 
-    @Test func nearbyHasTheDocumentedShape() async throws {
+    @Test func nearbySearchAnswersInTheDocumentedShape() async throws {
         try await Simulator.run { simulator in
             let answer = try await simulator.nearby("\(Self.spot)&radius=1500&type=restaurant&language=ja")
             #expect(answer.status == 200 && answer.legacyStatus == "OK")
@@ -24,7 +24,7 @@ struct LegacyTests {
         }
     }
 
-    @Test func hospitalsAreFound() async throws {
+    @Test func nearbySearchFindsHospitals() async throws {
         try await Simulator.run { simulator in
             let answer = try await simulator.nearby("\(Self.spot)&radius=1500&type=hospital&language=ja")
             #expect(answer.legacyResults.count > 3)
@@ -32,7 +32,7 @@ struct LegacyTests {
         }
     }
 
-    @Test func aTokenIsNotValidAtOnce() async throws {
+    @Test func pageTokenIsInvalidWhenItIsUsedAtOnce() async throws {
         try await Simulator.run({ $0.pageTokenDelay = .seconds(3600) }) { simulator in
             let first = try await simulator.nearby("\(Self.spot)&rankby=distance&type=restaurant")
             let token = try #require(first.object["next_page_token"] as? String)
@@ -42,7 +42,7 @@ struct LegacyTests {
         }
     }
 
-    @Test func tokensGiveSixtyInAll() async throws {
+    @Test func pageTokensGiveSixtyPlacesInAll() async throws {
         try await Simulator.run { simulator in
             var answer = try await simulator.nearby("\(Self.spot)&rankby=distance&type=restaurant")
             var found = ids(answer.legacyResults, "place_id")
@@ -66,14 +66,14 @@ struct LegacyTests {
         "\(spot)&rankby=distance", "\(spot)&rankby=distance&type=cafe&radius=100", "\(spot)&radius=100&minprice=5",
     ]
     @Test(arguments: refused)
-    func badParametersAreInvalidRequest(parameters: String) async throws {
+    func searchWithBadParametersIsAnInvalidRequest(parameters: String) async throws {
         try await Simulator.run { simulator in
             let answer = try await simulator.nearby(parameters)
             #expect(answer.status == 200 && answer.legacyStatus == "INVALID_REQUEST")
         }
     }
 
-    @Test func typesAndOpenNowFollowTheRules() async throws {
+    @Test func searchFollowsTheRulesOfTypesAndOpenNow() async throws {
         try await Simulator.run { simulator in
             let area = "\(Self.spot)&radius=2000"
             let first = try await simulator.nearby("\(area)&type=hospital|restaurant")
@@ -95,7 +95,7 @@ struct LegacyTests {
         }
     }
 
-    @Test func namesFollowTheLanguage() async throws {
+    @Test func namesAreInTheLanguageOfTheRequest() async throws {
         try await Simulator.run { simulator in
             let area = "\(Self.spot)&radius=1000&type=restaurant"
             let japanese = try await simulator.nearby("\(area)&language=ja")
@@ -106,7 +106,7 @@ struct LegacyTests {
     }
 
     @Test(arguments: ["key=", "key=wrong", "key=denied-x", "key=legacy-off", nil] as [String?])
-    func keyIsChecked(key: String?) async throws {
+    func searchIsDeniedWithoutARightKey(key: String?) async throws {
         try await Simulator.run { simulator in
             let answer = try await simulator.nearby("\(Self.spot)&radius=1000", key: key)
             #expect(answer.status == 200 && answer.legacyStatus == "REQUEST_DENIED")
@@ -115,7 +115,7 @@ struct LegacyTests {
         }
     }
 
-    @Test func detailsAndPhotoBelongToTheSearch() async throws {
+    @Test func detailsAndPhotoBelongToThePlaceOfASearch() async throws {
         try await Simulator.run { simulator in
             let search = try await simulator.nearby("\(Self.spot)&radius=2000&type=restaurant")
             let place = try #require(search.legacyResults.first { $0["photos"] != nil })
@@ -147,7 +147,7 @@ struct LegacyTests {
         ("place_id=ChIJN1t_tDeuEmsRUsoyG83frY4", "NOT_FOUND"), ("place_id=short", "INVALID_REQUEST"),
         ("", "INVALID_REQUEST"),
     ])
-    func unknownDetailsHaveNoResult(parameters: String, status: String) async throws {
+    func detailsOfAnUnknownPlaceHaveNoResult(parameters: String, status: String) async throws {
         try await Simulator.run { simulator in
             let answer = try await simulator.get("/maps/api/place/details/json?key=k&\(parameters)")
             #expect(answer.legacyStatus == status && answer.object["result"] == nil)
@@ -155,7 +155,7 @@ struct LegacyTests {
     }
 
     @Test(arguments: ["nan", "-1", "0", "x"])
-    func aTextSearchNeedsNoRadiusButNotAWrongOne(radius: String) async throws {
+    func textSearchNeedsNoRadiusAndRefusesAWrongOne(radius: String) async throws {
         try await Simulator.run { simulator in
             let answer = try await simulator.get(
                 "/maps/api/place/textsearch/json?key=k&query=ramen&radius=\(radius)")
@@ -163,7 +163,7 @@ struct LegacyTests {
         }
     }
 
-    @Test func textAndFindSearchesAnswer() async throws {
+    @Test func textAndFindSearchesFindPlaces() async throws {
         try await Simulator.run { simulator in
             let text = try await simulator.get("/maps/api/place/textsearch/json?key=k&query=ramen in Shinjuku")
             #expect(text.legacyStatus == "OK")

@@ -6,7 +6,7 @@ struct NewTests {
     static let nearby =
         "{\"includedTypes\":[\"restaurant\"],\"languageCode\":\"ja\",\"locationRestriction\":\(Simulator.circle())}"
 
-    @Test func nearbyGivesTheMaskedFieldsOnly() async throws {
+    @Test func nearbySearchGivesOnlyTheFieldsOfTheMask() async throws {
         try await Simulator.run { simulator in
             let answer = try await simulator.new("searchNearby", Self.nearby, mask: "places.id,places.displayName.text")
             #expect(answer.status == 200)
@@ -26,7 +26,7 @@ struct NewTests {
         nil, "", "places.id, places.types", "places.nothing", "id", "nextPageToken", "places.id,,places.types",
     ]
     @Test(arguments: masks)
-    func maskIsCheckedBeforeAnythingElse(mask: String?) async throws {
+    func searchWithABadMaskIsRefused(mask: String?) async throws {
         try await Simulator.run { simulator in
             let answer = try await simulator.new(
                 "searchNearby", "no json", mask: mask == "nextPageToken" ? "searchUri" : mask)
@@ -50,14 +50,14 @@ struct NewTests {
         "{\"rankPreference\":\"BEST\",\"locationRestriction\":\(Simulator.circle())}",
     ]
     @Test(arguments: refusedNearby)
-    func badNearbyRequestsAreInvalidArgument(body: String) async throws {
+    func badNearbySearchIsAnInvalidArgument(body: String) async throws {
         try await Simulator.run { simulator in
             let answer = try await simulator.new("searchNearby", body)
             #expect(answer.status == 400 && answer.error["status"] as? String == "INVALID_ARGUMENT", "\(answer.text)")
         }
     }
 
-    @Test func countAndRankAreHonoured() async throws {
+    @Test func nearbySearchFollowsCountAndRank() async throws {
         try await Simulator.run { simulator in
             let body =
                 "{\"includedTypes\":[\"hospital\"],\"maxResultCount\":3,\"rankPreference\":\"DISTANCE\","
@@ -73,7 +73,7 @@ struct NewTests {
         }
     }
 
-    @Test func nothingFoundIsAnEmptyObject() async throws {
+    @Test func searchThatFindsNothingAnswersAnEmptyObject() async throws {
         try await Simulator.run { simulator in
             let body = "{\"locationRestriction\":\(Simulator.circle(latitude: "0.1", longitude: "0.1"))}"
             #expect(try await simulator.new("searchNearby", body).object.isEmpty)
@@ -84,7 +84,7 @@ struct NewTests {
         }
     }
 
-    @Test func textSearchPagesToSixtyWithTheSameBodyOnly() async throws {
+    @Test func textSearchGivesSixtyPlacesInPagesOfTheSameBody() async throws {
         try await Simulator.run { simulator in
             let start = "{\"textQuery\":\"restaurant\",\"locationRestriction\":\(Simulator.box),\"languageCode\":\"ja\""
             var answer = try await simulator.new("searchText", "\(start)}")
@@ -113,14 +113,14 @@ struct NewTests {
         "{\"textQuery\":\"x\",\"includedType\":\"nonsense\"}", "{\"textQuery\":\"x\",\"priceLevels\":[\"CHEAP\"]}",
     ]
     @Test(arguments: refusedText)
-    func badTextRequestsAreInvalidArgument(body: String) async throws {
+    func badTextSearchIsAnInvalidArgument(body: String) async throws {
         try await Simulator.run { simulator in
             let answer = try await simulator.new("searchText", body)
             #expect(answer.status == 400 && answer.error["status"] as? String == "INVALID_ARGUMENT", "\(answer.text)")
         }
     }
 
-    @Test func textFiltersAreHonoured() async throws {
+    @Test func textSearchKeepsOnlyPlacesThatMatchTheFilters() async throws {
         try await Simulator.run { simulator in
             let start = "{\"textQuery\":\"restaurant\",\"locationRestriction\":\(Simulator.box)"
             let open = try await simulator.new(
@@ -145,7 +145,7 @@ struct NewTests {
         ("denied", 403, "PERMISSION_DENIED", "API_KEY_SERVICE_BLOCKED"),
     ]
     @Test(arguments: keys)
-    func keyIsChecked(key: String?, code: Int, status: String, reason: String?) async throws {
+    func searchIsRefusedWithoutARightKey(key: String?, code: Int, status: String, reason: String?) async throws {
         try await Simulator.run { simulator in
             let answer = try await simulator.new("searchNearby", Self.nearby, key: key)
             #expect(answer.status == code && answer.error["code"] as? Int == code)
@@ -154,7 +154,7 @@ struct NewTests {
         }
     }
 
-    @Test func onlyTheConfiguredKeyIsLetIn() async throws {
+    @Test func simulatorLetsInOnlyTheConfiguredKey() async throws {
         try await Simulator.run({ $0.apiKey = "the-one" }) { simulator async throws in
             #expect(try await simulator.new("searchNearby", Self.nearby, key: "other").reasons == ["API_KEY_INVALID"])
             #expect(try await simulator.new("searchNearby", Self.nearby, key: "the-one").status == 200)
@@ -163,7 +163,7 @@ struct NewTests {
         }
     }
 
-    @Test func detailsAndPhotoBelongToTheSearch() async throws {
+    @Test func detailsAndPhotoBelongToThePlaceOfASearch() async throws {
         try await Simulator.run { simulator in
             let search = try await simulator.new(
                 "searchNearby", Self.nearby, mask: "places.id,places.displayName,places.photos")
@@ -191,14 +191,14 @@ struct NewTests {
     }
 
     @Test(arguments: [("ChIJN1t_tDeuEmsRUsoyG83frY4", 404, "NOT_FOUND"), ("nonsense", 400, "INVALID_ARGUMENT")])
-    func unknownPlacesAreToldApart(id: String, code: Int, status: String) async throws {
+    func unknownAndMalformedPlaceIDsHaveErrorsOfTheirOwn(id: String, code: Int, status: String) async throws {
         try await Simulator.run { simulator in
             let answer = try await simulator.get("/v1/places/\(id)", ["X-Goog-Api-Key": "k", "X-Goog-FieldMask": "id"])
             #expect(answer.status == code && answer.error["status"] as? String == status)
         }
     }
 
-    @Test func aBearerTokenServesInsteadOfAKey() async throws {
+    @Test func simulatorTakesABearerTokenInPlaceOfAKey() async throws {
         try await Simulator.run { simulator in
             let mask = ["X-Goog-FieldMask": "places.id"]
             let fine = try await simulator.post(

@@ -5,7 +5,7 @@ import Testing
 @testable import ProviderSimulator
 
 struct TrafficTests {
-    @Test func requestsAreCountedByProviderMethodAndOutcome() async throws {
+    @Test func statisticsCountRequestsByProviderMethodAndOutcome() async throws {
         try await Simulator.run { simulator in
             let start = Date().timeIntervalSince1970
             for _ in 0..<3 { _ = try await simulator.gourmet(Simulator.spot) }
@@ -69,7 +69,7 @@ struct TrafficTests {
         }
     }
 
-    @Test func quotaIsEachProvidersOwnError() async throws {
+    @Test func everyProviderReportsAQuotaInItsOwnShape() async throws {
         try await Simulator.run({ $0.profile.quota = .init(requestsPerSecond: 0.0001, burst: 2, retryAfter: 9) }) {
             simulator in
             for _ in 0..<2 { #expect(try await simulator.gourmet(Simulator.spot).status == 200) }
@@ -88,7 +88,7 @@ struct TrafficTests {
         }
     }
 
-    @Test func capacityLetsTheOthersWait() async throws {
+    @Test func requestsBeyondTheCapacityWaitForTheirTurn() async throws {
         try await Simulator.run({
             $0.profile.capacity = .init(concurrent: 2)
             $0.threads = 2
@@ -107,7 +107,7 @@ struct TrafficTests {
                 for client in held { client.hangUp() }
                 for try await status in group { #expect(status == 200) }
             }
-            // Another loop's answers are counted a moment after they have come.
+            // An answer of another loop is counted a moment after it has arrived.
             try await eventually("all are counted") {
                 let stats = try await simulator.stats(.hotpepper)
                 return stats["beingServed"] as? Int == 0 && stats["waitingForTurn"] as? Int == 0
@@ -117,7 +117,7 @@ struct TrafficTests {
         }
     }
 
-    @Test func aFullQueueIs503() async throws {
+    @Test func requestGets503WhenTheQueueIsFull() async throws {
         try await Simulator.run({
             $0.profile.capacity = .init(concurrent: 1)
             $0.profile.capacity?.queue = 1
@@ -136,8 +136,8 @@ struct TrafficTests {
         }
     }
 
-    /// Most servers finish what nobody waits for any more.
-    @Test func whoIsGoneMaySpendATurnAllTheSame() async throws {
+    /// Most servers finish requests that nobody waits for any more.
+    @Test func requestOfAClientThatIsGoneSpendsItsTurn() async throws {
         try await Simulator.run({ $0.profile.capacity = .init(concurrent: 1) }) { simulator in
             let start = ContinuousClock.now
             let gone = try await simulator.search(.hotpepper, "fault:delay=700", patience: 0.1)
@@ -148,19 +148,19 @@ struct TrafficTests {
         }
     }
 
-    @Test func whoIsGoneMayLeaveTheTurnToTheNext() async throws {
+    @Test func requestOfAClientThatIsGoneLeavesItsTurnWhenTheProfileSaysSo() async throws {
         try await Simulator.run({
             $0.profile.capacity = .init(concurrent: 1)
             $0.profile.capacity?.servesAbandoned = false
         }) { simulator in
-            // Ten minutes would be longer than any patience.
+            // The delay of ten minutes is longer than the test waits.
             let served = try simulator.begin(.hotpepper, "fault:delay=600000")
             try await eventually("one is served") {
                 try await simulator.stats(.hotpepper)["beingServed"] as? Int == 1
             }
             let waiting = try simulator.begin(.hotpepper, "fault:none")
             try await eventually("one waits") { try await simulator.stats(.hotpepper)["waitingForTurn"] as? Int == 1 }
-            // The second is gone before its turn comes, the first while it has it.
+            // The second client goes away before its turn comes, the first one during its turn.
             waiting.hangUp()
             try await eventually("one is counted") { try await simulator.stats(.hotpepper)["aborted"] as? Int == 1 }
             served.hangUp()
@@ -171,12 +171,12 @@ struct TrafficTests {
         }
     }
 
-    @Test func everythingCanChangeWhileItRuns() async throws {
+    @Test func profilesChangeWhileTheSimulatorRuns() async throws {
         try await Simulator.run { simulator in
             #expect(try await simulator.configure("{\"apis\":[\"hotpepper\"],\"faults\":{\"503\":1}}").status == 200)
             #expect(try await simulator.gourmet(Simulator.spot).status == 503)
             #expect(try await simulator.nearby("location=35.69,139.7&radius=500").status == 200)
-            // A request's own fault comes first.
+            // A request's own fault takes precedence.
             #expect(try await simulator.search(.hotpepper, "fault:404").status == 404)
             let change =
                 "{\"faults\":null,\"latency\":\"120ms\",\"capacity\":3,\"quota\":{\"requestsPerSecond\":5,\"burst\":7}}"
@@ -199,7 +199,7 @@ struct TrafficTests {
         "{\"quota\":{\"x\":1}}",
     ]
     @Test(arguments: wrongChanges)
-    func aWrongChangeIsRefusedAndChangesNothing(change: String) async throws {
+    func wrongChangeIsRefusedAndChangesNothing(change: String) async throws {
         try await Simulator.run { simulator in
             let before = try await simulator.get("/_sim/config").text
             let answer = try await simulator.configure(change)
@@ -208,7 +208,7 @@ struct TrafficTests {
         }
     }
 
-    @Test func faultsComeAtTheirRate() async throws {
+    @Test func faultsComeInTheShareThatTheProfileSays() async throws {
         try await Simulator.run({ $0.profile.faults = ["503": 0.3, "UNKNOWN_ERROR": 0.2] }) { simulator in
             let port = simulator.port
             let statuses = try await blocking { () -> [String] in
@@ -221,7 +221,7 @@ struct TrafficTests {
                     return answer.status == 503 ? "503" : answer.code == 1000 ? "1000" : "ok"
                 }
             }
-            // Five standard deviations.
+            // The ranges are five standard deviations wide on each side.
             #expect((124...236).contains(statuses.count { $0 == "503" }))
             #expect((71...169).contains(statuses.count { $0 == "1000" }))
         }
@@ -229,7 +229,7 @@ struct TrafficTests {
 
     @Test func slidingWindowFindsTheFullestSecond() {
         var window = SlidingWindow()
-        // 100 within 0.5 s around the turn of a second; each wall-clock second holds only 50.
+        // There are 100 within 0.5 s around the turn of a second, so each wall-clock second holds only 50.
         for index in 0..<100 { window.add(9_750_000_000 + UInt64(index) * 5_000_000) }
         #expect(window.maximum == 100)
         window.add(20_000_000_000)
@@ -254,12 +254,12 @@ struct TrafficTests {
         ("80ms", "80ms"), ("0", "0s"), ("20ms..80ms", "20ms..80ms"), ("exp:100ms", "exp:100ms"), ("1.5s", "1500ms"),
         ("p50:80ms, p99:900ms", "p50:80ms,p99:900ms"), ("250us", "250us"), ("2m", "120s"),
     ])
-    func latencyTextsAreRead(text: String, shown: String) {
+    func latencyIsReadFromItsText(text: String, shown: String) {
         #expect(LatencyDistribution(text)?.text == shown)
     }
 
     @Test(arguments: ["", "x", "80", "-1ms", "80ms..20ms", "p50:80ms", "p50:80ms,p99:10ms", "exp:", "nan ms", "1e99s"])
-    func otherLatencyTextsAreNot(text: String) {
+    func textThatIsNoLatencyIsRefused(text: String) {
         #expect(LatencyDistribution(text) == nil)
     }
 
@@ -278,7 +278,7 @@ struct TrafficTests {
         #expect((48_000...52_000).contains(uniform[10_000]))
     }
 
-    @Test func wrongConfigurationIsNamed() {
+    @Test func simulatorNamesTheMemberOfAWrongConfiguration() {
         let cases: [(String, (inout SimulatorConfiguration) -> Void)] = [
             ("port", { $0.port = 70_000 }), ("threads", { $0.threads = 0 }), ("apiKey", { $0.apiKey = "" }),
             ("faults", { $0.profile.faults = ["nonsense": 0.1] }),

@@ -5,7 +5,7 @@ import Testing
 @testable import ProviderSimulator
 
 struct WorldTests {
-    @Test func theSameSeedGivesTheSameBytes() async throws {
+    @Test func simulatorsOfTheSameSeedAnswerTheSameBytes() async throws {
         var bodies: [Data] = []
         for seed in [7, 7, 8] as [UInt64] {
             try await Simulator.run({ $0.seed = seed }) { simulator in
@@ -16,7 +16,7 @@ struct WorldTests {
         #expect(bodies[0] != bodies[2])
     }
 
-    @Test func overlappingSearchesAgree() async throws {
+    @Test func overlappingSearchesFindTheSamePlaces() async throws {
         try await Simulator.run { simulator in
             let here = try await simulator.gourmet("lat=35.6909&lng=139.7003&range=5&count=100")
             let there = try await simulator.gourmet("lat=35.6930&lng=139.7020&range=5&count=100")
@@ -42,7 +42,7 @@ struct WorldTests {
         }
     }
 
-    @Test func theFirstOfManyAreTheSameAsOfAll() {
+    @Test func firstHitsAreTheSameHoweverManyAreAskedFor() {
         let finder = PlaceFinder(world: World(seed: 1, cacheBytes: 1 << 20))
         for order in [PlaceQuery.Order.distance, .prominence, .kana, .category] {
             var query = PlaceQuery(area: .circle(latitude: 35.69, longitude: 139.7, radius: 3000))
@@ -88,7 +88,7 @@ struct WorldTests {
     }
 
     /// Every oddity of the providers' notes turns up, at a rate that tests meet.
-    @Test func odditiesOccur() throws {
+    @Test func worldHoldsTheOdditiesOfRealAnswers() throws {
         let world = World(seed: 1, cacheBytes: 1 << 20)
         let hits = PlaceFinder(world: world).find(
             PlaceQuery(area: .circle(latitude: 35.69, longitude: 139.7, radius: 3000)), start: 0, count: 2000
@@ -130,7 +130,7 @@ struct WorldTests {
             })
     }
 
-    @Test func memoryForRenderedPlacesIsBounded() {
+    @Test func worldKeepsRenderedPlacesWithinItsMemory() {
         let world = World(seed: 1, cacheBytes: 4 << 20)
         for column in 0..<400 {
             let cell = world.cell(CellID(row: 25_000, column: 64_000 + column))

@@ -1,11 +1,15 @@
-/// A condition did not come true in time.
+/// Says that a condition did not become true in time.
 package struct NotInTime: Error, CustomStringConvertible {
+    /// One line that names the condition.
     package let description: String
+
     package init(description: String) { self.description = description }
 }
 
-/// Waits until `condition` holds, looking every few milliseconds. The bound is generous: it only ends a failing test.
-/// - Throws: `NotInTime` that names what was waited for.
+/// Waits until `condition` is true, and evaluates it every few milliseconds. The bound is generous, because only a failing test
+/// reaches it.
+/// - Parameter what: describes the condition, for the error.
+/// - Throws: `NotInTime` with that description.
 package func eventually(
     _ what: String, within bound: Duration = .seconds(20), _ condition: () async throws -> Bool
 ) async throws {

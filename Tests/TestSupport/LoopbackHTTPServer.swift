@@ -7,12 +7,12 @@ import Synchronization
     import Darwin
 #endif
 
-/// A small HTTP/1.1 server on 127.0.0.1, a thread for each connection: real TCP for suites that need some answer.
+/// A small HTTP/1.1 server on 127.0.0.1 with a thread for each connection, for suites that need some answer over real TCP.
 package final class LoopbackHTTPServer: Sendable {
     package struct Answer: Sendable {
         package var status: Int
         package var body: [UInt8]
-        /// The answer begins after this.
+        /// The time before the answer begins.
         package var delay: Duration
 
         package init(status: Int = 200, body: String, delay: Duration = .zero) {
@@ -22,6 +22,7 @@ package final class LoopbackHTTPServer: Sendable {
         }
     }
 
+    /// The port that the server listens on.
     package let port: UInt16
     private let listener: Int32
     private let log = RequestLog()
@@ -32,11 +33,13 @@ package final class LoopbackHTTPServer: Sendable {
         let targets = Mutex<[String]>([])
     }
 
-    /// Request targets so far, in the order of arrival.
+    /// The targets of the requests so far, in the order of arrival.
     package var targets: [String] { log.targets.withLock { $0 } }
+    /// `http://127.0.0.1:PORT`, without a slash at the end.
     package var baseURL: String { "http://127.0.0.1:\(port)" }
 
-    /// - Parameter answer: from the request's target; called on the connection's thread.
+    /// Starts to listen.
+    /// - Parameter answer: makes the answer to a request. It is called on the connection's thread.
     package init(answer: @escaping @Sendable (_ target: String) -> Answer) throws {
         #if canImport(Glibc)
             listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
@@ -58,18 +61,19 @@ package final class LoopbackHTTPServer: Sendable {
         port = UInt16(bigEndian: address.sin_port)
         let log = log
         Thread.detachNewThread {
-            // `stop` ends it.
+            // `stop` ends this loop.
             while case let connection = accept(listener, nil, nil), connection >= 0 {
                 Thread.detachNewThread { Self.serve(connection, answer, log) }
             }
-            // Here, not in `stop`: this could be on its way to `accept`, from whatever socket has the number next.
+            // `stop` must not close the listener: this thread could be about to call `accept` on a number that another socket
+            // has by then.
             close(listener)
         }
     }
 
-    /// Ends listening; connections end with their clients.
+    /// Ends listening. Connections end when their clients close them.
     package func stop() {
-        // Once only: the thread closes the listener then, and its number may soon be another socket's.
+        // A second call must do nothing, because the thread closes the listener, whose number may then be another socket's.
         guard !isStopped.exchange(true, ordering: .relaxed) else { return }
         shutdown(listener, Int32(SHUT_RDWR))
     }
@@ -103,7 +107,7 @@ package final class LoopbackHTTPServer: Sendable {
         }
     }
 
-    /// Behind the blank line that ends a request without a body.
+    /// Returns the index behind the blank line that ends a head; `nil` when it has not come.
     private static func endOfHead(_ bytes: [UInt8]) -> Int? {
         guard bytes.count >= 4 else { return nil }
         return (4...bytes.count).first { bytes[($0 - 4)..<$0].elementsEqual([13, 10, 13, 10]) }

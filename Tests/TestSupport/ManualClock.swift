@@ -11,14 +11,16 @@ package final class ManualClock: MonotonicClock {
     }
     private let state = Mutex(State(now: ContinuousClock.now))
 
+    /// Makes a clock that shows the time at present.
     package init() {}
 
+    /// The time that the clock shows.
     package var now: ContinuousClock.Instant { state.withLock { $0.now } }
     package var minimumResolution: Duration { .nanoseconds(1) }
-    /// How many tasks sleep on this clock: wait for it before `advance`.
+    /// The number of tasks that sleep on this clock. Wait until it is what the test expects before `advance`.
     package var sleeperCount: Int { state.withLock { $0.sleepers.count } }
 
-    /// Moves time on and wakes whoever is due.
+    /// Moves time on and wakes the sleepers whose time has come.
     package func advance(by duration: Duration) {
         let due = state.withLock { state in
             state.now += duration

@@ -7,14 +7,15 @@ import Synchronization
     import Darwin
 #endif
 
-/// A TCP server on 127.0.0.1 whose every byte a test decides. A thread accepts, and one serves each connection by the
-/// script given; what is left open when the script ends is closed.
+/// A TCP server on 127.0.0.1 whose every byte a test decides. One thread accepts connections, and each connection has a thread
+/// that runs the test's script. When the script ends, its connection is closed.
 package final class RawServer: Sendable {
+    /// The port that the server listens on.
     package let port: UInt16
     private let listener: Int32
     private let state = State()
 
-    /// What the threads share, so that they do not keep the server itself.
+    /// The state that the threads share. They do not hold the server itself, so that it ends when the test releases it.
     private final class State: Sendable {
         let accepted = Atomic<Int>(0)
         let open = Atomic<Int>(0)
@@ -22,11 +23,12 @@ package final class RawServer: Sendable {
         let requests = Mutex<[[UInt8]]>([])
     }
 
-    /// - Parameter serve: runs on a thread of its own for each connection, and may block it.
+    /// Starts to listen.
+    /// - Parameter serve: the script, which runs on a thread of its own for each connection and may block it.
     package init(serve: @escaping @Sendable (RawConnection) -> Void) throws {
         (listener, port) = try Self.listen()
         Thread.detachNewThread { [listener, state] in
-            // `stop` ends it.
+            // `stop` ends this loop.
             while case let socket = accept(listener, nil, nil), socket >= 0 {
                 let number = state.accepted.add(1, ordering: .relaxed).oldValue
                 state.open.add(1, ordering: .relaxed)
@@ -45,22 +47,23 @@ package final class RawServer: Sendable {
 
     deinit { stop() }
 
-    /// Accepts nothing any more; connections go on.
+    /// Ends listening. Open connections go on.
     package func stop() {
-        // Once only: the thread closes the listener then, and its number may soon be another socket's.
+        // A second call must do nothing, because the thread closes the listener, whose number may then be another socket's.
         guard !state.isStopped.exchange(true, ordering: .relaxed) else { return }
         shutdown(listener, Int32(SHUT_RDWR))
     }
 
+    /// `http://127.0.0.1:PORT`, without a slash at the end.
     package var url: String { "http://127.0.0.1:\(port)" }
-    /// Connections so far.
+    /// The number of connections accepted so far.
     package var connectionCount: Int { state.accepted.load(ordering: .relaxed) }
-    /// Connections whose script has not ended.
+    /// The number of connections whose script has not ended.
     package var openCount: Int { state.open.load(ordering: .relaxed) }
-    /// Whole requests, head and body as received, in order of arrival.
+    /// The whole requests, head and body as they were received, in the order of arrival.
     package var requests: [[UInt8]] { state.requests.withLock { $0 } }
 
-    /// A port that nobody listens on.
+    /// Returns a port that nobody listens on.
     package static func unusedPort() throws -> UInt16 {
         let (socket, port) = try listen()
         close(socket)
@@ -95,13 +98,13 @@ package final class RawServer: Sendable {
 
 /// The server's end of one connection. Its calls hold the calling thread.
 package struct RawConnection: Sendable {
-    /// 0 for the first that the server accepted.
+    /// The number of the connection, 0 for the first that the server accepted.
     package let number: Int
     let socket: Int32
     let note: @Sendable ([UInt8]) -> Void
 
-    /// Reads one request: its head, and as many bytes more as `Content-Length` says.
-    /// - Returns: `nil` when the peer closed instead.
+    /// Reads one request: its head, and as many bytes as `Content-Length` says.
+    /// - Returns: `nil` when the peer closed the connection instead.
     package func readRequest() -> [UInt8]? {
         var request: [UInt8] = []
         while !request.suffix(4).elementsEqual("\r\n\r\n".utf8) {
@@ -123,7 +126,8 @@ package struct RawConnection: Sendable {
         return received > 0 ? Array(bytes.prefix(received)) : nil
     }
 
-    /// - Returns: whether all of it could be handed to the system.
+    /// Sends some bytes.
+    /// - Returns: `false` when the system did not take all of them.
     @discardableResult
     package func send(_ bytes: [UInt8]) -> Bool {
         var rest = bytes[...]
@@ -140,10 +144,12 @@ package struct RawConnection: Sendable {
         return true
     }
 
+    /// Sends a text.
+    /// - Returns: `false` when the system did not take all of it.
     @discardableResult
     package func send(_ text: String) -> Bool { send(Array(text.utf8)) }
 
-    /// Answers 200 with that body, keeping the connection.
+    /// Answers 200 with a body, and keeps the connection open.
     @discardableResult
     package func answer(_ body: String = "{}", headers: String = "") -> Bool {
         send("HTTP/1.1 200 OK\r\nContent-Length: \(body.utf8.count)\r\n\(headers)\r\n\(body)")
@@ -154,21 +160,21 @@ package struct RawConnection: Sendable {
         while readRequest() != nil { answer(body) }
     }
 
-    /// Waits until the peer has closed the connection. What it sends until then is dropped.
+    /// Waits until the peer has closed the connection, and drops the bytes that it sends until then.
     package func waitForClose() {
         while receive(atMost: 65_536) != nil {}
     }
 
-    /// Says that nothing more will come; the peer may still send.
+    /// Closes the sending direction. The peer may still send.
     package func endSending() { shutdown(socket, Int32(SHUT_WR)) }
 
-    /// Closing will send a reset in place of an orderly end.
+    /// Makes the end of the script reset the connection in place of closing it.
     package func resetOnClose() {
         var linger = linger(l_onoff: 1, l_linger: 0)
         unsafe setsockopt(socket, SOL_SOCKET, SO_LINGER, &linger, socklen_t(MemoryLayout<linger>.size))
     }
 
-    /// Holds this thread.
+    /// Blocks the calling thread for a while.
     package func pause(milliseconds: UInt32) { usleep(milliseconds * 1000) }
 
     private static func sendBytes(_ socket: Int32, _ bytes: UnsafeRawBufferPointer, _ flags: Int32) -> Int {

@@ -7,10 +7,10 @@ import Synchronization
     import Darwin
 #endif
 
-/// A program as a process that goes on: what it writes as it comes, signals, its end. Without input.
+/// A program that runs as a process without input. A test reads its output as it comes, sends it signals, and sees its end.
 ///
-/// Not by Foundation's `Process`: on Linux, its dispatch sources lose a process's end or last words now and then, and
-/// have crashed within libdispatch. Here a thread reads until both outputs end, then waits for the process.
+/// Foundation's `Process` is not used, because on Linux its dispatch sources now and then lose a process's end or the last of
+/// its output, and have crashed in libdispatch. Here a thread reads until both outputs end, then waits for the process.
 package final class RunningProgram: Sendable {
     private struct State {
         var output: [UInt8] = []
@@ -19,23 +19,26 @@ package final class RunningProgram: Sendable {
         var isReading = true
     }
     private let state: Mutex<State>
+    /// The process's id.
     package let pid: Int32
 
-    /// Ours; it lies beside the tests.
+    /// The path of `locsearch`, which is built into the same folder as the tests.
     package static var location: URL {
         URL(fileURLWithPath: CommandLine.arguments[0]).resolvingSymlinksInPath().deletingLastPathComponent()
             .appending(path: "locsearch")
     }
 
-    /// Nothing of this machine's settings, but the libraries and the sanitizers' options that the tests run with.
+    /// The environment of every program: nothing of this machine's settings, except the libraries and the sanitizers' options
+    /// that the tests run with.
     private static var surroundings: [String: String] {
         let inherited = ["LD_LIBRARY_PATH", "ASAN_OPTIONS", "TSAN_OPTIONS"]
         return ProcessInfo.processInfo.environment.filter { inherited.contains($0.key) }
             .merging(["HOME": "/nonexistent", "PATH": "/usr/bin"]) { _, own in own }
     }
 
-    /// - Parameter path: of the program, ours if not given.
-    /// - Throws: `POSIXError` when it cannot be started.
+    /// Starts a program.
+    /// - Parameter path: the program; `nil` for `locsearch`.
+    /// - Throws: `POSIXError` when the program cannot be started.
     package init(_ arguments: [String], environment: [String: String] = [:], at path: String? = nil) throws {
         let (output, error) = (try Self.pipe(), try Self.pipe())
         defer { for end in [output.write, error.write] { close(end) } }
@@ -55,24 +58,27 @@ package final class RunningProgram: Sendable {
         }
     }
 
+    /// The standard output so far.
     package var output: String { String(decoding: outputBytes, as: UTF8.self) }
+    /// The bytes of the standard output so far.
     package var outputBytes: [UInt8] { state.withLock { $0.output } }
+    /// The standard error so far.
     package var error: String { String(decoding: state.withLock { $0.error }, as: UTF8.self) }
-    /// `false` once it has ended and all it wrote is here.
+    /// True until the program has ended and all of its output was read.
     package var isRunning: Bool { code == nil }
-    /// Once it has ended: its exit status, or 128 and the signal that ended it, as shells have it.
+    /// The exit status, or 128 plus the number of the signal that ended the program, as in shells; `nil` while it runs.
     package var code: Int32? { state.withLock { $0.code } }
 
-    /// Nothing once it has ended: its id may be another's by then.
+    /// Sends a signal. It does nothing once the program has ended, because its id may be another process's by then.
     package func signal(_ number: Int32) { if isRunning { kill(pid, number) } }
 
     /// From the next line on, nobody reads what it writes, and its pipes fill up.
     package func stopReading() { state.withLock { $0.isReading = false } }
 
-    /// For `defer`: whatever became of the test, nothing stays.
+    /// Kills the program. Call it in a `defer`, so that no process outlives its test.
     package func end() { signal(SIGKILL) }
 
-    /// The first line of standard output.
+    /// The first line of the standard output; `nil` until it is complete.
     package var firstLine: String? {
         let text = output
         return text.contains("\n") ? text.split(separator: "\n").first.map(String.init) : nil
@@ -80,7 +86,7 @@ package final class RunningProgram: Sendable {
 
     // MARK: The process
 
-    /// Both ends are closed in whatever other program is started.
+    /// Makes a pipe. Both of its ends are closed in other programs that are started.
     private static func pipe() throws -> (read: Int32, write: Int32) {
         var ends: [Int32] = [-1, -1]
         #if canImport(Glibc)
@@ -108,7 +114,7 @@ package final class RunningProgram: Sendable {
         unsafe posix_spawn_file_actions_adddup2(&actions, error, 2)
         unsafe posix_spawnattr_init(&attributes)
         defer { unsafe posix_spawnattr_destroy(&attributes) }
-        // Threads of a pool have signals blocked, and whoever they start would have them too.
+        // A thread of a pool has signals blocked, and a program that it starts would inherit that.
         var signals = sigset_t()
         unsafe sigemptyset(&signals)
         unsafe posix_spawnattr_setsigmask(&attributes, &signals)
@@ -117,7 +123,7 @@ package final class RunningProgram: Sendable {
         unsafe posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF))
 
         var pid: Int32 = 0
-        // Safe: copies with an end each, freed behind the call that reads them.
+        // Safe: these are terminated copies, which are freed after the call that reads them.
         let arguments = unsafe command.map { unsafe strdup($0) } + [nil]
         let variables = unsafe environment.map { unsafe strdup("\($0)=\($1)") } + [nil]
         defer { unsafe (arguments + variables).forEach { unsafe free($0) } }

@@ -1,9 +1,9 @@
 public import Resilience
 internal import Synchronization
 
-/// An executor and a timer in one, both run by the test's own thread: whole minutes of concurrent waiting pass in a
-/// blink, in the same order each time. Tasks must prefer it as their task executor (`Task(executorPreference:)`): without
-/// a preference, the runtime takes a resumed task through its thread pool before it comes back to its actor.
+/// An executor and a timer in one, both run by the test's own thread. Minutes of concurrent waiting pass at once, in the same
+/// order each time. Tasks must prefer it as their task executor, because the runtime would otherwise take a resumed task
+/// through its thread pool (see docs/concurrency.md, 1).
 public final class VirtualTime: SerialExecutor, TaskExecutor, Timekeeper {
     private struct Timer {
         let due: ContinuousClock.Instant
@@ -15,12 +15,13 @@ public final class VirtualTime: SerialExecutor, TaskExecutor, Timekeeper {
         var total = 0
     }
     private let jobs = Mutex(Jobs())
-    // The thread of `run` only.
+    // Used on the thread of `run` only.
     private nonisolated(unsafe) var timers: [Timer] = []
     private nonisolated(unsafe) var serial = 0
     private nonisolated(unsafe) var current: ContinuousClock.Instant
-    /// Timers of an event loop fire up to a millisecond late and more when it is busy.
+    /// The time by which every timer is late, like the timers of a busy event loop.
     private let lateness: Duration
+    /// The time at the beginning.
     public let start: ContinuousClock.Instant
 
     public init(timersLateBy lateness: Duration = .zero) {
@@ -29,9 +30,11 @@ public final class VirtualTime: SerialExecutor, TaskExecutor, Timekeeper {
         unsafe current = start
     }
 
+    /// The time at present.
     public var now: ContinuousClock.Instant { unsafe current }
+    /// The time since the beginning.
     public var elapsed: Duration { start.duration(to: now) }
-    /// How many jobs have come so far: what is awaited and did not go on at once.
+    /// The number of jobs so far: one for each `await` that did not go on at once.
     public var jobCount: Int { jobs.withLock { $0.total } }
 
     public func enqueue(_ job: consuming ExecutorJob) {
@@ -46,7 +49,7 @@ public final class VirtualTime: SerialExecutor, TaskExecutor, Timekeeper {
 
     public func schedule(at due: ContinuousClock.Instant, _ action: @escaping () -> Void) {
         unsafe serial += 1
-        // Latest first, so that the next is the last.
+        // The latest timer comes first in the list, so that the next one is last.
         let timer = unsafe Timer(due: max(due, now) + lateness, serial: serial, action: action)
         var (low, high) = unsafe (0, timers.count)
         while low < high {
@@ -61,7 +64,7 @@ public final class VirtualTime: SerialExecutor, TaskExecutor, Timekeeper {
     }
     public func sleep(for duration: Duration) async { await sleep(until: now + duration) }
 
-    /// Runs what is ready, without moving time.
+    /// Runs the jobs that are ready, without moving time.
     public func settle() {
         let (serial, task) = unsafe (asUnownedSerialExecutor(), asUnownedTaskExecutor())
         while true {
@@ -74,7 +77,7 @@ public final class VirtualTime: SerialExecutor, TaskExecutor, Timekeeper {
         }
     }
 
-    /// Lets so much time pass.
+    /// Lets `duration` pass, and runs timers and jobs as they become due.
     public func run(for duration: Duration) {
         let end = now + duration
         settle()
