@@ -129,7 +129,9 @@ class Lab:
         chosen |= {name.replace("__", "."): value for name, value in settings.items()}
         chosen |= {name: value for name, value in (if_known or {}).items() if name in self.known_settings()}
         if client:
-            chosen["kafka.properties"] += "," + properties(client)
+            # Ours come first and the experiment's own replace them: a worker refuses a property that is there twice.
+            ours = dict(pair.split("=", 1) for pair in chosen["kafka.properties"].split(","))
+            chosen["kafka.properties"] = properties(ours | client)
         self.fleet = Fleet(self.options.locsearch, self.processes, self.recorder, chosen, library_folder() if self.new_library else None)
         self.watch = self._observe(Watch(self.fleet))
         if wait:
