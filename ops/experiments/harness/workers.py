@@ -58,7 +58,10 @@ class Worker:
             with urllib.request.urlopen(f"http://127.0.0.1:{self.admin_port}{path}", timeout=within) as answer:
                 return answer.status, answer.read().decode()
         except urllib.error.HTTPError as e:
-            return e.code, e.read().decode(errors="replace")
+            try:
+                return e.code, e.read().decode(errors="replace")
+            except OSError:  # The worker was frozen between the head of its answer and the body.
+                return e.code, ""
         except (OSError, ValueError):
             return 0, ""
 
