@@ -1,15 +1,8 @@
-/// One header of a record. Names may repeat.
-public struct KafkaHeader: Sendable, Hashable {
-    /// The header's name.
-    public var name: String
-    /// The header's bytes; `nil` is null, which differs from an empty value.
-    public var value: [UInt8]?
+@_exported public import Basics
 
-    public init(_ name: String, _ value: [UInt8]?) {
-        self.name = name
-        self.value = value
-    }
-}
+/// One header of a record. Basics is exported along with it, so that a file which reads headers need not import the module
+/// that they share with events.
+public typealias KafkaHeader = RecordHeader
 
 /// A partition of a topic.
 public struct TopicPartition: Sendable, Hashable, Comparable, CustomStringConvertible {

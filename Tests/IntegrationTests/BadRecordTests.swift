@@ -164,7 +164,7 @@ struct BadRecordTests {
         let letters = try await bench.contents(of: [bench.topics.deadLetters])
         #expect(letters.count == (isRequest ? 0 : 1))
         for letter in letters {
-            let headers = letter.headers.map { EventHeader($0.name, $0.value) }
+            let headers = letter.headers
             let read = try #require(DeadLetter(key: letter.key, value: letter.value, headers: headers))
             #expect(read.isWithoutContent && read.value == nil && read.source == event.source)
         }
@@ -281,7 +281,7 @@ struct BadRecordTests {
             #expect(Array(letter.headers.prefix(bad.headers.count)) == bad.headers, "\(bad.name)")
             let read = try #require(
                 DeadLetter(
-                    key: letter.key, value: letter.value, headers: letter.headers.map { EventHeader($0.name, $0.value) }
+                    key: letter.key, value: letter.value, headers: letter.headers
                 ))
             #expect(read.member == bad.member && read.source == outcome.source, "\(bad.name)")
         }

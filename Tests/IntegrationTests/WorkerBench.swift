@@ -248,7 +248,7 @@ extension Result where Failure == any Error {
 extension ConsumerRecord {
     /// As an outcome event.
     func outcome() throws -> OutcomeEvent {
-        try OutcomeReader().read(value: value, headers: headers.map { EventHeader($0.name, $0.value) })
+        try OutcomeReader().read(value: value, headers: headers)
     }
 
     var keyText: String { String(decoding: key ?? [], as: UTF8.self) }

@@ -57,7 +57,7 @@ struct DeadLetterHouse {
         try await producer.send(
             ProducerRecord(
                 topic: broker.name("letters"), partition: partition, key: letter.key, value: letter.value,
-                headers: letter.headers.map { KafkaHeader($0.name, $0.value) }))
+                headers: letter.headers))
     }
 
     /// Notes in the dead-letter topic that one of its letters went back.
@@ -65,7 +65,7 @@ struct DeadLetterHouse {
         try await producer.send(
             ProducerRecord(
                 topic: broker.name("letters"), partition: partition, key: nil, value: nil,
-                headers: mark.headers.map { KafkaHeader($0.name, $0.value) }))
+                headers: mark.headers))
     }
 
     /// Has the broker of one partition of the dead-letter topic leave requests for records without an answer.

@@ -132,7 +132,7 @@ struct SecretsTests {
         let outcomes = try await contents(of: [topics.results, topics.errors], on: servers)
         var codes: Set<String> = []
         for record in outcomes {
-            let headers = record.headers.map { EventHeader($0.name, $0.value) }
+            let headers = record.headers
             if case .failed(let failure) = try OutcomeReader().read(value: record.value, headers: headers).body {
                 codes.insert(failure.code)
             }

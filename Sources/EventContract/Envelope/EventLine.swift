@@ -1,4 +1,3 @@
-import Basics
 import JSON
 
 /// A record as one line of JSON, for files and pipes: what `schemas/validate.py --events` reads.

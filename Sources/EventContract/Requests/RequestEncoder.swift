@@ -1,4 +1,3 @@
-import Basics
 import JSON
 public import LocationSearch
 

@@ -1,5 +1,3 @@
-internal import Basics
-
 /// How records are sent: idempotently, confirmed by all in-sync replicas.
 public struct ProducerConfiguration: Sendable, Hashable, CustomStringConvertible, CustomReflectable {
     /// `kafka.bootstrapServers`: brokers to ask first, `host:port`, separated by commas.

@@ -7,7 +7,7 @@ extension IncomingRecord {
             source: SourcePosition(
                 topic: record.partition.id.topic, partition: record.partition.id.partition, offset: record.offset),
             timestamp: record.timestamp.map { EventTime(milliseconds: $0) }, key: record.key, value: record.value,
-            headers: record.headers.map { EventHeader($0.name, $0.value) })
+            headers: record.headers)
     }
 }
 
@@ -15,12 +15,12 @@ extension ProducerRecord {
     init(_ outcome: EncodedOutcome, topics: WorkerConfiguration.Topics) {
         self.init(
             topic: outcome.kind == .result ? topics.results : topics.errors, key: outcome.key, value: outcome.value,
-            headers: outcome.headers.map { KafkaHeader($0.name, $0.value) })
+            headers: outcome.headers)
     }
 
     init(_ letter: DeadLetter, topics: WorkerConfiguration.Topics) {
         self.init(
             topic: topics.deadLetters, key: letter.key, value: letter.value,
-            headers: letter.headers.map { KafkaHeader($0.name, $0.value) })
+            headers: letter.headers)
     }
 }

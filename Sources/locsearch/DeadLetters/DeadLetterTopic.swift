@@ -87,7 +87,7 @@ struct DeadLetterTopic {
         let reader = try makeReader()
         try await asking {
             try await reader.read(upTo: ends, patience: patience) { record in
-                try await body(record, record.headers.map { EventHeader($0.name, $0.value) })
+                try await body(record, record.headers)
             }
         }
     }

@@ -29,11 +29,11 @@ struct Redriver: Sendable {
         try await send(
             ProducerRecord(
                 topic: requests, key: letter.key, value: letter.value,
-                headers: letter.originalHeaders.map { KafkaHeader($0.name, $0.value) }))
+                headers: letter.originalHeaders))
         try await send(
             ProducerRecord(
                 topic: deadLetters, key: nil, value: nil,
-                headers: mark.headers.map { KafkaHeader($0.name, $0.value) }))
+                headers: mark.headers))
     }
 
     private func send(_ record: ProducerRecord) async throws {

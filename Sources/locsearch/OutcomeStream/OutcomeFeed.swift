@@ -16,7 +16,7 @@ struct ReceivedOutcome: Sendable {
         String(
             decoding: EventLine.encode(
                 topic: record.partition.id.topic, partition: record.partition.id.partition, offset: record.offset,
-                key: record.key, value: record.value, headers: record.headers.map { EventHeader($0.name, $0.value) }),
+                key: record.key, value: record.value, headers: record.headers),
             as: UTF8.self)
     }
 }
@@ -45,7 +45,7 @@ struct OutcomeFeed: Sendable {
     /// Returns what is there as soon as there is something; empty when the time was up.
     func next(within bound: Duration) async throws -> [ReceivedOutcome] {
         try await reader.records(max: 500, within: bound).map { record in
-            let headers = record.headers.map { EventHeader($0.name, $0.value) }
+            let headers = record.headers
             return ReceivedOutcome(
                 record: record, event: try? OutcomeReader().read(value: record.value, headers: headers))
         }

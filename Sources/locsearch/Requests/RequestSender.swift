@@ -26,7 +26,7 @@ struct RequestSender: Sendable {
 
         let record = ProducerRecord(
             topic: topic, key: event.key, value: event.value,
-            headers: event.headers.map { KafkaHeader($0.name, $0.value) })
+            headers: event.headers)
         let position = try await producer.send(record)
         return SourcePosition(topic: topic, partition: position.partition, offset: position.offset)
     }

@@ -110,7 +110,7 @@ struct WorkerHouse: Sendable {
             }
             for record in try await reader.records(max: count - found.count, within: .milliseconds(200)) {
                 let event = try OutcomeReader().read(
-                    value: record.value, headers: record.headers.map { EventHeader($0.name, $0.value) })
+                    value: record.value, headers: record.headers)
                 #expect(found.updateValue(event, forKey: event.requestID) == nil, "\(event.requestID) came twice")
             }
         }
