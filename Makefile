@@ -44,11 +44,14 @@ lint: ## Checks format and style, as .swift-format describes them
 format: ## Formats everything
 	swift format --in-place --parallel --recursive $(SOURCES)
 
-docs: setup ## Writes the table of settings in docs/settings.md anew
+# Each page has its table between two comments that name the page.
+docs: setup ## Writes the tables of settings and metrics in docs/ anew
 	swift build --product locsearch $(SWIFT_FLAGS)
-	@table=$$(mktemp) && trap 'rm -f "$$table"' EXIT && \
-	  "$$(swift build --show-bin-path $(SWIFT_FLAGS))/locsearch" config --table > "$$table" && \
-	  sed -i -e '/^<!-- settings:/,/^<!-- end of settings -->/{/^<!-- settings:/{p;r '"$$table" -e '};/^<!-- end of settings -->/p;d}' docs/settings.md
+	@program="$$(swift build --show-bin-path $(SWIFT_FLAGS))/locsearch" && table=$$(mktemp) && trap 'rm -f "$$table"' EXIT && \
+	  for page in settings metrics; do \
+	    case $$page in settings) "$$program" config --table ;; metrics) "$$program" config --metrics ;; esac > "$$table"; \
+	    sed -i -e "/^<!-- $$page:/,/^<!-- end of $$page -->/{/^<!-- $$page:/{p;r $$table" -e "};/^<!-- end of $$page -->/p;d}" docs/$$page.md; \
+	  done
 
 check-docs: ## Checks the links of the documents, and that the files, commands, settings and experiments they name exist
 	@tools/setup python

@@ -1,5 +1,6 @@
 import Foundation
 import Kafka
+import Observability
 import Testing
 
 @testable import locsearch
@@ -266,11 +267,12 @@ struct SettingsTests {
         for wrong in ["=a", "a", "a=b,,c=d", "", "a=b,a=b"] { #expect(Setting.properties(wrong) == nil, "\(wrong)") }
     }
 
-    @Test func settingsPageHasTheTableThatTheProgramWrites() throws {
+    @Test(arguments: [("settings", Setting.markdownTable), ("metrics", MetricDescription.markdownTables)])
+    func pageHasTheTableThatTheProgramWrites(page: String, table: String) throws {
         let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
             .deletingLastPathComponent()
-        let page = try String(contentsOf: root.appending(path: "docs/settings.md"), encoding: .utf8)
+        let text = try String(contentsOf: root.appending(path: "docs/\(page).md"), encoding: .utf8)
 
-        #expect(page.contains(Setting.markdownTable), "run `make docs`")
+        #expect(text.contains(table), "run `make docs`")
     }
 }

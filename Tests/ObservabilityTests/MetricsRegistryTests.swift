@@ -1,4 +1,5 @@
 import CoreMetrics
+import Foundation
 import Testing
 
 @testable import Observability
@@ -78,14 +79,74 @@ struct MetricsRegistryTests {
         #expect(gauge.value == 80_000)
     }
 
+    @Test func bucketsOfAMetricAreThoseOfItsDescription() throws {
+        let registry = MetricsRegistry()
+        registry.makeTimer(label: "locsearch_upstream_duration_seconds", dimensions: []).recordNanoseconds(1)
+        let bounds = try #require(MetricDescription.named("locsearch_upstream_duration_seconds")?.bounds)
+
+        let buckets = registry.prometheusText.split(separator: "\n").filter { $0.contains("_bucket") }
+        #expect(buckets.count == bounds.count + 1)
+        for (bucket, bound) in zip(buckets, bounds) { #expect(bucket.contains("le=\"\(bound)\"")) }
+    }
+
+    @Test func observationsOfSeveralThreadsAreAllCounted() async {
+        let histogram = HistogramSeries(bounds: [0.5, 2])
+        await withTaskGroup(of: Void.self) { group in
+            for _ in 0..<8 {
+                group.addTask { for _ in 0..<5_000 { histogram.recordNanoseconds(1_000_000_000) } }
+            }
+        }
+
+        let text = histogram.text(MetricsRegistry.Name(label: "t", dimensions: ""))
+        #expect(
+            text == """
+                t_bucket{le="0.5"} 0
+                t_bucket{le="2.0"} 40000
+                t_bucket{le="+Inf"} 40000
+                t_sum 40000
+                t_count 40000
+
+                """)
+    }
+
+    @Test func descriptionsFollowTheRulesOfNames() {
+        #expect(Set(MetricDescription.all.map(\.name)).count == MetricDescription.all.count)
+        for metric in MetricDescription.all {
+            #expect(metric.name.hasSuffix("_total") == (metric.kind == .counter), "\(metric.name)")
+            #expect(metric.bounds.isEmpty == (metric.kind != .histogram), "\(metric.name)")
+            #expect(metric.bounds == metric.bounds.sorted(), "\(metric.name)")
+            #expect(metric.bounds.count < HistogramSeries.mostBuckets, "\(metric.name)")
+            #expect(metric.help.hasSuffix(".") && !metric.help.contains("\n"), "\(metric.name)")
+        }
+    }
+
     #if os(Linux)
-        @Test func theProcessShowsItsMemory() throws {
+        private static func processFigure(_ name: String) throws -> Double {
             let line = try #require(
-                ProcessMetrics.prometheusText.split(separator: "\n").first {
-                    $0.hasPrefix("process_resident_memory_bytes ")
-                })
-            let bytes = try #require(Double(line.split(separator: " ")[1]))
+                ProcessMetrics.prometheusText.split(separator: "\n").first { $0.hasPrefix(name + " ") })
+            return try #require(Double(line.split(separator: " ")[1]))
+        }
+
+        @Test func theProcessShowsItsMemory() throws {
+            let bytes = try Self.processFigure("process_resident_memory_bytes")
             #expect(bytes > 1_000_000 && bytes < 10_000_000_000)
+        }
+
+        @Test func processShowsWhenItBegan() throws {
+            let (start, now) = (try Self.processFigure("process_start_time_seconds"), Date().timeIntervalSince1970)
+            // The system's start is given in whole seconds, and the process's in hundredths of one.
+            #expect(start < now + 2 && start > now - 86_400)
+        }
+
+        @Test func processCountsTheFilesThatItOpens() throws {
+            let before = try Self.processFigure("process_open_fds")
+            let files = try (0..<50).map { _ in try FileHandle(forReadingFrom: URL(filePath: "/dev/null")) }
+            let after = try Self.processFigure("process_open_fds")
+
+            // Other suites of this process open and close files meanwhile.
+            #expect(after >= before + 25, "\(before) and \(after)")
+            #expect(try after <= Self.processFigure("process_max_fds"))
+            withExtendedLifetime(files) {}
         }
     #endif
 }

@@ -1,4 +1,5 @@
 import ArgumentParser
+import Observability
 
 struct ConfigCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -24,12 +25,18 @@ struct ConfigCommand: AsyncParsableCommand {
     @Flag(name: .long, help: "Prints a table of all settings in Markdown instead.")
     var table = false
 
+    @Flag(name: .long, help: "Prints tables of all metrics in Markdown instead.")
+    var metrics = false
+
     func validate() throws {
-        if json, table { throw ValidationError("--json and --table exclude each other") }
+        if [json, table, metrics].count(where: \.self) > 1 {
+            throw ValidationError("--json, --table and --metrics exclude each other")
+        }
     }
 
     func run() async throws {
         if table { return print(Setting.markdownTable, terminator: "") }
+        if metrics { return print(MetricDescription.markdownTables, terminator: "") }
 
         let settings = try options.load()
         try settings.validate()

@@ -64,11 +64,9 @@ struct ProviderSummary: Sendable {
     // MARK: - Metrics
 
     static func prometheusText(_ all: [ProviderSummary]) -> String {
-        func family(
-            _ name: String, _ kind: PrometheusText.Kind, _ help: String, _ value: (ProviderSummary) -> Int
-        ) -> String {
+        func family(_ name: String, _ value: (ProviderSummary) -> Int) -> String {
             PrometheusText.family(
-                "locsearch_provider_" + name, kind, help: help,
+                "locsearch_provider_" + name,
                 all.map { (labels: [("provider", $0.provider.rawValue)], value: Double(value($0))) })
         }
         typealias Sample = (labels: [(String, String)], value: Double)
@@ -78,40 +76,20 @@ struct ProviderSummary: Sendable {
                 return (labels: labels, value: summary.breaker == state ? 1 : 0)
             }
         }
-        return PrometheusText.family(
-            "locsearch_provider_breaker_state", .gauge, help: "1 for the state that the breaker is in.", states)
-            + family("breaker_openings_total", .counter, "Times the breaker opened.") {
-                $0.sum(\.breakerCounts.openings)
-            }
-            + family("breaker_rejections_total", .counter, "Calls that an open breaker did not let through.") {
-                $0.sum(\.breakerCounts.rejected)
-            }
-            + family("calls_total", .counter, "Calls made, retries included; each may cost money.") { $0.sum(\.calls) }
-            + family("calls_failed_total", .counter, "Calls that failed, and not by the request's own fault.") {
-                $0.sum(\.breakerCounts.failures)
-            }
-            + family("requests_held", .gauge, "Requests that wait until an open breaker lets them pass.") {
-                $0.sum(\.held)
-            }
-            + family("retries_total", .counter, "Calls made again after a failure.") { $0.sum(\.retries.retries) }
-            + family("retries_refused_total", .counter, "Retries not made because the budget was used up.") {
-                $0.sum(\.retries.refused)
-            }
-            + family("rate_waits_total", .counter, "Calls that waited for their turn at the key's rate.") {
-                $0.sum(\.rateLimiter.waited)
-            }
-            + family("rate_refusals_total", .counter, "Calls not made because their turn would come too late.") {
-                $0.sum(\.rateLimiter.refused)
-            }
-            + family("concurrency_limit", .gauge, "Calls that may be under way at once.") {
-                $0.sum(\.concurrency.limit)
-            }
-            + family("concurrency_in_flight", .gauge, "Calls under way.") { $0.sum(\.concurrency.inFlight) }
-            + family("concurrency_refusals_total", .counter, "Calls not made because too many were under way.") {
-                $0.sum(\.concurrency.refused)
-            }
-            + family("calls_shared_total", .counter, "Requests served by an identical request's call.") {
-                $0.sum(\.shared)
-            }
+
+        return PrometheusText.family("locsearch_provider_breaker_state", states)
+            + family("breaker_openings_total") { $0.sum(\.breakerCounts.openings) }
+            + family("breaker_rejections_total") { $0.sum(\.breakerCounts.rejected) }
+            + family("calls_total") { $0.sum(\.calls) }
+            + family("calls_failed_total") { $0.sum(\.breakerCounts.failures) }
+            + family("requests_held") { $0.sum(\.held) }
+            + family("retries_total") { $0.sum(\.retries.retries) }
+            + family("retries_refused_total") { $0.sum(\.retries.refused) }
+            + family("rate_waits_total") { $0.sum(\.rateLimiter.waited) }
+            + family("rate_refusals_total") { $0.sum(\.rateLimiter.refused) }
+            + family("concurrency_limit") { $0.sum(\.concurrency.limit) }
+            + family("concurrency_in_flight") { $0.sum(\.concurrency.inFlight) }
+            + family("concurrency_refusals_total") { $0.sum(\.concurrency.refused) }
+            + family("calls_shared_total") { $0.sum(\.shared) }
     }
 }

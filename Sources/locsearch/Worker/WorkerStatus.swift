@@ -58,8 +58,7 @@ struct WorkerStatus: AdminSource {
             + Self.buildInfo
             + (providers.map(ProviderSummary.prometheusText) ?? "")
             + PrometheusText.family(
-                "locsearch_log_lines_dropped_total", .counter, help: "Log lines that were dropped: nobody read them.",
-                [(labels: [], value: Double(LineOutput.standardError.droppedLines))])
+                "locsearch_log_lines_dropped_total", Double(LineOutput.standardError.droppedLines))
             + ProcessMetrics.prometheusText
     }
 
@@ -74,17 +73,14 @@ struct WorkerStatus: AdminSource {
             }
         }
 
-        return PrometheusText.family(
-            "locsearch_partition_lag", .gauge, help: "Records of a partition that are not committed yet.", lags)
+        return PrometheusText.family("locsearch_partition_lag", lags)
             + PrometheusText.family(
-                "locsearch_commit_overdue_seconds", .gauge,
-                help: "For how long no request begins because what is finished cannot be committed; 0: it can.",
-                [(labels: [], value: (longestOverdue(of: lanes) ?? .zero) / .seconds(1))])
+                "locsearch_commit_overdue_seconds", (longestOverdue(of: lanes) ?? .zero) / .seconds(1))
     }
 
     private static var buildInfo: String {
         PrometheusText.family(
-            "locsearch_build_info", .gauge, help: "Versions of the program and of librdkafka; always 1.",
+            "locsearch_build_info",
             [(labels: [("version", Version.current), ("librdkafka", "\(LibraryVersion.running)")], value: 1)])
     }
 

@@ -4,9 +4,6 @@ import Synchronization
 /// All metrics of the process, kept as atomics and written as Prometheus text. Thread-safe; handles are meant to be
 /// made once and kept.
 package final class MetricsRegistry: MetricsFactory {
-    /// Upper bounds in seconds: OpenTelemetry's advice for durations of messaging operations.
-    static let bounds: [Double] = [0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 7.5, 10]
-
     struct Name: Hashable, Comparable {
         let label: String
         let dimensions: String
@@ -49,7 +46,8 @@ package final class MetricsRegistry: MetricsFactory {
         let name = name(label, dimensions)
         return series.withLock { series in
             if case .histogram(let known)? = series[name] { return known }
-            let made = HistogramSeries()
+            let made = HistogramSeries(
+                bounds: MetricDescription.named(label)?.bounds ?? MetricDescription.shortBounds)
             series[name] = .histogram(made)
             return made
         }
@@ -80,30 +78,30 @@ package final class MetricsRegistry: MetricsFactory {
         }
     }
 
-    /// The exposition format, version 0.0.4.
+    /// The exposition format, version 0.0.4. A histogram that has counted nothing is left out where its metric says so.
     package var prometheusText: String {
         let all = series.withLock { $0 }.sorted { $0.key < $1.key }
         var text = ""
         var lastLabel = ""
         for (name, series) in all {
             let labels = name.dimensions.isEmpty ? "" : "{\(name.dimensions)}"
-            func head(_ type: String) {
+            func head(_ kind: MetricDescription.Kind) {
                 guard name.label != lastLabel else { return }
-                if let help = MetricHelp.texts[name.label] { text += "# HELP \(name.label) \(help)\n" }
-                text += "# TYPE \(name.label) \(type)\n"
+                text += PrometheusText.head(name.label, kind)
+                lastLabel = name.label
             }
             switch series {
             case .counter(let counter):
-                head("counter")
+                head(.counter)
                 text += "\(name.label)\(labels) \(counter.value)\n"
             case .gauge(let gauge):
-                head("gauge")
+                head(.gauge)
                 text += "\(name.label)\(labels) \(PrometheusText.number(gauge.value))\n"
             case .histogram(let histogram):
-                head("histogram")
+                if histogram.count == 0, MetricDescription.named(name.label)?.isSparse == true { continue }
+                head(.histogram)
                 text += histogram.text(name)
             }
-            lastLabel = name.label
         }
         return text
     }
@@ -116,55 +114,14 @@ final class CounterSeries: CounterHandler {
     func reset() { count.store(0, ordering: .relaxed) }
 }
 
-/// A number that goes up and down. Kept as the bits of a `Double`, so that an atomic is enough.
+/// A number that goes up and down.
 final class GaugeSeries: MeterHandler, RecorderHandler {
-    private let bits = Atomic<UInt64>(0)
-    var value: Double { Double(bitPattern: bits.load(ordering: .relaxed)) }
+    private let number = AtomicDouble()
+    var value: Double { number.value }
     func set(_ value: Int64) { set(Double(value)) }
-    func set(_ value: Double) { bits.store(value.bitPattern, ordering: .relaxed) }
-    func increment(by amount: Double) { add(amount) }
-    func decrement(by amount: Double) { add(-amount) }
+    func set(_ value: Double) { number.set(value) }
+    func increment(by amount: Double) { number.add(amount) }
+    func decrement(by amount: Double) { number.add(-amount) }
     func record(_ value: Int64) { set(value) }
     func record(_ value: Double) { set(value) }
-
-    private func add(_ amount: Double) {
-        var old = bits.load(ordering: .relaxed)
-        while true {
-            let new = (Double(bitPattern: old) + amount).bitPattern
-            let (exchanged, found) = bits.weakCompareExchange(expected: old, desired: new, ordering: .relaxed)
-            if exchanged { return }
-            old = found
-        }
-    }
-}
-
-final class HistogramSeries: TimerHandler {
-    private struct State {
-        var counts = [Int64](repeating: 0, count: MetricsRegistry.bounds.count + 1)
-        var nanoseconds: Int64 = 0
-    }
-    private let state = Mutex(State())
-
-    func recordNanoseconds(_ duration: Int64) {
-        let seconds = Double(duration) / 1e9
-        let index = MetricsRegistry.bounds.firstIndex { seconds <= $0 } ?? MetricsRegistry.bounds.count
-        state.withLock { state in
-            state.counts[index] += 1
-            state.nanoseconds += duration
-        }
-    }
-
-    func text(_ name: MetricsRegistry.Name) -> String {
-        let state = state.withLock { $0 }
-        let prefix = name.dimensions.isEmpty ? "" : name.dimensions + ","
-        let labels = name.dimensions.isEmpty ? "" : "{\(name.dimensions)}"
-        var (text, sum) = ("", Int64(0))
-        for (index, count) in state.counts.enumerated() {
-            sum += count
-            let bound = index < MetricsRegistry.bounds.count ? "\(MetricsRegistry.bounds[index])" : "+Inf"
-            text += "\(name.label)_bucket{\(prefix)le=\"\(bound)\"} \(sum)\n"
-        }
-        return text
-            + "\(name.label)_sum\(labels) \(Double(state.nanoseconds) / 1e9)\n\(name.label)_count\(labels) \(sum)\n"
-    }
 }

@@ -1,19 +1,26 @@
 /// The exposition format, version 0.0.4, for values that are computed when they are asked for.
 package enum PrometheusText {
-    package enum Kind: String, Sendable { case counter, gauge }
-
-    /// One metric with its samples.
-    /// - Parameter samples: labels in the order in which they are to stand, and the value.
-    package static func family(
-        _ name: String, _ kind: Kind, help: String, _ samples: [(labels: [(String, String)], value: Double)]
-    ) -> String {
+    /// One metric with its samples. Its kind and its explanation come from the table of metrics.
+    /// - Parameter samples: labels in the order in which they are to stand, and the value. Without one the metric is left
+    ///   out.
+    package static func family(_ name: String, _ samples: [(labels: [(String, String)], value: Double)]) -> String {
         guard !samples.isEmpty else { return "" }
-        var text = "# HELP \(name) \(help)\n# TYPE \(name) \(kind.rawValue)\n"
+
+        var text = head(name, MetricDescription.named(name)?.kind ?? .gauge)
         for sample in samples {
             let labels = labels(sample.labels)
             text += name + (labels.isEmpty ? "" : "{\(labels)}") + " \(number(sample.value))\n"
         }
         return text
+    }
+
+    /// One metric without labels.
+    package static func family(_ name: String, _ value: Double) -> String { family(name, [([], value)]) }
+
+    /// The lines before a metric's samples.
+    static func head(_ name: String, _ kind: MetricDescription.Kind) -> String {
+        let help = MetricDescription.named(name).map { "# HELP \(name) \($0.help)\n" } ?? ""
+        return help + "# TYPE \(name) \(kind.rawValue)\n"
     }
 
     static func labels(_ labels: [(String, String)]) -> String {

@@ -1,0 +1,63 @@
+internal import CoreMetrics
+import Synchronization
+
+/// Counts durations in buckets. An observation is two atomic additions, without a lock. Thread-safe.
+final class HistogramSeries: TimerHandler {
+    /// The most buckets that a series may have, the one without a bound among them.
+    static let mostBuckets = 16
+
+    /// The upper bounds of all buckets but the last, ascending, as texts for the exposition and in nanoseconds.
+    private let bounds: [(text: String, nanoseconds: Int64)]
+    private let counts = InlineArray<16, Atomic<Int64>> { _ in Atomic(0) }
+    private let seconds = AtomicDouble()
+
+    /// - Parameter bounds: in seconds, ascending; fewer than `mostBuckets`.
+    init(bounds: [Double]) {
+        precondition(bounds.count < Self.mostBuckets, "a histogram has room for \(Self.mostBuckets) buckets")
+        self.bounds = bounds.map { ("\($0)", Int64($0 * 1e9)) }
+    }
+
+    /// The number of observations.
+    var count: Int64 { (0...bounds.count).reduce(0) { $0 + counts[$1].load(ordering: .relaxed) } }
+
+    func recordNanoseconds(_ duration: Int64) {
+        var bucket = 0
+        while bucket < bounds.count, duration > bounds[bucket].nanoseconds { bucket += 1 }
+        counts[bucket].wrappingAdd(1, ordering: .relaxed)
+        seconds.add(Double(duration) / 1e9)
+    }
+
+    /// The lines of the exposition, without their head. The count is that of the buckets, so that they agree although
+    /// observations go on meanwhile.
+    func text(_ name: MetricsRegistry.Name) -> String {
+        let prefix = name.dimensions.isEmpty ? "" : name.dimensions + ","
+        let labels = name.dimensions.isEmpty ? "" : "{\(name.dimensions)}"
+        var (text, sum) = ("", Int64(0))
+        for bucket in 0...bounds.count {
+            sum += counts[bucket].load(ordering: .relaxed)
+            let bound = bucket < bounds.count ? bounds[bucket].text : "+Inf"
+            text += "\(name.label)_bucket{\(prefix)le=\"\(bound)\"} \(sum)\n"
+        }
+        return text
+            + "\(name.label)_sum\(labels) \(PrometheusText.number(seconds.value))\n\(name.label)_count\(labels) \(sum)\n"
+    }
+}
+
+/// A `Double` that several threads may add to. Kept as its bits, so that an atomic is enough.
+struct AtomicDouble: ~Copyable {
+    private let bits = Atomic<UInt64>(0)
+
+    var value: Double { Double(bitPattern: bits.load(ordering: .relaxed)) }
+
+    func set(_ value: Double) { bits.store(value.bitPattern, ordering: .relaxed) }
+
+    func add(_ amount: Double) {
+        var old = bits.load(ordering: .relaxed)
+        while true {
+            let new = (Double(bitPattern: old) + amount).bitPattern
+            let (exchanged, found) = bits.weakCompareExchange(expected: old, desired: new, ordering: .relaxed)
+            if exchanged { return }
+            old = found
+        }
+    }
+}

@@ -1,0 +1,123 @@
+/// The one table of metrics: each that `/metrics` shows, in the order of docs/metrics.md.
+extension MetricDescription {
+    /// OpenTelemetry's advice for durations of messaging operations and HTTP calls.
+    static let shortBounds: [Double] = [0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 7.5, 10]
+    /// For what may take as long as a backlog takes to be worked off: up to two hours.
+    static let longBounds: [Double] = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 1800, 7200]
+
+    package static let all: [MetricDescription] = requests + providers + kafka + process
+
+    // MARK: - Requests
+
+    private static let requests = [
+        MetricDescription(
+            "locsearch_requests_taken_total", .counter, in: .requests,
+            convention: "messaging.client.consumed.messages", "Records taken from the requests topic."),
+        MetricDescription(
+            "locsearch_requests_rejected_total", .counter, in: .requests,
+            "Records that were no requests; each has a dead letter."),
+        MetricDescription(
+            "locsearch_requests_completed_total", .counter, in: .requests, labels: ["provider"],
+            "Requests that ended with a result, by provider."),
+        MetricDescription(
+            "locsearch_requests_failed_total", .counter, in: .requests, labels: ["code"],
+            "Requests that ended with an error, by code."),
+        MetricDescription(
+            "locsearch_requests_in_flight", .gauge, in: .requests,
+            "Requests taken whose outcome is not yet confirmed."),
+        MetricDescription(
+            "locsearch_upstream_duration_seconds", .histogram, in: .requests, labels: ["provider"],
+            bounds: shortBounds, "Time spent waiting for a provider, per request, by provider."),
+    ]
+
+    // MARK: - Providers
+
+    private static let providers = [
+        MetricDescription(
+            "locsearch_provider_breaker_state", .gauge, in: .providers, labels: ["provider", "state"],
+            "1 for the state that the breaker is in."),
+        MetricDescription(
+            "locsearch_provider_breaker_openings_total", .counter, in: .providers, labels: ["provider"],
+            "Times the breaker opened."),
+        MetricDescription(
+            "locsearch_provider_breaker_rejections_total", .counter, in: .providers, labels: ["provider"],
+            "Calls that an open breaker did not let through."),
+        MetricDescription(
+            "locsearch_provider_calls_total", .counter, in: .providers, labels: ["provider"],
+            "Calls made, retries included; each may cost money."),
+        MetricDescription(
+            "locsearch_provider_calls_failed_total", .counter, in: .providers, labels: ["provider"],
+            "Calls that failed, and not by the request's own fault."),
+        MetricDescription(
+            "locsearch_provider_calls_wasted_total", .counter, in: .providers,
+            "Calls whose answer was not delivered: superseded, or the partition left."),
+        MetricDescription(
+            "locsearch_provider_calls_shared_total", .counter, in: .providers, labels: ["provider"],
+            "Requests served by an identical request's call."),
+        MetricDescription(
+            "locsearch_provider_requests_held", .gauge, in: .providers, labels: ["provider"],
+            "Requests that wait until an open breaker lets them pass."),
+        MetricDescription(
+            "locsearch_provider_retries_total", .counter, in: .providers, labels: ["provider"],
+            "Calls made again after a failure."),
+        MetricDescription(
+            "locsearch_provider_retries_refused_total", .counter, in: .providers, labels: ["provider"],
+            "Retries not made because the budget was used up."),
+        MetricDescription(
+            "locsearch_provider_rate_waits_total", .counter, in: .providers, labels: ["provider"],
+            "Calls that waited for their turn at the key's rate."),
+        MetricDescription(
+            "locsearch_provider_rate_refusals_total", .counter, in: .providers, labels: ["provider"],
+            "Calls not made because their turn would come too late."),
+        MetricDescription(
+            "locsearch_provider_concurrency_limit", .gauge, in: .providers, labels: ["provider"],
+            "Calls that may be under way at once."),
+        MetricDescription(
+            "locsearch_provider_concurrency_in_flight", .gauge, in: .providers, labels: ["provider"],
+            "Calls under way."),
+        MetricDescription(
+            "locsearch_provider_concurrency_refusals_total", .counter, in: .providers, labels: ["provider"],
+            "Calls not made because too many were under way."),
+    ]
+
+    // MARK: - Kafka
+
+    private static let kafka = [
+        MetricDescription(
+            "locsearch_partitions_assigned", .gauge, in: .kafka,
+            "Partitions of the requests topic that this worker owns."),
+        MetricDescription(
+            "locsearch_partition_lag", .gauge, in: .kafka, labels: ["topic", "partition"],
+            "Records of a partition that are not committed yet."),
+        MetricDescription(
+            "locsearch_commit_overdue_seconds", .gauge, in: .kafka,
+            "For how long no request begins because what is finished cannot be committed; 0: it can."),
+        MetricDescription(
+            "locsearch_commits_failed_total", .counter, in: .kafka,
+            "Commits of offsets that the broker refused or did not answer in time."),
+        MetricDescription(
+            "locsearch_producers_replaced_total", .counter, in: .kafka,
+            "Producers that failed for good and were replaced."),
+    ]
+
+    // MARK: - The process
+
+    private static let process = [
+        MetricDescription(
+            "locsearch_build_info", .gauge, in: .process, labels: ["version", "librdkafka"],
+            "Versions of the program and of librdkafka; always 1."),
+        MetricDescription(
+            "locsearch_log_lines_dropped_total", .counter, in: .process,
+            "Log lines that were dropped: nobody read them."),
+        MetricDescription(
+            "process_cpu_seconds_total", .counter, in: .process, "CPU time of all threads."),
+        MetricDescription(
+            "process_resident_memory_bytes", .gauge, in: .process, "Memory in use."),
+        MetricDescription(
+            "process_start_time_seconds", .gauge, in: .process, "When the process began, in seconds since 1970."),
+        MetricDescription(
+            "process_open_fds", .gauge, in: .process, "Open file descriptors."),
+        MetricDescription(
+            "process_max_fds", .gauge, in: .process, "The most file descriptors that may be open."),
+    ]
+}
