@@ -122,7 +122,9 @@ let package = Package(
             name: "ProviderSimulatorTests",
             dependencies: ["ProviderSimulator", "TestSupport", product("NIOCore", "swift-nio")], swiftSettings: safe),
         .testTarget(name: "ObservabilityTests", dependencies: ["Observability", "TestSupport"], swiftSettings: safe),
-        .testTarget(name: "WorkerRuntimeTests", dependencies: ["WorkerRuntime", "TestSupport"], swiftSettings: safe),
+        .testTarget(
+            name: "WorkerRuntimeTests", dependencies: ["Observability", "WorkerRuntime", "TestSupport"],
+            swiftSettings: safe),
         .testTarget(name: "AdminServerTests", dependencies: ["AdminServer", "TestSupport"], swiftSettings: safe),
         .testTarget(name: "LocsearchTests", dependencies: ["locsearch", "TestSupport"], swiftSettings: safe),
         .testTarget(

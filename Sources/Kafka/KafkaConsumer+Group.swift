@@ -19,20 +19,29 @@ extension KafkaConsumer {
     }
 
     func answer(_ event: RebalanceEvent) async {
+        let start = ContinuousClock.now
         switch event.change {
         case .assigned:
             group.membership = GroupMembership(of: client)
             await assign(event.partitions)
+            await tellListener(of: .assigned, event.partitions, since: start)
             group.isRejoining = false
             if client.isCooperative { await wakeFetchers() }
         case .revoked:
             // Another assignment may have come without a revocation in between.
             group.isRejoining = false
-            await revoke(event.partitions)
+            let kind = await revoke(event.partitions)
+            await tellListener(of: kind, event.partitions, since: start)
         case .failed(let error):
             log.warning("rebalance failed", metadata: ["reason": "\(error)"])
             client.unassignAll()
         }
+    }
+
+    private func tellListener(
+        of kind: RebalanceKind, _ ids: [TopicPartition], since start: ContinuousClock.Instant
+    ) async {
+        if !ids.isEmpty { await group.listener?.answered(kind, after: start.duration(to: .now)) }
     }
 
     private func assign(_ ids: [TopicPartition]) async {
@@ -61,7 +70,8 @@ extension KafkaConsumer {
         _ = try? await client.offsets(.end, of: ids, within: .milliseconds(200))
     }
 
-    private func revoke(_ ids: [TopicPartition]) async {
+    /// - Returns: Whether the partitions were revoked or lost.
+    private func revoke(_ ids: [TopicPartition]) async -> RebalanceKind {
         // Asked before any assign call, which clears it.
         let isLost = client.isAssignmentLost
         let gone = ids.compactMap { partitions.source($0) }
@@ -82,6 +92,7 @@ extension KafkaConsumer {
         } catch {
             log.error("rebalance", metadata: ["reason": "\(error)"])
         }
+        return isLost ? .lost : .revoked
     }
 
     /// Tries again where the coordinator is away or moves. Not where the group has gone on without us, or forms already:

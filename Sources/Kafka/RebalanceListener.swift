@@ -10,4 +10,18 @@ public protocol RebalanceListener: AnyObject, Sendable {
     func revoked(_ partitions: [AssignedPartition]) async
     /// Partitions went to other members already. Nothing of them can be committed any more.
     func lost(_ partitions: [AssignedPartition]) async
+    /// The group was answered: what one of the calls above began is over. Not called where no partition was concerned.
+    /// - Parameter time: from the group's word to its answer, with the time that the listener took.
+    func answered(_ kind: RebalanceKind, after time: Duration) async
+}
+
+extension RebalanceListener {
+    public func answered(_ kind: RebalanceKind, after time: Duration) async {}
+}
+
+/// What a rebalance means for the partitions that it concerns.
+public enum RebalanceKind: String, CaseIterable, Sendable {
+    case assigned
+    case revoked
+    case lost
 }

@@ -16,6 +16,7 @@ public actor SearchWorker: SearchWorking, FleetMember {
     private let random: any RandomNumberGenerator & Sendable
     private let onTransition: @Sendable (ProviderID, CircuitBreaker.Transition, SearchError?) -> Void
     private let onWasted: @Sendable (ProviderID, Int) -> Void
+    private let onCall: @Sendable (ProviderID, CallEnd, Duration) -> Void
     private var guards: [ProviderID: ProviderGuard] = [:]
     private var ownership = (assigned: 0, partitions: 0)
 
@@ -27,6 +28,7 @@ public actor SearchWorker: SearchWorking, FleetMember {
     ///   `executor`.
     /// - Parameter onWasted: told of the number of calls that were made for nothing: given up before their deadline, or
     ///   ended when no request waited for them any more; called on `executor`.
+    /// - Parameter onCall: told of each call that has ended, and how long it took; called on `executor`.
     public init(
         executor: any SerialExecutor, policies: [ProviderID: ProviderPolicy] = [:], concurrency: Int = 256,
         clock: any MonotonicClock = ContinuousClock(), timekeeper: (any Timekeeper & Sendable)? = nil,
@@ -34,7 +36,8 @@ public actor SearchWorker: SearchWorking, FleetMember {
         random: any RandomNumberGenerator & Sendable = SystemRandomNumberGenerator(),
         onTransition: @escaping @Sendable (ProviderID, CircuitBreaker.Transition, SearchError?) -> Void = { _, _, _ in
         },
-        onWasted: @escaping @Sendable (ProviderID, Int) -> Void = { _, _ in }
+        onWasted: @escaping @Sendable (ProviderID, Int) -> Void = { _, _ in },
+        onCall: @escaping @Sendable (ProviderID, CallEnd, Duration) -> Void = { _, _, _ in }
     ) {
         self.executor = executor
         self.policies = policies
@@ -45,6 +48,7 @@ public actor SearchWorker: SearchWorking, FleetMember {
         self.random = random
         self.onTransition = onTransition
         self.onWasted = onWasted
+        self.onCall = onCall
     }
 
     public func report(
@@ -75,7 +79,7 @@ public actor SearchWorker: SearchWorking, FleetMember {
         let new = ProviderGuard(
             id, policy: policies[id] ?? defaultPolicy, clock: clock,
             timekeeper: timekeeper ?? ClockTimekeeper(clock: clock, owner: self), taskExecutor: taskExecutor,
-            random: random, onTransition: onTransition, onWasted: onWasted)
+            random: random, onTransition: onTransition, onWasted: onWasted, onCall: onCall)
         new.owns(ownership.assigned, of: ownership.partitions)
         guards[id] = new
         return new

@@ -171,7 +171,8 @@ public actor WorkerLane {
             let records = try await source.records(max: min(room, Self.largestRead))
             // They may have been long in coming, or the first of an assignment: then what is read waits.
             guard await waitUntilRequestsMayBegin() else { return }
-            for record in records { take(record) }
+            let arrival = RecordArrival.now
+            for record in records { take(record, at: arrival) }
         }
     }
 
@@ -191,8 +192,8 @@ public actor WorkerLane {
         return false
     }
 
-    private func take(_ record: ConsumerRecord) {
-        guard let request = partitions.take(record) else { return }
+    private func take(_ record: ConsumerRecord, at arrival: RecordArrival) {
+        guard let request = partitions.take(record, at: arrival) else { return }
         starting.append(request)
         request.task = Task(executorPreference: loop) { await self.processNext() }
     }
@@ -288,4 +289,6 @@ extension WorkerLane: RebalanceListener {
     }
 
     public func lost(_ partitions: [AssignedPartition]) async { await rebalancing.lost(partitions) }
+
+    public func answered(_ kind: RebalanceKind, after time: Duration) async { meters.rebalanced(kind, after: time) }
 }

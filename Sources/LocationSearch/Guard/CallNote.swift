@@ -1,13 +1,30 @@
 internal import Synchronization
 
-/// Tells whoever runs a request whether a call has been made for it: until then, giving it up costs nothing.
+/// Tells whoever runs a request whether a call has been made for it, and when: until then, giving it up costs nothing.
 /// Safe to use from any thread.
 public final class CallNote: Sendable {
-    private let made = Atomic(false)
+    /// Stands for a call that was not made.
+    private static let none = Int64.min
 
-    public init() {}
+    private let start: ContinuousClock.Instant
+    /// The time from `start` to the first call, in nanoseconds.
+    private let firstCall = Atomic<Int64>(CallNote.none)
 
-    public var hasCalled: Bool { made.load(ordering: .relaxed) }
+    /// - Parameter start: the receipt of the request.
+    public init(since start: ContinuousClock.Instant = .now) { self.start = start }
 
-    func noteCall() { made.store(true, ordering: .relaxed) }
+    public var hasCalled: Bool { firstCall.load(ordering: .relaxed) != Self.none }
+
+    /// The time from the receipt of the request to its first call; `nil` while there is none.
+    public var wait: Duration? {
+        let nanoseconds = firstCall.load(ordering: .relaxed)
+        return nanoseconds == Self.none ? nil : .nanoseconds(nanoseconds)
+    }
+
+    /// - Parameter instant: when the call begins.
+    func noteCall(at instant: ContinuousClock.Instant) {
+        guard !hasCalled else { return }
+        let (seconds, attoseconds) = start.duration(to: instant).components
+        firstCall.store(seconds * 1_000_000_000 + attoseconds / 1_000_000_000, ordering: .relaxed)
+    }
 }

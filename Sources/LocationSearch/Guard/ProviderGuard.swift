@@ -20,6 +20,7 @@ final class ProviderGuard {
     private let sharedCalls: SingleFlight<Inquiry, GuardedAnswer, GuardedFailure>
     private let admission: CallAdmission
     private let onWasted: @Sendable (ProviderID, Int) -> Void
+    private let onCall: @Sendable (ProviderID, CallEnd, Duration) -> Void
     private var retryBudget: RetryBudget
     private var attemptTimer: AttemptTimer
     /// The failure that the breaker is just told of, for the log.
@@ -36,13 +37,15 @@ final class ProviderGuard {
         _ id: ProviderID, policy: ProviderPolicy, clock: any MonotonicClock, timekeeper: any Timekeeper,
         taskExecutor: (any TaskExecutor)?, random: any RandomNumberGenerator & Sendable,
         onTransition: @escaping @Sendable (ProviderID, CircuitBreaker.Transition, SearchError?) -> Void,
-        onWasted: @escaping @Sendable (ProviderID, Int) -> Void
+        onWasted: @escaping @Sendable (ProviderID, Int) -> Void,
+        onCall: @escaping @Sendable (ProviderID, CallEnd, Duration) -> Void
     ) {
         self.id = id
         self.policy = policy
         self.clock = clock
         self.random = random
         self.onWasted = onWasted
+        self.onCall = onCall
         sharedCalls = SingleFlight(
             isEnabled: policy.sharesIdenticalCalls, timekeeper: timekeeper, taskExecutor: taskExecutor,
             lacksTime: {
@@ -249,8 +252,10 @@ final class ProviderGuard {
         let end = clock.now
         let duration = start.duration(to: end)
         cost.upstream += duration
+        let isCancelled = Task.isCancelled
+        onCall(id, isCancelled ? .cancelled : CallEnd(result), duration)
         // A call of a cancelled task says nothing about the provider: dropping `admitted` gives everything back.
-        if Task.isCancelled { return result }
+        if isCancelled { return result }
 
         if case .failure(let failure) = result {
             finish(admitted, failedWith: failure.error, after: duration, at: end)
@@ -311,7 +316,7 @@ final class ProviderGuard {
 
     private func countCall(for inquiry: Inquiry, isFirst: Bool, at now: ContinuousClock.Instant) {
         calls += 1
-        inquiry.note?.noteCall()
+        inquiry.note?.noteCall(at: now)
         if isFirst { retryBudget.noteRequest(at: now) }
     }
 

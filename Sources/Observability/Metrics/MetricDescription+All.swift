@@ -26,13 +26,36 @@ extension MetricDescription {
             "locsearch_requests_in_flight", .gauge, in: .requests,
             "Requests taken whose outcome is not yet confirmed."),
         MetricDescription(
+            "locsearch_dead_letters_written_total", .counter, in: .requests,
+            "Dead letters that the brokers have confirmed."),
+        MetricDescription(
+            "locsearch_request_end_to_end_seconds", .histogram, in: .requests, bounds: longBounds,
+            "From a record's timestamp to its confirmed outcome, whatever that is; a longer time counts as 30 days."),
+        MetricDescription(
+            "locsearch_request_topic_wait_seconds", .histogram, in: .requests, bounds: longBounds,
+            "From a record's timestamp until this worker took it."),
+        MetricDescription(
+            "locsearch_request_call_wait_seconds", .histogram, in: .requests, bounds: shortBounds,
+            "From taking a request to its first call: what it waited for limits, breakers and dead letters before it."),
+        MetricDescription(
             "locsearch_upstream_duration_seconds", .histogram, in: .requests, labels: ["provider"],
             bounds: shortBounds, "Time spent waiting for a provider, per request, by provider."),
+        MetricDescription(
+            "messaging_process_duration_seconds", .histogram, in: .requests,
+            labels: [
+                "messaging_system", "messaging_operation_name", "messaging_destination_name",
+                "messaging_consumer_group_name",
+            ], bounds: shortBounds, convention: "messaging.process.duration",
+            "From taking a record to its confirmed outcome, whatever that is."),
     ]
 
     // MARK: - Providers
 
     private static let providers = [
+        MetricDescription(
+            "locsearch_provider_call_duration_seconds", .histogram, in: .providers, labels: ["provider", "code"],
+            bounds: shortBounds, isSparse: true, convention: "http.client.request.duration",
+            "One call to a provider; `code` is `ok`, the error's code, or `cancelled` where nobody waited any more."),
         MetricDescription(
             "locsearch_provider_breaker_state", .gauge, in: .providers, labels: ["provider", "state"],
             "1 for the state that the breaker is in."),
@@ -98,6 +121,15 @@ extension MetricDescription {
         MetricDescription(
             "locsearch_producers_replaced_total", .counter, in: .kafka,
             "Producers that failed for good and were replaced."),
+        MetricDescription(
+            "locsearch_rebalance_duration_seconds", .histogram, in: .kafka, labels: ["kind"], bounds: longBounds,
+            "Rebalances that gave or took partitions, and how long this worker needed to answer each."),
+        MetricDescription(
+            "messaging_client_operation_duration_seconds", .histogram, in: .kafka,
+            labels: ["messaging_system", "messaging_operation_name", "messaging_destination_name"],
+            bounds: shortBounds, convention: "messaging.client.operation.duration",
+            "`send`: from handing over a record to the broker's acknowledgement; `commit`: of offsets or a transaction."
+        ),
     ]
 
     // MARK: - The process

@@ -23,13 +23,14 @@ final class AtLeastOnceDelivery: OutcomeDelivery {
     private let gate: IntakeGate
     private let keepsOrder: Bool
     private let topics: WorkerConfiguration.Topics
+    private let meters: WorkerMeters
     private let log: Logger
     private var announcedStalls: [ConfirmationWatch.Topic] = []
     private var isClosing = false
 
     init(
         sinks: ReplaceableSink, commits: CommitLoop, refusals: TopicRefusals, partitions: PartitionTable,
-        gate: IntakeGate, configuration: WorkerConfiguration, log: Logger
+        gate: IntakeGate, configuration: WorkerConfiguration, meters: WorkerMeters, log: Logger
     ) {
         self.sinks = sinks
         self.commits = commits
@@ -39,13 +40,14 @@ final class AtLeastOnceDelivery: OutcomeDelivery {
         briefForms = BriefForms(configuration)
         keepsOrder = configuration.ordering != .unordered
         topics = configuration.topics
+        self.meters = meters
         self.log = log
     }
 
     var acceptsRequests: Bool { !commits.isOverdue && !refusals.blockOutcomes && !areOutcomesStalled }
 
     var status: DeliveryStatus {
-        let stalled = watch.stalledTopics(at: .now).map { "topic \(name(of: $0)) confirms no records" }
+        let stalled = watch.stalledTopics(at: .now).map { "topic \(topics.name(of: $0)) confirms no records" }
         return DeliveryStatus(
             commitOverdue: commits.overdue,
             problem: refusals.problem ?? (stalled.isEmpty ? nil : stalled.joined(separator: "; ")))
@@ -106,7 +108,10 @@ final class AtLeastOnceDelivery: OutcomeDelivery {
         }
 
         do throws(KafkaError) {
-            if outcome.deadLetter != nil { try await write(.deadLetter, of: outcome, request: request) }
+            if outcome.deadLetter != nil {
+                try await write(.deadLetter, of: outcome, request: request)
+                meters.wroteDeadLetter()
+            }
             try await write(.event, of: outcome, request: request)
             isDelivered = true
         } catch {
@@ -129,6 +134,7 @@ final class AtLeastOnceDelivery: OutcomeDelivery {
         let failure: KafkaError
         do throws(KafkaError) {
             defer { turns.leave() }
+            let start = ContinuousClock.now
             let receipt = try await sink.handOver(record)
             let topic = topic(of: part, outcome)
             watch.handedOver(to: topic)
@@ -136,6 +142,7 @@ final class AtLeastOnceDelivery: OutcomeDelivery {
             // The next in order may go: its outcome is behind this one in the producer's queue.
             if part == .event { request.leaveTurn() }
             _ = try await sink.confirm(receipt)
+            meters.acknowledged(by: topic, after: start.duration(to: .now))
             if !refusals.isEmpty { refusals.clear(record.topic) }
             return
         } catch {
@@ -202,22 +209,16 @@ final class AtLeastOnceDelivery: OutcomeDelivery {
         defer { if alone { turns.leaveAlone() } else { turns.leave() } }
 
         let sink = sinks.current
+        let start = ContinuousClock.now
         let receipt = try await sink.handOver(record)
         watch.handedOver(to: topic)
         defer { watch.confirmed(by: topic) }
         _ = try await sink.confirm(receipt)
+        meters.acknowledged(by: topic, after: start.duration(to: .now))
     }
 
     private func topic(of part: Part, _ outcome: OutgoingOutcome) -> ConfirmationWatch.Topic {
-        part == .deadLetter ? .deadLetters : outcome.isResult ? .results : .errors
-    }
-
-    private func name(of topic: ConfirmationWatch.Topic) -> String {
-        switch topic {
-        case .results: topics.results
-        case .errors: topics.errors
-        case .deadLetters: topics.deadLetters
-        }
+        part == .deadLetter ? .deadLetters : outcome.eventTopic
     }
 
     /// Says in the log which topics have stalled, and which have recovered: one line for each change.
@@ -227,10 +228,10 @@ final class AtLeastOnceDelivery: OutcomeDelivery {
         for topic in stalled where !announcedStalls.contains(topic) {
             log.error(
                 "a topic confirms no records: check that it exists and that this user may write to it",
-                metadata: ["topic": "\(name(of: topic))"])
+                metadata: ["topic": "\(topics.name(of: topic))"])
         }
         for topic in announcedStalls where !stalled.contains(topic) {
-            log.info("a topic confirms records again", metadata: ["topic": "\(name(of: topic))"])
+            log.info("a topic confirms records again", metadata: ["topic": "\(topics.name(of: topic))"])
         }
         announcedStalls = stalled
     }

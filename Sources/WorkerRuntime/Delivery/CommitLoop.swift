@@ -61,9 +61,10 @@ final class CommitLoop {
         guard !isStopped else { return nil }
 
         let begin = ContinuousClock.now
-        await storeFrontiers()
+        let hasMoved = await storeFrontiers()
         do throws(KafkaError) {
             try await source.commit(within: CommitPace.patience)
+            if hasMoved { meters.committed(after: begin.duration(to: .now)) }
         } catch {
             noteFailure(error)
             return error
@@ -75,12 +76,15 @@ final class CommitLoop {
     }
 
     /// Hands the frontiers that moved to the consumer.
-    func storeFrontiers() async {
-        guard !isStopped else { return }
+    /// - Returns: whether one has moved.
+    @discardableResult
+    func storeFrontiers() async -> Bool {
+        guard !isStopped else { return false }
         let moved = partitions.all.compactMap { partition in
             partition.takeMovedFrontier().map { (partition: partition.id, next: $0) }
         }
         if !moved.isEmpty { await source.store(moved) }
+        return !moved.isEmpty
     }
 
     /// Ends the loop and commits what is finished; where the broker does not take it, tries again until `end`.

@@ -48,3 +48,13 @@ final class ConfirmationWatch {
         }
     }
 }
+
+extension WorkerConfiguration.Topics {
+    func name(of topic: ConfirmationWatch.Topic) -> String {
+        switch topic {
+        case .results: results
+        case .errors: errors
+        case .deadLetters: deadLetters
+        }
+    }
+}

@@ -27,7 +27,7 @@ struct DeliveryParts {
             let sinks = ReplaceableSink(sink, makeSink: makeSink, loop: loop, meters: meters, log: log)
             return AtLeastOnceDelivery(
                 sinks: sinks, commits: commits, refusals: refusals, partitions: partitions, gate: gate,
-                configuration: configuration, log: log)
+                configuration: configuration, meters: meters, log: log)
         case .exactlyOnce:
             return TransactionalDelivery(
                 sink: sink, source: source, refusals: refusals, partitions: partitions, gate: gate,

@@ -6,7 +6,16 @@ struct TransactionAttempt {
     struct Sent {
         let entry: ReadyOutcomes.Entry
         let topic: String
+        let kind: ConfirmationWatch.Topic
         let receipt: KafkaProducer.Receipt
+        let handedOver: ContinuousClock.Instant
+    }
+
+    /// When the brokers had what, for the metrics.
+    struct Times {
+        /// All records were confirmed, in no order that could be told.
+        var confirmed: ContinuousClock.Instant
+        var committed: ContinuousClock.Instant
     }
 
     private static let unconfirmed = KafkaError(
@@ -18,6 +27,8 @@ struct TransactionAttempt {
     private(set) var refusedAtHandOver: (entry: ReadyOutcomes.Entry, topic: String, error: KafkaError)?
     /// `true` when some records were not confirmed in time, and no report says why: see `ConfirmationWatch`.
     private(set) var isStalled = false
+    /// `nil` until the transaction is committed.
+    private(set) var times: Times?
 
     init(_ batch: [ReadyOutcomes.Entry]) { self.batch = batch }
 
@@ -34,9 +45,11 @@ struct TransactionAttempt {
                 return Self.unconfirmed
             }
 
+            let confirmed = ContinuousClock.now
             let offsets = nextOffsets.map { (partition: $0.key.id, next: $0.value) }
             try await sink.sendOffsets(offsets, as: member)
             try await sink.commitTransaction()
+            times = Times(confirmed: confirmed, committed: .now)
             for record in sent { _ = try await sink.confirm(record.receipt) }
             return nil
         } catch {
@@ -52,9 +65,15 @@ struct TransactionAttempt {
     }
 
     private mutating func handOver(_ entry: ReadyOutcomes.Entry, to sink: any OutcomeSink) async throws(KafkaError) {
-        for record in entry.outcome.records {
+        let outcome = entry.outcome
+        for (index, record) in outcome.records.enumerated() {
             do throws(KafkaError) {
-                sent.append(Sent(entry: entry, topic: record.topic, receipt: try await sink.handOver(record)))
+                let start = ContinuousClock.now
+                let receipt = try await sink.handOver(record)
+                sent.append(
+                    Sent(
+                        entry: entry, topic: record.topic, kind: index == 0 ? outcome.eventTopic : .deadLetters,
+                        receipt: receipt, handedOver: start))
             } catch {
                 refusedAtHandOver = (entry, record.topic, error)
                 throw error

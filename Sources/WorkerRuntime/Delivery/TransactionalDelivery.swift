@@ -176,6 +176,7 @@ final class TransactionalDelivery: OutcomeDelivery {
             ready.remove(entry)
             partitions.finish(entry.request, isDelivered: true)
         }
+        measure(attempt)
 
         health.noteSuccess()
         ready.clearSuspicions()
@@ -183,6 +184,17 @@ final class TransactionalDelivery: OutcomeDelivery {
             for record in attempt.batch.flatMap(\.outcome.records) { refusals.clear(record.topic) }
         }
         gate.wake()
+    }
+
+    /// Counts what a committed transaction took. Its records are confirmed together, as far as can be told from here.
+    private func measure(_ attempt: TransactionAttempt) {
+        guard let times = attempt.times else { return }
+
+        meters.committed(after: times.confirmed.duration(to: times.committed))
+        for record in attempt.sent {
+            meters.acknowledged(by: record.kind, after: record.handedOver.duration(to: times.confirmed))
+            if record.kind == .deadLetters { meters.wroteDeadLetter() }
+        }
     }
 
     /// Aborts a transaction and finds out which of its records cannot go as they are.

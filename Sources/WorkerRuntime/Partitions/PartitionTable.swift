@@ -39,8 +39,9 @@ final class PartitionTable {
     func contains(_ partition: OwnedPartition) -> Bool { partitions[partition.id.id] === partition }
 
     func add(_ assigned: [AssignedPartition]) {
+        let before = partitions.count
         for partition in assigned { partitions[partition.id] = OwnedPartition(partition) }
-        meters.assigned(partitions.count)
+        meters.assigned(change: partitions.count - before)
     }
 
     /// - Returns: what was removed; partitions whose assignment was over already are left out.
@@ -48,7 +49,7 @@ final class PartitionTable {
         let removed = assigned.filter { partitions[$0.id]?.id == $0 }.compactMap {
             partitions.removeValue(forKey: $0.id)
         }
-        meters.assigned(partitions.count)
+        meters.assigned(change: -removed.count)
         return removed
     }
 
@@ -56,17 +57,17 @@ final class PartitionTable {
 
     /// Takes a record in.
     /// - Returns: `nil` for one that is not to be run: its partition is not ours any more, or it is under way already.
-    func take(_ record: ConsumerRecord) -> RequestInProgress? {
+    func take(_ record: ConsumerRecord, at arrival: RecordArrival) -> RequestInProgress? {
         guard let partition = partitions[record.partition.id], partition.id == record.partition, !partition.isLeaving,
             let slot = partition.tracker.begin(record.offset)
         else { return nil }
 
         let request = RequestInProgress(
             record: IncomingRecord(record), partition: partition, slot: slot,
-            turn: orderKey(of: record).map { sequencer.nextTurn(in: $0) })
+            turn: orderKey(of: record).map { sequencer.nextTurn(in: $0) }, arrival: arrival)
         partition.add(request)
         gate.requestTaken()
-        meters.taken()
+        meters.taken(after: request.topicWait)
 
         if partition.tracker.span >= maxSpan { hold(partition, because: .span) }
         return request
@@ -87,6 +88,9 @@ final class PartitionTable {
         let partition = request.partition
         partition.remove(request)
         meters.settled()
+        if isDelivered {
+            meters.delivered(after: request.takenAt.duration(to: .now), topicWait: request.topicWait)
+        }
 
         if isDelivered, contains(partition) {
             partition.tracker.markDelivered(request.slot)

@@ -11,6 +11,9 @@ struct OutgoingOutcome: Sendable {
     /// The provider calls made for the request, each of which may have cost money.
     var calls = 0
 
+    /// The topic that the event goes to.
+    var eventTopic: ConfirmationWatch.Topic { isResult ? .results : .errors }
+
     /// What is to be written, the event first.
     var records: [ProducerRecord] { [event] + (deadLetter.map { [$0] } ?? []) }
 

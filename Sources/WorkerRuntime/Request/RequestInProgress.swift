@@ -15,12 +15,16 @@ final class RequestInProgress {
     }
 
     let record: IncomingRecord
+    /// When the record was taken.
+    let takenAt: ContinuousClock.Instant
+    /// How long the record had waited in its topic by then; `nil` where its timestamp is not known.
+    let topicWait: Duration?
     let partition: OwnedPartition
     let slot: OffsetTracker.Slot
     /// The request's turn to have its outcome handed over; `nil` where outcomes leave in any order.
     let turn: OutcomeSequencer<OrderKey>.Turn?
     /// Tells whether a provider was called for it.
-    let callNote = CallNote()
+    let callNote: CallNote
     var task: Task<Void, Never>?
     private(set) var fate = Fate.wanted
     /// From here on its outcome will be published, whatever happens to the request.
@@ -28,9 +32,12 @@ final class RequestInProgress {
 
     init(
         record: IncomingRecord, partition: OwnedPartition, slot: OffsetTracker.Slot,
-        turn: OutcomeSequencer<OrderKey>.Turn? = nil
+        turn: OutcomeSequencer<OrderKey>.Turn? = nil, arrival: RecordArrival = .now
     ) {
         self.record = record
+        takenAt = arrival.instant
+        topicWait = arrival.wait(of: record)
+        callNote = CallNote(since: arrival.instant)
         self.partition = partition
         self.slot = slot
         self.turn = turn

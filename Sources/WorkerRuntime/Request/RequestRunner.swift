@@ -56,7 +56,7 @@ final class RequestRunner {
     func run(_ decoded: DecodedRequest, of request: RequestInProgress) async -> OutgoingOutcome {
         let receivedAt = EventTime.now()
         let outcome = await search(decoded, of: request, receivedAt: receivedAt)
-        if request.fate != .abandoned { meters.finished(outcome) }
+        if request.fate != .abandoned { meters.finished(outcome, callWait: request.callNote.wait) }
 
         let encoded = encoder.encode(
             outcome, for: decoded.envelope, receivedAt: receivedAt, completedAt: EventTime.now())

@@ -30,7 +30,7 @@ final class WorkerProcess: Sendable {
         let (consumer, producer) = (try settings.consumer(), try settings.producer())
         let keys = (google: try settings.googleKey(), hotpepper: try settings.hotpepperKey())
         let order = settings.providerOrder()
-        let meters = WorkerMeters()
+        let meters = WorkerMeters(topics: configuration.topics, group: consumer.groupID)
         // A static member's next process takes over its name, which fences the last one off at once. Others need a name of
         // their own each; the group's generation fences those that lost their partitions.
         let instance = "\(consumer.groupID)-\(consumer.groupInstanceID ?? UUID().uuidString)"
@@ -44,7 +44,8 @@ final class WorkerProcess: Sendable {
             configured = services.map(\.id)
             let searches = SearchWorker(
                 executor: loop, policies: settings.policies, timekeeper: LoopTimekeeper(loop), taskExecutor: loop,
-                onTransition: { Self.report($1, of: $0, cause: $2, to: log) }, onWasted: { meters.wasted($1) })
+                onTransition: { Self.report($1, of: $0, cause: $2, to: log) }, onWasted: { meters.wasted($1) },
+                onCall: { meters.called($0, $1, after: $2) })
             await searches.prepare(for: configured)
             let interactor = SearchInteractor(
                 selection: ProviderSelection(services: services, order: order), worker: searches)

@@ -114,7 +114,7 @@ actor FakeProvider: SearchWorking {
         on request: SearchRequest, from candidates: [any PlaceService], before deadline: Deadline, note: CallNote?
     ) async -> SearchReport {
         asked.append(request.requestID)
-        note?.noteCall()
+        note?.noteCall(at: .now)
         if isHolding { await withCheckedContinuation { waiters.append($0) } }
         return SearchReport(result: .success(ProviderAnswer()), provider: .hotpepper, attempts: 1)
     }
