@@ -66,6 +66,8 @@ struct PaidCallsTests {
             #expect(status["openForSeconds"] as? Double ?? 0 > 0)
             let state = "locsearch_provider_breaker_state{provider=\"hotpepper\",state=\"open\"}"
             #expect(try await house.metric(state) == 1)
+            let reason = "locsearch_provider_breaker_reason{provider=\"hotpepper\",reason=\"failure-rate\"}"
+            #expect(try await house.metric(reason) == 1)
             #expect(try await house.metric("locsearch_provider_breaker_rejections_total{provider=\"hotpepper\"}") == 10)
             #expect(house.logLines(with: "provider is failing", "hotpepper") == 1)
         }

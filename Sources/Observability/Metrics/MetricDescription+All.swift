@@ -60,6 +60,9 @@ extension MetricDescription {
             "locsearch_provider_breaker_state", .gauge, in: .providers, labels: ["provider", "state"],
             "1 for the state that the breaker is in."),
         MetricDescription(
+            "locsearch_provider_breaker_reason", .gauge, in: .providers, labels: ["provider", "reason"],
+            "1 for the reason for which the breaker is not closed; 0 for all while it is closed."),
+        MetricDescription(
             "locsearch_provider_breaker_openings_total", .counter, in: .providers, labels: ["provider"],
             "Times the breaker opened."),
         MetricDescription(
@@ -115,6 +118,9 @@ extension MetricDescription {
         MetricDescription(
             "locsearch_commit_overdue_seconds", .gauge, in: .kafka,
             "For how long no request begins because what is finished cannot be committed; 0: it can."),
+        MetricDescription(
+            "locsearch_delivery_blocked", .gauge, in: .kafka,
+            "1 while a topic takes or confirms no outcomes or dead letters, or transactions fail."),
         MetricDescription(
             "locsearch_commits_failed_total", .counter, in: .kafka,
             "Commits of offsets that the broker refused or did not answer in time."),

@@ -76,8 +76,15 @@ struct ProviderSummary: Sendable {
                 return (labels: labels, value: summary.breaker == state ? 1 : 0)
             }
         }
+        let reasons = all.flatMap { summary in
+            CircuitBreaker.Reason.allCases.map { reason -> Sample in
+                let labels = [("provider", summary.provider.rawValue), ("reason", reason.rawValue)]
+                return (labels: labels, value: summary.breakerReason == reason ? 1 : 0)
+            }
+        }
 
         return PrometheusText.family("locsearch_provider_breaker_state", states)
+            + PrometheusText.family("locsearch_provider_breaker_reason", reasons)
             + family("breaker_openings_total") { $0.sum(\.breakerCounts.openings) }
             + family("breaker_rejections_total") { $0.sum(\.breakerCounts.rejected) }
             + family("calls_total") { $0.sum(\.calls) }

@@ -76,6 +76,8 @@ struct WorkerStatus: AdminSource {
         return PrometheusText.family("locsearch_partition_lag", lags)
             + PrometheusText.family(
                 "locsearch_commit_overdue_seconds", (longestOverdue(of: lanes) ?? .zero) / .seconds(1))
+            + PrometheusText.family(
+                "locsearch_delivery_blocked", lanes.contains { $0.deliveryProblem != nil } ? 1 : 0)
     }
 
     private static var buildInfo: String {
