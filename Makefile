@@ -2,13 +2,14 @@
 SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-tansu test-newest build lint format schemas events docs check-docs check-experiments experiments fuzz sanitize-address sanitize-thread
+.PHONY: help setup demo test test-tansu test-newest build lint format schemas events docs check-docs dashboard dashboard-picture check-alerts check-experiments experiments fuzz sanitize-address sanitize-thread
 
 SWIFT_FLAGS ?=
 ARGS ?=
 SOURCES := Package.swift Sources Tests
 VENV := .venv
 EXPERIMENTS := ops/experiments/.venv
+MONITORING := ops/grafana/.venv
 
 help: ## Shows this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/\1\t\2/' | expand -t 20
@@ -79,6 +80,28 @@ $(EXPERIMENTS)/ok: ops/experiments/requirements.txt
 	@$(EXPERIMENTS)/bin/pip install --quiet --disable-pip-version-check -r ops/experiments/requirements.txt || { \
 	  echo "make: the packages of ops/experiments/requirements.txt cannot be had: is a package index reachable?" >&2; exit 1; }
 	@touch $@
+
+$(MONITORING)/ok: ops/grafana/requirements.txt
+	@tools/setup python
+	python3 -m venv $(MONITORING)
+	@$(MONITORING)/bin/pip install --quiet --disable-pip-version-check -r ops/grafana/requirements.txt || { \
+	  echo "make: the packages of ops/grafana/requirements.txt cannot be had: is a package index reachable?" >&2; exit 1; }
+	@touch $@
+
+dashboard: $(MONITORING)/ok ## Writes ops/grafana/dashboard.json from dashboard.yaml
+	$(MONITORING)/bin/python ops/grafana/generate.py
+
+dashboard-picture: build $(EXPERIMENTS)/ok $(MONITORING)/ok ## Runs two workers for ten minutes and draws the dashboard, docs/images/dashboard.png
+	@panels=$$(mktemp) && trap 'rm -f "$$panels"' EXIT && \
+	  LOCSEARCH_PANELS="$$panels" ops/experiments/run dashboard --long && \
+	  $(MONITORING)/bin/python ops/grafana/picture.py "$$panels" docs/images/dashboard.png
+
+check-alerts: $(MONITORING)/ok ## Tests the alert rules, and checks that rules, dashboard, runbooks and metrics fit together
+	tools/with-prometheus promtool check rules ops/prometheus/alerts.yaml
+	tools/with-prometheus promtool test rules ops/prometheus/alerts_test.yaml
+	$(MONITORING)/bin/python ops/grafana/generate.py --check
+	$(MONITORING)/bin/python ops/prometheus/check_test.py
+	$(MONITORING)/bin/python ops/prometheus/check.py
 
 check-experiments: $(EXPERIMENTS)/ok ## Tests the history checker: each kind of broken history is seen
 	$(EXPERIMENTS)/bin/pytest -q ops/experiments/tests
