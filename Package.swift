@@ -21,6 +21,7 @@ let spans = safe + [.enableExperimentalFeature("Lifetimes")]
 func product(_ name: String, _ package: String) -> Target.Dependency { .product(name: name, package: package) }
 let logging = product("Logging", "swift-log")
 let metrics = product("Metrics", "swift-metrics")
+let tracing = product("Tracing", "swift-distributed-tracing")
 
 let package = Package(
     name: "location-search-worker",
@@ -30,6 +31,7 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0"),
         .package(url: "https://github.com/apple/swift-collections", from: "1.6.0"),
         .package(url: "https://github.com/apple/swift-configuration", from: "1.4.0", traits: []),
+        .package(url: "https://github.com/apple/swift-distributed-tracing", from: "1.7.0"),
         .package(url: "https://github.com/apple/swift-log", from: "1.16.0"),
         .package(url: "https://github.com/apple/swift-metrics", from: "2.13.0"),
         .package(url: "https://github.com/apple/swift-nio", from: "2.101.0"),
@@ -57,9 +59,10 @@ let package = Package(
         .target(name: "HTTPTransport", dependencies: ["Basics", "CCurl", "EventLoop"], swiftSettings: common),
         .target(
             name: "Resilience", dependencies: [product("DequeModule", "swift-collections")], swiftSettings: safe),
-        .target(name: "LocationSearch", dependencies: ["Basics", "Resilience"], swiftSettings: spans),
+        .target(name: "LocationSearch", dependencies: ["Basics", "Resilience", tracing], swiftSettings: spans),
         .target(
-            name: "PlaceProviders", dependencies: ["Basics", "LocationSearch", "HTTPTransport", "JSON", "CScan"],
+            name: "PlaceProviders",
+            dependencies: ["Basics", "LocationSearch", "HTTPTransport", "JSON", "CScan", tracing],
             swiftSettings: spans),
         .target(name: "EventContract", dependencies: ["Basics", "LocationSearch", "JSON"], swiftSettings: spans),
         .target(
@@ -67,9 +70,15 @@ let package = Package(
             swiftSettings: safe
         ),
         .target(
+            name: "TraceExport",
+            dependencies: [
+                "Basics", "EventLoop", "HTTPTransport", "Observability", logging, metrics, tracing,
+                product("DequeModule", "swift-collections"),
+            ], swiftSettings: safe),
+        .target(
             name: "WorkerRuntime",
             dependencies: [
-                "EventLoop", "Kafka", "LocationSearch", "EventContract", "Resilience", logging, metrics,
+                "EventLoop", "Kafka", "LocationSearch", "EventContract", "Resilience", logging, metrics, tracing,
                 product("DequeModule", "swift-collections"),
             ], swiftSettings: safe),
         .target(
@@ -88,7 +97,8 @@ let package = Package(
             name: "locsearch",
             dependencies: [
                 "AdminServer", "Basics", "EventContract", "EventLoop", "HTTPTransport", "Kafka", "LocationSearch",
-                "JSON", "Observability", "PlaceProviders", "ProviderSimulator", "Resilience", "WorkerRuntime", "CLinux",
+                "JSON", "Observability", "PlaceProviders", "ProviderSimulator", "Resilience", "TraceExport",
+                "WorkerRuntime", "CLinux",
                 logging, metrics,
                 product("ArgumentParser", "swift-argument-parser"), product("Configuration", "swift-configuration"),
                 product("Yams", "Yams"), product("ServiceLifecycle", "swift-service-lifecycle"),
@@ -123,7 +133,14 @@ let package = Package(
             dependencies: ["ProviderSimulator", "TestSupport", product("NIOCore", "swift-nio")], swiftSettings: safe),
         .testTarget(name: "ObservabilityTests", dependencies: ["Observability", "TestSupport"], swiftSettings: safe),
         .testTarget(
-            name: "WorkerRuntimeTests", dependencies: ["Observability", "WorkerRuntime", "TestSupport"],
+            name: "TraceExportTests",
+            dependencies: [
+                "Basics", "EventLoop", "HTTPTransport", "Observability", "TraceExport", "TestSupport", tracing,
+                product("InMemoryLogging", "swift-log"),
+            ], swiftSettings: safe),
+        .testTarget(
+            name: "WorkerRuntimeTests",
+            dependencies: ["Basics", "Observability", "TraceExport", "WorkerRuntime", "TestSupport", tracing],
             swiftSettings: safe),
         .testTarget(name: "AdminServerTests", dependencies: ["AdminServer", "TestSupport"], swiftSettings: safe),
         .testTarget(name: "LocsearchTests", dependencies: ["locsearch", "TestSupport"], swiftSettings: safe),

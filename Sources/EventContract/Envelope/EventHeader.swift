@@ -5,6 +5,5 @@
 public typealias EventHeader = RecordHeader
 
 extension UInt8 {
-    var isLowercaseLetter: Bool { (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(self) }
     var isDigit: Bool { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(self) }
 }

@@ -148,6 +148,15 @@ extension MetricDescription {
             "locsearch_log_lines_dropped_total", .counter, in: .process,
             "Log lines that were dropped: nobody read them."),
         MetricDescription(
+            "locsearch_trace_spans_exported_total", .counter, in: .process,
+            "Spans that the trace collector has taken. There with `tracing.endpoint` only, as are the next two."),
+        MetricDescription(
+            "locsearch_trace_spans_dropped_total", .counter, in: .process,
+            "Spans that were never sent: `tracing.queueSize` waited already, or the process ended."),
+        MetricDescription(
+            "locsearch_trace_spans_failed_total", .counter, in: .process,
+            "Spans that the trace collector refused, or that it was away for too long to get."),
+        MetricDescription(
             "process_cpu_seconds_total", .counter, in: .process, "CPU time of all threads."),
         MetricDescription(
             "process_resident_memory_bytes", .gauge, in: .process, "Memory in use."),

@@ -1,4 +1,5 @@
-/// The trace that a request belongs to (W3C Trace Context). Its outcome continues it.
+/// A step of a trace (W3C Trace Context), such as the one that a request's record names. Whatever follows it continues the
+/// trace.
 public struct TraceContext: Sendable, Hashable {
     /// The version, trace id, parent id and flags, joined by hyphens: 55 bytes of lower-case hexadecimal and hyphens, in version 00.
     private var parent: [UInt8]
@@ -17,22 +18,61 @@ public struct TraceContext: Sendable, Hashable {
         traceState = state.flatMap { Self.isValid(state: $0) ? $0 : nil }
     }
 
+    /// Begins a trace.
+    /// - Parameter traceID: the id of the trace in two halves. 0, which is no id, becomes 1.
+    /// - Parameter spanID: the id of its first step. 0, which is no id, becomes 1.
+    /// - Parameter isSampled: whether those who continue the trace should record it.
+    public init(traceID: (high: UInt64, low: UInt64), spanID: UInt64, isSampled: Bool) {
+        parent = Array("00-\(String(repeating: "0", count: 32))-\(String(repeating: "0", count: 16))-00".utf8)
+        traceState = nil
+        write(traceID.high, endingAt: 18)
+        write(traceID.high == 0 ? max(traceID.low, 1) : traceID.low, endingAt: 34)
+        write(max(spanID, 1), endingAt: 51)
+        if isSampled { parent[54] = Self.hexDigits[1] }
+    }
+
     /// The value for a `traceparent` header.
     public var traceparent: [UInt8] { parent }
 
     /// The id of the trace: 32 hexadecimal digits.
     public var traceID: String { String(decoding: parent[3..<35], as: UTF8.self) }
 
+    /// The id of the step: 16 hexadecimal digits.
+    public var spanID: String { String(decoding: parent[36..<52], as: UTF8.self) }
+
+    /// The 16 bytes of the trace's id.
+    public var traceIDBytes: [UInt8] { Self.bytes(of: parent[3..<35]) }
+
+    /// The 8 bytes of the step's id.
+    public var spanIDBytes: [UInt8] { Self.bytes(of: parent[36..<52]) }
+
+    /// The flags as the header has them: bit 0 says that the trace is recorded, bit 1 that its id is random.
+    public var flags: UInt8 { Self.value(of: parent[54]).map(UInt8.init) ?? 0 }
+
+    /// Whether those who continue the trace should record it.
+    public var isSampled: Bool { flags & 1 == 1 }
+
     /// Returns the same trace, one step on.
     /// - Parameter parentID: the id of that step. 0, which is no id, becomes 1.
     public func child(parentID: UInt64) -> TraceContext {
         var child = self
-        var rest = max(parentID, 1)
-        for index in stride(from: 51, through: 36, by: -1) {
-            child.parent[index] = Self.hexDigits[Int(rest & 0xF)]
+        child.write(max(parentID, 1), endingAt: 51)
+        return child
+    }
+
+    /// Writes a number as 16 digits, the last of them at `last`.
+    private mutating func write(_ number: UInt64, endingAt last: Int) {
+        var rest = number
+        for index in stride(from: last, to: last - 16, by: -1) {
+            parent[index] = Self.hexDigits[Int(rest & 0xF)]
             rest >>= 4
         }
-        return child
+    }
+
+    private static func bytes(of digits: ArraySlice<UInt8>) -> [UInt8] {
+        stride(from: digits.startIndex, to: digits.endIndex, by: 2).map { index in
+            UInt8((value(of: digits[index]) ?? 0) << 4 | (value(of: digits[index + 1]) ?? 0))
+        }
     }
 
     private static let hexDigits = Array("0123456789abcdef".utf8)
@@ -125,4 +165,9 @@ public struct TraceContext: Sendable, Hashable {
                 (0x20...0x7E).contains($0) && $0 != UInt8(ascii: ",") && $0 != UInt8(ascii: "=")
             }
     }
+}
+
+extension UInt8 {
+    fileprivate var isLowercaseLetter: Bool { (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(self) }
+    fileprivate var isDigit: Bool { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(self) }
 }

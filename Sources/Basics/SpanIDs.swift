@@ -1,12 +1,12 @@
 /// Makes ids for the steps of traces. They are evenly spread and not secret (SplitMix64, Steele, Lea and Flood 2014).
-struct SpanIDs {
+public struct SpanIDs: Sendable {
     private var state: UInt64
 
     /// A sequence that follows from the seed.
-    init(seed: UInt64) { state = seed }
+    public init(seed: UInt64) { state = seed }
 
     /// Returns the next id.
-    mutating func next() -> UInt64 {
+    public mutating func next() -> UInt64 {
         state &+= 0x9E37_79B9_7F4A_7C15
         var mixed = state
         mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9

@@ -1,0 +1,154 @@
+import EventLoop
+import HTTPTransport
+import Logging
+import Observability
+
+/// Sends ended spans to a collector, a batch at a time: OTLP over HTTP with Protocol Buffers.
+///
+/// It lives on an event loop of its own, so that neither encoding nor a slow collector takes time from requests. One export
+/// is under way at a time. While the collector is away, one batch is tried again at growing intervals, the queue fills, and
+/// what comes on top is dropped there.
+actor SpanExporter {
+    /// The most times that one batch is sent.
+    private static let mostAttempts = 5
+    /// The pauses between them grow to this.
+    private static let longestPause = Duration.seconds(30)
+
+    nonisolated let loop: EventLoop
+    nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe loop.asUnownedSerialExecutor() }
+
+    private let configuration: TraceExportConfiguration
+    private let url: String
+    private let request: OTLPRequest
+    private let queue: SpanQueue
+    private let http: any HTTPSending
+    private let secrets: SecretRegistry
+    private let meters: ExportMeters
+    private let log: Logger
+    private var waiter: CheckedContinuation<Void, Never>?
+    private var isEnding = false
+    private var isTroubled = false
+
+    init(
+        url: String, configuration: TraceExportConfiguration, request: OTLPRequest, queue: SpanQueue,
+        http: any HTTPSending, loop: EventLoop, secrets: SecretRegistry, meters: ExportMeters, log: Logger
+    ) {
+        self.url = url
+        self.configuration = configuration
+        self.request = request
+        self.queue = queue
+        self.http = http
+        self.loop = loop
+        self.secrets = secrets
+        self.meters = meters
+        self.log = log
+    }
+
+    /// Exports until `finish`, then what still waits, as long as the collector takes it. Cancelling the task ends that at
+    /// once.
+    func run() async {
+        queue.onChange { [weak self, loop] in
+            Task(executorPreference: loop) { await self?.wake() }
+        }
+
+        while !isEnding {
+            await waitForBatch()
+            await export(queue.takeBatch())
+        }
+        while queue.count > 0, !isTroubled, !Task.isCancelled { await export(queue.takeBatch()) }
+        meters.dropped(queue.removeAll())
+    }
+
+    /// Has `run` send what waits and return.
+    func finish() {
+        isEnding = true
+        wake()
+    }
+
+    private func wake() {
+        waiter?.resume()
+        waiter = nil
+    }
+
+    /// Waits for a first span, and then until its batch is whole or has waited long enough.
+    private func waitForBatch() async {
+        while queue.count == 0, !isEnding {
+            await suspend(unless: queue.count > 0 || isEnding) { waiter = $0 }
+        }
+        await pause(configuration.interval, unless: { queue.count >= configuration.batchSize })
+    }
+
+    /// Waits for `time`, or until the end begins or `condition` holds.
+    private func pause(_ time: Duration, unless condition: () -> Bool) async {
+        let due = ContinuousClock.now + time
+        let timer = loop.schedule(at: due) { [weak self] in self?.assumeIsolated { $0.wake() } }
+        defer { loop.cancel(timer) }
+
+        while ContinuousClock.now < due, !isEnding, !condition() {
+            await suspend(unless: ContinuousClock.now >= due || isEnding || condition()) { waiter = $0 }
+        }
+    }
+
+    // MARK: - One batch
+
+    /// Sends a batch, and again while the collector is away.
+    private func export(_ spans: [RecordedSpan]) async {
+        guard !spans.isEmpty else { return }
+        // Whatever put a secret into a span, none leaves the process.
+        let body = secrets.masked(request.bytes(of: spans))
+
+        for attempt in 1... {
+            switch await send(body) {
+            case .taken(let rejected):
+                meters.exported(spans.count - min(rejected, spans.count))
+                meters.failed(min(rejected, spans.count))
+                return noteSuccess()
+
+            case .refused(let reason):
+                meters.failed(spans.count)
+                return noteTrouble(reason)
+
+            case .unavailable(let reason, let retryAfter):
+                noteTrouble(reason)
+                guard attempt < Self.mostAttempts, !isEnding else { return meters.failed(spans.count) }
+                await pause(pause(after: attempt, asked: retryAfter), unless: { false })
+            }
+        }
+    }
+
+    private func send(_ body: [UInt8]) async -> ExportResult {
+        var headers = configuration.headers.sorted { $0.key < $1.key }.map { (name: $0.key, value: $0.value) }
+        headers.append((name: "Content-Type", value: "application/x-protobuf"))
+        do throws(HTTPError) {
+            return ExportResult(
+                try await http.send(
+                    HTTPRequest(method: .post(body), url: url, headers: headers),
+                    before: .now + configuration.timeout))
+        } catch {
+            return ExportResult(error)
+        }
+    }
+
+    /// Returns how long to wait for a collector that is away. Workers that lost it together do not come back together.
+    private func pause(after attempt: Int, asked: Duration?) -> Duration {
+        if let asked { return asked }
+        let longest = min(configuration.firstPause * (1 << (attempt - 1)), Self.longestPause)
+        return longest * Double.random(in: 0.5...1)
+    }
+
+    // MARK: - The log: one line for each change
+
+    private func noteTrouble(_ reason: String) {
+        guard !isTroubled else { return }
+        isTroubled = true
+        log.warning(
+            "the trace collector takes no spans; requests go on, and spans are dropped when too many wait",
+            metadata: ["reason": "\(reason)"])
+    }
+
+    private func noteSuccess() {
+        guard isTroubled else { return }
+        isTroubled = false
+        log.info("the trace collector takes spans again")
+    }
+}

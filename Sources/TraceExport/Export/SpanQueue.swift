@@ -1,0 +1,59 @@
+internal import DequeModule
+import Synchronization
+
+/// Ended spans that wait to be exported, up to a limit. Safe to use from any thread; adding never waits and never fails.
+final class SpanQueue: Sendable {
+    private struct State {
+        var spans: Deque<RecordedSpan> = []
+        var onChange: (@Sendable () -> Void)?
+    }
+
+    private let limit: Int
+    private let batchSize: Int
+    private let meters: ExportMeters
+    private let state = Mutex(State())
+
+    /// - Parameter limit: the most spans that wait. A span that comes on top is dropped and counted: those that wait are
+    ///   older, so a trace that has begun to be exported is more likely to be whole.
+    init(limit: Int, batchSize: Int, meters: ExportMeters) {
+        self.limit = max(limit, batchSize)
+        self.batchSize = batchSize
+        self.meters = meters
+    }
+
+    /// The number of spans that wait.
+    var count: Int { state.withLock { $0.spans.count } }
+
+    /// - Parameter action: called with the first span that waits, and with the one that makes a batch whole, on the thread
+    ///   that adds it. It must return at once.
+    func onChange(_ action: @escaping @Sendable () -> Void) { state.withLock { $0.onChange = action } }
+
+    func add(_ span: RecordedSpan) {
+        let (isTaken, action) = state.withLock { state -> (Bool, (@Sendable () -> Void)?) in
+            guard state.spans.count < limit else { return (false, nil) }
+            state.spans.append(span)
+            let isChange = state.spans.count == 1 || state.spans.count == batchSize
+            return (true, isChange ? state.onChange : nil)
+        }
+        if !isTaken { meters.dropped(1) }
+        action?()
+    }
+
+    /// Removes and returns the oldest, no more than a batch.
+    func takeBatch() -> [RecordedSpan] {
+        state.withLock { state in
+            let batch = Array(state.spans.prefix(batchSize))
+            state.spans.removeFirst(batch.count)
+            return batch
+        }
+    }
+
+    /// Removes all that wait.
+    /// - Returns: their number.
+    func removeAll() -> Int {
+        state.withLock { state in
+            defer { state.spans = [] }
+            return state.spans.count
+        }
+    }
+}

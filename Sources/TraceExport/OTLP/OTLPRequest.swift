@@ -1,0 +1,133 @@
+import Basics
+import Tracing
+
+/// Writes spans as an `ExportTraceServiceRequest` of OTLP 1, the body of one export.
+///
+/// The numbers are the field numbers of opentelemetry-proto (trace/v1/trace.proto, common/v1/common.proto), which are stable:
+/// fields are added and never renumbered. `make check-tracing` reads what this writes with OpenTelemetry's own package.
+struct OTLPRequest {
+    /// The version of the semantic conventions that the names of attributes follow.
+    static let schemaURL = "https://opentelemetry.io/schemas/1.44.0"
+    /// Longer texts are cut to so many characters.
+    private static let longestText = 1024
+
+    /// Describes this process: attributes of the resource that all spans come from.
+    let resource: [(name: String, value: String)]
+    /// The name and version of what made the spans.
+    let scope: (name: String, version: String)
+
+    func bytes(of spans: [RecordedSpan]) -> [UInt8] {
+        var request = ProtobufWriter(capacity: 512 + spans.count * 768)
+        request.message(1) { resourceSpans in
+            resourceSpans.message(1) { message in
+                for (name, value) in resource { Self.attribute(name, .string(value), field: 1, to: &message) }
+            }
+
+            resourceSpans.message(2) { scopeSpans in
+                scopeSpans.message(1) { message in
+                    message.text(1, scope.name)
+                    message.text(2, scope.version)
+                }
+                for span in spans { scopeSpans.message(2) { Self.write(span, to: &$0) } }
+                scopeSpans.text(3, Self.schemaURL)
+            }
+        }
+        return request.bytes
+    }
+
+    private static func write(_ span: RecordedSpan, to message: inout ProtobufWriter) {
+        let content = span.content
+        message.data(1, span.trace.traceIDBytes)
+        message.data(2, span.trace.spanIDBytes)
+        if let state = span.trace.traceState { message.data(3, state) }
+        if let parent = span.parent { message.data(4, parent.spanIDBytes) }
+        message.text(5, cut(content.name))
+        message.varint(6, number(of: span.kind))
+        message.fixed64(7, span.start)
+        message.fixed64(8, content.end)
+        attributes(content.attributes, field: 9, to: &message)
+
+        for event in content.events {
+            message.message(11) { message in
+                message.fixed64(1, event.nanosecondsSinceEpoch)
+                message.text(2, cut(event.name))
+                attributes(event.attributes, field: 3, to: &message)
+            }
+        }
+        for link in content.links {
+            guard let trace = link.context.spanContext?.trace else { continue }
+            message.message(13) { message in
+                message.data(1, trace.traceIDBytes)
+                message.data(2, trace.spanIDBytes)
+                attributes(link.attributes, field: 4, to: &message)
+                message.fixed32(6, UInt32(trace.flags))
+            }
+        }
+
+        if let status = content.status {
+            message.message(15) { message in
+                message.text(2, cut(status.message ?? ""))
+                message.varint(3, status.code == .error ? 2 : 1)
+            }
+        }
+        message.fixed32(16, UInt32(span.trace.flags))
+    }
+
+    private static func number(of kind: SpanKind) -> UInt64 {
+        switch kind {
+        case .internal: 1
+        case .server: 2
+        case .client: 3
+        case .producer: 4
+        case .consumer: 5
+        }
+    }
+
+    // MARK: - Attributes
+
+    /// Writes attributes in the order of their names, so that equal spans have equal bytes.
+    private static func attributes(_ attributes: SpanAttributes, field: UInt64, to message: inout ProtobufWriter) {
+        var all: [(name: String, value: SpanAttribute)] = []
+        attributes.forEach { all.append(($0, $1)) }
+        for (name, value) in all.sorted(by: { $0.name < $1.name }) {
+            attribute(name, value, field: field, to: &message)
+        }
+    }
+
+    private static func attribute(
+        _ name: String, _ value: SpanAttribute, field: UInt64, to message: inout ProtobufWriter
+    ) {
+        message.message(field) { message in
+            message.text(1, name)
+            message.message(2) { write(value, to: &$0) }
+        }
+    }
+
+    private static func write(_ value: SpanAttribute, to message: inout ProtobufWriter) {
+        switch value {
+        case .string(let text): message.presentText(1, cut(text))
+        case .bool(let flag): message.presentVarint(2, flag ? 1 : 0)
+        case .int32(let number): message.presentVarint(3, UInt64(bitPattern: Int64(number)))
+        case .int64(let number): message.presentVarint(3, UInt64(bitPattern: number))
+        case .double(let number): message.presentFixed64(4, number.bitPattern)
+        case .stringConvertible(let value): message.presentText(1, cut("\(value)"))
+        case .int32Array(let values): array(values.map { .int32($0) }, to: &message)
+        case .int64Array(let values): array(values.map { .int64($0) }, to: &message)
+        case .doubleArray(let values): array(values.map { .double($0) }, to: &message)
+        case .boolArray(let values): array(values.map { .bool($0) }, to: &message)
+        case .stringArray(let values): array(values.map { .string($0) }, to: &message)
+        case .stringConvertibleArray(let values): array(values.map { .stringConvertible($0) }, to: &message)
+        default: break
+        }
+    }
+
+    private static func array(_ values: [SpanAttribute], to message: inout ProtobufWriter) {
+        message.message(5) { message in
+            for value in values { message.message(1) { write(value, to: &$0) } }
+        }
+    }
+
+    private static func cut(_ text: String) -> String {
+        text.utf8.count <= longestText ? text : String(text.prefix(longestText))
+    }
+}

@@ -1,0 +1,98 @@
+package import Basics
+import Synchronization
+package import Tracing
+
+/// One step of a request. Safe to use from any thread; every call returns at once.
+///
+/// What is set after `end` is lost, and so is everything that is set on a span whose trace is not recorded.
+package final class RecordedSpan: Tracing.Span {
+    /// The bounds of what one span holds, so that no caller can make a batch too large for its collector.
+    private static let (mostAttributes, mostEvents, mostLinks) = (64, 32, 32)
+
+    /// What is known of the span by now.
+    package struct Content: Sendable {
+        package var name: String
+        package var attributes: SpanAttributes = [:]
+        package var status: SpanStatus?
+        package var events: [SpanEvent] = []
+        package var links: [SpanLink] = []
+        /// Nanoseconds since 1970; 0 until the span has ended.
+        package var end: UInt64 = 0
+    }
+
+    package let context: ServiceContext
+    package let kind: SpanKind
+    /// The span's own step of its trace.
+    package let trace: TraceContext
+    /// The step that it is a part of; `nil` for the first of a trace.
+    package let parent: TraceContext?
+    /// Nanoseconds since 1970.
+    package let start: UInt64
+    package let isRecording: Bool
+    private let state: Mutex<Content>
+    private let onEnd: @Sendable (RecordedSpan) -> Void
+
+    init(
+        _ name: String, kind: SpanKind, context: ServiceContext, own: SpanContext, parent: TraceContext?, start: UInt64,
+        onEnd: @escaping @Sendable (RecordedSpan) -> Void
+    ) {
+        self.context = context
+        self.kind = kind
+        self.parent = parent
+        self.start = start
+        self.onEnd = onEnd
+        trace = own.trace
+        isRecording = own.isRecorded
+        state = Mutex(Content(name: name))
+    }
+
+    /// What is known of the span by now.
+    package var content: Content { state.withLock { $0 } }
+
+    package var operationName: String {
+        get { state.withLock { $0.name } }
+        set { change { $0.name = newValue } }
+    }
+
+    package var attributes: SpanAttributes {
+        get { state.withLock { $0.attributes } }
+        set { change { if newValue.count <= Self.mostAttributes { $0.attributes = newValue } } }
+    }
+
+    package func setStatus(_ status: SpanStatus) { change { $0.status = status } }
+
+    package func addEvent(_ event: SpanEvent) {
+        change { if $0.events.count < Self.mostEvents { $0.events.append(event) } }
+    }
+
+    package func addLink(_ link: SpanLink) { change { if $0.links.count < Self.mostLinks { $0.links.append(link) } } }
+
+    /// Notes the error as an event. Its text must hold no secret.
+    package func recordError<Instant: TracerInstant>(
+        _ error: any Error, attributes: SpanAttributes, at instant: @autoclosure () -> Instant
+    ) {
+        var attributes = attributes
+        attributes.set("exception.type", value: .string("\(type(of: error))"))
+        attributes.set("exception.message", value: .string("\(error)"))
+        addEvent(SpanEvent(name: "exception", at: instant(), attributes: attributes))
+    }
+
+    package func end<Instant: TracerInstant>(at instant: @autoclosure () -> Instant) {
+        guard isRecording else { return }
+        let now = instant().nanosecondsSinceEpoch
+        let isFirst = state.withLock { content in
+            guard content.end == 0 else { return false }
+            // The system may have set its clock back meanwhile.
+            content.end = max(now, start, 1)
+            return true
+        }
+        if isFirst { onEnd(self) }
+    }
+
+    private func change(_ body: (inout Content) -> Void) {
+        guard isRecording else { return }
+        state.withLock { content in
+            if content.end == 0 { body(&content) }
+        }
+    }
+}

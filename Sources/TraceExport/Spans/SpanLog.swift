@@ -1,0 +1,44 @@
+import Basics
+package import Logging
+import Tracing
+
+/// Writes the steps of a request to the log, one line as each ends, so that one request can be followed without a collector.
+package struct SpanLog: Sendable {
+    private let log: Logger
+    private let writesSampled: Bool
+
+    /// - Parameter writesSampled: whether the steps of sampled requests are written at `info`. Those of the others are
+    ///   written at `debug`.
+    package init(_ log: Logger, writesSampled: Bool) {
+        self.log = log
+        self.writesSampled = writesSampled
+    }
+
+    func write(_ span: RecordedSpan) {
+        let level: Logger.Level = writesSampled && span.trace.isSampled ? .info : .debug
+        guard log.logLevel <= level else { return }
+
+        let content = span.content
+        var metadata: Logger.Metadata = [
+            "trace_id": "\(span.trace.traceID)", "span_id": "\(span.trace.spanID)", "step": "\(content.name)",
+            "ms": "\(Double((content.end - span.start) / 1000) / 1000)",
+        ]
+        if let parent = span.parent { metadata["parent_span_id"] = "\(parent.spanID)" }
+        content.attributes.forEach { name, value in metadata[name] = Self.text(of: value) }
+        if let message = content.status?.message { metadata["error"] = "\(message)" }
+        log.log(level: level, "a step of a request ended", metadata: metadata)
+    }
+
+    private static func text(of value: SpanAttribute) -> Logger.MetadataValue {
+        switch value {
+        case .string(let text): "\(text)"
+        case .int64(let number): "\(number)"
+        case .int32(let number): "\(number)"
+        case .double(let number): "\(number)"
+        case .bool(let flag): "\(flag)"
+        case .stringArray(let texts): .array(texts.map { "\($0)" })
+        case .stringConvertible(let value): "\(value)"
+        default: "\(value)"
+        }
+    }
+}

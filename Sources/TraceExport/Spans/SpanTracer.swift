@@ -1,0 +1,82 @@
+import Basics
+import Synchronization
+package import Tracing
+
+/// The tracer behind swift-distributed-tracing: decides which requests are followed, and hands each span on when it ends.
+///
+/// Every call is synchronous, never waits, and is safe from any thread.
+package final class SpanTracer: Tracer {
+    package typealias Span = RecordedSpan
+
+    private let sampler: Sampler
+    private let recordsAll: Bool
+    private let ids: Mutex<SpanIDs>
+    private let onEnd: @Sendable (RecordedSpan) -> Void
+
+    /// - Parameter sampleRatio: the part of the traces without a parent that is sampled, 0 to 1.
+    /// - Parameter recordsAll: whether `onEnd` is told of spans too that are not sampled, for the log.
+    /// - Parameter seed: the ids follow from it; each tracer needs another.
+    /// - Parameter onEnd: told of each recorded span as it ends, on the thread that ends it. It must return at once.
+    package init(
+        sampleRatio: Double, recordsAll: Bool = false, seed: UInt64 = .random(in: .min ... .max),
+        onEnd: @escaping @Sendable (RecordedSpan) -> Void
+    ) {
+        sampler = Sampler(ratio: sampleRatio)
+        self.recordsAll = recordsAll
+        self.onEnd = onEnd
+        ids = Mutex(SpanIDs(seed: seed))
+    }
+
+    package func startSpan<Instant: TracerInstant>(
+        _ operationName: String, context: @autoclosure () -> ServiceContext, ofKind kind: SpanKind,
+        at instant: @autoclosure () -> Instant, function: String, file fileID: String, line: UInt
+    ) -> RecordedSpan {
+        var context = context()
+        let parent = context.spanContext
+        let own = child(of: parent)
+        context[SpanContext.Key.self] = own
+
+        return RecordedSpan(
+            operationName, kind: kind, context: context, own: own, parent: parent?.trace,
+            start: own.isRecorded ? instant().nanosecondsSinceEpoch : 0, onEnd: onEnd)
+    }
+
+    /// Returns the next step of the parent's trace, or the first of a new one.
+    private func child(of parent: SpanContext?) -> SpanContext {
+        ids.withLock { ids in
+            if let parent {
+                return SpanContext(trace: parent.trace.child(parentID: ids.next()), isRecorded: parent.isRecorded)
+            }
+
+            let traceID = (high: ids.next(), low: ids.next())
+            let isSampled = sampler.samples(traceID: traceID.low)
+            return SpanContext(
+                trace: TraceContext(traceID: traceID, spanID: ids.next(), isSampled: isSampled),
+                isRecorded: isSampled || recordsAll)
+        }
+    }
+
+    // MARK: - W3C Trace Context
+
+    package func extract<Carrier, Extract: Extractor>(
+        _ carrier: Carrier, into context: inout ServiceContext, using extractor: Extract
+    ) where Extract.Carrier == Carrier {
+        guard let parent = extractor.extract(key: "traceparent", from: carrier) else { return }
+        let state = extractor.extract(key: "tracestate", from: carrier).map { Array($0.utf8) }
+        guard let trace = TraceContext(traceparent: Array(parent.utf8), tracestate: state) else { return }
+
+        context[SpanContext.Key.self] = SpanContext(trace: trace, isRecorded: trace.isSampled || recordsAll)
+    }
+
+    package func inject<Carrier, Inject: Injector>(
+        _ context: ServiceContext, into carrier: inout Carrier, using injector: Inject
+    ) where Inject.Carrier == Carrier {
+        guard let trace = context.spanContext?.trace else { return }
+        injector.inject(String(decoding: trace.traceparent, as: UTF8.self), forKey: "traceparent", into: &carrier)
+        guard let state = trace.traceState else { return }
+        injector.inject(String(decoding: state, as: UTF8.self), forKey: "tracestate", into: &carrier)
+    }
+
+    /// Does nothing: spans are exported when their batch is full or its time has come, and at the end of the process.
+    package func forceFlush() {}
+}

@@ -1,0 +1,69 @@
+import Basics
+package import EventLoop
+internal import HTTPTransport
+package import Logging
+package import Observability
+
+/// The traces of a process: a tracer for its requests, and the way of their spans to a collector and to the log.
+package final class TraceExport: Sendable {
+    /// The time that the last spans have to leave when the process ends.
+    private static let flushTime = Duration.seconds(3)
+
+    /// The tracer that starts every span.
+    package let tracer: SpanTracer
+    private let exporter: SpanExporter?
+    private let http: HTTPTransport?
+
+    /// Makes a tracer whose spans are exported where `configuration` says, if it does, and written to the log by `spanLog`.
+    /// - Parameter recordsAll: whether requests that are not sampled are followed too, for the log only.
+    /// - Parameter secrets: what must leave the process in no span.
+    /// - Throws: `EventLoopError` when the system has no thread left.
+    package init(
+        _ configuration: TraceExportConfiguration, recordsAll: Bool, spanLog: SpanLog?,
+        secrets: SecretRegistry = .shared, log: Logger
+    ) throws(EventLoopError) {
+        var queue: SpanQueue?
+        if let url = configuration.tracesURL {
+            let loop = try EventLoop()
+            let meters = ExportMeters()
+            let waiting = SpanQueue(
+                limit: configuration.queueSize, batchSize: configuration.batchSize, meters: meters)
+            var options = HTTPConfiguration()
+            options.caFile = configuration.caFile
+            options.maxResponseBytes = 65_536
+            options.maxIdleConnections = 1
+            let transport = HTTPTransport(loop: loop, configuration: options)
+
+            exporter = SpanExporter(
+                url: url, configuration: configuration, request: Self.request(configuration), queue: waiting,
+                http: transport, loop: loop, secrets: secrets, meters: meters, log: log)
+            http = transport
+            queue = waiting
+        } else {
+            (exporter, http) = (nil, nil)
+        }
+
+        tracer = SpanTracer(sampleRatio: configuration.sampleRatio, recordsAll: recordsAll) { [queue] span in
+            if span.trace.isSampled { queue?.add(span) }
+            spanLog?.write(span)
+        }
+    }
+
+    /// Exports spans until `stop`.
+    package func run() async { await exporter?.run() }
+
+    /// Sends what waits, within a bound, and ends.
+    /// - Parameter running: the task that calls `run`.
+    package func stop(_ running: Task<Void, Never>) async {
+        guard let exporter, let http else { return }
+        await exporter.finish()
+        let limit = Task {
+            if (try? await Task.sleep(for: Self.flushTime)) != nil { running.cancel() }
+        }
+        await running.value
+        limit.cancel()
+
+        await http.shutdown()
+        exporter.loop.stop()
+    }
+}

@@ -1,0 +1,187 @@
+import EventLoop
+import HTTPTransport
+import InMemoryLogging
+import Logging
+import Observability
+import TestSupport
+import Testing
+import Tracing
+
+@testable import TraceExport
+
+/// An exporter on its event loop, with a collector that does what the test says.
+struct SpanExporterTests {
+    private struct Bench: Sendable {
+        let loop: EventLoop
+        let collector: FakeCollector
+        let registry = MetricsRegistry()
+        let tracer: SpanTracer
+        let exporter: SpanExporter
+        let log = InMemoryLogHandler()
+
+        init(
+            _ collector: FakeCollector, secrets: [String] = [],
+            _ change: (inout TraceExportConfiguration) -> Void = { _ in }
+        )
+            throws
+        {
+            loop = try EventLoop()
+            self.collector = collector
+            var configuration = TraceExportConfiguration()
+            configuration.headers = ["Authorization": "Bearer token"]
+            configuration.batchSize = 10
+            configuration.queueSize = 100
+            configuration.interval = .milliseconds(1)
+            configuration.firstPause = .milliseconds(1)
+            change(&configuration)
+
+            let hidden = SecretRegistry()
+            for secret in secrets { hidden.add(secret) }
+            let meters = ExportMeters(factory: registry)
+            let queue = SpanQueue(
+                limit: configuration.queueSize, batchSize: configuration.batchSize, meters: meters)
+            tracer = SpanTracer(sampleRatio: 1) { queue.add($0) }
+            let log = log
+            exporter = SpanExporter(
+                url: "http://collector/v1/traces", configuration: configuration,
+                request: OTLPRequest(resource: [], scope: (name: "test", version: "1")), queue: queue, http: collector,
+                loop: loop, secrets: hidden, meters: meters, log: Logger(label: "test") { _ in log })
+        }
+
+        func endSpans(_ count: Int, named name: String = "step") {
+            for _ in 0..<count { tracer.startSpan(name, context: .topLevel).end() }
+        }
+
+        /// What became of the spans: exported, dropped, failed.
+        var counts: [Int64] {
+            ["exported", "dropped", "failed"].map { registry.total(of: "locsearch_trace_spans_\($0)_total") }
+        }
+
+        /// Runs the exporter beside `body`, then has it finish.
+        func run(_ body: () async throws -> Void) async throws {
+            let running = Task(executorPreference: loop) { await exporter.run() }
+            let result: Result<Void, any Error>
+            do {
+                result = .success(try await body())
+            } catch {
+                result = .failure(error)
+            }
+            await exporter.finish()
+            await running.value
+            loop.stop()
+            try result.get()
+        }
+    }
+
+    @Test func spansAreSentInBatchesWithTheHeadersOfTheSettings() async throws {
+        let bench = try Bench(FakeCollector(200))
+        try await bench.run {
+            bench.endSpans(25)
+            try await eventually("all are exported") { bench.counts == [25, 0, 0] }
+        }
+
+        let request = try #require(bench.collector.requests.first)
+        #expect(bench.collector.requests.count >= 3)
+        #expect(request.url == "http://collector/v1/traces")
+        #expect(request.headers.contains { $0 == ("Authorization", "Bearer token") })
+        #expect(request.headers.contains { $0 == ("Content-Type", "application/x-protobuf") })
+        #expect(bench.log.entries.isEmpty)
+    }
+
+    @Test func batchIsSentAgainUntilTheCollectorIsBackAndTheLogSaysSoOnce() async throws {
+        let bench = try Bench(
+            FakeCollector([
+                .failure(HTTPError(.connect, "collector:4318 refused")), .success(HTTPResponse(status: 503)),
+                .success(HTTPResponse(status: 429, retryAfter: "0")), .success(HTTPResponse(status: 200)),
+            ]))
+        try await bench.run {
+            bench.endSpans(3)
+            try await eventually("they are exported") { bench.counts == [3, 0, 0] }
+        }
+
+        #expect(bench.collector.requests.count == 4)
+        #expect(bench.log.entries.map(\.level) == [.warning, .info])
+        #expect(bench.log.entries.first?.metadata["reason"] == "collector:4318 refused")
+    }
+
+    @Test(arguments: [400, 401, 404, 413, 301])
+    func batchThatTheCollectorRefusesIsNotSentAgain(status: Int) async throws {
+        let bench = try Bench(FakeCollector(status, 200))
+        try await bench.run {
+            bench.endSpans(10)
+            try await eventually("they have failed") { bench.counts == [0, 0, 10] }
+            bench.endSpans(10)
+            try await eventually("the next are exported") { bench.counts == [10, 0, 10] }
+        }
+        #expect(bench.collector.requests.count == 2)
+    }
+
+    @Test func batchIsGivenUpAfterFiveAttempts() async throws {
+        let bench = try Bench(FakeCollector(503))
+        try await bench.run {
+            bench.endSpans(1)
+            try await eventually("it has failed") { bench.counts == [0, 0, 1] }
+        }
+        #expect(bench.collector.requests.count == 5)
+    }
+
+    @Test func spansThatTheCollectorRejectedOfABatchCountAsFailed() async throws {
+        // partial_success { rejected_spans: 4 }
+        let bench = try Bench(FakeCollector([.success(HTTPResponse(status: 200, body: [0x0A, 2, 8, 4]))]))
+        try await bench.run {
+            bench.endSpans(10)
+            try await eventually("the collector has answered") { bench.counts == [6, 0, 4] }
+        }
+    }
+
+    @Test func spansBeyondTheQueueAreDroppedAndCountedWhileTheCollectorHangs() async throws {
+        let bench = try Bench(FakeCollector([.success(HTTPResponse(status: 200))], hangs: true)) {
+            $0.timeout = .seconds(60)
+        }
+        let running = Task(executorPreference: bench.loop) { await bench.exporter.run() }
+        bench.endSpans(10)
+        try await eventually("a batch is under way") { bench.collector.requests.count == 1 }
+        bench.endSpans(150)
+        #expect(bench.counts == [0, 50, 0])
+
+        // The end does not wait for the collector either: what it cancels is counted.
+        await bench.exporter.finish()
+        running.cancel()
+        await running.value
+        #expect(bench.counts == [0, 150, 10])
+        bench.loop.stop()
+    }
+
+    @Test func whatWaitsAtTheEndIsSent() async throws {
+        let bench = try Bench(FakeCollector(200)) { $0.interval = .seconds(60) }
+        try await bench.run { bench.endSpans(37) }
+        #expect(bench.counts == [37, 0, 0])
+    }
+
+    @Test func endDoesNotWaitForACollectorThatIsAway() async throws {
+        let bench = try Bench(FakeCollector(503)) {
+            $0.interval = .seconds(60)
+            $0.firstPause = .seconds(30)
+        }
+        try await bench.run { bench.endSpans(37) }
+        #expect(bench.counts == [0, 27, 10])
+        // The first attempt, and the one that the end makes at once in place of the pause.
+        #expect(bench.collector.requests.count <= 2)
+    }
+
+    @Test func secretInASpanIsOverwritten() async throws {
+        let bench = try Bench(FakeCollector(200), secrets: ["geheim+4711"])
+        try await bench.run {
+            let span = bench.tracer.startSpan("key geheim+4711", context: .topLevel)
+            span.attributes["url.full"] = "http://a/?key=geheim%2B4711&b"
+            span.end()
+            try await eventually("it is exported") { bench.counts == [1, 0, 0] }
+        }
+
+        guard case .post(let body)? = bench.collector.requests.first?.method else { return }
+        let text = String(decoding: body, as: UTF8.self)
+        #expect(!text.contains("geheim"))
+        #expect(text.contains("key ***********"))
+        #expect(text.contains("http://a/?key=*************&b"))
+    }
+}

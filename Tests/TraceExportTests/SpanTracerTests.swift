@@ -1,0 +1,99 @@
+import Basics
+import Tracing
+import Testing
+
+@testable import TraceExport
+
+struct SpanTracerTests {
+    private static let traceID = "0af7651916cd43dd8448eb211c80319c"
+    private static let parentID = "b7ad6b7169203331"
+    private static let sampled = ["traceparent": "00-\(traceID)-\(parentID)-01", "tracestate": "a=1"]
+    private static let unsampled = ["traceparent": "00-\(traceID)-\(parentID)-00"]
+
+    @Test func childOfASampledParentIsRecordedWhateverTheRatio() throws {
+        let box = SpanBox()
+        let tracer = box.tracer(sampleRatio: 0)
+
+        let span = tracer.startSpan("outer", context: tracer.context(Self.sampled))
+        let inner = tracer.startSpan("inner", context: span.context)
+        inner.end()
+        span.end()
+
+        #expect(box.spans.map { $0.content.name } == ["inner", "outer"])
+        #expect(box.spans.map { $0.trace.traceID } == [Self.traceID, Self.traceID])
+        #expect(box.spans.map { $0.parent?.spanID } == [span.trace.spanID, Self.parentID])
+        #expect(
+            tracer.headers(span.context)
+                == ["traceparent": "00-\(Self.traceID)-\(span.trace.spanID)-01", "tracestate": "a=1"])
+    }
+
+    @Test func childOfAnUnsampledParentIsNotRecordedWhateverTheRatio() {
+        let box = SpanBox()
+        let tracer = box.tracer(sampleRatio: 1)
+
+        let span = tracer.startSpan("outer", context: tracer.context(Self.unsampled))
+        #expect(!span.isRecording)
+        span.attributes["a"] = 1
+        span.end()
+
+        #expect(box.spans.isEmpty)
+        #expect(span.content.attributes.isEmpty)
+        #expect(tracer.headers(span.context) == ["traceparent": "00-\(Self.traceID)-\(span.trace.spanID)-00"])
+    }
+
+    @Test func unsampledParentIsRecordedForTheLogAndStaysUnsampled() {
+        let box = SpanBox()
+        let tracer = box.tracer(sampleRatio: 0, recordsAll: true)
+
+        tracer.startSpan("followed", context: tracer.context(Self.unsampled)).end()
+        tracer.startSpan("first", context: .topLevel).end()
+
+        #expect(box.spans.map { $0.trace.isSampled } == [false, false])
+    }
+
+    @Test func headersThatNameNoTraceBeginOne() {
+        let box = SpanBox()
+        let tracer = box.tracer()
+        for headers in [[:], ["traceparent": "00-zz"], ["tracestate": "a=1"]] {
+            tracer.startSpan("first", context: tracer.context(headers)).end()
+        }
+
+        #expect(box.spans.allSatisfy { $0.parent == nil && $0.trace.isSampled && $0.trace.traceState == nil })
+        #expect(Set(box.spans.map { $0.trace.traceID }).count == 3)
+    }
+
+    @Test func ratioDecidesAboutTracesThatBeginHere() {
+        let box = SpanBox()
+        let tracer = box.tracer(sampleRatio: 0.2)
+        for _ in 0..<5000 { tracer.startSpan("first", context: .topLevel).end() }
+        #expect((850...1150).contains(box.spans.count), "\(box.spans.count)")
+    }
+
+    @Test func spanEndsOnceAndKeepsWhatItHadThen() throws {
+        let box = SpanBox()
+        let span = box.tracer().startSpan("first", context: .topLevel, at: FixedInstant(nanosecondsSinceEpoch: 50))
+        // The clock was set back meanwhile.
+        span.end(at: FixedInstant(nanosecondsSinceEpoch: 7))
+        span.end(at: FixedInstant(nanosecondsSinceEpoch: 99))
+        span.setStatus(SpanStatus(code: .error))
+
+        let content = try #require(box.spans.first).content
+        #expect(box.spans.count == 1)
+        #expect(content.end == 50)
+        #expect(content.status == nil)
+    }
+
+    @Test func spanHoldsABoundedNumberOfAttributesAndEvents() throws {
+        let box = SpanBox()
+        let span = box.tracer().startSpan("first", context: .topLevel)
+        for number in 0..<1000 {
+            span.updateAttributes { $0["a\(number)"] = number }
+            span.addEvent(SpanEvent(name: "e"))
+        }
+        span.end()
+
+        let content = try #require(box.spans.first).content
+        #expect(content.attributes.count == 64)
+        #expect(content.events.count == 32)
+    }
+}

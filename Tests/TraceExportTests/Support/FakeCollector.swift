@@ -1,0 +1,39 @@
+import HTTPTransport
+import Synchronization
+
+/// Answers exports as a test says, one after another; the last answer serves all further ones.
+final class FakeCollector: HTTPSending {
+    private struct State {
+        var answers: [Result<HTTPResponse, HTTPError>]
+        var requests: [HTTPRequest] = []
+    }
+    private let state: Mutex<State>
+    /// True while exports get no answer.
+    private let hangs: Bool
+
+    init(_ answers: [Result<HTTPResponse, HTTPError>], hangs: Bool = false) {
+        state = Mutex(State(answers: answers))
+        self.hangs = hangs
+    }
+
+    convenience init(_ statuses: Int...) {
+        self.init(statuses.map { .success(HTTPResponse(status: $0)) })
+    }
+
+    var requests: [HTTPRequest] { state.withLock { $0.requests } }
+
+    func send(
+        _ request: HTTPRequest, before deadline: ContinuousClock.Instant,
+        receiving receive: @escaping @Sendable (HTTPResponse) -> Void
+    ) async throws(HTTPError) {
+        let answer = state.withLock { state in
+            state.requests.append(request)
+            return state.answers.count > 1 ? state.answers.removeFirst() : state.answers[0]
+        }
+        if hangs {
+            try? await Task.sleep(until: deadline, clock: .continuous)
+            throw HTTPError(Task.isCancelled ? .cancelled : .timeout, "no answer")
+        }
+        receive(try answer.get())
+    }
+}
