@@ -39,11 +39,12 @@ public actor WorkerLane {
     /// - Parameter interactor: its worker and services live on the same loop.
     /// - Parameter fleet: told at each rebalance how many of the topic's partitions are this lane's.
     /// - Parameter departure: shared by the lanes of a process.
+    /// - Parameter tracing: starts the trace of each request; `nil`: none is traced.
     public init(
         loop: EventLoop, configuration: WorkerConfiguration, source: any RequestSource, sink: any OutcomeSink,
         makeSink: (@Sendable () throws(KafkaError) -> any OutcomeSink)? = nil, interactor: SearchInteractor,
         fleet: (any FleetMember)? = nil, departure: DepartureBarrier = DepartureBarrier(lanes: 1),
-        meters: WorkerMeters, log: Logger
+        meters: WorkerMeters, tracing: RequestTracing? = nil, log: Logger
     ) {
         self.loop = loop
         self.configuration = configuration
@@ -53,7 +54,8 @@ public actor WorkerLane {
         gate = IntakeGate(configuration.intakeLimits, loop: loop)
         partitions = PartitionTable(
             source: source, gate: gate, configuration: configuration, meters: meters, loop: loop)
-        runner = RequestRunner(interactor: interactor, configuration: configuration, meters: meters)
+        runner = RequestRunner(
+            interactor: interactor, configuration: configuration, meters: meters, tracing: tracing)
 
         let parts = DeliveryParts(
             sink: sink, makeSink: makeSink, source: source, partitions: partitions, gate: gate,
@@ -210,7 +212,7 @@ public actor WorkerLane {
     @inline(__always)
     private func process(_ request: RequestInProgress) async {
         let outcome: OutgoingOutcome
-        switch runner.read(request.record) {
+        switch runner.read(request) {
         case .request(let decoded):
             await waitForDeadLetters(before: request)
             outcome = await runner.run(decoded, of: request)

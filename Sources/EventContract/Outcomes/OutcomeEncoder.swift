@@ -19,8 +19,10 @@ public struct OutcomeEncoder: ~Copyable {
     }
 
     /// Writes the outcome of a request.
+    /// - Parameter trace: the step of a trace that the outcome names; `nil`: a new step of the request's trace, if it has one.
     public mutating func encode(
-        _ outcome: SearchOutcome, for envelope: RequestEnvelope, receivedAt: EventTime, completedAt: EventTime
+        _ outcome: SearchOutcome, for envelope: RequestEnvelope, receivedAt: EventTime, completedAt: EventTime,
+        trace: TraceContext? = nil
     ) -> EncodedOutcome {
         let completed = completedAt.bytes
         json.beginObject()
@@ -42,12 +44,13 @@ public struct OutcomeEncoder: ~Copyable {
 
         json.timing(receivedAt.bytes, completed, upstream: outcome.upstream, attempts: outcome.attempts)
         json.endObject()
-        return record(kind, requestID: outcome.requestID, envelope: envelope, time: completed)
+        return record(kind, requestID: outcome.requestID, envelope: envelope, time: completed, trace: trace)
     }
 
     /// Writes the error event of a record that is no request.
+    /// - Parameter trace: the step of a trace that the event names; `nil`: a new step of the record's trace, if it has one.
     public mutating func encode(
-        _ rejected: RejectedRecord, receivedAt: EventTime, completedAt: EventTime
+        _ rejected: RejectedRecord, receivedAt: EventTime, completedAt: EventTime, trace: TraceContext? = nil
     ) -> EncodedOutcome {
         let completed = completedAt.bytes
         json.beginObject()
@@ -58,13 +61,15 @@ public struct OutcomeEncoder: ~Copyable {
         json.member("error", rejected.error)
         json.timing(receivedAt.bytes, completed, upstream: .zero, attempts: 0)
         json.endObject()
-        return record(.error, requestID: rejected.requestID, envelope: rejected.envelope, time: completed)
+        return record(
+            .error, requestID: rejected.requestID, envelope: rejected.envelope, time: completed, trace: trace)
     }
 
     // MARK: The record around it
 
     private mutating func record(
-        _ kind: EncodedOutcome.Kind, requestID: String, envelope: RequestEnvelope, time: [UInt8]
+        _ kind: EncodedOutcome.Kind, requestID: String, envelope: RequestEnvelope, time: [UInt8],
+        trace: TraceContext?
     ) -> EncodedOutcome {
         let position = PositionText(envelope.source)
         var headers: [EventHeader] = []
@@ -77,7 +82,7 @@ public struct OutcomeEncoder: ~Copyable {
         headers.append(Self.contentType)
         position.append(to: &headers)
 
-        if let trace = envelope.trace?.child(parentID: parentIDs.next()) {
+        if let trace = trace ?? envelope.trace?.child(parentID: parentIDs.next()) {
             headers.append(EventHeader("traceparent", trace.traceparent))
             if let state = trace.traceState { headers.append(EventHeader("tracestate", state)) }
         }

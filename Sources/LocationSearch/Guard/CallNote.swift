@@ -1,6 +1,7 @@
 internal import Synchronization
 
-/// Tells whoever runs a request whether a call has been made for it, and when: until then, giving it up costs nothing.
+/// Tells whoever runs a request whether a call has been made for it, and when: until then, giving it up costs nothing. It
+/// also carries the request's trace to the calls, where the request is traced.
 /// Safe to use from any thread.
 public final class CallNote: Sendable {
     /// Stands for a call that was not made.
@@ -9,6 +10,7 @@ public final class CallNote: Sendable {
     private let start: ContinuousClock.Instant
     /// The time from `start` to the first call, in nanoseconds.
     private let firstCall = Atomic<Int64>(CallNote.none)
+    private let followed = AtomicLazyReference<SearchTrace>()
 
     /// - Parameter start: the receipt of the request.
     public init(since start: ContinuousClock.Instant = .now) { self.start = start }
@@ -27,4 +29,10 @@ public final class CallNote: Sendable {
         let (seconds, attoseconds) = start.duration(to: instant).components
         firstCall.store(seconds * 1_000_000_000 + attoseconds / 1_000_000_000, ordering: .relaxed)
     }
+
+    /// The trace that the request's calls belong to; `nil` for a request that is not traced.
+    var trace: SearchTrace? { followed.load() }
+
+    /// Has each call for the request be a span of the trace. The first trace counts.
+    public func follow(_ trace: SearchTrace) { _ = followed.storeIfNil(trace) }
 }

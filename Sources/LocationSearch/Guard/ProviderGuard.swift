@@ -242,8 +242,13 @@ final class ProviderGuard {
         let time = attemptTime(before: deadline, ifGivenUp: other, at: start)
         var result: Result<ProviderReply, AttemptFailure>
         do throws(SearchError) {
-            result = .success(
-                try await inquiry.service.call(for: inquiry.request, followUp: followUp, before: time.deadline))
+            let reply =
+                if let trace = inquiry.note?.trace {
+                    try await trace.call(for: inquiry, followUp: followUp, before: time.deadline, number: cost.attempts)
+                } else {
+                    try await inquiry.service.call(for: inquiry.request, followUp: followUp, before: time.deadline)
+                }
+            result = .success(reply)
         } catch {
             result = .failure(AttemptFailure(error: error, cause: .call))
         }

@@ -141,8 +141,9 @@ final class AtLeastOnceDelivery: OutcomeDelivery {
             defer { watch.confirmed(by: topic) }
             // The next in order may go: its outcome is behind this one in the producer's queue.
             if part == .event { request.leaveTurn() }
-            _ = try await sink.confirm(receipt)
+            let position = try await sink.confirm(receipt)
             meters.acknowledged(by: topic, after: start.duration(to: .now))
+            if part == .event, let trace = request.trace { trace.noteConfirmed(at: position) }
             if !refusals.isEmpty { refusals.clear(record.topic) }
             return
         } catch {
@@ -246,9 +247,8 @@ final class AtLeastOnceDelivery: OutcomeDelivery {
         let record = record(part, of: outcome)
         log.error(
             "Kafka refuses a record as too large; it is written in brief",
-            metadata: [
-                "topic": "\(record.topic)", "bytes": "\(record.value?.count ?? 0)",
-                "request": "\(request.partition.id.id)@\(request.offset)", "reason": "\(refusal)",
-            ])
+            metadata: request.logMetadata.merging([
+                "topic": "\(record.topic)", "bytes": "\(record.value?.count ?? 0)", "reason": "\(refusal)",
+            ]) { _, own in own })
     }
 }

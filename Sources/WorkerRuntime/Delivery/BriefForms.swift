@@ -31,13 +31,18 @@ final class BriefForms {
             let decoded = try decoder.decode(request.record)
             var failed = presenter.present(.resultTooLarge, for: decoded.request)
             failed.attempts = outcome.calls
+            request.trace?.fail(with: .resultTooLarge)
             requestID = failed.requestID
             brief.event = ProducerRecord(
-                encoder.encode(failed, for: decoded.envelope, receivedAt: now, completedAt: now), topics: topics)
+                encoder.encode(
+                    failed, for: decoded.envelope, receivedAt: now, completedAt: now,
+                    trace: request.trace?.beginSending(to: topics.errors)), topics: topics)
         } catch {
             requestID = error.requestID
             brief.event = ProducerRecord(
-                encoder.encode(error, receivedAt: now, completedAt: now), topics: topics)
+                encoder.encode(
+                    error, receivedAt: now, completedAt: now, trace: request.trace?.beginSending(to: topics.errors)),
+                topics: topics)
             let letter = DeadLetter(request.record, error: error.error, at: now)
             brief.deadLetter = ProducerRecord(letter.withoutContent, topics: topics)
         }

@@ -50,7 +50,13 @@ struct TransactionAttempt {
             try await sink.sendOffsets(offsets, as: member)
             try await sink.commitTransaction()
             times = Times(confirmed: confirmed, committed: .now)
-            for record in sent { _ = try await sink.confirm(record.receipt) }
+            for record in sent {
+                let position = try await sink.confirm(record.receipt)
+                guard let trace = record.entry.request.trace, record.topic == record.entry.outcome.event.topic else {
+                    continue
+                }
+                trace.noteConfirmed(at: position)
+            }
             return nil
         } catch {
             return error

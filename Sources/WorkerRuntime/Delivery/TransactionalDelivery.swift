@@ -261,10 +261,8 @@ final class TransactionalDelivery: OutcomeDelivery {
         } else {
             log.error(
                 "Kafka refuses a record as too large; it is written in brief",
-                metadata: [
-                    "topic": "\(topic)", "request": "\(entry.request.partition.id.id)@\(entry.request.offset)",
-                    "reason": "\(error)",
-                ])
+                metadata: entry.request.logMetadata.merging(["topic": "\(topic)", "reason": "\(error)"]) { _, own in own
+                })
             entry.outcome = briefForms.brief(entry.outcome, of: entry.request)
             entry.isBrief = true
         }

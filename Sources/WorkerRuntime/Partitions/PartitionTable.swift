@@ -91,6 +91,9 @@ final class PartitionTable {
         if isDelivered {
             meters.delivered(after: request.takenAt.duration(to: .now), topicWait: request.topicWait)
         }
+        if let trace = request.trace {
+            trace.finish(isDelivered: isDelivered, wasHandedOver: request.isDelivering)
+        }
 
         if isDelivered, contains(partition) {
             partition.tracker.markDelivered(request.slot)

@@ -1,5 +1,7 @@
 internal import EventContract
+internal import Kafka
 internal import LocationSearch
+internal import Logging
 
 /// One request from its record to its delivered outcome. Confined to its lane; not `Sendable`.
 final class RequestInProgress {
@@ -25,6 +27,8 @@ final class RequestInProgress {
     let turn: OutcomeSequencer<OrderKey>.Turn?
     /// Tells whether a provider was called for it.
     let callNote: CallNote
+    /// The spans of the request; `nil` where it is not traced.
+    var trace: RequestTrace?
     var task: Task<Void, Never>?
     private(set) var fate = Fate.wanted
     /// From here on its outcome will be published, whatever happens to the request.
@@ -44,6 +48,13 @@ final class RequestInProgress {
     }
 
     var offset: Int64 { record.source.offset }
+
+    /// What says in a log line which request it is about.
+    var logMetadata: Logger.Metadata {
+        var metadata = trace?.logMetadata ?? [:]
+        metadata["request"] = "\(partition.id.id)@\(offset)"
+        return metadata
+    }
 
     /// `true` when another worker that ran the request anew would pay for it, or publish it, a second time.
     var hasCost: Bool { isDelivering || callNote.hasCalled }

@@ -1,3 +1,4 @@
+internal import Basics
 internal import EventContract
 internal import Kafka
 internal import LocationSearch
@@ -21,30 +22,46 @@ final class RequestRunner {
     private let timeLimits: RequestTimeLimits
     private let topics: WorkerConfiguration.Topics
     private let meters: WorkerMeters
+    private let tracing: RequestTracing?
 
-    init(interactor: SearchInteractor, configuration: WorkerConfiguration, meters: WorkerMeters) {
+    /// - Parameter tracing: `nil`: no request is traced.
+    init(
+        interactor: SearchInteractor, configuration: WorkerConfiguration, meters: WorkerMeters,
+        tracing: RequestTracing? = nil
+    ) {
         self.interactor = interactor
         self.meters = meters
+        self.tracing = tracing
         decoder = RequestDecoder(maximumBytes: configuration.maxRequestBytes)
         topics = configuration.topics
         timeLimits = RequestTimeLimits(
             standard: configuration.deadline, longest: configuration.maxDeadline, maxAge: configuration.maxAge)
     }
 
+    /// Reads a request's record, with which its trace begins.
     @inline(__always)
-    func read(_ record: IncomingRecord) -> Reading {
+    func read(_ request: RequestInProgress) -> Reading {
         do throws(RejectedRecord) {
-            return .request(try decoder.decode(record))
+            let decoded = try decoder.decode(request.record)
+            if let tracing {
+                request.trace = tracing.begin(
+                    request, envelope: decoded.envelope, requestID: decoded.request.requestID)
+            }
+            return .request(decoded)
         } catch {
-            return .rejected(rejection(of: record, error))
+            return .rejected(rejection(of: request, error))
         }
     }
 
-    private func rejection(of record: IncomingRecord, _ rejected: RejectedRecord) -> OutgoingOutcome {
+    private func rejection(of request: RequestInProgress, _ rejected: RejectedRecord) -> OutgoingOutcome {
         meters.rejected()
+        request.trace = tracing?.begin(request, envelope: rejected.envelope, requestID: rejected.requestID)
+        request.trace?.fail(with: rejected.error)
+
         let now = EventTime.now()
-        let encoded = encoder.encode(rejected, receivedAt: now, completedAt: now)
-        let letter = DeadLetter(record, error: rejected.error, at: now)
+        let encoded = encoder.encode(
+            rejected, receivedAt: now, completedAt: now, trace: request.trace?.beginSending(to: topics.errors))
+        let letter = DeadLetter(request.record, error: rejected.error, at: now)
 
         return OutgoingOutcome(
             event: ProducerRecord(encoded, topics: topics), isResult: false,
@@ -55,13 +72,22 @@ final class RequestRunner {
     @inline(__always)
     func run(_ decoded: DecodedRequest, of request: RequestInProgress) async -> OutgoingOutcome {
         let receivedAt = EventTime.now()
+        if let trace = request.trace { trace.beginSearch(for: decoded.request, note: request.callNote) }
         let outcome = await search(decoded, of: request, receivedAt: receivedAt)
         if request.fate != .abandoned { meters.finished(outcome, callWait: request.callNote.wait) }
 
         let encoded = encoder.encode(
-            outcome, for: decoded.envelope, receivedAt: receivedAt, completedAt: EventTime.now())
+            outcome, for: decoded.envelope, receivedAt: receivedAt, completedAt: EventTime.now(),
+            trace: request.trace.flatMap { beginSending(outcome, of: $0) })
         return OutgoingOutcome(
             event: ProducerRecord(encoded, topics: topics), isResult: encoded.kind == .result, calls: outcome.attempts)
+    }
+
+    /// Ends the search of a traced request, and begins the sending of its outcome.
+    @inline(never)
+    private func beginSending(_ outcome: SearchOutcome, of trace: RequestTrace) -> TraceContext? {
+        trace.endSearch(with: outcome)
+        return trace.beginSending(to: outcome.result.isSuccess ? topics.results : topics.errors)
     }
 
     @inline(__always)
@@ -99,5 +125,11 @@ final class RequestRunner {
     private func leaveSession(_ request: RequestInProgress, as search: SearchRequest) {
         guard let session = search.sessionID else { return }
         request.partition.sessions.end(request, session: session)
+    }
+}
+
+extension Result {
+    fileprivate var isSuccess: Bool {
+        if case .success = self { true } else { false }
     }
 }

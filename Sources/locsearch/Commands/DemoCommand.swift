@@ -3,6 +3,7 @@ import ArgumentParser
 import Foundation
 import Kafka
 import ProviderSimulator
+import TraceExport
 
 struct DemoCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -40,6 +41,7 @@ struct DemoCommand: AsyncParsableCommand {
         defer { state.remove() }
 
         let admin = try await house.startAdminServer()
+        let exporting = Task { if let traces = house.traces { await traces.run() } }
         try await withThrowingTaskGroup(of: Void.self) { group in
             for worker in house.workers { group.addTask { try await worker.run() } }
             group.addTask {
@@ -48,6 +50,7 @@ struct DemoCommand: AsyncParsableCommand {
             }
             try await group.waitForAll()
         }
+        await house.traces?.stop(exporting)
         await admin.stop(within: .seconds(2))
         // Only now: until here, the loops of a worker that has failed answer those who wait for it to be ready.
         for worker in house.workers { worker.stopLoops() }

@@ -3,6 +3,7 @@ import Kafka
 import Logging
 import Observability
 import ProviderSimulator
+import TraceExport
 import WorkerRuntime
 
 /// Broker, provider and workers in one process.
@@ -13,6 +14,8 @@ struct DemoHouse: Sendable {
     let workers: [WorkerProcess]
     let settings: Settings
     let log: Logger
+    /// The traces of all workers; `nil` where nothing is traced.
+    let traces: TraceExport?
     private let registry: MetricsRegistry
 
     /// Makes everything; the broker and the provider are up when this returns, the workers are not running yet.
@@ -27,9 +30,11 @@ struct DemoHouse: Sendable {
         settings = try options.load(defaults: Self.defaults(broker: broker, simulatorURL: simulatorURL))
         log = try ProcessSetup.logger(settings)
         registry = ProcessSetup.metrics()
+        let traces = try settings.traceExport(log: log)
+        self.traces = traces
 
         var workers: [WorkerProcess] = []
-        for _ in 0..<count { workers.append(try await WorkerProcess(settings, log: log)) }
+        for _ in 0..<count { workers.append(try await WorkerProcess(settings, traces: traces, log: log)) }
         self.workers = workers
     }
 

@@ -2,12 +2,13 @@ import HTTPTransport
 import Kafka
 import LocationSearch
 import Resilience
+import TraceExport
 import WorkerRuntime
 
 /// The table of settings. A default that a configuration struct has is taken from there, so that it is written once.
 extension Setting {
     /// Every setting there is, in the order in which they are shown.
-    static let all: [Setting] = kafka + security + topics + worker + providers + limits + http + process
+    static let all: [Setting] = kafka + security + topics + worker + providers + limits + http + process + tracing
 
     // MARK: - Kafka
 
@@ -110,13 +111,16 @@ extension Setting {
 
     private static let providers: [Setting] = [
         Setting(
-            "googlePlaces.baseURL", .url, default: "https://places.googleapis.com", help: "Places API (New)"),
+            "googlePlaces.baseURL", .url(canBeOff: false), default: "https://places.googleapis.com",
+            help: "Places API (New)"),
         Setting("googlePlaces.apiKey", .text, help: "key for both Google APIs", isSecret: true),
         Setting("googlePlaces.apiKeyFile", .text, help: "file that holds the key, instead"),
         Setting(
-            "googlePlacesLegacy.baseURL", .url, default: "https://maps.googleapis.com", help: "Places API, legacy"),
+            "googlePlacesLegacy.baseURL", .url(canBeOff: false), default: "https://maps.googleapis.com",
+            help: "Places API, legacy"),
         Setting(
-            "hotpepper.baseURL", .url, default: "https://webservice.recruit.co.jp", help: "Hot Pepper Gourmet"),
+            "hotpepper.baseURL", .url(canBeOff: false), default: "https://webservice.recruit.co.jp",
+            help: "Hot Pepper Gourmet"),
         Setting("hotpepper.apiKey", .text, help: "its key", isSecret: true),
         Setting("hotpepper.apiKeyFile", .text, help: "file that holds the key, instead"),
         Setting(
@@ -211,4 +215,35 @@ extension Setting {
             "log.format", .choice(["json", "text"]), default: "json", help: "one JSON object a line, or text for people"
         ),
     ]
+
+    // MARK: - Traces
+
+    private static let tracing: [Setting] = {
+        let tracing = TraceExportConfiguration()
+        return [
+            Setting(
+                "tracing.endpoint", .url(canBeOff: true),
+                help: "the OpenTelemetry collector that gets traces by OTLP over HTTP; unset: off",
+                sharedVariable: "OTEL_EXPORTER_OTLP_ENDPOINT"),
+            Setting(
+                "tracing.headers", .headers, help: "headers for the collector, such as a token", isSecret: true,
+                sharedVariable: "OTEL_EXPORTER_OTLP_HEADERS"),
+            Setting("tracing.caFile", .text, help: "PEM file with the authorities to trust; unset: the system's"),
+            Setting(
+                "tracing.sampleRatio", .number(0...1), default: plain(tracing.sampleRatio),
+                help: "part of the requests that is traced where the record names no trace"),
+            Setting(
+                "tracing.log", .flag, default: "false",
+                help: "write the steps of traced requests to the log as well"),
+            Setting(
+                "tracing.timeout", .duration(.milliseconds(100) ... .seconds(60), canBeOff: false),
+                default: tracing.timeout.text, help: "longest time of one export"),
+            Setting(
+                "tracing.queueSize", .integer(tracing.batchSize...1_000_000), default: "\(tracing.queueSize)",
+                help: "most spans that wait to be exported; more are dropped"),
+            Setting(
+                "tracing.serviceName", .text, default: tracing.serviceName, help: "the worker's name in traces",
+                sharedVariable: "OTEL_SERVICE_NAME"),
+        ]
+    }()
 }

@@ -11,7 +11,7 @@ extension Setting {
         switch kind {
         case .flag: return Self.flag(value)
         case .list(let values): return Self.list(value, of: values)
-        case .url: return Self.url(value)
+        case .url(let canBeOff): return canBeOff && value == "off" ? value : Self.url(value)
         default: return fits(value) ? value : nil
         }
     }
@@ -30,6 +30,7 @@ extension Setting {
         case .choice(let values): values.contains(value)
         case .startPosition: StartPosition(text: value) != nil
         case .properties: Self.properties(value) != nil
+        case .headers: Self.headers(value) != nil
         }
     }
 
@@ -85,6 +86,24 @@ extension Setting {
             }
         }
 
+        return result
+    }
+
+    /// Reads `name=value,name=value`, as OpenTelemetry writes the headers of its exporters.
+    /// - Returns: the values decoded, by name; `nil` when a name is missing, stands twice or is none, or when a value is none.
+    static func headers(_ value: String) -> [String: String]? {
+        var result: [String: String] = [:]
+        for entry in entries(value) {
+            guard let equals = entry.firstIndex(of: "=") else { return nil }
+            let name = entry[..<equals].trimmingCharacters(in: .whitespaces)
+            let text = entry[entry.index(after: equals)...].trimmingCharacters(in: .whitespaces)
+
+            guard !name.isEmpty, name.allSatisfy({ $0.isASCII && ($0.isLetter || $0.isNumber || "-_.".contains($0)) }),
+                let decoded = text.removingPercentEncoding,
+                decoded.unicodeScalars.allSatisfy({ (0x20..<0x7F).contains($0.value) }),
+                result.updateValue(decoded, forKey: name) == nil
+            else { return nil }
+        }
         return result
     }
 

@@ -21,7 +21,9 @@ struct Setting: Sendable {
         /// librdkafka's properties as `a=b,c=d`.
         case properties
         /// An http or https URL. A path is kept, slashes at its end are not.
-        case url
+        case url(canBeOff: Bool)
+        /// Headers of an HTTP request as `name=value,name=value`, where values may be percent-encoded. All of it is secret.
+        case headers
         /// A proxy's URL, which may hold a name and a password.
         case proxy
     }
@@ -32,14 +34,20 @@ struct Setting: Sendable {
     let defaultValue: String?
     let help: String
     let isSecret: Bool
+    /// A variable that programs of many makers share, which counts where ours is not set: `OTEL_SERVICE_NAME`.
+    let sharedVariable: String?
 
     /// - Parameter defaultValue: taken from the configuration struct that the setting ends up in, where it has one.
-    init(_ name: String, _ kind: Kind, default defaultValue: String? = nil, help: String, isSecret: Bool = false) {
+    init(
+        _ name: String, _ kind: Kind, default defaultValue: String? = nil, help: String, isSecret: Bool = false,
+        sharedVariable: String? = nil
+    ) {
         self.name = name
         self.kind = kind
         self.defaultValue = defaultValue
         self.help = help
         self.isSecret = isSecret
+        self.sharedVariable = sharedVariable
     }
 
     static let byName = Dictionary(uniqueKeysWithValues: all.map { ($0.name, $0) })
@@ -81,7 +89,8 @@ struct Setting: Sendable {
         case .startPosition: "earliest, latest, or an RFC 3339 time such as 2026-11-22T09:30:00Z"
         case .list(let values): "some of " + values.joined(separator: ", ") + ", separated by commas"
         case .properties: "name=value pairs separated by commas, each name once"
-        case .url: "an http or https URL without ? and #"
+        case .url(let canBeOff): "an http or https URL without ? and #" + (canBeOff ? ", or off" : "")
+        case .headers: "name=value pairs of HTTP headers, separated by commas"
         case .proxy: "an http, https or socks5 URL"
         }
     }
@@ -94,7 +103,7 @@ struct Setting: Sendable {
         guard defaultValue == nil else { return false }
 
         return switch kind {
-        case .text, .proxy, .properties: true
+        case .text, .proxy, .properties, .headers, .url: true
         default: false
         }
     }

@@ -33,6 +33,7 @@ extension Settings {
 
         for name in [
             "kafka.security.caFile", "kafka.security.certificateFile", "kafka.security.keyFile", "http.caFile",
+            "tracing.caFile",
         ] {
             guard let path = self[name] else { continue }
             guard FileManager.default.isReadableFile(atPath: path) else {

@@ -69,6 +69,9 @@ struct Settings: Sendable {
             Source(
                 provider: EnvironmentVariablesProvider(environmentVariables: environment),
                 origin: { .environment($0.environmentName) }),
+            Source(
+                provider: provider(of: sharedVariables(in: environment)),
+                origin: { .environment($0.sharedVariable ?? $0.environmentName) }),
         ]
 
         let variable = environment[fileVariable].flatMap { $0.isEmpty ? nil : $0 }
@@ -80,6 +83,19 @@ struct Settings: Sendable {
                     origin: { .file(path, line: file.entries[$0.name]?.line ?? 1) }))
         }
         return sources
+    }
+
+    /// Returns the values of variables that programs share, by setting. An empty one counts as not set, as OpenTelemetry
+    /// has it.
+    private static func sharedVariables(in environment: [String: String]) -> [String: String] {
+        var values: [String: String] = [:]
+        for setting in Setting.all {
+            guard let variable = setting.sharedVariable, let value = environment[variable],
+                !value.allSatisfy(\.isWhitespace)
+            else { continue }
+            values[setting.name] = value
+        }
+        return values
     }
 
     /// Takes the first source that mentions the setting.

@@ -7,6 +7,7 @@ import Logging
 import PlaceProviders
 import Resilience
 import Synchronization
+import TraceExport
 import WorkerRuntime
 
 /// A worker put together from settings: lanes, each with its own loop, consumer, producer and connections.
@@ -24,7 +25,8 @@ final class WorkerProcess: Sendable {
     /// The configured providers that `auto` asks.
     let automaticProviders: [ProviderID]
 
-    init(_ settings: Settings, log: Logger) async throws {
+    /// - Parameter traces: of this process; `nil`: no request is traced.
+    init(_ settings: Settings, traces: TraceExport? = nil, log: Logger) async throws {
         try settings.validate()
         let configuration = settings.worker()
         let (consumer, producer) = (try settings.consumer(), try settings.producer())
@@ -40,7 +42,8 @@ final class WorkerProcess: Sendable {
         for number in 0..<configuration.loops {
             let loop = try EventLoop()
             let http = HTTPTransport(loop: loop, configuration: settings.http)
-            let services = Self.services(settings, http, google: keys.google, hotpepper: keys.hotpepper)
+            let services = Self.services(
+                settings, traces == nil ? http : TracedHTTP(http), google: keys.google, hotpepper: keys.hotpepper)
             configured = services.map(\.id)
             let searches = SearchWorker(
                 executor: loop, policies: settings.policies, timekeeper: LoopTimekeeper(loop), taskExecutor: loop,
@@ -63,7 +66,8 @@ final class WorkerProcess: Sendable {
                 source: try KafkaConsumer(loop: loop, configuration: own, log: log),
                 sink: try makeProducer(),
                 makeSink: configuration.delivery == .atLeastOnce ? makeProducer : nil, interactor: interactor,
-                fleet: searches, departure: departure, meters: meters, log: log)
+                fleet: searches, departure: departure, meters: meters,
+                tracing: traces.map { RequestTracing(tracer: $0.tracer, consumerGroup: consumer.groupID) }, log: log)
             parts.append(Part(loop: loop, lane: lane, http: http, searches: searches))
         }
         self.parts = parts
@@ -94,7 +98,7 @@ final class WorkerProcess: Sendable {
     }
 
     private static func services(
-        _ settings: Settings, _ http: HTTPTransport, google: String?, hotpepper: String?
+        _ settings: Settings, _ http: any HTTPSending, google: String?, hotpepper: String?
     ) -> [any PlaceService] {
         var services: [any PlaceService] = []
         func configuration(_ baseURL: String, _ key: String) -> ProviderConfiguration {

@@ -3,6 +3,7 @@ import Kafka
 import LocationSearch
 import Logging
 import Observability
+import TraceExport
 import WorkerRuntime
 
 /// One worker process from its first line to its last: the ordered steps of the start and of the end.
@@ -28,7 +29,8 @@ struct WorkerService {
     /// - Throws: `SettingsError`, `KafkaError` and `Failure` for a start that failed, which leaves no trace in the group;
     ///   `KafkaError` after which nothing further could be committed.
     func run() async throws {
-        let worker = try await WorkerProcess(settings, log: log)
+        let traces = try settings.traceExport(log: log)
+        let worker = try await WorkerProcess(settings, traces: traces, log: log)
         try settings.requireProvider(among: worker.providers, log: log)
         logStart(of: worker)
 
@@ -39,12 +41,16 @@ struct WorkerService {
         let watching = Task { await watch.run() }
         defer { watching.cancel() }
 
+        let exporting = Task { if let traces { await traces.run() } }
+
         let admin = try await startAdminServer(for: worker, watch: watch)
         ProcessSetup.giveBackStartUp()
 
         await warnOfMissingTopics(worker)
         let result = await result(of: worker)
 
+        // The group is left by now, so the last spans hold nobody up; /metrics still shows what became of them.
+        await traces?.stop(exporting)
         await admin.stop(within: Self.adminGrace)
         worker.stopLoops()
         logEnd()

@@ -1,0 +1,126 @@
+internal import Basics
+internal import EventContract
+internal import Kafka
+internal import LocationSearch
+internal import Logging
+internal import Tracing
+
+/// The spans of one request that is traced: the whole of it, and within that the search and the sending of its outcome. The
+/// calls to providers are spans of the search.
+///
+/// Confined to its lane; not `Sendable`.
+final class RequestTrace {
+    private let tracer: any Tracer
+    private let process: any Span
+    private var search: (any Span)?
+    private var send: (any Span)?
+    private let requestID: String
+    /// Whether the record named a trace. Its outcome then does so too, even if nobody records it.
+    private let continuesTrace: Bool
+
+    init(tracer: any Tracer, process: any Span, requestID: String, continuesTrace: Bool) {
+        self.tracer = tracer
+        self.process = process
+        self.requestID = requestID
+        self.continuesTrace = continuesTrace
+    }
+
+    // MARK: - Search
+
+    /// Begins the search.
+    /// - Parameter note: carries the trace to the calls that are made for the request.
+    @inline(never)
+    func beginSearch(for request: SearchRequest, note: CallNote) {
+        let span = tracer.startSpan("search", context: process.context)
+        span.updateAttributes { attributes in
+            attributes["locsearch.request.id"] = requestID
+            attributes["locsearch.operation"] = request.operation.rawValue
+        }
+        note.follow(SearchTrace(tracer: tracer, context: span.context))
+        search = span
+    }
+
+    /// Ends the search.
+    @inline(never)
+    func endSearch(with outcome: SearchOutcome) {
+        guard let search else { return }
+        search.updateAttributes { attributes in
+            attributes["locsearch.provider"] = outcome.provider?.rawValue
+            if outcome.triedProviders.count > 1 {
+                attributes["locsearch.providers.tried"] = outcome.triedProviders.map(\.rawValue)
+            }
+            attributes["locsearch.calls"] = outcome.attempts
+        }
+        switch outcome.result {
+        case .success(let result): search.updateAttributes { $0["locsearch.places"] = result.places.count }
+        case .failure(let error):
+            search.note(error)
+            fail(with: error)
+        }
+        search.end()
+    }
+
+    /// Notes that the request ends with an error.
+    func fail(with error: SearchError) { process.note(error) }
+
+    // MARK: - Outcome
+
+    /// Begins the sending of the outcome. A second call changes where it goes.
+    /// - Returns: the step of the trace that the outcome's headers name; `nil` when they name none.
+    @inline(never)
+    func beginSending(to topic: String) -> TraceContext? {
+        let span = send ?? tracer.startSpan("send \(topic)", context: process.context, ofKind: .producer)
+        send = span
+        span.operationName = "send \(topic)"
+        span.updateAttributes { attributes in
+            attributes["messaging.system"] = "kafka"
+            attributes["messaging.operation.name"] = "send"
+            attributes["messaging.operation.type"] = "send"
+            attributes["messaging.destination.name"] = topic
+            attributes["locsearch.request.id"] = requestID
+        }
+
+        var headers = TraceHeaders()
+        tracer.inject(span.context, into: &headers, using: TraceHeaders.access)
+        guard let trace = headers.trace, trace.isSampled || continuesTrace else { return nil }
+        return trace
+    }
+
+    /// Notes where the brokers have put the outcome.
+    @inline(never)
+    func noteConfirmed(at position: RecordPosition) {
+        send?.updateAttributes { attributes in
+            attributes["messaging.destination.partition.id"] = "\(position.partition)"
+            attributes["messaging.kafka.offset"] = position.offset
+        }
+    }
+
+    // MARK: - End
+
+    /// Ends the request.
+    /// - Parameter wasHandedOver: whether its outcome was on its way.
+    @inline(never)
+    func finish(isDelivered: Bool, wasHandedOver: Bool) {
+        if !isDelivered {
+            for span in [process] + (send.map { [$0] } ?? []) {
+                span.updateAttributes { $0["error.type"] = "abandoned" }
+                span.setStatus(
+                    SpanStatus(
+                        code: .error,
+                        message: "given up without a confirmed outcome; whoever has the partition next does it again"))
+            }
+        }
+        if wasHandedOver { send?.end() }
+        process.end()
+    }
+
+    // MARK: - Log
+
+    /// The ids by which a log line of the request is found, for lines about what went wrong on its way.
+    var logMetadata: Logger.Metadata {
+        var headers = TraceHeaders()
+        tracer.inject(process.context, into: &headers, using: TraceHeaders.access)
+        guard let trace = headers.trace else { return [:] }
+        return ["request_id": "\(requestID)", "trace_id": "\(trace.traceID)", "span_id": "\(trace.spanID)"]
+    }
+}

@@ -1,0 +1,34 @@
+import Logging
+import Observability
+import TraceExport
+
+/// What the settings say about traces.
+extension Settings {
+    /// Makes what traces requests; `nil` where nothing is to be traced, which then costs nothing.
+    ///
+    /// With `log.level=debug`, every request is followed for the log, whether it is sampled or not.
+    func traceExport(log: Logger) throws -> TraceExport? {
+        let (isDebugging, logsSampled) = (log.logLevel <= .debug, flag("tracing.log"))
+        let configuration = traceExportConfiguration
+        guard configuration.endpoint != nil || isDebugging || logsSampled else { return nil }
+
+        return try TraceExport(
+            configuration, recordsAll: isDebugging,
+            spanLog: isDebugging || logsSampled ? SpanLog(log, writesSampled: logsSampled) : nil, log: log)
+    }
+
+    private var traceExportConfiguration: TraceExportConfiguration {
+        var configuration = TraceExportConfiguration()
+        if let endpoint = self["tracing.endpoint"], endpoint != "off" { configuration.endpoint = endpoint }
+        configuration.headers = self["tracing.headers"].flatMap(Setting.headers) ?? [:]
+        configuration.caFile = self["tracing.caFile"]
+        configuration.queueSize = integer("tracing.queueSize")
+        configuration.serviceName = text("tracing.serviceName")
+        configuration.serviceVersion = Version.current
+        // Nobody reads the spans of a process that neither exports nor writes them: then nothing is sampled.
+        let isRead = configuration.endpoint != nil || flag("tracing.log")
+        configuration.sampleRatio = isRead ? number("tracing.sampleRatio") ?? configuration.sampleRatio : 0
+        if let timeout = duration("tracing.timeout") { configuration.timeout = timeout }
+        return configuration
+    }
+}
