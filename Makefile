@@ -2,7 +2,7 @@
 SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-tansu test-newest build lint format schemas events docs check-docs dashboard dashboard-picture check-alerts check-experiments experiments fuzz sanitize-address sanitize-thread
+.PHONY: help setup demo test test-tansu test-newest build lint format schemas events docs check-docs check-ops dashboard dashboard-picture check-alerts check-experiments experiments fuzz sanitize-address sanitize-thread
 
 SWIFT_FLAGS ?=
 ARGS ?=
@@ -10,6 +10,7 @@ SOURCES := Package.swift Sources Tests
 VENV := .venv
 EXPERIMENTS := ops/experiments/.venv
 MONITORING := ops/grafana/.venv
+CHECKS := ops/checks/.venv
 
 help: ## Shows this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/\1\t\2/' | expand -t 20
@@ -58,6 +59,17 @@ check-docs: ## Checks the links of the documents, and that the files, commands, 
 	@tools/setup python
 	python3 tools/check_docs_test.py
 	tools/check-docs
+
+$(CHECKS)/ok: ops/checks/requirements.txt
+	@tools/setup ops
+	python3 -m venv $(CHECKS)
+	@$(CHECKS)/bin/pip install --quiet --disable-pip-version-check -r ops/checks/requirements.txt || { \
+	  echo "make: the packages of ops/checks/requirements.txt cannot be had: is a package index reachable?" >&2; exit 1; }
+	@touch $@
+
+check-ops: $(CHECKS)/ok ## Checks what operators use: compose.yaml, the image, Kubernetes, systemd and Prometheus files
+	$(CHECKS)/bin/python ops/checks/check.py
+	$(CHECKS)/bin/pytest -q ops/checks/tests
 
 $(VENV)/ok: schemas/requirements.txt
 	@tools/setup python

@@ -1,0 +1,70 @@
+#!/usr/bin/env python3
+"""Checks what operators use: compose.yaml, the image, Kubernetes, systemd and Prometheus files.
+
+`make check-ops` runs it. Others' programs check what each format allows, rules.py what this program needs. Exit status: 0
+all is right, 1 something is not; each problem is named.
+"""
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import operator_files
+import rules
+from operator_files import OVERLAYS, ROOT
+
+PROGRAMS = Path(sys.executable).parent  # of the virtual environment, where the wheels put theirs
+SYSTEMD_EXPOSURE = 15  # tenths: what `systemd-analyze security` may find at most, of 100
+failures = 0
+
+
+def run(what: str, *command: str | Path, text: str | None = None) -> None:
+    """Runs a program, and shows what it says only when it finds fault."""
+    global failures
+    done = subprocess.run(command, input=text, capture_output=True, text=True, cwd=ROOT)
+    print(f"{'ok  ' if done.returncode == 0 else 'FAIL'}  {what}")
+    if done.returncode != 0:
+        failures += 1
+        print("\n".join("      " + line for line in (done.stdout + done.stderr).strip().splitlines()))
+
+
+def check_unit(folder: Path) -> None:
+    """A unit is verified as an instance, with a program that is there in place of ours."""
+    unit = folder / "locsearch-worker@8080.service"
+    text = (ROOT / "ops/systemd/locsearch-worker@.service").read_text()
+    unit.write_text(re.sub(r"^ExecStart=\S+", f"ExecStart={shutil.which('true')}", text, flags=re.MULTILINE))
+    run("systemd-analyze verify", "systemd-analyze", "verify", "--man=no", unit)
+    run(f"systemd-analyze security, at most {SYSTEMD_EXPOSURE / 10}", "systemd-analyze", "security", "--offline=true",
+        f"--threshold={SYSTEMD_EXPOSURE}", "--no-pager", unit)
+
+
+def main() -> int:
+    files = subprocess.run(["git", "ls-files", "--cached", "--others", "--exclude-standard", "compose.yaml", "ops/*.yaml"],
+                           capture_output=True, text=True, check=True, cwd=ROOT).stdout.split()
+    run("yamllint", PROGRAMS / "yamllint", "--strict", "--config-file", "ops/checks/yamllint.yaml", *files)
+    run("docker compose config", PROGRAMS / "docker-compose", "--profile", "*", "--file", "compose.yaml", "config", "--quiet")
+    run("hadolint", PROGRAMS / "hadolint", "--failure-threshold", "info", "ops/image/Dockerfile")
+    run("scripts of the image", "sh", "-n", "ops/image/collect-runtime", "ops/image/sbom")
+
+    overlays = {name: operator_files.build_overlay(name, os.fspath(PROGRAMS / "kubectl")) for name in OVERLAYS}
+    with tempfile.TemporaryDirectory() as folder:
+        for name, text in overlays.items():
+            file = Path(folder) / f"{name.replace(' ', '-')}.yaml"
+            file.write_text(text)
+            # It warns of kinds that are not Kubernetes' own (ScaledObject, PodMonitor), which rules.py looks at.
+            run(f"kubernetes-validate, overlay {name}", PROGRAMS / "kubernetes-validate", "--strict", "--no-warn", file)
+        check_unit(Path(folder))
+
+    run("promtool check config", "tools/with-prometheus", "promtool", "check", "config", "ops/prometheus/prometheus.yaml")
+
+    found = rules.problems(operator_files.load(overlays))
+    print(f"{'FAIL' if found else 'ok  '}  rules of our own")
+    print("".join(f"      {problem}\n" for problem in found), end="")
+    return 1 if failures or found else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
