@@ -2,13 +2,14 @@
 SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-tansu test-newest build lint format schemas events docs check-docs check-ops dashboard dashboard-picture check-alerts check-experiments experiments fuzz sanitize-address sanitize-thread
+.PHONY: help setup demo test test-tansu test-newest build lint format schemas events docs check-docs check-ops dashboard dashboard-picture check-alerts check-experiments check-tracing experiments fuzz sanitize-address sanitize-thread
 
 SWIFT_FLAGS ?=
 ARGS ?=
 SOURCES := Package.swift Sources Tests
 VENV := .venv
 EXPERIMENTS := ops/experiments/.venv
+TRACING := ops/tracing/.venv
 MONITORING := ops/grafana/.venv
 CHECKS := ops/checks/.venv
 
@@ -117,6 +118,20 @@ check-alerts: $(MONITORING)/ok ## Tests the alert rules, and checks that rules, 
 
 check-experiments: $(EXPERIMENTS)/ok ## Tests the history checker: each kind of broken history is seen
 	$(EXPERIMENTS)/bin/pytest -q ops/experiments/tests
+
+# The second list holds a collector that is not ours, which not every system has a wheel of.
+$(TRACING)/ok: ops/tracing/requirements.txt ops/tracing/requirements-collector.txt
+	@tools/setup python
+	python3 -m venv $(TRACING)
+	@$(TRACING)/bin/pip install --quiet --disable-pip-version-check -r ops/tracing/requirements.txt || { \
+	  echo "make: the packages of ops/tracing/requirements.txt cannot be had: is a package index reachable?" >&2; exit 1; }
+	@$(TRACING)/bin/pip install --quiet --disable-pip-version-check -r ops/tracing/requirements-collector.txt || \
+	  echo "make: no collector for this system (ops/tracing/requirements-collector.txt); the check goes without it" >&2
+	@touch $@
+
+check-tracing: setup $(TRACING)/ok ## Checks the traces of real workers with OpenTelemetry's own packages
+	swift build --product locsearch $(SWIFT_FLAGS)
+	LOCSEARCH="$$(swift build --show-bin-path $(SWIFT_FLAGS))/locsearch" $(TRACING)/bin/python ops/tracing/check.py
 
 experiments: build $(EXPERIMENTS)/ok ## Runs every experiment in its short form; ARGS='kill-9 --long' runs one at length
 	ops/experiments/run $(or $(ARGS),all --short)

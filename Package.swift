@@ -124,7 +124,9 @@ let package = Package(
             swiftSettings: safe),
         .testTarget(
             name: "PlaceProvidersTests",
-            dependencies: ["EventLoop", "HTTPTransport", "JSON", "PlaceProviders", "TestSupport"],
+            dependencies: [
+                "EventLoop", "HTTPTransport", "JSON", "PlaceProviders", "TraceExport", "TestSupport", tracing,
+            ],
             resources: [.copy("Fixtures")], swiftSettings: safe),
         .testTarget(
             name: "EventContractTests", dependencies: ["EventContract", "TestSupport"], swiftSettings: spans),
@@ -143,7 +145,8 @@ let package = Package(
             dependencies: ["Basics", "Observability", "TraceExport", "WorkerRuntime", "TestSupport", tracing],
             swiftSettings: safe),
         .testTarget(name: "AdminServerTests", dependencies: ["AdminServer", "TestSupport"], swiftSettings: safe),
-        .testTarget(name: "LocsearchTests", dependencies: ["locsearch", "TestSupport"], swiftSettings: safe),
+        .testTarget(
+            name: "LocsearchTests", dependencies: ["locsearch", "TestSupport", "TraceExport"], swiftSettings: safe),
         .testTarget(
             name: "IntegrationTests",
             dependencies: [

@@ -54,7 +54,6 @@ extension Span {
     public func note(_ error: SearchError, isCancelled: Bool = false) {
         updateAttributes { attributes in
             attributes["error.type"] = isCancelled ? "cancelled" : error.code.rawValue
-            if let status = error.httpStatus { attributes["http.response.status_code"] = status }
             if let status = error.providerStatus { attributes["locsearch.provider.status"] = status }
         }
         setStatus(SpanStatus(code: .error, message: error.message))

@@ -1,3 +1,4 @@
+import Basics
 import Kafka
 import TestSupport
 import WorkerRuntime
@@ -34,7 +35,7 @@ actor FakeSource: RequestSource {
     func forgetTopics(_ topics: Set<String>) { unknownTopics = topics }
 
     /// Appends records with the next offsets of a partition.
-    func append(_ values: [String], to partition: Int32 = 0) {
+    func append(_ values: [String], to partition: Int32 = 0, headers: [RecordHeader] = []) {
         let id = TopicPartition("requests", partition)
         for value in values {
             let offset = nextOffsets[id, default: 0]
@@ -42,7 +43,7 @@ actor FakeSource: RequestSource {
             waiting.append(
                 ConsumerRecord(
                     partition: AssignedPartition(id, epoch: 0), offset: offset, key: Array("key".utf8),
-                    value: Array(value.utf8)))
+                    value: Array(value.utf8), headers: headers))
         }
         wakeReader()
     }

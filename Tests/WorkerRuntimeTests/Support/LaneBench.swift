@@ -21,10 +21,10 @@ struct LaneBench: Sendable {
     /// Runs a lane beside `body`, then drains it and waits for its end.
     static func run(
         delivery: WorkerConfiguration.Delivery = .atLeastOnce, fleet: (any FleetMember)? = nil,
-        assigned: [Int32] = [0], _ change: (inout WorkerConfiguration) -> Void = { _ in },
-        _ body: (LaneBench) async throws -> Void
+        tracing: RequestTracing? = nil, assigned: [Int32] = [0],
+        _ change: (inout WorkerConfiguration) -> Void = { _ in }, _ body: (LaneBench) async throws -> Void
     ) async throws {
-        let bench = try LaneBench(delivery: delivery, fleet: fleet, change)
+        let bench = try LaneBench(delivery: delivery, fleet: fleet, tracing: tracing, change)
         defer { bench.loop.stop() }
         let running = Task { try await bench.lane.run() }
 
@@ -46,7 +46,7 @@ struct LaneBench: Sendable {
     }
 
     init(
-        delivery: WorkerConfiguration.Delivery, fleet: (any FleetMember)? = nil,
+        delivery: WorkerConfiguration.Delivery, fleet: (any FleetMember)? = nil, tracing: RequestTracing? = nil,
         _ change: (inout WorkerConfiguration) -> Void = { _ in }
     ) throws {
         var configuration = WorkerConfiguration()
@@ -69,7 +69,8 @@ struct LaneBench: Sendable {
             makeSink: delivery == .atLeastOnce ? { @Sendable () throws(KafkaError) in nextSink } : nil,
             interactor: SearchInteractor(
                 selection: ProviderSelection(services: [IdleService()]), worker: provider),
-            fleet: fleet, meters: WorkerMeters(), log: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
+            fleet: fleet, meters: WorkerMeters(), tracing: tracing,
+            log: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
     }
 
     static func request(_ id: String) -> String {

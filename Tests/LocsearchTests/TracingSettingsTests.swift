@@ -1,0 +1,61 @@
+import Logging
+import Observability
+import Testing
+import TraceExport
+
+@testable import locsearch
+
+struct TracingSettingsTests {
+    private func load(_ environment: [String: String]) throws -> Settings {
+        try Settings.load(flags: [:], file: nil, environment: environment)
+    }
+
+    @Test func variablesThatProgramsShareCountWhereOursAreNotSet() throws {
+        let shared = [
+            "OTEL_EXPORTER_OTLP_ENDPOINT": "http://shared:4318/", "OTEL_SERVICE_NAME": "shared",
+            "OTEL_EXPORTER_OTLP_HEADERS": "a=b%20c,d=e",
+        ]
+        let settings = try load(shared.merging(["TRACING_SERVICE_NAME": "own"]) { _, own in own })
+        #expect(settings["tracing.endpoint"] == "http://shared:4318")
+        #expect(settings["tracing.serviceName"] == "own")
+        #expect(settings.values["tracing.endpoint"]?.origin == .environment("OTEL_EXPORTER_OTLP_ENDPOINT"))
+        #expect(Setting.headers(try #require(settings["tracing.headers"])) == ["a": "b c", "d": "e"])
+        #expect(try load(shared.merging(["TRACING_ENDPOINT": "off"]) { _, own in own })["tracing.endpoint"] == "off")
+    }
+
+    @Test func emptySharedVariableCountsAsNotSet() throws {
+        let settings = try load(["OTEL_EXPORTER_OTLP_ENDPOINT": "", "OTEL_SERVICE_NAME": " "])
+        #expect(settings["tracing.endpoint"] == nil)
+        #expect(settings.isDefault("tracing.serviceName"))
+    }
+
+    @Test(arguments: ["a", "=b", "a=b,a=c", "a=%zz", "a b=c", "a=b,", "a=\u{e9}"])
+    func headersThatAreNoneAreRefusedWithoutShowingThem(value: String) {
+        let error = #expect(throws: SettingsError.self) { try load(["TRACING_HEADERS": value]) }
+        #expect(
+            error.map { "\($0)".hasPrefix("tracing.headers is not valid (TRACING_HEADERS): expected name=value") }
+                == true)
+    }
+
+    @Test func valuesOfHeadersAreSecrets() throws {
+        let setting = try #require(Setting.byName["tracing.headers"])
+        #expect(setting.shown("authorization=Bearer%20t0ken") == "(hidden)")
+        #expect(setting.secrets(in: "authorization=Bearer%20t0ken").contains("Bearer t0ken"))
+    }
+
+    @Test(arguments: [
+        ([:], Logger.Level.info, false), (["TRACING_LOG": "true"], .info, true),
+        (["TRACING_ENDPOINT": "http://a:1"], .info, true), (["TRACING_ENDPOINT": "off"], .info, false),
+        ([:], .debug, true),
+    ])
+    func nothingIsTracedUnlessSomebodyReadsIt(
+        environment: [String: String], level: Logger.Level, isTraced: Bool
+    ) async throws {
+        let log = Logger(label: "test") { LineLogHandler(label: $0, format: .json, level: level) }
+        let traces = try load(environment).traceExport(log: log)
+        #expect((traces != nil) == isTraced)
+
+        let running = Task { if let traces { await traces.run() } }
+        await traces?.stop(running)
+    }
+}
