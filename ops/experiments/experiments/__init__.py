@@ -1,6 +1,6 @@
 """One module per experiment or group of them; each has EXPERIMENTS."""
 
 ORDER = [
-    "kill_9", "rolling_restart", "scale", "broker_faults", "provider_faults", "full_producer_queue", "stale", "hostile", "memory", "ordering", "supersede", "dead_letters",
+    "kill_9", "rolling_restart", "upgrade", "scale", "scaling_out", "broker_faults", "provider_faults", "full_producer_queue", "stale", "hostile", "memory", "ordering", "supersede", "dead_letters",
     "rate_limit", "resilience", "adaptive", "deadline", "exactly_once", "soak",
 ]

@@ -33,6 +33,7 @@ class Options:
     provider: str | None = None
     keep: bool = False
     verbose: bool = False
+    older: str | None = None  # The program of an earlier version.
 
 
 @dataclass(frozen=True)
