@@ -120,7 +120,8 @@ let package = Package(
         .testTarget(name: "HTTPTransportTests", dependencies: ["HTTPTransport", "TestSupport"], swiftSettings: safe),
         .testTarget(name: "ResilienceTests", dependencies: ["Resilience", "TestSupport"], swiftSettings: safe),
         .testTarget(
-            name: "LocationSearchTests", dependencies: ["EventLoop", "LocationSearch", "TestSupport"],
+            name: "LocationSearchTests",
+            dependencies: ["Basics", "EventLoop", "LocationSearch", "TraceExport", "TestSupport", tracing],
             swiftSettings: safe),
         .testTarget(
             name: "PlaceProvidersTests",

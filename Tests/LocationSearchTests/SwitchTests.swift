@@ -2,6 +2,8 @@ import Resilience
 import Synchronization
 import TestSupport
 import Testing
+import TraceExport
+import Tracing
 
 @testable import LocationSearch
 
@@ -19,14 +21,21 @@ struct SwitchTests {
         }
     }
 
-    @Test func aRequestThatWaitsForNothingMakesFewJobs() {
+    private static let tracedNote: CallNote = {
+        let tracer = SpanTracer(sampleRatio: 1) { _ in }
+        let note = CallNote()
+        note.follow(SearchTrace(tracer: tracer, context: tracer.startSpan("search", context: .topLevel).context))
+        return note
+    }()
+
+    @Test(arguments: [nil, tracedNote]) func aRequestThatWaitsForNothingMakesFewJobs(note: CallNote?) {
         let executor = VirtualTime()
         let worker = SearchWorker(executor: executor, taskExecutor: executor)
         let isAnswered = Mutex(false)
         Task.detached(executorPreference: executor) {
             let report = await worker.report(
                 on: SearchRequest(requestID: "r", location: Coordinate(latitude: 35, longitude: 139)),
-                from: [Ready()], before: Deadline(.now + .seconds(60)), note: nil)
+                from: [Ready()], before: Deadline(.now + .seconds(60)), note: note)
             if case .success = report.result { isAnswered.withLock { $0 = true } }
         }
         executor.settle()
