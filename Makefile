@@ -105,7 +105,7 @@ $(MONITORING)/ok: ops/grafana/requirements.txt
 dashboard: $(MONITORING)/ok ## Writes ops/grafana/dashboard.json from dashboard.yaml
 	$(MONITORING)/bin/python ops/grafana/generate.py
 
-dashboard-picture: build $(EXPERIMENTS)/ok $(MONITORING)/ok ## Runs two workers for ten minutes and draws the dashboard, docs/images/dashboard.png
+dashboard-picture: build $(EXPERIMENTS)/ok $(MONITORING)/ok ## Runs two workers for six minutes and draws the dashboard, docs/images/dashboard.png
 	@panels=$$(mktemp) && trap 'rm -f "$$panels"' EXIT && \
 	  LOCSEARCH_PANELS="$$panels" ops/experiments/run dashboard --long && \
 	  $(MONITORING)/bin/python ops/grafana/picture.py "$$panels" docs/images/dashboard.png

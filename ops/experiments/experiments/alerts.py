@@ -1,0 +1,290 @@
+"""Each alert of ops/prometheus/alerts.yaml is provoked once, by what it is meant to tell of, and is seen to fire and to clear.
+
+The rules run on a clock that is sixty times faster: their durations (`for: 5m`, `[5m]`) are divided by sixty, and nothing
+else is changed. Workers, broker and provider run on the usual clock.
+"""
+import subprocess
+import time
+from collections.abc import Callable
+
+from confluent_kafka import Producer
+
+from harness.lab import Experiment, Lab
+from harness.mixture import Mixture
+from harness.processes import free_port
+from harness.prometheus import Prometheus
+from harness.provider import fault
+from harness.traffic import Topics, request
+from harness.workers import Worker, base_settings, environment, properties
+
+TIMES_FASTER = 60
+OLD_MS = 60_000  # LocsearchRequestsLate fires from 30 s on.
+
+
+class Stage:
+    """Provokes alerts, and sees each of them fire and clear."""
+
+    def __init__(self, lab: Lab, prometheus: Prometheus):
+        self.lab, self.prometheus = lab, prometheus
+        self.provoked: list[str] = []
+
+    def fires(self, *names: str, within: float = 45) -> None:
+        """Waits until these alerts fire, and checks what they tell."""
+        began, waiting = time.monotonic(), set(names)
+        while waiting and time.monotonic() - began < within:
+            firing = self.prometheus.alerts()
+            for name in sorted(waiting & firing.keys()):
+                self.provoked.append(name)
+                self.lab.figure(name, f"fired after {time.monotonic() - began:.0f} s")
+                self._check_text(name, firing[name][0])
+            waiting -= firing.keys()
+            time.sleep(0.2)
+        for name in sorted(waiting):
+            self.lab.check(False, f"{name} did not fire within {within:.0f} s")
+
+    def _check_text(self, name: str, alert: dict) -> None:
+        for text in alert["annotations"].values():
+            self.lab.check("<error" not in text and "<no value>" not in text, f"{name} says: {text}")
+        self.lab.say(f"{name}: {alert['annotations']['description']}")
+
+    def clears(self, *names: str, within: float = 45) -> None:
+        began, waiting = time.monotonic(), set(names)
+        while waiting and time.monotonic() - began < within:
+            active = self.prometheus.alerts()
+            for name in sorted(waiting - active.keys()):
+                if name in self.lab.figures:
+                    self.lab.figures[name] += f", cleared after {time.monotonic() - began:.0f} s"
+            waiting &= active.keys()
+            time.sleep(0.2)
+        for name in sorted(waiting):
+            self.lab.check(False, f"{name} did not clear within {within:.0f} s")
+
+    def is_quiet(self, *names: str) -> None:
+        """Checks that these do not fire yet, because else their firing would prove nothing."""
+        for name in sorted(set(names) & self.prometheus.alerts().keys()):
+            self.lab.check(False, f"{name} fires before it was provoked")
+
+    def sees(self, *names: str, provoke: Callable[[], None], mend: Callable[[], None]) -> None:
+        self.lab.say(f"provoking {', '.join(names)}")
+        self.is_quiet(*names)
+        provoke()
+        self.fires(*names)
+        mend()
+        self.clears(*names)
+
+
+class Apart:
+    """Workers with a group, topics and settings of their own. They are mistreated without any harm to the others."""
+
+    def __init__(self, lab: Lab, prometheus: Prometheus):
+        self.lab, self.prometheus = lab, prometheus
+        self.started = 0
+        self.ports: dict[str, int] = {}
+
+    def topics(self, name: str) -> Topics:
+        return Topics.named(f"{self.lab.run_name}-{name}")
+
+    def start(self, name: str, stdout=None, partitions: int = 1, client: dict | None = None, **settings) -> Worker:
+        """Starts a worker under a name; the one that had it before must be gone."""
+        topics = self.topics(name)
+        self.lab.broker.create_topics({topics.requests: partitions, topics.results: 1, topics.errors: 1, topics.dead: 1})
+        chosen = base_settings(self.lab.broker, topics, self.lab.provider.base_url, cooperative=self.lab.new_library)
+        chosen |= {setting.replace("__", "."): value for setting, value in settings.items()}
+        if client:
+            chosen["kafka.properties"] = properties(dict(pair.split("=", 1) for pair in chosen["kafka.properties"].split(",")) | client)
+        is_new = name not in self.ports
+        port = self.ports.setdefault(name, free_port())  # Prometheus takes up to 5 s to learn of another one.
+        self.started += 1
+        streams = {"stdout": stdout, "stderr": stdout} if stdout else {}
+        process = self.lab.processes.start(f"{name}.{self.started}", [self.lab.options.locsearch, "worker"], environment(chosen | {"admin.port": port}), **streams)
+        if is_new:
+            self.prometheus.watch(name, port)
+        return Worker(self.started, process, port)
+
+    def wait_scraped(self, name: str) -> None:
+        self.lab.until(lambda: self.prometheus.query(f'count_over_time(up{{instance="{name}"}}[5s]) > 2 and up{{instance="{name}"}} == 1'), 30, f"{name} to be scraped")
+
+    def send(self, name: str, values: list[bytes], partitions: int = 1) -> None:
+        producer = Producer({"bootstrap.servers": self.lab.broker.bootstrap, "queue.buffering.max.kbytes": 2_000_000})
+        for i, value in enumerate(values):
+            producer.produce(self.topics(name).requests, value, partition=i % partitions)
+        producer.flush(60)
+
+    def end(self, name: str, worker: Worker) -> None:
+        self.prometheus.forget(name)
+        del self.ports[name]
+        worker.process.kill()
+        worker.process.wait()
+
+
+def run(lab: Lab) -> None:
+    # Partitions are handed over while this broker refuses commits, and errors are put into it: some requests are done twice.
+    lab.recorder.add("params", allowed=5_000)
+    lab.begin()
+    lab.require_faults()
+    lab.provider.latency(20)
+    prometheus = Prometheus(lab.processes, lab.folder, TIMES_FASTER)
+    stage, apart = Stage(lab, prometheus), Apart(lab, prometheus)
+    known = {rule["name"] for rule in prometheus.rules()}
+
+    stage.fires("LocsearchNoWorker")
+    fleet = lab.workers(2, providers__googlePlaces__breaker__enabled=False, providers__googlePlacesLegacy__breaker__openDuration="1s",
+                        providers__googlePlacesLegacy__breaker__window="2s", providers__googlePlacesLegacy__breaker__minimumCalls=5)
+    for worker in fleet.workers.values():
+        prometheus.watch(f"worker-{worker.index + 1}", worker.admin_port)
+    stage.clears("LocsearchNoWorker")
+
+    mixture = lab._observe(Mixture(lab.sender))
+    mixture.set("calm", 40)
+    requests_go_wrong(lab, stage, mixture)
+    kafka_takes_nothing(lab, stage, apart)
+    keys(lab, stage, apart)
+    a_worker_in_trouble(stage, apart)
+    too_much_to_do(lab, stage, mixture)
+    too_much_in_memory(stage, apart)
+
+    lab.check(known == set(stage.provoked), f"not provoked: {', '.join(sorted(known - set(stage.provoked)))}")
+    lab.figure("alerts provoked", f"{len(set(stage.provoked))} of {len(known)}")
+    mixture.stop()
+    lab.end(settle=90)
+
+
+def requests_go_wrong(lab: Lab, stage: Stage, mixture: Mixture) -> None:
+    def old(id: str, number: int) -> None:
+        lab.sender.send(id, request(id, number), id, timestamp_ms=round(time.time() * 1000) - OLD_MS)
+
+    def provoke() -> None:
+        mixture.set("failing", 20, provider="google-places", keyword=fault("503"))
+        mixture.set("shut", 10, provider="google-places-legacy", keyword=fault("503"))
+        mixture.set("no-request", 4, lambda id, number: lab.sender.send(None, b"no JSON", id, bad=True))
+        mixture.set("old", 10, old)
+
+    def mend() -> None:
+        for kind in ("failing", "shut", "no-request", "old"):
+            mixture.set(kind, 0)
+        mixture.set("probe", 5, provider="google-places-legacy")  # An open breaker closes only when it is asked.
+
+    stage.sees("LocsearchErrors", "LocsearchRetriesRefused", "LocsearchBreakerOpen", "LocsearchDeadLetters", "LocsearchRequestsLate", provoke=provoke, mend=mend)
+
+
+def kafka_takes_nothing(lab: Lab, stage: Stage, apart: Apart) -> None:
+    refused: list[Worker] = []
+
+    def refuse() -> None:
+        apart.send("refused", [request("refused", 1)])
+        results = apart.topics("refused").results
+        lab.broker.tell(topic={"name": results, "partitions": 1})
+        lab.broker.tell(topicError={"topic": results, "error": "TOPIC_AUTHORIZATION_FAILED"})
+        refused.append(apart.start("refused"))
+
+    stage.sees("LocsearchTopicTakesNoRecords", provoke=refuse, mend=lambda: lab.broker.tell(topicError={"topic": apart.topics("refused").results, "error": 0}))
+    apart.end("refused", refused[0])
+
+    stage.sees("LocsearchCommitsOverdue",
+               provoke=lambda: lab.broker.tell(fail={"api": "OffsetCommit", "errors": ["COORDINATOR_NOT_AVAILABLE"] * 1000}),
+               mend=lambda: lab.broker.tell(clear={"api": "OffsetCommit"}))
+
+
+def keys(lab: Lab, stage: Stage, apart: Apart) -> None:
+    """A refused key is tried again after minutes, a used-up quota after an hour. A worker that is started anew tries at once."""
+    first = apart.start("keys")
+    lab.until(first.ready, 30, "the worker to be ready")
+    bad_key = request("key", 1, keyword=fault("2000"))
+    no_quota = request("quota", 2, provider="google-places-legacy", keyword=fault("OVER_DAILY_LIMIT"))
+    second: list[Worker] = []
+
+    def renew() -> None:
+        first.process.kill()
+        first.process.wait()
+        second.append(apart.start("keys"))
+
+    stage.sees("LocsearchKeyRefused", "LocsearchQuotaUsedUp", provoke=lambda: apart.send("keys", [bad_key, no_quota]), mend=renew)
+    apart.end("keys", second[0])
+
+
+def a_worker_in_trouble(stage: Stage, apart: Apart) -> None:
+    lab, trouble = apart.lab, {}
+
+    def loses_its_broker_and_its_reader() -> None:
+        nobody = {"debug": "all", "reconnect.backoff.ms": 1, "reconnect.backoff.max.ms": 10}
+        trouble["lonely"] = apart.start("lonely", stdout=subprocess.PIPE, client=nobody, kafka__bootstrapServers=f"127.0.0.1:{free_port()}", log__level="debug")
+
+    def restarts() -> None:
+        for _ in range(8):
+            began = time.time() - 1  # The kernel counts the start of a process in hundredths of a second.
+            worker = apart.start("restarted")
+            lab.until(lambda: apart.prometheus.query(f'process_start_time_seconds{{instance="restarted"}} > {began}'), 20, "the new process to be scraped")
+            worker.process.kill()
+            worker.process.wait()
+            if "LocsearchWorkerRestarts" in apart.prometheus.alerts():
+                break
+
+    def loses_its_collector() -> None:
+        traced = trouble["traced"] = apart.start("traced", tracing__endpoint=f"http://127.0.0.1:{free_port()}", tracing__queueSize=512, tracing__timeout="100ms")
+        lab.until(traced.ready, 30, "the worker to be ready")
+        apart.wait_scraped("traced")  # What is lost before the first scrape is no increase.
+        apart.send("traced", [request(f"traced{i}", i) for i in range(1_000)])
+
+    def provoke() -> None:
+        loses_its_broker_and_its_reader()
+        loses_its_collector()
+        full = trouble["full"] = apart.start("full")
+        lab.until(full.ready, 30, "the worker to be ready")
+        opened = int(full.metric("process_open_fds"))
+        limit_files(full, round(opened / 0.9))
+        restarts()
+
+    def mend() -> None:
+        apart.end("lonely", trouble["lonely"])
+        apart.end("traced", trouble["traced"])
+        apart.prometheus.forget("restarted")
+        limit_files(trouble["full"], 4096)
+
+    stage.sees("LocsearchWorkerNotReady", "LocsearchLogLinesDropped", "LocsearchFilesRunOut", "LocsearchSpansLost", "LocsearchWorkerRestarts", provoke=provoke, mend=mend)
+
+    full = trouble["full"]
+    stage.clears("LocsearchWorkerUnreachable")  # It told of the one that was restarted.
+    stage.sees("LocsearchWorkerUnreachable", provoke=lambda: full.process.send_signal(19), mend=lambda: full.process.send_signal(18))
+    apart.end("full", full)
+
+
+def limit_files(worker: Worker, most: int) -> None:
+    subprocess.run(["prlimit", f"--pid={worker.process.pid}", f"--nofile={most}:4096"], check=True)
+
+
+def too_much_to_do(lab: Lab, stage: Stage, mixture: Mixture) -> None:
+    def if_few_wait(id: str, number: int) -> None:
+        # More would be more than the broker keeps.
+        if lab.sender.produced - lab.recorder.finished < 20_000:
+            lab.sender.send(id, request(id, number), id)
+
+    def far_too_slow() -> None:
+        lab.provider.latency(3_000)  # From 4 s on, the breaker would take the provider for failing.
+        mixture.set("many", 4_000, if_few_wait)
+
+    def fast_again() -> None:
+        mixture.set("many", 0)
+        lab.provider.latency(0)
+
+    hanging = {"keyword": fault("hang"), "timeoutMs": 20_000}
+    stage.sees("LocsearchNothingTaken", provoke=lambda: mixture.set("hanging", 150, **hanging), mend=lambda: mixture.set("hanging", 0))
+    stage.sees("LocsearchBacklogGrows", provoke=far_too_slow, mend=fast_again)
+    stage.sees("LocsearchLoopBusy", provoke=lambda: mixture.set("many", 10_000), mend=lambda: mixture.set("many", 0))
+
+
+def too_much_in_memory(stage: Stage, apart: Apart) -> None:
+    """A worker is allowed to read ahead far more than it can work off."""
+    partitions = 100  # The broker keeps 5 MB of each.
+    stuck = {"queued.max.messages.kbytes": 2_000_000, "queued.min.messages": 100_000, "fetch.message.max.bytes": 5_000_000}
+    filler = request("filler", 1, keyword=fault("hang"), timeoutMs=30_000)
+    filler = filler[:-1] + b',"x":"' + b"y" * 60_000 + b'"}'
+    worker: list[Worker] = []
+
+    def provoke() -> None:
+        worker.append(apart.start("large", partitions=partitions, client=stuck, worker__concurrency=4))
+        apart.send("large", [filler] * (75 * partitions), partitions)
+
+    stage.sees("LocsearchMemoryHigh", provoke=provoke, mend=lambda: apart.end("large", worker[0]))
+
+
+EXPERIMENTS = [Experiment("alerts", "each alert is provoked, fires and clears, on rules whose durations are divided by 60", run, seconds=(400, 400), alone=True)]
