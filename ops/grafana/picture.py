@@ -107,7 +107,7 @@ class Page:
                     color = STATES[step["color"]]
             self._text(middle, top + height * 0.5, worded(last, defaults["unit"]), size=19 if len(lines) > 2 else 23, weight="bold", color=color, ha="center")
             if len(lines) > 1:
-                self._text(middle, top + height * 0.73, legend, size=9, color=PALE, ha="center")
+                self._text(middle, top + height * 0.73, legend, size=9 if len(lines) < 3 else 8, color=PALE, ha="center")
 
     def _lines(self, panel: dict, lines: list, left: float, top: float, width: float, height: float) -> None:
         defaults = panel["fieldConfig"]["defaults"]
@@ -156,7 +156,7 @@ class Page:
         axes.grid(color=GRID, linewidth=0.8)
         axes.set_axisbelow(True)
         axes.tick_params(labelsize=8.5, colors=PALE, length=0)
-        axes.xaxis.set_major_locator(matplotlib.dates.AutoDateLocator(maxticks=6))
+        axes.xaxis.set_major_locator(matplotlib.dates.AutoDateLocator(minticks=4, maxticks=8))
         axes.xaxis.set_major_formatter(matplotlib.dates.DateFormatter("%H:%M"))
         for side in axes.spines.values():
             side.set_visible(False)
@@ -180,7 +180,7 @@ class Page:
     def save(self, file: Path) -> None:
         """Writes a PNG with few colours, which halves its size."""
         self.figure.savefig(file, facecolor=PAPER)
-        Image.open(file).convert("RGB").quantize(200, dither=Image.Dither.NONE).save(file, optimize=True)
+        Image.open(file).convert("RGB").quantize(256, dither=Image.Dither.NONE).save(file, optimize=True)
 
 
 def main() -> int:

@@ -128,7 +128,8 @@ def run(lab: Lab) -> None:
     known = {rule["name"] for rule in prometheus.rules()}
 
     stage.fires("LocsearchNoWorker")
-    fleet = lab.workers(2, providers__googlePlaces__breaker__enabled=False, providers__googlePlacesLegacy__breaker__openDuration="1s",
+    fleet = lab.workers(2, providers__googlePlaces__breaker__enabled=False, providers__googlePlaces__adaptiveConcurrency=False,
+                        providers__googlePlacesLegacy__breaker__openDuration="1s",
                         providers__googlePlacesLegacy__breaker__window="2s", providers__googlePlacesLegacy__breaker__minimumCalls=5)
     for worker in fleet.workers.values():
         prometheus.watch(f"worker-{worker.index + 1}", worker.admin_port)
@@ -256,17 +257,18 @@ def too_much_to_do(lab: Lab, stage: Stage, mixture: Mixture) -> None:
     def if_few_wait(id: str, number: int) -> None:
         # More would be more than the broker keeps.
         if lab.sender.produced - lab.recorder.finished < 20_000:
-            lab.sender.send(id, request(id, number), id)
+            lab.sender.send(id, request(id, number, provider="google-places"), id)
 
     def far_too_slow() -> None:
-        lab.provider.latency(3_000)  # From 4 s on, the breaker would take the provider for failing.
+        lab.provider.latency(3_000)
         mixture.set("many", 4_000, if_few_wait)
 
     def fast_again() -> None:
         mixture.set("many", 0)
         lab.provider.latency(0)
 
-    hanging = {"keyword": fault("hang"), "timeoutMs": 20_000}
+    # Google Places is the provider whose breaker and adaptive limit are off: they would not let this happen.
+    hanging = {"provider": "google-places", "keyword": fault("hang"), "timeoutMs": 20_000}
     stage.sees("LocsearchNothingTaken", provoke=lambda: mixture.set("hanging", 150, **hanging), mend=lambda: mixture.set("hanging", 0))
     stage.sees("LocsearchBacklogGrows", provoke=far_too_slow, mend=fast_again)
     stage.sees("LocsearchLoopBusy", provoke=lambda: mixture.set("many", 10_000), mend=lambda: mixture.set("many", 0))
