@@ -79,7 +79,7 @@ struct BadAnswerTests {
         return String(text[start.upperBound..<end.lowerBound])
     }
 
-    @Test func eachBecomesAnErrorAndNoneEndsTheWorker() async throws {
+    @Test func badAnswerBecomesAnErrorAndDoesNotEndTheWorker() async throws {
         let provider = try RawServer { connection in
             guard let request = connection.readRequest() else { return }
             guard let bad = Self.all.first(where: { $0.name == Self.name(in: request) }) else {
@@ -123,7 +123,7 @@ struct BadAnswerTests {
     }
 
     /// The limit ends it early: what is not received takes no memory.
-    @Test func aHundredMegabytesAreNotReceived() async throws {
+    @Test func workerStopsReceivingAnAnswerOfAHundredMegabytes() async throws {
         let counts = Counts()
         let provider = try RawServer { connection in
             guard connection.readRequest() != nil else { return }

@@ -109,7 +109,7 @@ struct BadRecordTests {
     }()
 
     @Test(arguments: [WorkerConfiguration.Delivery.atLeastOnce, .exactlyOnce])
-    func eachEndsAsOneOutcomeAndItsDeadLetter(delivery: WorkerConfiguration.Delivery) async throws {
+    func badRecordEndsAsOneErrorAndOneDeadLetter(delivery: WorkerConfiguration.Delivery) async throws {
         let bench = try WorkerBench()
         let all = Self.noRequests + Self.members + Self.types + Self.envelopes
         for bad in all { try await bench.send(bad.name, bad.value, headers: bad.headers) }
@@ -123,7 +123,7 @@ struct BadRecordTests {
     }
 
     /// Larger than what Kafka takes without being told: a topic of requests may be set up for such.
-    @Test(arguments: [1_040_000, 10_000_000]) func aRecordOfMegabytesIsOneOfThem(count: Int) async throws {
+    @Test(arguments: [1_040_000, 10_000_000]) func recordOfMegabytesEndsAsErrorAndDeadLetter(count: Int) async throws {
         let bench = try WorkerBench()
         let large = Bad("large", Array(Self.search().utf8) + [UInt8](repeating: 0x20, count: count))
         try await bench.whileWorking { lane in

@@ -32,7 +32,7 @@ struct EndingTests {
         let count = Atomic<Int>(0)
     }
 
-    @Test(.timeLimit(.minutes(2))) func aWorkerToldToEndEndsWithMetricsRequestsInFlight() async throws {
+    @Test(.timeLimit(.minutes(2))) func workerEndsOnSIGTERMWithMetricsRequestsInFlight() async throws {
         try await WorkerHouse.run { house in
             try await Self.withRequestsInFlight(house) {
                 house.worker.signal(SIGTERM)
@@ -42,7 +42,7 @@ struct EndingTests {
         }
     }
 
-    @Test(.timeLimit(.minutes(2))) func aWorkerWhoseKafkaFailsForGoodEndsWithMetricsRequestsInFlight() async throws {
+    @Test(.timeLimit(.minutes(2))) func workerEndsOnAFatalKafkaErrorWithMetricsRequestsInFlight() async throws {
         try await WorkerHouse.run(["WORKER_DELIVERY": "exactly-once"]) { house in
             try await Self.withRequestsInFlight(house) {
                 house.broker.fail(.addPartitionsToTxn, with: 90)  // PRODUCER_FENCED
@@ -56,7 +56,7 @@ struct EndingTests {
 
     /// With transactions, the start waits for the brokers before it joins the group.
     @Test(.timeLimit(.minutes(1)), arguments: ["at-least-once", "exactly-once"])
-    func aWorkerToldToEndWhileItStartsWithoutBrokersEndsInTime(delivery: String) async throws {
+    func workerEndsOnSIGTERMWhileItStartsWithoutBrokers(delivery: String) async throws {
         let worker = try RunningProgram(
             ["worker"],
             environment: [
@@ -74,7 +74,7 @@ struct EndingTests {
 
     /// The first sends half a request, the second one never reads its answers, the third keeps its connection for later.
     @Test(.timeLimit(.minutes(2)), arguments: ["GET /metr", "many", "GET /livez HTTP/1.1\r\nhost: a\r\n\r\n"])
-    func aClientThatKeepsItsConnectionDoesNotHoldTheEndUp(sends text: String) async throws {
+    func clientThatKeepsItsConnectionDoesNotHoldTheEndUp(sends text: String) async throws {
         try await WorkerHouse.run { house in
             let connection = try LoopbackConnection(port: house.adminPort)
             let request = "GET /metrics HTTP/1.1\r\nhost: a\r\n\r\n"

@@ -12,7 +12,7 @@ import WorkerRuntime
 struct ExactlyOnceTests {
     /// Which records and which offsets went into which transaction, as seen on the way to the broker.
     @Test(.enabled(if: !TestBroker.isEmbedded, "the embedded broker does not apply the offsets of a transaction"))
-    func eachTransactionHoldsTheOutcomesOfTheOffsetsThatItCommits() async throws {
+    func transactionHoldsTheOutcomesOfTheOffsetsThatItCommits() async throws {
         let bench = try WorkerBench { target in
             .init(body: WorkerBench.shop, delay: .milliseconds(target.utf8.count % 7 == 0 ? 120 : 1))
         }
@@ -51,7 +51,7 @@ struct ExactlyOnceTests {
     }
 
     /// The next worker with its transactional id is there, and it does not know it yet.
-    @Test func aZombieIsFencedAndEnds() async throws {
+    @Test func fencedWorkerEnds() async throws {
         let bench = try WorkerBench { _ in .init(body: WorkerBench.shop) }
         let loop = try EventLoop()
         let zombie = try bench.lane(on: loop) { $0.delivery = .exactlyOnce }
@@ -145,7 +145,7 @@ struct ExactlyOnceTests {
 
     /// A transaction that cannot be committed is aborted; its outcomes go into the next one without asking again.
     @Test(.enabled(if: TestBroker.isEmbedded, "only the embedded broker can be told to fail"))
-    func anAbortedTransactionIsDoneAgainWithoutAskingAgain() async throws {
+    func workerRepeatsAnAbortedTransactionWithoutAskingAgain() async throws {
         let bench = try WorkerBench { _ in .init(body: WorkerBench.shop) }
         bench.broker.embedded?.fail(.txnOffsetCommit, with: 22)  // ILLEGAL_GENERATION: the transaction must be aborted
         let ids = (0..<20).map { "a\($0)" }

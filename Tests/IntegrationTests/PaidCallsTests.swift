@@ -15,7 +15,7 @@ struct PaidCallsTests {
 
     // MARK: - Fallback
 
-    @Test func autoMovesOnAndSaysSoAndANamedProviderIsNeverLeft() async throws {
+    @Test func autoRequestMovesToTheNextProviderAndANamedOneDoesNot() async throws {
         try await WorkerHouse.run([
             "PROVIDERS_HOTPEPPER_BREAKER_ENABLED": "false", "PROVIDERS_HOTPEPPER_MAX_ATTEMPTS": "1",
             "PROVIDERS_ORDER": "hotpepper,google-places",
@@ -41,7 +41,7 @@ struct PaidCallsTests {
 
     // MARK: - Breaker
 
-    @Test func whileABreakerIsOpenRequestsEndAtOnceAndKnowWhenToComeBack() async throws {
+    @Test func requestsEndAtOnceWithRetryAfterWhileABreakerIsOpen() async throws {
         try await WorkerHouse.run([
             "PROVIDERS_HOTPEPPER_MAX_ATTEMPTS": "1", "PROVIDERS_HOTPEPPER_BREAKER_MINIMUM_CALLS": "5",
             "PROVIDERS_HOTPEPPER_BREAKER_WINDOW": "1m", "PROVIDERS_HOTPEPPER_BREAKER_OPEN_DURATION": "2m",
@@ -98,7 +98,7 @@ struct PaidCallsTests {
     }
 
     /// 401, the legacy service's REQUEST_DENIED and Hot Pepper's error 2000.
-    @Test func aRefusedKeyIsUsedOnceAndLoggedOnce() async throws {
+    @Test func workerUsesARefusedKeyOnceAndLogsItOnce() async throws {
         try await WorkerHouse.run(["HOTPEPPER_API_KEY": "wrong-hotpepper"]) { house in
             try await house.configureProviders(#"{"apis":["google-places"],"faults":{"UNAUTHENTICATED":1}}"#)
             try await house.configureProviders(#"{"apis":["google-places-legacy"],"faults":{"REQUEST_DENIED":1}}"#)
@@ -129,7 +129,7 @@ struct PaidCallsTests {
 
     // MARK: - Single flight
 
-    @Test func identicalSearchesInFlightShareOneCallAndEachHasItsOutcome() async throws {
+    @Test func identicalSearchesShareOneCallAndEachHasItsOutcome() async throws {
         try await WorkerHouse.run { house in
             try await house.configureProviders(#"{"latency":"4s"}"#)
             let same = (0..<10).map { WorkerHouse.request("same\($0)", "hotpepper", #","timeoutMs":20000"#) }
@@ -152,7 +152,7 @@ struct PaidCallsTests {
     // MARK: - Rate
 
     /// `Retry-After` of Hot Pepper and of Google's legacy API, RetryInfo of the new one.
-    @Test func whatOneRequestIsToldToWaitAllWait() async throws {
+    @Test func retryAfterOfOneRequestHoldsAllRequests() async throws {
         try await WorkerHouse.run([
             "PROVIDERS_HOTPEPPER_MAX_ATTEMPTS": "1", "PROVIDERS_GOOGLE_PLACES_MAX_ATTEMPTS": "1",
             "PROVIDERS_GOOGLE_PLACES_LEGACY_MAX_ATTEMPTS": "1",
@@ -182,7 +182,7 @@ struct PaidCallsTests {
 
     // MARK: - Time
 
-    @Test func whatIsOverWhenItIsReadIsNotAsked() async throws {
+    @Test func expiredRequestCausesNoCall() async throws {
         try await WorkerHouse.run(["WORKER_MAX_AGE": "10m"]) { house in
             try await house.send(requests("old", 5, "hotpepper"), age: .seconds(3600))
             try await house.send(requests("own", 5, "hotpepper", #","timeoutMs":3000"#), age: .seconds(60))
@@ -201,7 +201,7 @@ struct PaidCallsTests {
 
     // MARK: - Waste
 
-    @Test func aCallThatWasPaidAndNotDeliveredIsCounted() async throws {
+    @Test func workerCountsACallWhoseAnswerWasNotDelivered() async throws {
         try await WorkerHouse.run { house in
             try await house.configureProviders(#"{"latency":"30s"}"#)
             let session = #","sessionId":"one","timeoutMs":20000"#
@@ -223,7 +223,7 @@ struct PaidCallsTests {
 
     // MARK: - Terms
 
-    @Test func everyResultCarriesTheCreditsThatTheTermsAskFor() async throws {
+    @Test func resultCarriesTheCreditsThatTheTermsAskFor() async throws {
         let credits = [
             "hotpepper": "Powered by ホットペッパーグルメ Webサービス", "google-places": "Google Maps",
             "google-places-legacy": "Google Maps",

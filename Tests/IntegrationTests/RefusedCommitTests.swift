@@ -46,7 +46,7 @@ struct RefusedCommitTests {
         return bench.provider.targets.count
     }
 
-    @Test func nothingBeginsWhileCommitsAreRefused() async throws {
+    @Test func workerBeginsNothingWhileCommitsAreRefused() async throws {
         let bench = try await bench()
         refuse(at: bench)
         let outcomes = try await bench.whileWorking(settings) { lane in
@@ -70,7 +70,7 @@ struct RefusedCommitTests {
     }
 
     @Test(.timeLimit(.minutes(2)), arguments: zip([rebalanceInProgress, groupAuthorizationFailed], End.allCases))
-    func aWorkerThatIsNotHeardEndsAllTheSame(code: Int32, by end: End) async throws {
+    func workerThatBrokersDoNotHearEndsAllTheSame(code: Int32, by end: End) async throws {
         let bench = try await bench()
         refuse(at: bench, with: code)
         let loop = try EventLoop()
@@ -89,7 +89,7 @@ struct RefusedCommitTests {
     }
 
     /// A drain that meets a group that forms, as when all workers are replaced one after another.
-    @Test func aDrainTriesAgainUntilItsGraceIsOver() async throws {
+    @Test func drainRepeatsACommitUntilItsGraceIsOver() async throws {
         let bench = try await bench()
         refuse(at: bench)
         let loop = try EventLoop()
@@ -149,7 +149,7 @@ struct RefusedCommitTests {
     }
 
     /// What is lost is another's to do: there is nothing left to wait for.
-    @Test func aLostPartitionHoldsNothingUp() async throws {
+    @Test func lostPartitionHoldsNothingUp() async throws {
         let bench = try await bench()
         refuse(at: bench)
         try await bench.whileWorking(settings) { lane in
@@ -160,7 +160,7 @@ struct RefusedCommitTests {
         await bench.stop()
     }
 
-    @Test func aRevokedPartitionHoldsNothingUp() async throws {
+    @Test func revokedPartitionHoldsNothingUp() async throws {
         // Takes back all partitions, those too that come back.
         let bench = try await bench(assignor: "range")
         refuse(at: bench)
@@ -175,7 +175,7 @@ struct RefusedCommitTests {
     }
 
     /// Whoever watches the worker sees it, and reads what to do.
-    @Test(.timeLimit(.minutes(2))) func itIsSeenFromOutside() async throws {
+    @Test(.timeLimit(.minutes(2))) func overdueCommitsAreSeenFromOutside() async throws {
         try await WorkerHouse.run { house in
             house.broker.fail(.offsetCommit, with: 30, count: 100_000)
             try await house.send([WorkerHouse.request("a", "hotpepper")])

@@ -9,7 +9,7 @@ struct StartingTests {
     // MARK: - A start that fails
 
     /// As a pod that crashes in a loop does beside one that works.
-    @Test(.timeLimit(.minutes(2))) func aWorkerThatCannotStartLeavesTheOthersPartitionsAlone() async throws {
+    @Test(.timeLimit(.minutes(2))) func workerThatCannotStartLeavesTheOthersPartitionsAlone() async throws {
         // Members learn of a rebalance by their heartbeats.
         let kafka = ["KAFKA_PROPERTIES": "session.timeout.ms=6000,heartbeat.interval.ms=100,fetch.wait.max.ms=10"]
         try await WorkerHouse.run(kafka) { house in
@@ -49,7 +49,7 @@ struct StartingTests {
     ]
 
     @Test(arguments: keyless)
-    func aWorkerThatCanAskNoProviderDoesNotStart(settings: [String: String], words: [String]) async throws {
+    func workerThatCanAskNoProviderDoesNotStart(settings: [String: String], words: [String]) async throws {
         let broker = try EmbeddedBroker(topics: ["location-search.requests": 1])
         let base = ["KAFKA_BOOTSTRAP_SERVERS": broker.bootstrapServers, "ADMIN_PORT": "0"]
         let worker = try RunningProgram(["worker"], environment: base.merging(settings) { $1 })
@@ -62,7 +62,7 @@ struct StartingTests {
         for word in words { #expect(worker.error.contains(word), "\(word) in \(worker.error)") }
     }
 
-    @Test(.timeLimit(.minutes(2))) func aWorkerThatMayHaveNoProviderAnswersUnauthorized() async throws {
+    @Test(.timeLimit(.minutes(2))) func workerThatMayHaveNoProviderAnswersUnauthorized() async throws {
         let settings = [
             "HOTPEPPER_API_KEY": "", "GOOGLE_PLACES_API_KEY": "", "WORKER_ALLOW_NO_PROVIDER": "true",
         ]
@@ -75,7 +75,7 @@ struct StartingTests {
 
     // MARK: - What is shown from the start
 
-    @Test(.timeLimit(.minutes(2))) func aWorkerShowsItsVersionAndAllItsProvidersBeforeTheFirstRequest() async throws {
+    @Test(.timeLimit(.minutes(2))) func workerShowsItsVersionAndProvidersBeforeTheFirstRequest() async throws {
         let program = try RunningProgram(["--version"])
         defer { program.end() }
         try await eventually("the program ends") { !program.isRunning }
@@ -102,7 +102,7 @@ struct StartingTests {
     }
 
     /// Longer than a loop may be stuck: the watch must not take the pause for one.
-    @Test(.timeLimit(.minutes(2))) func aProcessThatWasStoppedAsAWholeIsAliveAtOnceWhenItGoesOn() async throws {
+    @Test(.timeLimit(.minutes(2))) func frozenProcessIsAliveAsSoonAsItGoesOn() async throws {
         try await WorkerHouse.run { house in
             house.worker.signal(SIGSTOP)
             try await Task.sleep(for: .seconds(13))
@@ -117,7 +117,7 @@ struct StartingTests {
     }
 
     /// The reader of its log has stopped reading, and the log is far more than the pipe and the buffer hold.
-    @Test(.timeLimit(.minutes(2))) func aWorkerWhoseLogNobodyReadsWorksOnAndEnds() async throws {
+    @Test(.timeLimit(.minutes(2))) func workerWhoseLogNobodyReadsWorksOnAndEnds() async throws {
         let settings = ["LOG_LEVEL": "trace", "KAFKA_PROPERTIES": "debug=all,session.timeout.ms=6000"]
         try await WorkerHouse.run(settings) { house in
             house.worker.stopReading()

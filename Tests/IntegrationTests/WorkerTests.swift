@@ -37,7 +37,7 @@ struct WorkerTests {
     }
 
     /// More than begin at once (`InFlightWindow.least`): a provider that takes its time gets all that may be in flight.
-    @Test func asManyAreInFlightAsAreAllowed() async throws {
+    @Test func workerKeepsAsManyRequestsInFlightAsConfigured() async throws {
         let mayAnswer = Gate()
         let bench = try WorkerBench { _ in
             mayAnswer.wait()
@@ -57,7 +57,7 @@ struct WorkerTests {
         await bench.stop()
     }
 
-    @Test func whatIsNoRequestEndsAsErrorAndDeadLetter() async throws {
+    @Test func recordThatIsNoRequestEndsAsErrorAndDeadLetter() async throws {
         let bench = try WorkerBench { _ in .init(body: WorkerBench.shop) }
         let hostile = [
             "", "no JSON", "{}", WorkerBench.request("x", #","radiusMeters":-1"#),
@@ -82,7 +82,7 @@ struct WorkerTests {
         await bench.stop()
     }
 
-    @Test func failuresOfTheProviderBecomeErrorsWithoutTheKey() async throws {
+    @Test func providerFailuresBecomeErrorEventsWithoutTheKey() async throws {
         let bench = try WorkerBench { target in
             if target.contains("keyword=slow") { return .init(body: WorkerBench.shop, delay: .seconds(2)) }
             if target.contains("keyword=html") { return .init(body: "<html>maintenance</html>") }
@@ -130,7 +130,7 @@ struct WorkerTests {
         await bench.stop()
     }
 
-    @Test func aNewerRequestOfASessionSupersedesTheOneInFlight() async throws {
+    @Test func newerRequestOfASessionSupersedesTheOneInFlight() async throws {
         let bench = try WorkerBench { _ in .init(body: WorkerBench.shop, delay: .milliseconds(800)) }
         try await bench.send((0..<5).map { ("same", WorkerBench.request("s\($0)", #","sessionId":"one""#)) })
         let records = try await bench.run(expecting: 5)
@@ -146,7 +146,7 @@ struct WorkerTests {
 
     /// Cancellation is how task groups end what they run: it drains as well.
     @Test(.enabled(if: TestBroker.isEmbedded, "another broker's end offsets are not exact"))
-    func aCancelledWorkerDrains() async throws {
+    func cancelledWorkerDrains() async throws {
         let bench = try WorkerBench { _ in .init(body: WorkerBench.shop, delay: .milliseconds(500)) }
         let loop = try EventLoop()
         let lane = try bench.lane(on: loop)
@@ -164,7 +164,7 @@ struct WorkerTests {
     /// What cannot begin ends, clients and all, and says why.
     @Test(
         .timeLimit(.minutes(1)), .enabled(if: TestBroker.isEmbedded, "only the embedded broker can be told to fail"))
-    func aWorkerThatCannotBeginEndsWithTheReason() async throws {
+    func workerThatCannotBeginEndsWithTheReason() async throws {
         let bench = try WorkerBench()
         let loop = try EventLoop()
         bench.broker.embedded?.fail(.initProducerID, with: 53, count: 100)  // TRANSACTIONAL_ID_AUTHORIZATION_FAILED
@@ -176,7 +176,7 @@ struct WorkerTests {
 
     /// What was paid for is kept until it is delivered: by a new producer where the old one can do no more.
     @Test(.enabled(if: TestBroker.isEmbedded, "only the embedded broker can be told to fail"))
-    func aProducerThatFailedForGoodIsReplacedWithoutAskingAgain() async throws {
+    func workerReplacesAFailedProducerWithoutAskingAgain() async throws {
         let bench = try WorkerBench { _ in .init(body: WorkerBench.shop) }
         let ids = (0..<40).map { "p\($0)" }
         try await bench.send(
@@ -191,7 +191,7 @@ struct WorkerTests {
 
     /// What waits for the brokers is in memory twice, so its bytes count, not its number alone.
     @Test(.enabled(if: TestBroker.isEmbedded, "only the embedded broker can be told to fail"))
-    func littleIsTakenWhileMuchIsUndelivered() async throws {
+    func workerTakesLittleWhileMuchIsUndelivered() async throws {
         let bench = try WorkerBench()
         let (count, size) = (150, 60_000)
         let junk = String(repeating: "x", count: size)
@@ -215,7 +215,7 @@ struct WorkerTests {
     }
 
     @Test(.enabled(if: TestBroker.isEmbedded, "only the embedded broker can be told to fail"))
-    func aProducerThatKeepsFailingEndsTheWorker() async throws {
+    func producerThatKeepsFailingEndsTheWorker() async throws {
         let bench = try WorkerBench { _ in .init(body: WorkerBench.shop) }
         try await bench.send([("k", WorkerBench.request("r"))])
         bench.broker.embedded?.fail(.produce, with: 45, count: 20)

@@ -43,7 +43,7 @@ struct SecretLogTests {
         #expect(error?.description.contains(Self.secret) == false)
     }
 
-    @Test func aPasswordWithinAURLIsCutOutOfARefusal() throws {
+    @Test func passwordWithinAURLIsCutOutOfARefusal() throws {
         let loop = try EventLoop()
         defer { loop.stop() }
         var configuration = ConsumerConfiguration(bootstrapServers: "127.0.0.1:1")
@@ -58,7 +58,7 @@ struct SecretLogTests {
     }
 
     /// The path of a key file that is no key: librdkafka refuses it in the name of its own property.
-    @Test func aRefusedKeyFileIsToldByTheNameOfOurSetting() throws {
+    @Test func refusedKeyFileIsNamedByOurSetting() throws {
         let loop = try EventLoop()
         defer { loop.stop() }
         var configuration = ConsumerConfiguration(bootstrapServers: "127.0.0.1:1")
@@ -73,7 +73,7 @@ struct SecretLogTests {
         #expect(error?.description.contains("kafka.security.keyFile (ssl.key.location)") == true)
     }
 
-    @Test func aShortSecretWithinALongOneLeavesNoRest() {
+    @Test func shortSecretWithinALongOneLeavesNoRest() {
         #expect(SecretProperties.hide(["abc", "abcdef"], in: "abcdef abc") == "[hidden] [hidden]")
     }
 }

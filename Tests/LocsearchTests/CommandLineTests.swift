@@ -133,7 +133,7 @@ struct CommandLineTests {
     }
 
     /// Broker, provider, worker, search, outcomes: all of it.
-    @Test(.timeLimit(.minutes(2)), arguments: [1, 3]) func theDemoShowsEveryKindOfOutcome(workers: Int) async throws {
+    @Test(.timeLimit(.minutes(2)), arguments: [1, 3]) func demoShowsEveryKindOfOutcome(workers: Int) async throws {
         let record = FileManager.default.temporaryDirectory.appending(path: "outcomes-\(UUID().uuidString).jsonl")
         defer { try? FileManager.default.removeItem(at: record) }
         let result = try await run(["demo", "--workers", "\(workers)", "--once", "--record", record.path])

@@ -10,7 +10,7 @@ struct DemoStateTests {
         try body(folder.appending(path: "locsearch/demo.json"))
     }
 
-    @Test func aRunningDemoIsFound() {
+    @Test func toolsFindARunningDemo() {
         withLocation { location in
             let state = DemoState(bootstrapServers: "127.0.0.1:9", pid: ownProcessID)
             state.write(to: location)
@@ -20,14 +20,14 @@ struct DemoStateTests {
         }
     }
 
-    @Test func aDemoThatDiedCountsForNothing() {
+    @Test func toolsIgnoreADemoThatDied() {
         withLocation { location in
             DemoState(bootstrapServers: "127.0.0.1:9", pid: .max).write(to: location)
             #expect(DemoState.running(at: location) == nil)
         }
     }
 
-    @Test func anotherDemosFileStays() {
+    @Test func endingDemoLeavesAnotherDemosFile() {
         withLocation { location in
             let other = DemoState(bootstrapServers: "127.0.0.1:8", pid: ownProcessID)
             other.write(to: location)

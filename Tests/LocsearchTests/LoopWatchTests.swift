@@ -27,7 +27,7 @@ struct LoopWatchTests {
         func release() { gate.signal() }
     }
 
-    @Test func aLoopThatIsStuckIsNamedUntilItGoesOn() async throws {
+    @Test func livenessNamesAStuckLoopUntilItGoesOn() async throws {
         let loops = [try EventLoop(), try EventLoop()]
         defer { for loop in loops { loop.stop() } }
         let watch = LoopWatch(loops, patience: .milliseconds(200), interval: .milliseconds(20), log: Self.quiet)

@@ -53,7 +53,7 @@ struct SecretPropertiesTests {
         }
     }
 
-    @Test(arguments: names) func aLogLineDoesNotHoldTheValue(name: String) throws {
+    @Test(arguments: names) func logLineDoesNotHoldTheSecret(name: String) throws {
         // Another value for each name, as the registry of secrets is the process's.
         let value = "\(Self.secret)-\(name.hashValue)"
         let settings = try Settings.load(
@@ -64,7 +64,7 @@ struct SecretPropertiesTests {
         #expect(SecretRegistry.shared.redacted("librdkafka says \(value)") == "librdkafka says ***")
     }
 
-    @Test func aPasswordOfAProxyIsRedactedInBothSpellings() throws {
+    @Test func proxyPasswordIsRedactedInBothSpellings() throws {
         let settings = try Settings.load(
             flags: ["http.proxy": "http://user:Zq7%40proxy%2FWx@127.0.0.1:1"], file: nil, environment: [:])
 

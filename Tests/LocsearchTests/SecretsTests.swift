@@ -39,7 +39,7 @@ struct SecretsTests {
         }
     }
 
-    @Test func theWordsAreFoundInEveryForm() {
+    @Test func secretWordsAreFoundInEverySpellingOfAProperty() {
         for secret in [Self.hotpepper, Self.google, Self.sasl, Self.proxy] {
             for prefix in ["", "a", "ab", "\u{0}user\u{0}"] {
                 let encoded = Data((prefix + secret).utf8).base64EncodedString()
@@ -98,7 +98,7 @@ struct SecretsTests {
         """
     }
 
-    @Test(.timeLimit(.minutes(3))) func nothingOfThemLeavesAWorkerWhateverItsProvidersDo() async throws {
+    @Test(.timeLimit(.minutes(3))) func keysNeverLeaveAWorkerWhateverItsProvidersDo() async throws {
         let (broker, simulator) = (
             try RunningProgram(["broker", "--partitions", "2"]), try RunningProgram(["simulate"])
         )

@@ -118,7 +118,7 @@ struct SettingsFileTests {
         #expect(try refusal(name: name, text: text) == expected)
     }
 
-    @Test func aSectionWithoutLinesOfItsOwnIsNoMistake() throws {
+    @Test func emptySectionOfASettingsFileIsAccepted() throws {
         let path = try SettingsFolder.write("worker:\n  # concurrency: 5\nlog: {level: debug}\n", as: "a.yaml")
         defer { SettingsFolder.remove(path) }
         let settings = try Settings.load(flags: [:], file: path, environment: [:])
@@ -127,7 +127,7 @@ struct SettingsFileTests {
     }
 
     @Test(arguments: ["a.yaml", "a.json"])
-    func aPropertyWithCommasStaysOnePropertyOfAMapping(name: String) throws {
+    func propertyWithCommasStaysOnePropertyOfAMapping(name: String) throws {
         let path = try SettingsFolder.write(
             #"{"kafka": {"properties": {"sasl.oauthbearer.config": "scope=a,principal=b", "client.id": "me"}}}"#,
             as: name)
@@ -136,7 +136,7 @@ struct SettingsFileTests {
         #expect(settings.properties == ["sasl.oauthbearer.config": "scope=a,principal=b", "client.id": "me"])
     }
 
-    @Test func aFileOfAliasesWithinAliasesIsRefusedAndNotReadForEver() throws {
+    @Test func settingsFileOfNestedAliasesIsRefused() throws {
         var text = "a0: &a0 {x: 1, y: 2}\n"
         for level in 1...12 {
             let before = "*a\(level - 1)"

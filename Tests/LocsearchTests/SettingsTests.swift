@@ -51,7 +51,7 @@ struct SettingsTests {
     }
 
     /// What swift-configuration looks up is what we print: each setting is found under its own variable.
-    @Test func everyVariableIsHeard() throws {
+    @Test func everySettingIsReadFromItsVariable() throws {
         for setting in Setting.all {
             guard let value = setting.defaultValue else { continue }
             let settings = try load(environment: [setting.environmentName: value])
@@ -134,7 +134,7 @@ struct SettingsTests {
         #expect(try load(flags: ["kafka.bootstrapServers": value])["kafka.bootstrapServers"] == value)
     }
 
-    @Test func aSecretsValueIsNotShown() {
+    @Test func configHidesTheValueOfASecret() {
         let refusal = refusal { try load(environment: ["HOTPEPPER_API_KEY": "geheim\u{7}"]) }
         #expect(refusal.contains("hotpepper.apiKey"))
         #expect(!refusal.contains("geheim"))
@@ -200,12 +200,12 @@ struct SettingsTests {
         }
     }
 
-    @Test func anEmptyFlagIsRefusedEvenForAKey() {
+    @Test func emptyFlagIsRefusedEvenForAKey() {
         let refusal = refusal { try load(flags: ["hotpepper.apiKey": ""]) }
         #expect(refusal.hasPrefix("hotpepper.apiKey is empty (command line)"))
     }
 
-    @Test func aFileThatIsNotThereIsNamed() {
+    @Test func errorNamesASettingsFileThatIsMissing() {
         let refusal = refusal { try load(environment: ["LOCSEARCH_CONFIG": "/nowhere/a.yaml"]) }
         #expect(refusal == "the settings file /nowhere/a.yaml cannot be read")
     }
@@ -225,7 +225,7 @@ struct SettingsTests {
     }
 
     @Test(arguments: [("key\n", "key"), ("key", "key"), (" key \r\n", "key")])
-    func aKeyFileIsReadWithoutItsLineEnd(content: String, key: String) throws {
+    func keyFileIsReadWithoutItsLineEnd(content: String, key: String) throws {
         let path = FileManager.default.temporaryDirectory.appending(path: "key-\(UUID().uuidString)").path
         try Data(content.utf8).write(to: URL(fileURLWithPath: path))
         defer { try? FileManager.default.removeItem(atPath: path) }
@@ -260,7 +260,7 @@ struct SettingsTests {
         #expect(try settings.consumer().startFrom == expected)
     }
 
-    @Test func thePropertiesOfABenchAreUnderstood() {
+    @Test func listOfLibrdkafkaPropertiesIsRead() {
         #expect(Setting.properties("fetch.wait.max.ms=10, debug=a,b") == ["fetch.wait.max.ms": "10", "debug": "a,b"])
         #expect(Setting.properties("x=a=b") == ["x": "a=b"])
         #expect(Setting.properties(#"a=b\,c=d,e=f"#) == ["a": "b,c=d", "e": "f"])

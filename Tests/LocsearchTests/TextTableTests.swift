@@ -11,7 +11,7 @@ struct TextTableTests {
     func widthIsWhatATerminalShows(text: String, width: Int) { #expect(TerminalText.width(of: text) == width) }
 
     @Test(arguments: [("abcdef", 4, "abc…"), ("日本語", 4, "日…"), ("日本語", 6, "日本語"), ("abc", 3, "abc")])
-    func longTextIsCut(text: String, width: Int, expected: String) {
+    func tableCutsLongText(text: String, width: Int, expected: String) {
         #expect(TerminalText.cut(text, to: width) == expected)
         #expect(TerminalText.width(of: TerminalText.cut(text, to: width)) <= width)
     }
@@ -21,7 +21,7 @@ struct TextTableTests {
     ])
     func namesCannotSteerTheTerminal(text: String, expected: String) { #expect(TerminalText.safe(text) == expected) }
 
-    @Test func columnsStandUnderTheirTitles() {
+    @Test func tableColumnsStandUnderTheirTitles() {
         var table = TextTable([.init(title: "name"), .init(title: "empty"), .init(title: "n", alignment: .right)])
         table.add(["日本", "", "5"])
         table.add(["abcdef", "", "10"])

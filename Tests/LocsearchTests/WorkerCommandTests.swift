@@ -57,7 +57,7 @@ struct WorkerCommandTests {
         }
     }
 
-    @Test(.timeLimit(.minutes(2))) func aWorkerServesUntilItIsToldToStop() async throws {
+    @Test(.timeLimit(.minutes(2))) func workerServesUntilItIsToldToStop() async throws {
         let house = try await House()
         defer { house.end() }
         #expect(try await house.get("/livez").status == 200)
@@ -95,7 +95,7 @@ struct WorkerCommandTests {
         #expect(!house.worker.error.contains(Self.secret) && !metrics.contains(Self.secret))
     }
 
-    @Test(.timeLimit(.minutes(2))) func theSecondSignalEndsAtOnce() async throws {
+    @Test(.timeLimit(.minutes(2))) func secondSignalEndsTheWorkerAtOnce() async throws {
         let house = try await House(extra: ["WORKER_SHUTDOWN_GRACE": "60s", "WORKER_DEADLINE": "30s"])
         defer { house.end() }
         try await eventually("the worker is ready", within: .seconds(30)) {
@@ -118,7 +118,7 @@ struct WorkerCommandTests {
         #expect(house.worker.code != 0)
     }
 
-    @Test(.timeLimit(.minutes(1))) func aPortThatIsTakenIsASettingToChange() async throws {
+    @Test(.timeLimit(.minutes(1))) func workerNamesTheSettingOfAPortThatIsTaken() async throws {
         let house = try await House()
         defer { house.end() }
         let port = try #require(house.adminURL.split(separator: ":").last)

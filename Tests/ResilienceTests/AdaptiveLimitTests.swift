@@ -35,7 +35,7 @@ struct AdaptiveLimitTests {
     }
 
     @Test(arguments: [1, 2, 3] as [UInt64])
-    func withCapacityCutToAQuarterWorkGoesOn(seed: UInt64) {
+    func adaptiveLimitKeepsGoodputWhenCapacityIsCutToAQuarter(seed: UInt64) {
         world(servers: 40, seed: seed) { time, owner, traffic in
             let tally = cut(time, owner, traffic)
             #expect(tally.goodput >= 0.9 * 100, "\(tally)")
@@ -44,14 +44,14 @@ struct AdaptiveLimitTests {
     }
 
     /// What it is for: the same with a fixed limit.
-    @Test func aFixedLimitTimesOut() {
+    @Test func fixedLimitTimesOutWhenCapacityIsCutToAQuarter() {
         world(isAdaptive: false, servers: 40) { time, owner, traffic in
             let tally = cut(time, owner, traffic)
             #expect(tally.goodput < 0.9 * 100, "\(tally)")
         }
     }
 
-    @Test func whenTheProviderRecoversSoDoesTheLimit() {
+    @Test func limitRecoversWithTheProvider() {
         world(servers: 40) { time, owner, traffic in
             _ = cut(time, owner, traffic)
             traffic.provider.servers *= 4
@@ -65,7 +65,7 @@ struct AdaptiveLimitTests {
 
     /// A backlog, and a provider that keeps up: whatever it can do is used.
     @Test(arguments: [8, 40, 200])
-    func aHealthyProviderIsUsedInFull(servers: Int) {
+    func limitUsesAHealthyProviderInFull(servers: Int) {
         world(servers: servers) { time, owner, traffic in
             traffic.startBacklog(of: 256, on: owner)
             time.run(for: .seconds(20))
@@ -77,7 +77,7 @@ struct AdaptiveLimitTests {
     }
 
     /// Slow, not full: fewer calls would not make it quicker, only fewer.
-    @Test func aSlowProviderWithRoomKeepsItsCalls() {
+    @Test func limitIsKeptForASlowProviderWithRoom() {
         world(servers: 1000, seconds: 1.5) { time, owner, traffic in
             traffic.startBacklog(of: 256, on: owner)
             time.run(for: .seconds(60))
@@ -90,7 +90,7 @@ struct AdaptiveLimitTests {
 
     // MARK: - The line
 
-    @Test func noMoreThanTheLimitAreUnderWayAndTheNextIsWhoWaitsLongest() {
+    @Test func limiterServesTheLongestWaitingCallerWhenACallEnds() {
         world(maximum: 2, servers: 1) { time, owner, traffic in
             let (limit, passed) = (traffic.limit, Log<Int>())
             for name in 0..<6 {
@@ -114,7 +114,7 @@ struct AdaptiveLimitTests {
         }
     }
 
-    @Test func whoIsCancelledOrDroppedGivesTheRoomBack() {
+    @Test func callerThatIsCancelledOrDropsItsSlotGivesTheRoomBack() {
         world(maximum: 1, servers: 1) { time, owner, traffic in
             let (limit, passed) = (traffic.limit, Log<Int>())
             let tasks = (0..<3).map { name in
@@ -137,7 +137,7 @@ struct AdaptiveLimitTests {
     }
 
     /// With what is known of the latency, it need not wait to find out.
-    @Test func whoCannotBeAnsweredInTimeIsRefusedAtOnce() {
+    @Test func callerThatCannotBeAnsweredInTimeIsRefusedAtOnce() {
         world(maximum: 4, servers: 4, seconds: 0.5) { time, owner, traffic in
             traffic.budget = { 3 }
             traffic.startBacklog(of: 4, on: owner)
@@ -163,7 +163,7 @@ struct AdaptiveLimitTests {
     }
 
     /// A call that is dropped after half a minute must not take back the time that others spent since it began.
-    @Test func aDroppedSlotLeavesTheExpectedLatencyAsItIs() {
+    @Test func droppedSlotLeavesTheExpectedLatencyUnchanged() {
         let time = VirtualTime()
         Owner(time).assumeIsolated { owner in
             let limit = AdaptiveLimit(AdaptiveLimit.Configuration(maximum: 20), timekeeper: time)

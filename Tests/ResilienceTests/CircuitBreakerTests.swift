@@ -45,7 +45,7 @@ struct CircuitBreakerTests {
 
     /// Those that say nothing about the provider - a request's own fault, a cancelled call - count neither way.
     @Test(arguments: mixes)
-    func itOpensAtTheRateOfFailuresOrOfSlowCalls(
+    func breakerOpensAtTheRateOfFailuresOrOfSlowCalls(
         good: Int, bad: Int, slow: Int, ignored: Int, reason: CircuitBreaker.Reason?
     ) {
         let (breaker, seen) = breaker()
@@ -57,7 +57,7 @@ struct CircuitBreakerTests {
         #expect(seen.all.map(\.reason) == (reason.map { [$0] } ?? []))
     }
 
-    @Test func whatIsOlderThanTheWindowIsForgotten() {
+    @Test func breakerForgetsCallsOlderThanItsWindow() {
         let (breaker, seen) = breaker()
         for number in 0..<100 {
             call(breaker, number.isMultiple(of: 2) ? .failure : .success, after: .seconds(2 * number))
@@ -66,7 +66,7 @@ struct CircuitBreakerTests {
     }
 
     /// As many calls as are under way may be told the same.
-    @Test func aTripOpensItAtOnceForAsLongAsItSays() throws {
+    @Test func breakerThatIsTrippedOpensAtOnceForTheGivenTime() throws {
         let (breaker, seen) = breaker()
         let first = try breaker.permit(at: start)
         let second = try breaker.permit(at: start)
@@ -83,7 +83,7 @@ struct CircuitBreakerTests {
         #expect(seen.all.first?.openFor == .seconds(200))
     }
 
-    @Test func whenOffItLetsAllPass() {
+    @Test func disabledBreakerLetsEveryCallPass() {
         let (breaker, seen) = breaker { $0.isEnabled = false }
         for _ in 0..<100 { #expect(call(breaker, .failure) == nil) }
         #expect(call(breaker, .trip(for: .seconds(300), because: .keyRefused)) == nil)
@@ -94,7 +94,7 @@ struct CircuitBreakerTests {
 
     // MARK: - Open, half-open
 
-    @Test func whileItIsOpenCallsAreToldWhenToComeBack() {
+    @Test func openBreakerTellsCallersWhenToComeBack() {
         let (breaker, _) = breaker()
         for _ in 0..<10 { call(breaker, .failure) }
         #expect(call(breaker, .success) == .seconds(5))
@@ -102,7 +102,7 @@ struct CircuitBreakerTests {
         #expect(breaker.statistics.rejected == 2)
     }
 
-    @Test func onlySoManyProbesAreUnderWay() throws {
+    @Test func halfOpenBreakerLetsOnlyItsNumberOfProbesPass() throws {
         let (breaker, _) = breaker()
         for _ in 0..<10 { call(breaker, .failure) }
         let later = start + .seconds(5)
@@ -123,7 +123,7 @@ struct CircuitBreakerTests {
         #expect(breaker.state == .closed)
     }
 
-    @Test func badProbesOpenItAgainForTwiceAsLongUpToTheLongest() {
+    @Test func failedProbesOpenTheBreakerForTwiceAsLongUpToTheMaximum() {
         let (breaker, seen) = breaker()
         for _ in 0..<10 { call(breaker, .failure) }
         var now = Duration.zero
@@ -143,7 +143,7 @@ struct CircuitBreakerTests {
     }
 
     /// Ten minutes may be configured; doubling ends there, for it never shortens what was asked for.
-    @Test func anOpenDurationAboveAMinuteIsKept() {
+    @Test func breakerKeepsAnOpenDurationAboveAMinute() {
         let (breaker, seen) = breaker { $0.openDuration = .seconds(600) }
         for _ in 0..<10 { call(breaker, .failure) }
         #expect(call(breaker, .success, after: .seconds(599)) == .seconds(1))
@@ -153,7 +153,7 @@ struct CircuitBreakerTests {
     }
 
     /// What began before an opening says nothing about the provider after it.
-    @Test func lateAnswersChangeNothing() throws {
+    @Test func breakerIgnoresAnswersFromBeforeATransition() throws {
         let (breaker, seen) = breaker()
         let late = try breaker.permit(at: start)
         for _ in 0..<10 { call(breaker, .failure) }

@@ -10,13 +10,13 @@ struct FleetShareTests {
     ]
 
     @Test(arguments: shares)
-    func theShareIsThatOfThePartitions(mode: FleetShare, assigned: Int, partitions: Int, share: Double) {
+    func workerHasTheShareOfItsPartitions(mode: FleetShare, assigned: Int, partitions: Int, share: Double) {
         #expect(mode.value(assigned: assigned, of: partitions) == share)
     }
 
     /// Members come and go; partitions leave their owner before another has them, as Kafka's groups do it.
     @Test(arguments: [1, 2, 3] as [UInt64])
-    func theSumOverTheFleetStaysWithinTheLimitWhileItRebalances(seed: UInt64) {
+    func fleetStaysWithinTheLimitWhileItRebalances(seed: UInt64) {
         let limit = RateLimit(perSecond: 200, burst: 24)
         let (partitions, members) = (12, 4)
         let time = VirtualTime(timersLateBy: .microseconds(500))

@@ -46,7 +46,7 @@ struct RateLimiterTests {
     ]
 
     @Test(arguments: limits, [1, 2] as [UInt64])
-    func noSecondHasMoreThanRateAndBurst(limit: (rate: Double, burst: Double), seed: UInt64) {
+    func limiterGrantsNoMoreThanRateAndBurstInAnySecond(limit: (rate: Double, burst: Double), seed: UInt64) {
         world(RateLimit(perSecond: limit.rate, burst: limit.burst), timersLateBy: .microseconds(700)) {
             time, owner, traffic in
             let random = Box(SplitMix64(state: seed))
@@ -76,7 +76,7 @@ struct RateLimiterTests {
     }
 
     @Test(arguments: limits, [Duration.zero, .microseconds(500), .milliseconds(1)])
-    func underLoadTheRateIsUsed(limit: (rate: Double, burst: Double), lateness: Duration) {
+    func limiterUsesTheWholeRateUnderLoad(limit: (rate: Double, burst: Double), lateness: Duration) {
         world(RateLimit(perSecond: limit.rate, burst: limit.burst), timersLateBy: lateness) { time, owner, traffic in
             for client in 0..<24 {
                 Task.immediate(executorPreference: time) {
@@ -94,7 +94,7 @@ struct RateLimiterTests {
     }
 
     @Test
-    func aRequestThatWouldWaitTooLongIsRefusedAtOnceAndToldWhen() {
+    func callerThatWouldWaitTooLongIsRefusedAtOnceAndToldWhenToComeBack() {
         world(RateLimit(perSecond: 10, burst: 1)) { time, owner, traffic in
             for name in 0..<8 {
                 Task.immediate(executorPreference: time) {
@@ -113,7 +113,7 @@ struct RateLimiterTests {
     }
 
     @Test
-    func whoIsCancelledLeavesHisTurnToTheNext() {
+    func cancelledCallerLeavesItsTurnToTheNext() {
         world(RateLimit(perSecond: 10, burst: 1)) { time, owner, traffic in
             let tasks = (0..<5).map { name in
                 Task.immediate(executorPreference: time) {
@@ -133,7 +133,7 @@ struct RateLimiterTests {
     }
 
     @Test
-    func withoutALimitAllPass() {
+    func limiterWithoutALimitLetsEveryCallPass() {
         world(nil) { time, owner, traffic in
             let all = (0..<1000).allSatisfy { _ in traffic.limiter.tryAcquire(at: time.now) }
             #expect(all)
@@ -141,7 +141,7 @@ struct RateLimiterTests {
     }
 
     @Test
-    func aTurnGivenBackIsTheNextOnes() {
+    func turnThatIsGivenBackGoesToTheNextCaller() {
         world(RateLimit(perSecond: 10, burst: 1)) { time, owner, traffic in
             for name in 0..<3 {
                 Task.immediate(executorPreference: time) {
@@ -171,7 +171,7 @@ struct RateLimiterTests {
     // MARK: - Closing
 
     @Test(arguments: [nil, RateLimit(perSecond: 1000, burst: 100)])
-    func retryAfterClosesItForEverybody(limit: RateLimit?) {
+    func retryAfterClosesTheLimiterForEveryCaller(limit: RateLimit?) {
         world(limit) { time, owner, traffic in
             traffic.limiter.close(until: time.now + .seconds(2), at: time.now)
             traffic.limiter.close(until: time.now + .seconds(1), at: time.now)  // the longest counts
@@ -192,7 +192,7 @@ struct RateLimiterTests {
     }
 
     @Test
-    func closingRefusesThoseWhoWaitAlreadyAndCannotWaitSoLong() {
+    func closedLimiterRefusesWaitersThatCannotWaitSoLong() {
         world(RateLimit(perSecond: 10, burst: 1)) { time, owner, traffic in
             for name in 0..<5 {
                 Task.immediate(executorPreference: time) {
@@ -212,7 +212,7 @@ struct RateLimiterTests {
     }
 
     @Test
-    func aFullBucketOpensWithOneTokenAndClosesForNoLongerThanItsBound() {
+    func fullBucketReopensWithOneTokenAndClosesNoLongerThanItsBound() {
         world(RateLimit(perSecond: 10, burst: 10)) { time, owner, traffic in
             traffic.limiter.close(until: time.now + .seconds(86_400), at: time.now)
             #expect(traffic.limiter.closedUntil(at: time.now) == time.now + .seconds(600))
@@ -225,7 +225,7 @@ struct RateLimiterTests {
     // MARK: - Shares
 
     @Test
-    func aLargerShareComesWithoutTokensASmallerOneTakesThem() {
+    func largerShareBringsNoTokensAndASmallerOneTakesThem() {
         world(RateLimit(perSecond: 100, burst: 40), share: 0.5) { time, owner, traffic in
             func drain() -> Int {
                 var count = 0
@@ -243,7 +243,7 @@ struct RateLimiterTests {
     }
 
     @Test
-    func aSmallerShareRefusesThoseWhoseTurnMovesBehindTheirDeadline() {
+    func smallerShareRefusesWaitersWhoseTurnMovesBehindTheirDeadline() {
         world(RateLimit(perSecond: 10, burst: 1)) { time, owner, traffic in
             for name in 0..<6 {
                 Task.immediate(executorPreference: time) {

@@ -24,7 +24,7 @@ struct RetryPolicyTests {
     ]
 
     @Test(arguments: decisions)
-    func anotherAttemptIsMadeOnlyWhereItHelpsAndFits(failure: RetryPolicy.Failure, gaveUp: RetryPolicy.Reason?) {
+    func policyRetriesOnlyWhatARetryMayHelpAndTheDeadlineAllows(failure: RetryPolicy.Failure, gaveUp: RetryPolicy.Reason?) {
         let budget = RetryBudget()
         var random = SplitMix64(state: 1)
         for _ in 0..<200 {
@@ -42,7 +42,7 @@ struct RetryPolicyTests {
         }
     }
 
-    @Test func withoutBudgetThereIsNone() {
+    @Test func policyWithoutBudgetNeverRetries() {
         var configuration = RetryBudget.Configuration()
         configuration.minimumPerSecond = 0
         var (budget, random) = (RetryBudget(configuration), SplitMix64(state: 1))
@@ -59,7 +59,7 @@ struct RetryPolicyTests {
     ]
 
     @Test(arguments: budgets)
-    func retriesAreAShareOfTheRequestsOfTheWindow(ratio: Double, perSecond: Double, requests: Int, retries: Int) {
+    func budgetAllowsAShareOfTheWindowsRequestsAsRetries(ratio: Double, perSecond: Double, requests: Int, retries: Int) {
         var configuration = RetryBudget.Configuration()
         (configuration.ratio, configuration.minimumPerSecond) = (ratio, perSecond)
         var budget = RetryBudget(configuration)
@@ -74,7 +74,7 @@ struct RetryPolicyTests {
 
     /// In any stretch of a window's length; its buckets make it a tenth shorter at most.
     @Test(arguments: [1, 2, 3] as [UInt64])
-    func anOutageIsNotMultiplied(seed: UInt64) {
+    func budgetKeepsRetriesOfAnOutageToItsShare(seed: UInt64) {
         var configuration = RetryBudget.Configuration()
         configuration.minimumPerSecond = 0
         var (budget, random) = (RetryBudget(configuration), SplitMix64(state: seed))

@@ -17,7 +17,7 @@ struct SingleFlightTests {
     /// Callers of one thing that takes a second, and what came of them.
     private final class Callers {
         let time: VirtualTime
-        let flights: SingleFlight<String, Int, Failed>
+        let sharing: SingleFlight<String, Int, Failed>
         var endings: [String: Ending] = [:]
         var at: [String: Duration] = [:]
         var calls = 0
@@ -26,7 +26,7 @@ struct SingleFlightTests {
 
         init(_ time: VirtualTime, isEnabled: Bool) {
             self.time = time
-            flights = SingleFlight(
+            sharing = SingleFlight(
                 isEnabled: isEnabled, timekeeper: time, taskExecutor: time, lacksTime: { $0.lacksTime })
         }
 
@@ -43,7 +43,7 @@ struct SingleFlightTests {
 
         private func ending(_ key: String, before deadline: Deadline) async -> Ending {
             do throws(SharedCallError<Failed>) {
-                let (value, isShared) = try await flights.run(key, before: deadline, call)
+                let (value, isShared) = try await sharing.run(key, before: deadline, call)
                 return .value(value, isShared: isShared)
             } catch {
                 switch error {
@@ -72,7 +72,7 @@ struct SingleFlightTests {
         try Owner(time).assumeIsolated { try body(time, $0, Callers(time, isEnabled: isEnabled)) }
     }
 
-    @Test func whoAsksTheSameAtTheSameTimeSharesOneCall() {
+    @Test func callersOfOneKeyAtTheSameTimeShareOneCall() {
         world { time, owner, callers in
             callers.ask("a", on: owner)
             time.run(for: .milliseconds(500))
@@ -89,11 +89,11 @@ struct SingleFlightTests {
             callers.ask("later", on: owner)
             time.run(for: .seconds(5))
             #expect(callers.endings["later"] == .value(3, isShared: false))
-            #expect(callers.flights.statistics == .init(flights: 3, joined: 1))
+            #expect(callers.sharing.statistics == .init(calls: 3, joined: 1))
         }
     }
 
-    @Test func aFailureIsSharedAsWell() {
+    @Test func callersOfOneKeyShareItsFailure() {
         world { time, owner, callers in
             callers.fails = { _ in Failed() }
             for name in ["a", "b", "c"] { callers.ask(name, on: owner) }
@@ -107,7 +107,7 @@ struct SingleFlightTests {
         }
     }
 
-    @Test func whoIsCancelledLeavesTheOthersTheirCall() {
+    @Test func cancelledCallerLeavesTheOthersTheirCall() {
         world { time, owner, callers in
             let first = callers.ask("first", on: owner)
             callers.ask("second", on: owner)
@@ -118,17 +118,17 @@ struct SingleFlightTests {
             time.run(for: .seconds(5))
             #expect(callers.endings["second"] == .value(1, isShared: true))
             #expect(callers.cancelledCalls == 0)
-            #expect(callers.flights.statistics.abandoned == 0)
+            #expect(callers.sharing.statistics.abandoned == 0)
         }
     }
 
-    @Test func whenNobodyWaitsAnyMoreTheCallIsCancelled() {
+    @Test func callIsCancelledWhenItsLastCallerLeaves() {
         world { time, owner, callers in
             let tasks = ["a", "b"].map { callers.ask($0, on: owner) }
             time.run(for: .milliseconds(300))
             for task in tasks { task.cancel() }
             time.settle()
-            #expect(callers.flights.statistics.abandoned == 1)
+            #expect(callers.sharing.statistics.abandoned == 1)
             // Whoever comes now does not join a call that is being broken off.
             callers.ask("c", on: owner)
             time.run(for: .seconds(5))
@@ -137,7 +137,7 @@ struct SingleFlightTests {
         }
     }
 
-    @Test func whoHasLessTimeLeavesEarlier() {
+    @Test func joinerWithEarlierDeadlineLeavesEarlier() {
         world { time, owner, callers in
             callers.ask("a", on: owner)
             callers.ask("short", within: .milliseconds(400), on: owner)
@@ -149,7 +149,7 @@ struct SingleFlightTests {
     }
 
     /// The call has the first one's deadline. Those with more time are not failed for want of his.
-    @Test func whoHasMoreTimeFliesAgainWithTheOthersWhoHave() {
+    @Test func joinersWithLaterDeadlinesShareASecondCall() {
         world { time, owner, callers in
             callers.ask("short", within: .milliseconds(400), on: owner)
             for name in ["a", "b"] { callers.ask(name, on: owner) }
@@ -158,11 +158,11 @@ struct SingleFlightTests {
             #expect(callers.endings["a"] == .value(2, isShared: false))
             #expect(callers.endings["b"] == .value(2, isShared: true))
             #expect(callers.calls == 2)
-            #expect(callers.flights.statistics.again == 2)
+            #expect(callers.sharing.statistics.again == 2)
         }
     }
 
-    @Test func whenOffEachMakesItsOwnCall() {
+    @Test func disabledSharingGivesEachCallerItsOwnCall() {
         world(isEnabled: false) { time, owner, callers in
             for name in ["a", "b", "c"] { callers.ask(name, on: owner) }
             time.run(for: .seconds(5))

@@ -20,7 +20,7 @@ public enum SharedCallError<Failure: Error & Sendable>: Error, Sendable {
 public final class SingleFlight<Key: Hashable & Sendable, Value: Sendable, Failure: Error & Sendable> {
     public struct Statistics: Sendable, Hashable {
         /// The number of calls made.
-        public var flights = 0
+        public var calls = 0
         /// The number of callers that shared another caller's call.
         public var joined = 0
         /// The number of callers that made another call, because they had more time than the one that failed.
@@ -31,7 +31,8 @@ public final class SingleFlight<Key: Hashable & Sendable, Value: Sendable, Failu
         public var underWay = 0
     }
 
-    private final class Flight {
+    /// A call under way, with those that wait for it.
+    private final class SharedCall {
         let deadline: Deadline
         var task: Task<Void, Never>?
         /// The call's result, once it has ended.
@@ -46,7 +47,7 @@ public final class SingleFlight<Key: Hashable & Sendable, Value: Sendable, Failu
     private let timekeeper: any Timekeeper
     private let taskExecutor: (any TaskExecutor)?
     private let lacksTime: (Failure) -> Bool
-    private var flights: [Key: Flight] = [:]
+    private var calls: [Key: SharedCall] = [:]
     private var counters = Statistics()
 
     /// - Parameter isEnabled: `providers.<name>.singleFlight`; when off, each caller makes its own call in its own task.
@@ -66,7 +67,7 @@ public final class SingleFlight<Key: Hashable & Sendable, Value: Sendable, Failu
 
     public var statistics: Statistics {
         var statistics = counters
-        statistics.underWay = flights.count
+        statistics.underWay = calls.count
         return statistics
     }
 
@@ -84,74 +85,79 @@ public final class SingleFlight<Key: Hashable & Sendable, Value: Sendable, Failu
         }
         while true {
             guard !Task.isCancelled else { throw .cancelled }
-            let found = flights[key]
-            let flight = found ?? Flight(deadline: deadline)
-            let waiter = board(flight, before: deadline)
+
+            let found = calls[key]
+            let shared = found ?? SharedCall(deadline: deadline)
+            let waiter = join(shared, before: deadline)
             if found == nil {
-                takeOff(flight, key, isolation, call)
+                begin(shared, for: key, isolation: isolation, call)
             } else {
                 counters.joined += 1
             }
+
             switch await waiter.verdict() {
             case .served:
-                switch flight.result {
+                switch shared.result {
                 case .success(let value): return (value, found != nil)
                 case .failure(let error):
-                    guard deadline > flight.deadline, lacksTime(error), !deadline.hasPassed(at: timekeeper.now) else {
+                    let moreTimeMayHelp = deadline > shared.deadline && lacksTime(error)
+                    guard moreTimeMayHelp, !deadline.hasPassed(at: timekeeper.now) else {
                         throw .failed(error, isShared: found != nil)
                     }
                     counters.again += 1
-                case nil: preconditionFailure("a flight that landed without a result")
+                case nil: preconditionFailure("a call that ended without a result")
                 }
             case .tooLate:
-                leave(flight, key)
+                leave(shared, of: key)
                 throw .timedOut
             case .cancelled:
-                leave(flight, key)
+                leave(shared, of: key)
                 throw .cancelled
             }
         }
     }
 
-    private func board(_ flight: Flight, before deadline: Deadline) -> Waiter {
+    private func join(_ call: SharedCall, before deadline: Deadline) -> Waiter {
         let waiter = Waiter()
-        flight.waiters.append(waiter)
-        flight.waiting += 1
-        // The call ends by the flight's deadline; only who has less needs a timer.
-        if deadline < flight.deadline {
+        call.waiters.append(waiter)
+        call.waiting += 1
+
+        // The call itself ends by its own deadline, so only a caller that has less time needs a timer.
+        if deadline < call.deadline {
             timekeeper.schedule(at: deadline.instant) { waiter.settle(.tooLate()) }
         }
         return waiter
     }
 
-    private func takeOff(
-        _ flight: Flight, _ key: Key, _ isolation: isolated (any Actor)?,
+    private func begin(
+        _ shared: SharedCall, for key: Key, isolation: isolated (any Actor)?,
         _ call: @escaping (Deadline) async throws(Failure) -> Value
     ) {
-        flights[key] = flight
-        counters.flights += 1
-        flight.task = Task.immediate(executorPreference: taskExecutor) {
-            _ = isolation
+        calls[key] = shared
+        counters.calls += 1
+        shared.task = Task.immediate(executorPreference: taskExecutor) {
+            _ = isolation  // see docs/concurrency.md, 3
             do throws(Failure) {
-                flight.result = .success(try await call(flight.deadline))
+                shared.result = .success(try await call(shared.deadline))
             } catch {
-                flight.result = .failure(error)
+                shared.result = .failure(error)
             }
-            land(flight, key)
+            finish(shared, of: key)
         }
     }
 
-    private func land(_ flight: Flight, _ key: Key) {
-        if flights[key] === flight { flights[key] = nil }
-        for waiter in flight.waiters { waiter.settle(.served) }
+    private func finish(_ call: SharedCall, of key: Key) {
+        if calls[key] === call { calls[key] = nil }
+        for waiter in call.waiters { waiter.settle(.served) }
     }
 
-    private func leave(_ flight: Flight, _ key: Key) {
-        flight.waiting -= 1
-        // Not the flight of this key any more: it has landed.
-        guard flight.waiting == 0, flights[key] === flight else { return }
-        flights[key] = nil
+    private func leave(_ call: SharedCall, of key: Key) {
+        call.waiting -= 1
+        // A call that has ended is no longer the one of this key.
+        guard call.waiting == 0, calls[key] === call else { return }
+
+        calls[key] = nil
         counters.abandoned += 1
-        flight.task?.cancel()
+        call.task?.cancel()
     }
 }
