@@ -22,6 +22,8 @@ public struct KafkaError: Error, Hashable, Sendable, CustomStringConvertible {
         case recordTooLarge
         /// The topic or the partition does not exist.
         case unknownTopicOrPartition
+        /// The broker, or the client library, cannot do what was asked.
+        case unsupported
         /// The client is closed.
         case closed
         /// Anything else; the description says what.

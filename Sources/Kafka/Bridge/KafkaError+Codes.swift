@@ -8,6 +8,17 @@ extension KafkaError {
             "\(what): \(String(cString: rd_kafka_err2str(code))) (\(String(cString: rd_kafka_err2name(code))))")
     }
 
+    /// - Parameter reason: the broker's or librdkafka's own words; `nil` where there are none.
+    init(_ code: rd_kafka_resp_err_t, doing what: String, reason: UnsafePointer<CChar>?) {
+        let general = KafkaError(code, doing: what)
+        guard let reason = reason.map({ String(cString: $0) }), !reason.isEmpty else {
+            self = general
+            return
+        }
+        self.init(
+            general.kind, code: code.rawValue, "\(what): \(reason) (\(String(cString: rd_kafka_err2name(code))))")
+    }
+
     /// Takes over `error` and frees it.
     init(consuming error: OpaquePointer, doing what: String) {
         defer { rd_kafka_error_destroy(error) }
@@ -92,6 +103,7 @@ extension KafkaError {
         case RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART, RD_KAFKA_RESP_ERR__UNKNOWN_TOPIC,
             RD_KAFKA_RESP_ERR__UNKNOWN_PARTITION, RD_KAFKA_RESP_ERR_TOPIC_EXCEPTION:
             .unknownTopicOrPartition
+        case RD_KAFKA_RESP_ERR__UNSUPPORTED_FEATURE, RD_KAFKA_RESP_ERR_UNSUPPORTED_VERSION: .unsupported
         case RD_KAFKA_RESP_ERR__DESTROY: .closed
         case RD_KAFKA_RESP_ERR__QUEUE_FULL, RD_KAFKA_RESP_ERR_REBALANCE_IN_PROGRESS,
             RD_KAFKA_RESP_ERR_ILLEGAL_GENERATION, RD_KAFKA_RESP_ERR_UNKNOWN_MEMBER_ID,

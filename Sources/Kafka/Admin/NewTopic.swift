@@ -1,0 +1,18 @@
+/// A topic that is to be made.
+public struct NewTopic: Sendable, Hashable {
+    /// The name of the topic.
+    public var name: String
+    /// The number of its partitions. At least 1.
+    public var partitions: Int
+    /// The number of brokers that hold each partition. At least 1, and at most the number of brokers.
+    public var replicationFactor: Int
+    /// Kafka's own settings of the topic, such as `retention.ms`. What is left out has the brokers' default.
+    public var configuration: [String: String]
+
+    public init(name: String, partitions: Int, replicationFactor: Int, configuration: [String: String] = [:]) {
+        self.name = name
+        self.partitions = partitions
+        self.replicationFactor = replicationFactor
+        self.configuration = configuration
+    }
+}

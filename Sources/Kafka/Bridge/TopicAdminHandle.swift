@@ -1,0 +1,205 @@
+internal import CRdkafka
+internal import Logging
+
+/// Owns a librdkafka client that looks at topics and makes them. Each call holds its thread; safe to call from any thread.
+final class TopicAdminHandle: Sendable {
+    private let client: Shared
+    private let log: ClientLog
+    /// Why brokers could not be reached.
+    private let failures = BrokerFailures()
+
+    /// - Parameter log: gets librdkafka's own lines.
+    /// - Throws: `configuration` that names the property.
+    init(_ configuration: ConsumerConfiguration, log: Logger) throws(KafkaError) {
+        var properties = try configuration.librdkafka(.running)
+        // A client with a group asks for the group's coordinator, which this user may not be allowed to do.
+        properties["group.id"] = nil
+        properties["group.protocol"] = nil
+
+        self.log = ClientLog(log, hiding: configuration.secrets, failures: failures)
+        client = Shared(
+            pointer: try ClientSettings.makeClient(RD_KAFKA_CONSUMER, properties, events: 0, log: self.log))
+    }
+
+    deinit {
+        // Destroying waits for librdkafka's threads, so it happens where it holds up nobody's task.
+        let (client, log) = (client, log)
+        Task.detached {
+            rd_kafka_destroy(client.pointer)
+            withExtendedLifetime(log) {}
+        }
+    }
+
+    // MARK: - Looking
+
+    /// Asks for all topics, because a broker that is asked for one by its name may make it.
+    func cluster(before deadline: ContinuousClock.Instant) throws(KafkaError) -> ClusterDescription {
+        var metadata: UnsafePointer<rd_kafka_metadata>?
+        let code = rd_kafka_metadata(client.pointer, 1, nil, &metadata, Self.milliseconds(until: deadline))
+        defer { if let metadata { rd_kafka_metadata_destroy(metadata) } }
+
+        guard code == RD_KAFKA_RESP_ERR_NO_ERROR, let found = metadata?.pointee else {
+            // The call only says that its time was up, whatever kept it from asking.
+            throw explained(KafkaError(RD_KAFKA_RESP_ERR__ALL_BROKERS_DOWN, doing: "look up the topics"))
+        }
+
+        var topics: [String: ClusterDescription.Topic] = [:]
+        for topic in UnsafeBufferPointer(start: found.topics, count: Int(found.topic_cnt)) {
+            guard topic.err == RD_KAFKA_RESP_ERR_NO_ERROR, let name = topic.topic else { continue }
+            let partitions = UnsafeBufferPointer(start: topic.partitions, count: Int(topic.partition_cnt))
+            topics[String(cString: name)] = ClusterDescription.Topic(
+                partitions: partitions.count, replicationFactor: Int(partitions.map(\.replica_cnt).min() ?? 0))
+        }
+        let brokers = UnsafeBufferPointer(start: found.brokers, count: Int(found.broker_cnt)).map(\.id)
+        return ClusterDescription(brokers: Set(brokers), topics: topics)
+    }
+
+    func configuration(
+        of topic: String, before deadline: ContinuousClock.Instant
+    ) throws(KafkaError) -> [String: String] {
+        let what = "look up the configuration of \(topic)"
+        var resource = rd_kafka_ConfigResource_new(RD_KAFKA_RESOURCE_TOPIC, topic)
+        defer { if let resource { rd_kafka_ConfigResource_destroy(resource) } }
+
+        let answer = try ask(RD_KAFKA_ADMIN_OP_DESCRIBECONFIGS, doing: what, before: deadline) { options, queue in
+            rd_kafka_DescribeConfigs(client.pointer, &resource, 1, options, queue)
+        }
+        defer { rd_kafka_event_destroy(answer) }
+
+        var count = 0
+        guard let result = rd_kafka_event_DescribeConfigs_result(answer),
+            let described = rd_kafka_DescribeConfigs_result_resources(result, &count)?.pointee, count == 1
+        else { throw KafkaError(.other, "\(what): the answer names no topic") }
+
+        let code = rd_kafka_ConfigResource_error(described)
+        if code != RD_KAFKA_RESP_ERR_NO_ERROR {
+            throw KafkaError(code, doing: what, reason: rd_kafka_ConfigResource_error_string(described))
+        }
+        return Self.entries(of: described)
+    }
+
+    private static func entries(of resource: OpaquePointer) -> [String: String] {
+        var count = 0
+        let entries = rd_kafka_ConfigResource_configs(resource, &count)
+
+        var configuration: [String: String] = [:]
+        for entry in UnsafeBufferPointer(start: entries, count: count) {
+            guard let name = rd_kafka_ConfigEntry_name(entry), let value = rd_kafka_ConfigEntry_value(entry) else {
+                continue
+            }
+            configuration[String(cString: name)] = String(cString: value)
+        }
+        return configuration
+    }
+
+    // MARK: - Making
+
+    /// - Returns: `false` when the topic was there already.
+    func create(_ topic: NewTopic, before deadline: ContinuousClock.Instant) throws(KafkaError) -> Bool {
+        let what = "create topic \(topic.name)"
+        var reason = [CChar](repeating: 0, count: 512)
+        var new = rd_kafka_NewTopic_new(
+            topic.name, Int32(topic.partitions), Int32(topic.replicationFactor), &reason, reason.count)
+        guard new != nil else { throw KafkaError(.configuration, "\(what): \(ClientSettings.text(reason))") }
+        defer { rd_kafka_NewTopic_destroy(new) }
+        for (name, value) in topic.configuration { rd_kafka_NewTopic_set_config(new, name, value) }
+
+        let answer = try ask(RD_KAFKA_ADMIN_OP_CREATETOPICS, doing: what, before: deadline) { options, queue in
+            rd_kafka_CreateTopics(client.pointer, &new, 1, options, queue)
+        }
+        defer { rd_kafka_event_destroy(answer) }
+
+        var count = 0
+        let results = rd_kafka_event_CreateTopics_result(answer).flatMap {
+            rd_kafka_CreateTopics_result_topics($0, &count)
+        }
+        let error = error(of: results, count: count, doing: what)
+        if error?.code == RD_KAFKA_RESP_ERR_TOPIC_ALREADY_EXISTS.rawValue { return false }
+        if let error { throw error }
+        return true
+    }
+
+    func setPartitions(
+        _ partitions: Int, of topic: String, before deadline: ContinuousClock.Instant
+    ) throws(KafkaError) {
+        let what = "add partitions to \(topic)"
+        var reason = [CChar](repeating: 0, count: 512)
+        var new = rd_kafka_NewPartitions_new(topic, partitions, &reason, reason.count)
+        guard new != nil else { throw KafkaError(.configuration, "\(what): \(ClientSettings.text(reason))") }
+        defer { rd_kafka_NewPartitions_destroy(new) }
+
+        let answer = try ask(RD_KAFKA_ADMIN_OP_CREATEPARTITIONS, doing: what, before: deadline) { options, queue in
+            rd_kafka_CreatePartitions(client.pointer, &new, 1, options, queue)
+        }
+        defer { rd_kafka_event_destroy(answer) }
+
+        var count = 0
+        let results = rd_kafka_event_CreatePartitions_result(answer).flatMap {
+            rd_kafka_CreatePartitions_result_topics($0, &count)
+        }
+        if let error = error(of: results, count: count, doing: what) { throw error }
+    }
+
+    /// Returns what the broker says against the one topic that it was asked about; `nil` when it did as it was told.
+    private func error(
+        of results: UnsafeMutablePointer<OpaquePointer?>?, count: Int, doing what: String
+    ) -> KafkaError? {
+        guard count == 1, let result = results?.pointee else {
+            return KafkaError(.other, "\(what): the answer names no topic")
+        }
+
+        let code = rd_kafka_topic_result_error(result)
+        if code == RD_KAFKA_RESP_ERR_NO_ERROR { return nil }
+        return KafkaError(code, doing: what, reason: rd_kafka_topic_result_error_string(result))
+    }
+
+    // MARK: - Asking
+
+    /// Sends one admin request and waits for its answer.
+    /// - Parameter send: gets the request's options and the queue for its answer.
+    /// - Returns: The answer, which the caller frees.
+    private func ask(
+        _ operation: rd_kafka_admin_op_t, doing what: String, before deadline: ContinuousClock.Instant,
+        _ send: (_ options: OpaquePointer?, _ queue: OpaquePointer?) -> Void
+    ) throws(KafkaError) -> OpaquePointer {
+        let milliseconds = Self.milliseconds(until: deadline)
+        try requireController(doing: what, before: deadline)
+
+        let options = rd_kafka_AdminOptions_new(client.pointer, operation)
+        defer { rd_kafka_AdminOptions_destroy(options) }
+        rd_kafka_AdminOptions_set_request_timeout(options, milliseconds, nil, 0)
+
+        let queue = rd_kafka_queue_new(client.pointer)
+        defer { rd_kafka_queue_destroy(queue) }
+        send(options, queue)
+
+        // The request has a time limit of its own. The second on top of it is for its answer to arrive.
+        guard let answer = rd_kafka_queue_poll(queue, milliseconds + 1000) else {
+            throw explained(KafkaError(RD_KAFKA_RESP_ERR__TIMED_OUT, doing: what))
+        }
+        let code = rd_kafka_event_error(answer)
+        guard code == RD_KAFKA_RESP_ERR_NO_ERROR else {
+            defer { rd_kafka_event_destroy(answer) }
+            throw explained(KafkaError(code, doing: what, reason: rd_kafka_event_error_string(answer)))
+        }
+        return answer
+    }
+
+    /// Admin requests go to the controller, and where none of the brokers is one librdkafka would wait until the time is up.
+    private func requireController(doing what: String, before deadline: ContinuousClock.Instant) throws(KafkaError) {
+        let brokers = try cluster(before: deadline).brokers
+        guard brokers.contains(rd_kafka_controllerid(client.pointer, 0)) else {
+            throw KafkaError(.unsupported, "\(what): none of the brokers is the controller")
+        }
+    }
+
+    private static func milliseconds(until deadline: ContinuousClock.Instant) -> Int32 {
+        Int32(clamping: max(1, (deadline - .now).wholeMilliseconds))
+    }
+
+    /// Adds why the brokers could not be reached, where that is the error.
+    private func explained(_ error: KafkaError) -> KafkaError {
+        guard [.unreachable, .timedOut].contains(error.kind), let reasons = failures.summary else { return error }
+        return KafkaError(error.kind, code: error.code, "\(error.description): \(reasons)")
+    }
+}

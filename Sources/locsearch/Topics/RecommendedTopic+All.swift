@@ -1,0 +1,113 @@
+import Basics
+import WorkerRuntime
+
+extension RecommendedTopic {
+    /// What a user may choose about the topics.
+    struct Choices: Sendable {
+        /// Partitions of requests, results and errors. 1 to 10,000.
+        var partitions = 12
+        /// Brokers that hold each partition. 1 to 9.
+        var replicationFactor = 3
+        /// How long records are kept, by topic. What is left out has the time of `Choices.retention`.
+        var retentions: [Role: Duration] = [:]
+
+        /// Requests and errors outlast a long weekend. Results are provider data, whose terms ask for little storage. A dead
+        /// letter waits for a person, and perhaps for a release.
+        static let retention: [Role: Duration] = [
+            .requests: .seconds(7 * day), .results: .seconds(day), .errors: .seconds(7 * day),
+            .deadLetters: .seconds(30 * day),
+        ]
+        private static let day = 86_400
+
+        func retention(of role: Role) -> Duration { retentions[role] ?? Self.retention[role] ?? .seconds(Self.day) }
+    }
+
+    /// Kafka's default, 1 MiB and the overhead of a batch. It bounds whole batches, so one far above the largest request is
+    /// needed all the same.
+    private static let maxMessageBytes = 1_048_588
+    /// The headers that are added to a dead letter, and the overhead of a batch.
+    private static let headerBytes = 65_536
+    /// Dead letters are rare. Three partitions are enough for a flood of them.
+    private static let deadLetterPartitions = 3
+
+    /// Every topic of a worker as it should be.
+    /// - Parameters:
+    ///   - maxRequestBytes: `worker.maxRequestBytes`; larger records are refused anyway.
+    static func all(
+        names: WorkerConfiguration.Topics, maxRequestBytes: Int, choices: Choices = Choices()
+    ) -> [RecommendedTopic] {
+        let requestBytes = max(maxMessageBytes, maxRequestBytes + headerBytes)
+
+        return Role.allCases.map { role in
+            let partitions = role == .deadLetters ? min(deadLetterPartitions, choices.partitions) : choices.partitions
+            return RecommendedTopic(
+                role: role, name: role.name(in: names), partitions: partitions,
+                replicationFactor: choices.replicationFactor,
+                configurations: retention(of: role, choices) + [
+                    maxBytes(of: role, requestBytes: requestBytes),
+                    Configuration(
+                        name: "cleanup.policy", value: "delete", comparison: .equal,
+                        consequence: "compaction would drop records whose key is used again, read or not"),
+                    Configuration(
+                        name: "min.insync.replicas", value: "\(max(1, min(2, choices.replicationFactor - 1)))",
+                        comparison: .atLeast,
+                        consequence: "a record that was acknowledged would be lost with fewer brokers"),
+                    Configuration(
+                        name: "unclean.leader.election.enable", value: "false", comparison: .equal,
+                        consequence: "brokers could forget records that they had acknowledged",
+                        isSetAtCreation: false),
+                ])
+        }
+    }
+
+    private static func retention(of role: Role, _ choices: Choices) -> [Configuration] {
+        let time = choices.retention(of: role)
+        let retention = Configuration(
+            name: "retention.ms", value: "\(time.milliseconds(roundedUp: false))",
+            comparison: role == .results ? .atMost : .atLeast,
+            consequence: role.consequenceOfOtherRetention)
+        guard role == .results else { return [retention] }
+
+        // Records go by whole segments, and a segment that is still written to stays: Kafka's 7 days would keep results
+        // for longer than their retention.
+        let segment = max(.seconds(600), time / 24)
+        return [
+            retention,
+            Configuration(
+                name: "segment.ms", value: "\(segment.milliseconds(roundedUp: false))", comparison: .atMost,
+                consequence: "records are deleted by whole segments, so results would be kept for longer"),
+        ]
+    }
+
+    private static func maxBytes(of role: Role, requestBytes: Int) -> Configuration {
+        let (bytes, consequence) =
+            switch role {
+            case .requests: (requestBytes, "producers could not send requests that a worker takes")
+            case .results: (maxMessageBytes, "large results would end as bad-response errors")
+            case .errors: (maxMessageBytes, "batches of errors would be refused and sent again one by one")
+            case .deadLetters: (requestBytes + headerBytes, "large dead letters would be kept without their content")
+            }
+        return Configuration(
+            name: "max.message.bytes", value: "\(bytes)", comparison: .atLeast, consequence: consequence)
+    }
+}
+
+extension RecommendedTopic.Role {
+    func name(in topics: WorkerConfiguration.Topics) -> String {
+        switch self {
+        case .requests: topics.requests
+        case .results: topics.results
+        case .errors: topics.errors
+        case .deadLetters: topics.deadLetters
+        }
+    }
+
+    fileprivate var consequenceOfOtherRetention: String {
+        switch self {
+        case .requests: "requests that wait for longer would be deleted without an outcome"
+        case .results: "the providers' terms ask for little storage"
+        case .errors: "consumers that are away for longer would miss errors"
+        case .deadLetters: "dead letters would be gone before somebody looks at them"
+        }
+    }
+}

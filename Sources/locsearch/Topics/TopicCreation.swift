@@ -1,0 +1,121 @@
+import Kafka
+import Logging
+
+/// Brings topics into being, or finds what is the matter with those that exist. Changes nothing that exists, except that
+/// `makeMissing` adds partitions where that was asked for.
+struct TopicCreation {
+    /// One topic as it was found.
+    struct Finding: Sendable {
+        enum State: Sendable, Hashable {
+            case missing
+            case asRecommended
+            case deviating
+        }
+
+        let topic: RecommendedTopic
+        let state: State
+        let deviations: [TopicDeviation]
+        /// Partitions that the topic has; 0 when it is missing.
+        let partitions: Int
+        /// Why the topic's configuration could not be read; `nil` when it could, or when the topic is missing.
+        let unread: String?
+    }
+
+    private let admin: TopicAdmin
+    private let brokers: String
+    private let topics: [RecommendedTopic]
+    private let patience: Duration
+
+    /// - Parameter patience: how long the brokers have for each answer.
+    init(_ settings: Settings, topics: [RecommendedTopic], patience: Duration, log: Logger) throws {
+        admin = try TopicAdmin(try settings.consumer(), log: log)
+        brokers = settings.text("kafka.bootstrapServers")
+        self.topics = topics
+        self.patience = patience
+    }
+
+    // MARK: - Looking
+
+    /// Compares what is there with the recommendation.
+    /// - Throws: `Failure` when the brokers do not answer, or are fewer than the replicas of a topic that is missing.
+    func findings() async throws -> [Finding] {
+        let cluster = try await asking("the topics at \(brokers) cannot be looked at") {
+            try await admin.cluster(within: patience)
+        }
+
+        var findings: [Finding] = []
+        for topic in topics {
+            guard let found = cluster.topics[topic.name] else {
+                try Self.requireBrokers(of: cluster, for: topic)
+                findings.append(
+                    Finding(topic: topic, state: .missing, deviations: [], partitions: 0, unread: nil))
+                continue
+            }
+            findings.append(await finding(of: topic, found))
+        }
+        return findings
+    }
+
+    private func finding(of topic: RecommendedTopic, _ found: ClusterDescription.Topic) async -> Finding {
+        var (configuration, unread): ([String: String], String?) = ([:], nil)
+        do throws(KafkaError) {
+            configuration = try await admin.configuration(of: topic.name, within: patience)
+        } catch {
+            unread = "\(error)"
+        }
+
+        let deviations = topic.deviations(of: found, configuration: configuration)
+        return Finding(
+            topic: topic, state: deviations.isEmpty ? .asRecommended : .deviating, deviations: deviations,
+            partitions: found.partitions, unread: unread)
+    }
+
+    private static func requireBrokers(of cluster: ClusterDescription, for topic: RecommendedTopic) throws(Failure) {
+        guard cluster.brokers.count < topic.replicationFactor else { return }
+
+        let brokers = cluster.brokers.count == 1 ? "is 1 broker" : "are \(cluster.brokers.count) brokers"
+        throw Failure(
+            code: Failure.configuration,
+            description: "\(topic.name) cannot have \(topic.replicationFactor) replicas, because there \(brokers): "
+                + "give --replication-factor \(cluster.brokers.count), if records may be lost with one of them")
+    }
+
+    // MARK: - Making
+
+    /// Makes the topics that are missing.
+    /// - Parameter report: gets a line for each thing that was done.
+    /// - Throws: `Failure` for the first topic that cannot be made. What was made before stays, and the next run goes on
+    ///   behind it.
+    func makeMissing(of findings: [Finding], addingPartitions: Bool, report: (String) -> Void) async throws {
+        for finding in findings where finding.state == .missing {
+            let topic = finding.topic
+            let isNew = try await asking("\(topic.name) at \(brokers) cannot be made") {
+                try await admin.create(topic.new, within: patience)
+            }
+            report(isNew ? "created \(topic.name)" : "\(topic.name) was made by somebody else meanwhile")
+        }
+
+        guard addingPartitions else { return }
+        for finding in findings where finding.state != .missing && finding.partitions < finding.topic.partitions {
+            let topic = finding.topic
+            try await asking("\(topic.name) at \(brokers) cannot have more partitions") {
+                try await admin.setPartitions(topic.partitions, of: topic.name, within: patience)
+            }
+            report("\(topic.name) has \(topic.partitions) partitions now; it had \(finding.partitions)")
+        }
+    }
+
+    /// Says in one line what could not be done at which brokers.
+    private func asking<Value>(_ what: String, _ body: () async throws -> Value) async throws -> Value {
+        do {
+            return try await body()
+        } catch let error as KafkaError where error.kind == .unsupported {
+            throw Failure(
+                code: 1,
+                description: "\(what): these brokers offer no such request, and the embedded broker is one of them;"
+                    + " use their own tools (\(error))")
+        } catch let error as KafkaError {
+            throw Failure(error, doing: what)
+        }
+    }
+}

@@ -1,0 +1,85 @@
+import Kafka
+
+/// One way in which an existing topic differs from the recommendation.
+struct TopicDeviation: Sendable, Hashable, CustomStringConvertible {
+    let topic: String
+    /// What differs, such as `retention.ms` or `partitions`.
+    let what: String
+    let actual: String
+    let recommended: String
+    let consequence: String
+
+    /// One line for a person.
+    var description: String { "\(topic): \(what) is \(actual), recommended \(recommended): \(consequence)" }
+}
+
+extension RecommendedTopic {
+    /// Returns the differences that matter: more partitions, more replicas or a longer retention than recommended do not.
+    /// - Parameter configuration: the topic's own, as the brokers tell it; what they do not tell is not judged.
+    func deviations(
+        of topic: ClusterDescription.Topic, configuration: [String: String]
+    ) -> [TopicDeviation] {
+        var deviations: [TopicDeviation] = []
+        if topic.partitions < partitions {
+            deviations.append(
+                deviation(
+                    "partitions", "\(topic.partitions)", "at least \(partitions)",
+                    role == .deadLetters
+                        ? "dead letters wait for each other" : "it bounds how many workers share the work"))
+        }
+        if topic.replicationFactor < replicationFactor {
+            deviations.append(
+                deviation(
+                    "replication factor", "\(topic.replicationFactor)", "\(replicationFactor)",
+                    "records are lost with fewer brokers"))
+        }
+
+        for wanted in configurations {
+            guard let actual = configuration[wanted.name], !wanted.isMet(by: actual) else { continue }
+            deviations.append(
+                deviation(wanted.name, shown(actual, wanted.name), wanted.expectation, wanted.consequence))
+        }
+        return deviations
+    }
+
+    private func deviation(
+        _ what: String, _ actual: String, _ recommended: String, _ consequence: String
+    ) -> TopicDeviation {
+        TopicDeviation(
+            topic: name, what: what, actual: actual, recommended: recommended, consequence: consequence)
+    }
+
+    private func shown(_ value: String, _ name: String) -> String { Configuration.shown(value, of: name) }
+}
+
+extension RecommendedTopic.Configuration {
+    /// Returns true when an existing topic's value does as well as ours. -1 stands for "no limit".
+    func isMet(by actual: String) -> Bool {
+        guard comparison != .equal, let actual = Int64(actual), let wanted = Int64(value) else {
+            return actual.lowercased() == value.lowercased()
+        }
+
+        let isUnlimited = name == "retention.ms" && actual < 0
+        return switch comparison {
+        case .atLeast: isUnlimited || actual >= wanted
+        case .atMost: !isUnlimited && actual <= wanted
+        case .equal: actual == wanted
+        }
+    }
+
+    /// The recommended value in words, such as `at most 86400000 (1d)`.
+    fileprivate var expectation: String {
+        let shown = Self.shown(value, of: name)
+        return switch comparison {
+        case .atLeast: "at least \(shown)"
+        case .atMost: "at most \(shown)"
+        case .equal: shown
+        }
+    }
+
+    /// Returns a value with its unit for people: `86400000 (24h)`.
+    static func shown(_ value: String, of name: String) -> String {
+        guard name.hasSuffix(".ms"), let milliseconds = Int64(value) else { return value }
+        return milliseconds < 0 ? "\(value) (for ever)" : "\(value) (\(Duration.milliseconds(milliseconds).text))"
+    }
+}

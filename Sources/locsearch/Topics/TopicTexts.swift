@@ -1,0 +1,56 @@
+/// The recommendation in the forms in which it is shown.
+enum TopicTexts {
+    /// Settings that have a column of their own, with its title.
+    private static let columns = [
+        ("retention", "retention.ms"), ("segments", "segment.ms"), ("max.message.bytes", "max.message.bytes"),
+        ("cleanup.policy", "cleanup.policy"), ("min.insync.replicas", "min.insync.replicas"),
+    ]
+
+    /// Returns the lines of a table for a terminal.
+    /// - Parameter states: what is the matter with each topic, by name.
+    static func table(_ topics: [RecommendedTopic], states: [String: String]) -> [String] {
+        var table = TextTable(
+            [TextTable.Column(title: "topic"), TextTable.Column(title: "state")]
+                + ["partitions", "replicas"].map { TextTable.Column(title: $0, alignment: .right) }
+                + columns.map { TextTable.Column(title: $0.0, alignment: .right) })
+        for topic in topics {
+            table.add(
+                [topic.name, states[topic.name] ?? "", "\(topic.partitions)", "\(topic.replicationFactor)"]
+                    + columns.map { cell(topic, $0.1) })
+        }
+        return table.lines
+    }
+
+    private static func cell(_ topic: RecommendedTopic, _ name: String) -> String {
+        guard let value = topic.value(of: name) else { return "" }
+        guard name.hasSuffix(".ms"), let milliseconds = Int64(value) else { return value }
+        return Duration.milliseconds(milliseconds).text
+    }
+
+    /// The table in docs/operations.md, which a test compares with this.
+    static func markdown(_ topics: [RecommendedTopic]) -> String {
+        var text = "| setting | partitions | replicas | " + columns.map(\.0).joined(separator: " | ") + " |\n"
+        text += "|" + String(repeating: "---|", count: columns.count + 3) + "\n"
+        for topic in topics {
+            let cells = columns.map { cell(topic, $0.1) }
+            text +=
+                "| `topics.\(topic.role.rawValue)` | \(topic.partitions) | \(topic.replicationFactor) | "
+                + cells.joined(separator: " | ") + " |\n"
+        }
+        return text
+    }
+
+    /// Returns commands of Kafka's own tools that make the topics.
+    static func shell(_ topics: [RecommendedTopic], bootstrapServers: String) -> [String] {
+        topics.map { topic in
+            let configurations = topic.configurations.filter(\.isSetAtCreation).map {
+                "--config \($0.name)=\($0.value)"
+            }
+            let head =
+                "kafka-topics.sh --bootstrap-server \(bootstrapServers) --create --if-not-exists"
+                + " --topic \(topic.name)"
+            let shape = "--partitions \(topic.partitions) --replication-factor \(topic.replicationFactor)"
+            return "\(head) \\\n    \(shape) \\\n    \(configurations.joined(separator: " "))"
+        }
+    }
+}
