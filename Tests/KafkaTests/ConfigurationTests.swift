@@ -48,9 +48,55 @@ struct ConfigurationTests {
     @Test func heartbeatIsEverySecondUnlessTheBrokerDecides() throws {
         #expect(try consumer([:])["heartbeat.interval.ms"] == "1000")
         #expect(try consumer(["heartbeat.interval.ms": "200"])["heartbeat.interval.ms"] == "200")
-        let decidedByBroker = try consumer(["group.protocol": "consumer"])
-        #expect(decidedByBroker["heartbeat.interval.ms"] == nil)
-        #expect(decidedByBroker["partition.assignment.strategy"] == nil)
+    }
+
+    /// A configuration with the protocol as the setting gives it.
+    private static func newProtocol(_ properties: [String: String] = [:]) -> ConsumerConfiguration {
+        var configuration = ConsumerConfiguration(bootstrapServers: "127.0.0.1:1")
+        configuration.groupProtocol = .consumer
+        configuration.properties = properties
+        return configuration
+    }
+
+    @Test func newGroupProtocolSendsNothingThatTheBrokerDecides() throws {
+        var byProperty = ConsumerConfiguration(bootstrapServers: "127.0.0.1:1")
+        byProperty.properties = ["group.protocol": "consumer"]
+
+        for configuration in [Self.newProtocol(), byProperty] {
+            let properties = try configuration.librdkafka(LibraryVersion(2, 16))
+            #expect(properties["group.protocol"] == "consumer")
+            #expect(properties["group.id"] == "location-search-worker")
+            for name in ["heartbeat.interval.ms", "partition.assignment.strategy", "session.timeout.ms"] {
+                #expect(properties[name] == nil, "\(name)")
+            }
+        }
+        #expect(try consumer([:])["group.protocol"] == nil, "the classic protocol is librdkafka's own default")
+    }
+
+    @Test(arguments: [LibraryVersion(2, 0, 2), LibraryVersion(2, 11, 1)])
+    func newGroupProtocolIsRefusedOnAnOldLibrary(version: LibraryVersion) {
+        let error = #expect(throws: KafkaError.self) { try Self.newProtocol().librdkafka(version) }
+        #expect(error?.kind == .configuration)
+        #expect(
+            error?.description
+                == "kafka.groupProtocol is consumer, which needs librdkafka 2.12.0 or newer, and this is \(version): use a newer"
+                + " library, or leave the setting out")
+    }
+
+    @Test func newGroupProtocolIsRefusedBesideWhatTheBrokerDecides() {
+        var withAssignor = Self.newProtocol()
+        withAssignor.assignor = "range"
+        let cases =
+            [(withAssignor, "kafka.assignor")]
+            + ["session.timeout.ms", "heartbeat.interval.ms", "partition.assignment.strategy"].map { name in
+                (Self.newProtocol([name: "6000"]), "\(name) in kafka.properties")
+            }
+
+        for (configuration, name) in cases {
+            let error = #expect(throws: KafkaError.self) { try configuration.librdkafka(LibraryVersion(2, 16)) }
+            #expect(error?.kind == .configuration)
+            #expect(error?.description.hasPrefix("\(name) is set, although kafka.groupProtocol is consumer") == true)
+        }
     }
 
     @Test(arguments: [("no.such.property", "1"), ("session.timeout.ms", "soon"), ("check.crcs", "perhaps")])

@@ -15,8 +15,8 @@ struct SecuritySettingsTests {
     @Test(arguments: [
         (
             ["protocol": "sasl_ssl"],
-            "kafka.security.sasl.mechanism is not set, although the protocol is sasl_ssl: expected PLAIN, SCRAM-SHA-256 or "
-                + "SCRAM-SHA-512"
+            "kafka.security.sasl.mechanism is not set, although the protocol is sasl_ssl: expected PLAIN, SCRAM-SHA-256, "
+                + "SCRAM-SHA-512 or OAUTHBEARER"
         ),
         (
             ["sasl.mechanism": "PLAIN"],
@@ -41,6 +41,31 @@ struct SecuritySettingsTests {
             ["protocol": "sasl_ssl", "sasl.mechanism": "PLAIN", "sasl.username": "u"],
             "kafka.security.sasl.password is not set, although the mechanism is PLAIN: expected the user's password, or its "
                 + "file as sasl.passwordFile"
+        ),
+        (
+            ["protocol": "sasl_ssl", "sasl.mechanism": "OAUTHBEARER"],
+            "kafka.security.oidc.tokenURL is not set, although the mechanism is OAUTHBEARER: expected the token endpoint of the "
+                + "OpenID provider"
+        ),
+        (
+            [
+                "protocol": "sasl_ssl", "sasl.mechanism": "OAUTHBEARER", "oidc.tokenURL": "https://id/token",
+                "oidc.clientId": "c",
+            ],
+            "kafka.security.oidc.clientSecret is not set, although the mechanism is OAUTHBEARER: expected the client's "
+                + "password, or its file as oidc.clientSecretFile"
+        ),
+        (
+            [
+                "protocol": "sasl_ssl", "sasl.mechanism": "PLAIN", "sasl.username": "u", "sasl.password": "p",
+                "oidc.scope": "s",
+            ],
+            "kafka.security.sasl.mechanism is \"PLAIN\", although kafka.security.oidc.scope is set: expected OAUTHBEARER"
+        ),
+        (
+            ["oidc.clientId": "c"],
+            "kafka.security.protocol is not set, although kafka.security.oidc.clientId is set: expected sasl_ssl or "
+                + "sasl_plaintext"
         ),
         (
             ["caFile": "/etc/hostname"],

@@ -30,6 +30,7 @@ final class ClientLog: Sendable {
         // Lines about a broker that is away: the consumer and the producer report that themselves, with the reasons.
         let isAboutBroker = facility == "FAIL" || facility == "ERROR"
         if facility == "FAIL" { failures?.note(line: line) }
+        if facility == "OIDC" { failures?.noteToken(line: line) }
 
         let level: Logger.Level =
             switch level {

@@ -54,6 +54,10 @@ enum ClientSettings {
             throw KafkaError(.configuration, refusal(of: name, value: value, reason: text(reason)))
         }
         rd_kafka_conf_set_events(settings, events)
+        // Fetching a token for OAUTHBEARER is an HTTP call that waits for its answer. With a queue of its own, one of
+        // librdkafka's threads makes it; else it would be made on the loop that serves the client's events.
+        let fetchesTokens = properties["sasl.oauthbearer.method"] == "oidc"
+        if fetchesTokens { rd_kafka_conf_enable_sasl_queue(settings, 1) }
         if let log {
             // The opaque lives as long as the client, because the owner of the client holds `log` too.
             rd_kafka_conf_set_opaque(settings, Unmanaged.passUnretained(log).toOpaque())
@@ -69,15 +73,23 @@ enum ClientSettings {
             let cause = SecretProperties.hide(SecretProperties.secrets(in: properties), in: text(reason))
             throw KafkaError(.configuration, "Kafka client: \(KafkaSecurity.namingSettings(in: cause))")
         }
+        if fetchesTokens, let error = rd_kafka_sasl_background_callbacks_enable(client) {
+            let failure = KafkaError(consuming: error, doing: "log in with OAUTHBEARER")
+            rd_kafka_destroy(client)
+            throw failure
+        }
         return client
     }
 
     /// Says which property librdkafka refused, and why, unless the reason would show a secret.
-    private static func refusal(of name: String, value: String, reason: String) -> String {
-        let refusal = "kafka.properties: \(name) is not accepted by librdkafka \(LibraryVersion.running)"
-        if SecretProperties.isSecret(name) { return refusal }
+    private static func refusal(of property: String, value: String, reason: String) -> String {
+        let name = KafkaSecurity.settingNames[property].map { "\($0) (\(property))" } ?? "kafka.properties: \(property)"
+        let refusal = "\(name) is not accepted by librdkafka \(LibraryVersion.running)"
+        if SecretProperties.isSecret(property) { return refusal }
 
-        return refusal + ": " + SecretProperties.hide(SecretProperties.secrets(in: [name: value]), in: reason)
+        let advice = reason.contains("not supported in this build") ? "; use a librdkafka that was built with it" : ""
+        return refusal + ": " + SecretProperties.hide(SecretProperties.secrets(in: [property: value]), in: reason)
+            + advice
     }
 
     /// Returns the text in a buffer that a C function has filled.

@@ -8,12 +8,23 @@ public struct ConsumerConfiguration: Sendable, Hashable, CustomStringConvertible
     public var groupInstanceID: String?
     /// `kafka.assignor`: `range`, `roundrobin` or `cooperative-sticky`. `nil`: by the version table.
     public var assignor: String?
+    /// `kafka.groupProtocol`: who shares the partitions among the members.
+    public var groupProtocol = GroupProtocol.classic
     /// `kafka.startFrom`: where reading begins in partitions for which the group has committed no offset.
     public var startFrom = StartPosition.earliest
     /// `kafka.security.*`: how to connect and log in.
     public var security = KafkaSecurity()
     /// `kafka.properties`: librdkafka's own, passed through; they win over every default.
     public var properties: [String: String] = [:]
+
+    /// The two protocols of Kafka's consumer groups. All members of a group must use the same one, except while it moves from
+    /// one to the other.
+    public enum GroupProtocol: String, Sendable, CaseIterable {
+        /// One of the members shares the partitions out.
+        case classic
+        /// The broker does (KIP-848): Apache Kafka 4.0 or newer, librdkafka 2.12 or newer.
+        case consumer
+    }
 
     /// - Parameter bootstrapServers: `host:port`, separated by commas. At least one.
     public init(bootstrapServers: String) { self.bootstrapServers = bootstrapServers }
@@ -41,10 +52,10 @@ public struct ConsumerConfiguration: Sendable, Hashable, CustomStringConvertible
         all["heartbeat.interval.ms"] = "1000"
         all["socket.nagle.disable"] = "true"
         all["log.connection.close"] = "false"
-        if properties["group.protocol"] == "consumer" {
-            // With that protocol the broker decides both, and the library refuses clients that set them.
-            all["heartbeat.interval.ms"] = nil
-            all["partition.assignment.strategy"] = nil
+        try checkGroupProtocol(version)
+        if usesNewProtocol {
+            all["group.protocol"] = "consumer"
+            for name in Self.decidedByBroker { all[name] = nil }
         }
         if let assignor { all["partition.assignment.strategy"] = assignor }
         if let groupInstanceID { all["group.instance.id"] = groupInstanceID }
@@ -56,5 +67,44 @@ public struct ConsumerConfiguration: Sendable, Hashable, CustomStringConvertible
             "isolation.level": "read_committed",
         ]
         return try ClientSettings.merge(all, fixed: fixed, user: properties)
+    }
+}
+
+// MARK: - The group's protocol
+
+extension ConsumerConfiguration {
+    /// The first librdkafka in which the protocol `consumer` is ready for production.
+    private static let firstWithNewProtocol = LibraryVersion(2, 12)
+
+    /// What the broker decides with the protocol `consumer`. librdkafka refuses a client that sets one of them.
+    private static let decidedByBroker = [
+        "heartbeat.interval.ms", "partition.assignment.strategy", "session.timeout.ms", "group.protocol.type",
+    ]
+
+    private var usesNewProtocol: Bool { groupProtocol == .consumer || properties["group.protocol"] == "consumer" }
+
+    /// - Throws: `configuration` for what does not go together with the protocol.
+    private func checkGroupProtocol(_ version: LibraryVersion) throws(KafkaError) {
+        guard usesNewProtocol else { return }
+        let setting = groupProtocol == .consumer ? "kafka.groupProtocol" : "group.protocol in kafka.properties"
+
+        guard version >= Self.firstWithNewProtocol else {
+            throw KafkaError(
+                .configuration,
+                "\(setting) is consumer, which needs librdkafka \(Self.firstWithNewProtocol) or newer, and this is"
+                    + " \(version): use a newer library, or leave the setting out")
+        }
+        guard assignor == nil else {
+            throw KafkaError(
+                .configuration,
+                "kafka.assignor is set, although \(setting) is consumer: the broker shares the partitions then;"
+                    + " leave it out")
+        }
+        if let name = Self.decidedByBroker.first(where: { properties[$0] != nil }) {
+            throw KafkaError(
+                .configuration,
+                "\(name) in kafka.properties is set, although \(setting) is consumer: the broker decides it then;"
+                    + " leave it out")
+        }
     }
 }

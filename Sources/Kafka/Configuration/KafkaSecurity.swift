@@ -1,3 +1,5 @@
+internal import Basics
+
 /// TLS and SASL, `kafka.security.*`. A value of `nil` leaves librdkafka's default.
 public struct KafkaSecurity: Sendable, Hashable, CustomStringConvertible, CustomReflectable {
     /// `kafka.security.protocol`: `plaintext`, `ssl`, `sasl_plaintext` or `sasl_ssl`.
@@ -10,14 +12,54 @@ public struct KafkaSecurity: Sendable, Hashable, CustomStringConvertible, Custom
     public var keyFile: String?
     /// `kafka.security.keyPassword`: the password of that key. Secret.
     public var keyPassword: String?
-    /// `kafka.security.sasl.mechanism`: `PLAIN`, `SCRAM-SHA-256` or `SCRAM-SHA-512`.
+    /// `kafka.security.sasl.mechanism`: `PLAIN`, `SCRAM-SHA-256`, `SCRAM-SHA-512` or `OAUTHBEARER`.
     public var saslMechanism: String?
     /// `kafka.security.sasl.username`: the user to log in as.
     public var saslUsername: String?
     /// `kafka.security.sasl.password`: the user's password. Secret.
     public var saslPassword: String?
+    /// `kafka.security.oidc.*`: how `OAUTHBEARER` gets its tokens; `nil` when it is not used, or set up by librdkafka's own
+    /// properties.
+    public var oidc: OIDC?
     /// True when the broker's certificate must name the host that was asked for.
     public var verifiesHostname = true
+
+    /// The client of an OpenID provider, which gives it tokens (OAuth's client credentials grant). librdkafka fetches a new
+    /// one before the last is over.
+    public struct OIDC: Sendable, Hashable, CustomStringConvertible, CustomReflectable {
+        /// `kafka.security.oidc.tokenURL`: the provider's token endpoint.
+        public var tokenURL: String
+        /// `kafka.security.oidc.clientId`: the name that the provider knows this client by.
+        public var clientID: String
+        /// `kafka.security.oidc.clientSecret`: the client's password at the provider. Secret.
+        public var clientSecret: String
+        /// `kafka.security.oidc.scope`: the access to ask for; `nil` leaves it to the provider.
+        public var scope: String?
+
+        public init(tokenURL: String, clientID: String, clientSecret: String, scope: String? = nil) {
+            self.tokenURL = tokenURL
+            self.clientID = clientID
+            self.clientSecret = clientSecret
+            self.scope = scope
+        }
+
+        /// The client's name alone, so that no secret is printed by accident.
+        public var description: String { clientID }
+        public var customMirror: Mirror { Mirror(self, children: ["clientID": clientID]) }
+
+        /// The secret as it stands, and as the token endpoint is shown it (RFC 7617).
+        fileprivate var secrets: [String] {
+            [clientSecret, Base64.encode(Array("\(clientID):\(clientSecret)".utf8))]
+        }
+
+        fileprivate var properties: [String: String] {
+            [
+                "sasl.oauthbearer.method": "oidc", "sasl.oauthbearer.token.endpoint.url": tokenURL,
+                "sasl.oauthbearer.client.id": clientID, "sasl.oauthbearer.client.secret": clientSecret,
+                "sasl.oauthbearer.scope": scope,
+            ].compactMapValues { $0 }
+        }
+    }
 
     /// Leaves everything to librdkafka's defaults: no TLS, no login.
     public init() {}
@@ -31,7 +73,7 @@ public struct KafkaSecurity: Sendable, Hashable, CustomStringConvertible, Custom
             "sasl.password": saslPassword,
             // Written out, because librdkafka before 2.0 did not check the name by default.
             "ssl.endpoint.identification.algorithm": verifiesHostname ? "https" : "none",
-        ].compactMapValues { $0 }
+        ].compactMapValues { $0 }.merging(oidc?.properties ?? [:]) { own, _ in own }
     }
 
     /// The protocol alone, so that no password is printed by accident.
@@ -39,7 +81,7 @@ public struct KafkaSecurity: Sendable, Hashable, CustomStringConvertible, Custom
     public var customMirror: Mirror { Mirror(self, children: ["protocol": description]) }
 
     /// The passwords, which must be cut out of log lines and error texts.
-    var secrets: [String] { [keyPassword, saslPassword].compactMap { $0 } }
+    var secrets: [String] { [keyPassword, saslPassword].compactMap { $0 } + (oidc?.secrets ?? []) }
 }
 
 // MARK: - Our names for librdkafka's properties
@@ -52,6 +94,10 @@ extension KafkaSecurity {
         "ssl.key.password": "kafka.security.keyPassword", "sasl.mechanism": "kafka.security.sasl.mechanism",
         "sasl.mechanisms": "kafka.security.sasl.mechanism", "sasl.username": "kafka.security.sasl.username",
         "sasl.password": "kafka.security.sasl.password",
+        "sasl.oauthbearer.token.endpoint.url": "kafka.security.oidc.tokenURL",
+        "sasl.oauthbearer.client.id": "kafka.security.oidc.clientId",
+        "sasl.oauthbearer.client.secret": "kafka.security.oidc.clientSecret",
+        "sasl.oauthbearer.scope": "kafka.security.oidc.scope",
     ]
 
     /// Returns librdkafka's words with our name in front of each property that a setting stands for, so that a reader

@@ -27,6 +27,10 @@ extension Setting {
             "kafka.assignor", .choice(["range", "roundrobin", "cooperative-sticky"]),
             help: "how partitions are shared; unset: range below librdkafka 2.6.1, then cooperative-sticky"),
         Setting(
+            "kafka.groupProtocol", .choice(ConsumerConfiguration.GroupProtocol.allCases.map(\.rawValue)),
+            default: consumer.groupProtocol.rawValue,
+            help: "who shares partitions: a member, or the broker (Kafka 4.0 and librdkafka 2.12 or newer)"),
+        Setting(
             "kafka.linger", .duration(.zero ... .seconds(5), canBeOff: false), default: producer.linger.text,
             help: "how long an outcome waits for others to share its batch; up to 20ms more while the loop is busy"),
         Setting("kafka.properties", .properties, help: "any librdkafka properties"),
@@ -42,11 +46,18 @@ extension Setting {
         Setting("kafka.security.keyFile", .text, help: "PEM file with our certificate's key"),
         Setting("kafka.security.keyPassword", .text, help: "password of that key", isSecret: true),
         Setting(
-            "kafka.security.sasl.mechanism", .choice(["PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512"]), help: "how to log in"
-        ),
+            "kafka.security.sasl.mechanism", .choice(["PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512", "OAUTHBEARER"]),
+            help: "how to log in"),
         Setting("kafka.security.sasl.username", .text, help: "whom to log in as"),
         Setting("kafka.security.sasl.password", .text, help: "password for it", isSecret: true),
         Setting("kafka.security.sasl.passwordFile", .text, help: "file that holds the password, instead"),
+        Setting(
+            "kafka.security.oidc.tokenURL", .url(canBeOff: false),
+            help: "token endpoint of the OpenID provider, for OAUTHBEARER"),
+        Setting("kafka.security.oidc.clientId", .text, help: "the client's name at the OpenID provider"),
+        Setting("kafka.security.oidc.clientSecret", .text, help: "the client's password there", isSecret: true),
+        Setting("kafka.security.oidc.clientSecretFile", .text, help: "file that holds that password, instead"),
+        Setting("kafka.security.oidc.scope", .text, help: "the access to ask for; unset: what the provider gives"),
     ]
 
     private static let topics: [Setting] = {
@@ -207,6 +218,10 @@ extension Setting {
 
     private static let process: [Setting] = [
         Setting("admin.host", .text, default: "127.0.0.1", help: "address of /livez /readyz /metrics /status"),
+        Setting(
+            "admin.token", .text, help: "whoever asks for /metrics or /status must show it as bearer token",
+            isSecret: true),
+        Setting("admin.tokenFile", .text, help: "file that holds the token, instead; read again when it changes"),
         Setting("admin.port", .integer(0...65_535), default: "8080", help: "their port; 0: any free one, printed"),
         Setting(
             "log.level", .choice(["trace", "debug", "info", "notice", "warning", "error", "critical"]), default: "info",

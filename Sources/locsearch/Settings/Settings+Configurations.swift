@@ -41,7 +41,12 @@ extension Settings {
             }
         }
 
-        _ = try (googleKey(), hotpepperKey(), security())
+        if !isDefault("kafka.groupProtocol"), properties["group.protocol"] != nil {
+            throw SettingsError(
+                "kafka.groupProtocol and group.protocol in kafka.properties are both set: use one of them")
+        }
+
+        _ = try (googleKey(), hotpepperKey(), security(), adminToken())
     }
 
     /// librdkafka's properties, by name.
@@ -52,6 +57,9 @@ extension Settings {
         consumer.groupID = text("kafka.groupId")
         consumer.groupInstanceID = self["kafka.groupInstanceId"]
         consumer.assignor = self["kafka.assignor"]
+        if let groupProtocol: ConsumerConfiguration.GroupProtocol = choice("kafka.groupProtocol") {
+            consumer.groupProtocol = groupProtocol
+        }
         if let start = StartPosition(text: text("kafka.startFrom")) { consumer.startFrom = start }
         consumer.security = try security()
         consumer.properties = properties

@@ -8,6 +8,7 @@ extension Settings {
         let facts = SecurityFacts(self)
         try facts.refuseSetTwice()
         try facts.checkLogin()
+        try facts.checkTokens()
         try facts.checkEncryption()
 
         var security = KafkaSecurity()
@@ -19,8 +20,25 @@ extension Settings {
         security.saslMechanism = self["kafka.security.sasl.mechanism"]
         security.saslUsername = self["kafka.security.sasl.username"]
         security.saslPassword = try secret("kafka.security.sasl.password", orFile: "kafka.security.sasl.passwordFile")
+        security.oidc = try oidc()
         return security
     }
+}
+
+extension Settings {
+    /// Returns how tokens are got; `nil` when no setting says so. What is missing was told by `SecurityFacts`.
+    private func oidc() throws(SettingsError) -> KafkaSecurity.OIDC? {
+        let secret = try secret("kafka.security.oidc.clientSecret", orFile: "kafka.security.oidc.clientSecretFile")
+        guard let tokenURL = self["kafka.security.oidc.tokenURL"], let clientID = self["kafka.security.oidc.clientId"],
+            let secret
+        else { return nil }
+
+        return KafkaSecurity.OIDC(
+            tokenURL: tokenURL, clientID: clientID, clientSecret: secret, scope: self["kafka.security.oidc.scope"])
+    }
+
+    /// Returns the password that the admin endpoints want; `nil` when they want none. The file is read anew with each call.
+    func adminToken() throws(SettingsError) -> String? { try secret("admin.token", orFile: "admin.tokenFile") }
 }
 
 /// What the settings and librdkafka's own properties, taken together, say about TLS and SASL.
@@ -66,19 +84,18 @@ private struct SecurityFacts {
 
     func checkLogin() throws(SettingsError) {
         guard logsIn else {
-            let given = ["sasl.mechanism", "sasl.username", "sasl.password", "sasl.passwordFile"].first {
-                setting($0) != nil
-            }
+            let login = ["sasl.mechanism", "sasl.username", "sasl.password", "sasl.passwordFile"]
+            let given = (login + Self.tokenSettings).first { setting($0) != nil }
             guard let given else { return }
             throw missing("protocol", "sasl_ssl or sasl_plaintext", because: "\(Self.prefix)\(given) is set")
         }
 
         guard let mechanism else {
             throw missing(
-                "sasl.mechanism", "PLAIN, SCRAM-SHA-256 or SCRAM-SHA-512",
+                "sasl.mechanism", "PLAIN, SCRAM-SHA-256, SCRAM-SHA-512 or OAUTHBEARER",
                 because: "the protocol is \(securityProtocol)")
         }
-        // The other mechanisms of librdkafka, GSSAPI and OAUTHBEARER, are set up by properties of their own.
+        // OAUTHBEARER is looked at by `checkTokens`. GSSAPI is set up by properties of librdkafka's own.
         guard mechanism == "PLAIN" || mechanism.hasPrefix("SCRAM-") else { return }
 
         let reason = "the mechanism is \(mechanism)"
@@ -89,6 +106,35 @@ private struct SecurityFacts {
             isGiven("sasl.password", orProperties: ["sasl.password"]) || setting("sasl.passwordFile") != nil
         guard hasPassword else {
             throw missing("sasl.password", "the user's password, or its file as sasl.passwordFile", because: reason)
+        }
+    }
+
+    private static let tokenSettings = [
+        "oidc.tokenURL", "oidc.clientId", "oidc.clientSecret", "oidc.clientSecretFile", "oidc.scope",
+    ]
+
+    /// Checks what OAUTHBEARER needs. Where none of the settings is given, properties of librdkafka's own may set it up in
+    /// another way.
+    func checkTokens() throws(SettingsError) {
+        let given = Self.tokenSettings.first { setting($0) != nil }
+        guard mechanism == "OAUTHBEARER" else {
+            guard let given else { return }
+            throw missing("sasl.mechanism", "OAUTHBEARER", because: "\(Self.prefix)\(given) is set")
+        }
+
+        let isSetUpByProperties = properties.keys.contains { $0.hasPrefix("sasl.oauthbearer.") }
+        if given == nil, isSetUpByProperties { return }
+
+        let reason = "the mechanism is OAUTHBEARER"
+        if setting("oidc.tokenURL") == nil {
+            throw missing("oidc.tokenURL", "the token endpoint of the OpenID provider", because: reason)
+        }
+        if setting("oidc.clientId") == nil {
+            throw missing("oidc.clientId", "the client's name at the OpenID provider", because: reason)
+        }
+        if setting("oidc.clientSecret") == nil, setting("oidc.clientSecretFile") == nil {
+            throw missing(
+                "oidc.clientSecret", "the client's password, or its file as oidc.clientSecretFile", because: reason)
         }
     }
 

@@ -23,9 +23,12 @@ enum ProcessSetup {
             guard let value = settings[setting.name] else { continue }
             for secret in setting.secrets(in: value) { SecretRegistry.shared.add(secret) }
         }
-        for secret in [try settings.googleKey(), try settings.hotpepperKey(), try settings.security().saslPassword] {
-            if let secret { SecretRegistry.shared.add(secret) }
-        }
+        let security = try settings.security()
+        let secrets = [
+            try settings.googleKey(), try settings.hotpepperKey(), security.saslPassword, security.oidc?.clientSecret,
+            try settings.adminToken(),
+        ]
+        for case let secret? in secrets { SecretRegistry.shared.add(secret) }
     }
 
     static func metrics() -> MetricsRegistry {

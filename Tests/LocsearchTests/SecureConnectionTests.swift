@@ -1,0 +1,249 @@
+import Foundation
+import Kafka
+import Logging
+import TestSupport
+import Testing
+import WorkerRuntime
+
+@testable import locsearch
+
+/// TLS and logins as the settings describe them, on real connections: a front with TLS and SASL before the embedded broker.
+@Suite(
+    .serialized,
+    .enabled(
+        if: Certificates.canBeMade && SecureFront.canBeStarted,
+        "run `tools/setup tests`: python3 and openssl are missing"))
+struct SecureConnectionTests {
+    private static let password = SecureFront.user.password
+
+    /// Loads settings below `kafka.security.`.
+    private func settings(_ front: SecureFront, _ security: [String: String]) throws -> Settings {
+        var flags = Dictionary(uniqueKeysWithValues: security.map { ("kafka.security.\($0.key)", $0.value) })
+        flags["kafka.bootstrapServers"] = front.bootstrapServers
+        return try Settings.load(flags: flags, file: nil, environment: [:])
+    }
+
+    private func login(_ mechanism: String, password: String = password) -> [String: String] {
+        [
+            "protocol": "sasl_plaintext", "sasl.mechanism": mechanism, "sasl.username": SecureFront.user.name,
+            "sasl.password": password,
+        ]
+    }
+
+    private func tokens(_ front: SecureFront, secret: String = SecureFront.client.secret) -> [String: String] {
+        [
+            "protocol": "sasl_plaintext", "sasl.mechanism": "OAUTHBEARER", "oidc.tokenURL": front.tokenURL,
+            "oidc.clientId": SecureFront.client.id, "oidc.clientSecret": secret,
+        ]
+    }
+
+    /// Returns the number of brokers that can be talked to with these settings.
+    private func brokers(_ front: SecureFront, _ security: [String: String]) async throws -> Int {
+        let log = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+        let admin = try TopicAdmin(try settings(front, security).consumer(), log: log)
+        return try await admin.cluster(within: .seconds(20)).brokers.count
+    }
+
+    /// Returns why nobody can be talked to with these settings; empty when somebody can.
+    ///
+    /// librdkafka says the reason once per attempt, so on a machine that is busy the first answer may come without it.
+    private func refusal(
+        _ front: SecureFront, _ security: [String: String], expecting text: String
+    ) async throws -> String {
+        let log = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+        let admin = try TopicAdmin(try settings(front, security).consumer(), log: log)
+        var reason = ""
+        for _ in 0..<10 where !reason.contains(text) {
+            do throws(KafkaError) {
+                _ = try await admin.cluster(within: .seconds(1))
+                return ""
+            } catch {
+                reason = error.description
+            }
+        }
+        return reason
+    }
+
+    /// Expects each of the settings to be refused for the reason that stands beside it.
+    private func expectRefusals(_ front: SecureFront, _ cases: [(security: [String: String], text: String)])
+        async throws
+    {
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for (security, text) in cases {
+                group.addTask {
+                    let reason = try await refusal(front, security, expecting: text)
+                    #expect(reason.contains(text), "\(security.keys.sorted()): \(reason)")
+                    #expect(!reason.contains("\n"))
+                    #expect(!reason.contains("Zq7"), "a secret: \(reason)")
+                }
+            }
+            try await group.waitForAll()
+        }
+    }
+
+    // MARK: - TLS
+
+    @Test func brokerIsTrustedByItsAuthorityAndItsName() async throws {
+        let (certificates, broker) = (try await Certificates(), try EmbeddedBroker())
+        defer { certificates.remove() }
+        func front(as name: Certificates.Name) async throws -> SecureFront {
+            try await SecureFront(
+                broker.bootstrapServers, ["--cert", certificates.file(name), "--key", certificates.key(name)])
+        }
+        let (right, wrong) = (try await front(as: .broker), try await front(as: .elsewhere))
+        defer { for front in [right, wrong] { front.end() } }
+        let trusting = ["protocol": "ssl", "caFile": certificates.file(.authority)]
+
+        #expect(try await brokers(right, trusting) == 1)
+        try await expectRefusals(
+            right,
+            [
+                (["protocol": "ssl", "caFile": certificates.file(.stranger)], "its certificate is not trusted"),
+                (["protocol": "ssl"], "its certificate is not trusted"),
+            ])
+        try await expectRefusals(wrong, [(trusting, "its certificate is not trusted")])
+    }
+
+    @Test func brokerThatSpeaksNoTLSIsNamed() async throws {
+        let broker = try EmbeddedBroker()
+        let front = try await SecureFront(broker.bootstrapServers, [])
+        defer { front.end() }
+
+        try await expectRefusals(front, [(["protocol": "ssl"], "check kafka.security.protocol and the port")])
+    }
+
+    @Test func clientShowsACertificateWhereTheBrokerWantsOne() async throws {
+        let (certificates, broker) = (try await Certificates(), try EmbeddedBroker())
+        defer { certificates.remove() }
+        let front = try await SecureFront(
+            broker.bootstrapServers,
+            [
+                "--cert", certificates.file(.broker), "--key", certificates.key(.broker), "--client-ca",
+                certificates.file(.authority),
+            ])
+        defer { front.end() }
+        let trusting = ["protocol": "ssl", "caFile": certificates.file(.authority)]
+        func showing(_ name: Certificates.Name) -> [String: String] {
+            trusting.merging(["certificateFile": certificates.file(name), "keyFile": certificates.key(name)]) { $1 }
+        }
+
+        #expect(try await brokers(front, showing(.client)) == 1)
+        try await expectRefusals(
+            front,
+            [
+                (trusting, "it wants a certificate of ours: set kafka.security.certificateFile"),
+                (showing(.intruder), "it does not trust the authority of our certificate"),
+            ])
+    }
+
+    // MARK: - Logins
+
+    @Test func userLogsInWithEachMechanismAndWithTheRightPasswordOnly() async throws {
+        let broker = try EmbeddedBroker()
+        let front = try await SecureFront(broker.bootstrapServers, ["--sasl"])
+        defer { front.end() }
+        let mechanisms = ["PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512"]
+
+        for mechanism in mechanisms { #expect(try await brokers(front, login(mechanism)) == 1, "\(mechanism)") }
+        try await expectRefusals(
+            front,
+            mechanisms.map { (login($0, password: "Zq7wrong"), "it refused the login: check kafka.security.sasl.*") })
+    }
+
+    /// librdkafka as Debian 12 has it was built without OIDC.
+    private static let hasOIDC: Bool = {
+        var configuration = ConsumerConfiguration(bootstrapServers: "127.0.0.1:1")
+        configuration.properties = ["sasl.oauthbearer.client.id": "a"]
+        return (try? TopicAdmin(configuration, log: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })) != nil
+    }()
+
+    @Test(.enabled(if: hasOIDC, "this librdkafka was built without OIDC"))
+    func clientLogsInWithATokenOfItsProvider() async throws {
+        let broker = try EmbeddedBroker()
+        let front = try await SecureFront(broker.bootstrapServers, ["--sasl"])
+        defer { front.end() }
+
+        #expect(try await brokers(front, tokens(front)) == 1)
+        try await expectRefusals(front, [(tokens(front, secret: "Zq7wrong"), "check kafka.security.oidc.*")])
+    }
+
+    @Test(.enabled(if: !hasOIDC, "this librdkafka was built with OIDC"))
+    func libraryWithoutOIDCIsNamed() async throws {
+        let broker = try EmbeddedBroker()
+        let front = try await SecureFront(broker.bootstrapServers, ["--sasl"])
+        defer { front.end() }
+
+        let error = await #expect(throws: KafkaError.self) { try await brokers(front, tokens(front)) }
+        #expect(error?.kind == .configuration)
+        #expect(error?.description.hasPrefix("kafka.security.oidc.clientId") == true)
+        #expect(error?.description.hasSuffix("use a librdkafka that was built with it") == true)
+    }
+
+    // MARK: - Old libraries and new brokers
+
+    @Test func brokerThatIsTooNewForTheLibraryIsNamedInOneLine() async throws {
+        let broker = try EmbeddedBroker()
+        // As Kafka 4.0: no version 0 of SaslHandshake. And without any, as on a port that has no logins.
+        let new = try await SecureFront(broker.bootstrapServers, ["--sasl", "--handshake-from", "1"])
+        let without = try await SecureFront(broker.bootstrapServers, ["--without", "17", "36"])
+        defer { for front in [new, without] { front.end() } }
+
+        guard LibraryVersion.running < LibraryVersion(2, 2) else {
+            try await expectRefusals(without, [(login("PLAIN"), "it offers no login on this port")])
+            return
+        }
+        for front in [new, without] {
+            try await expectRefusals(
+                front,
+                [
+                    (
+                        login("PLAIN"),
+                        "librdkafka \(LibraryVersion.running) is too old for this broker: use librdkafka 2.2 or newer"
+                    )
+                ])
+        }
+    }
+
+    // MARK: - A whole worker
+
+    @Test(.timeLimit(.minutes(2))) func workerServesRequestsOverMutualTLSAndSCRAM() async throws {
+        let topics = Dictionary(uniqueKeysWithValues: WorkerConfiguration.Topics().all.map { ($0, 2) })
+        let (certificates, broker) = (try await Certificates(), try EmbeddedBroker(topics: topics))
+        broker.setGroupDelay(.milliseconds(300))
+        defer { certificates.remove() }
+        let front = try await SecureFront(
+            broker.bootstrapServers,
+            [
+                "--sasl", "--cert", certificates.file(.broker), "--key", certificates.key(.broker), "--client-ca",
+                certificates.file(.authority),
+            ])
+        let simulator = try RunningProgram(["simulate"])
+        defer {
+            front.end()
+            simulator.end()
+        }
+        try await eventually("the simulator tells its address") { simulator.firstLine != nil }
+        let password = FileManager.default.temporaryDirectory.appending(path: "password-\(UUID().uuidString)")
+        try "\(Self.password)\n".write(to: password, atomically: true, encoding: .utf8)
+        defer { try? FileManager.default.removeItem(at: password) }
+
+        let environment = [
+            "KAFKA_BOOTSTRAP_SERVERS": front.bootstrapServers, "KAFKA_SECURITY_PROTOCOL": "sasl_ssl",
+            "KAFKA_SECURITY_CA_FILE": certificates.file(.authority),
+            "KAFKA_SECURITY_CERTIFICATE_FILE": certificates.file(.client),
+            "KAFKA_SECURITY_KEY_FILE": certificates.key(.client), "KAFKA_SECURITY_SASL_MECHANISM": "SCRAM-SHA-512",
+            "KAFKA_SECURITY_SASL_USERNAME": SecureFront.user.name, "KAFKA_SECURITY_SASL_PASSWORD_FILE": password.path,
+            "HOTPEPPER_API_KEY": "test", "HOTPEPPER_BASE_URL": try #require(simulator.firstLine), "ADMIN_PORT": "0",
+            "WORKER_SHUTDOWN_GRACE": "0s",
+        ]
+        let worker = try RunningProgram(["worker"], environment: environment)
+        defer { worker.end() }
+        let search = try RunningProgram(
+            ["search", "--lat", "35.69", "--lng", "139.7", "--timeout", "40s"], environment: environment)
+        defer { search.end() }
+
+        try await eventually("the outcome is there", within: .seconds(60)) { !search.isRunning }
+        #expect(search.code == 0, "\(search.error) \(worker.error)")
+        #expect(!(worker.error + worker.output + search.error + search.output).contains("Zq7front"))
+    }
+}
