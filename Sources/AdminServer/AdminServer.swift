@@ -22,10 +22,13 @@ package final class AdminServer: Sendable {
     ///
     /// The server runs in a task of its own and not in a child of the caller's: a child is always waited for, and a
     /// client that never reads its answer would hold up the end of the process.
-    /// - Parameter port: 0 stands for any free port.
+    /// - Parameters:
+    ///   - port: 0 stands for any free port.
+    ///   - token: what clients must show for `/metrics` and `/status`; `nil`: nothing. The probes never need it, because a
+    ///     kubelet has no way to show one.
     /// - Throws: `AdminServerError` when the port cannot be listened on.
     package static func start(
-        source: any AdminSource, host: String, port: Int, log: Logger
+        source: any AdminSource, host: String, port: Int, token: AdminToken? = nil, log: Logger
     ) async throws(AdminServerError) -> AdminServer {
         // Hummingbird reports each connection that breaks off, which is no news to whoever reads the worker's log.
         var quiet = log
@@ -33,7 +36,7 @@ package final class AdminServer: Sendable {
 
         let (ports, announcing) = AsyncStream.makeStream(of: Int.self)
         let application = Application(
-            router: router(for: source),
+            router: router(for: source, token: token),
             configuration: ApplicationConfiguration(address: .hostname(host, port: port)),
             onServerRunning: { channel in announcing.yield(channel.localAddress?.port ?? 0) },
             logger: quiet)
@@ -84,15 +87,30 @@ package final class AdminServer: Sendable {
 
     // MARK: - Endpoints
 
-    private static func router(for source: any AdminSource) -> Router<BasicRequestContext> {
+    private static func router(for source: any AdminSource, token: AdminToken?) -> Router<BasicRequestContext> {
+        @Sendable func isAdmitted(_ request: Request) -> Bool {
+            token?.admits(authorization: request.headers[.authorization]) ?? true
+        }
+
         let router = Router()
         router.get("/livez") { _, _ in probe(await source.livenessProblem()) }
         router.get("/readyz") { _, _ in probe(await source.readinessProblem()) }
-        router.get("/metrics") { _, _ in
-            response(.ok, type: "text/plain; version=0.0.4; charset=utf-8", body: await source.metrics())
+        router.get("/metrics") { request, _ in
+            guard isAdmitted(request) else { return refusal }
+            return response(.ok, type: "text/plain; version=0.0.4; charset=utf-8", body: await source.metrics())
         }
-        router.get("/status") { _, _ in response(.ok, type: "application/json", body: await source.status()) }
+        router.get("/status") { request, _ in
+            guard isAdmitted(request) else { return refusal }
+            return response(.ok, type: "application/json", body: await source.status())
+        }
         return router
+    }
+
+    /// Says nothing about what is wrong with what was shown.
+    private static var refusal: Response {
+        var response = response(.unauthorized, type: "text/plain; charset=utf-8", body: "unauthorized\n")
+        response.headers[.wwwAuthenticate] = "Bearer"
+        return response
     }
 
     private static func probe(_ problem: String?) -> Response {

@@ -99,6 +99,9 @@ public actor SearchWorker: SearchWorking, FleetMember {
         for provider in guards.values { provider.owns(assigned, of: partitions) }
     }
 
+    /// Call this when a provider has a new key: one that was shut for its key is tried again with the next request.
+    public func renewKey(of provider: ProviderID) { guards[provider]?.renewKey() }
+
     /// The state of each provider that was made known by `prepare` or asked by a request.
     public var statuses: [ProviderStatus] {
         guards.values.map(\.status).sorted { $0.provider.rawValue < $1.provider.rawValue }

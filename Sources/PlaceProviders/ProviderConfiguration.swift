@@ -1,4 +1,3 @@
-import Basics
 internal import CScan
 import LocationSearch
 
@@ -6,23 +5,19 @@ import LocationSearch
 public struct ProviderConfiguration: Sendable {
     /// The start of every URL, such as `https://host`, without a slash at its end. The paths of the API are appended.
     public let baseURL: String
-    /// The API key, which goes into requests and nowhere else.
-    let apiKey: String
-    /// The bytes of the key as it is and as a URL spells it; empty for a short key, such as a simulator's `test`.
-    private let keyForms: [[UInt8]]
+    private let key: ProviderKey
 
-    /// The bytes that a key must have at least so that no answer holds it by chance. Real keys have 16 (Hot Pepper) and 39
-    /// (Google).
-    private static let shortestTellingKey = 8
+    /// The API key, which goes into requests and nowhere else.
+    var apiKey: String { key.text }
 
     /// A provider at that address. An empty key makes every call fail as `unauthorized` before it is made.
-    public init(baseURL: String, apiKey: String) {
+    public init(baseURL: String, key: ProviderKey) {
         self.baseURL = baseURL.hasSuffix("/") ? String(baseURL.dropLast()) : baseURL
-        self.apiKey = apiKey
-
-        let isTelling = apiKey.utf8.count >= Self.shortestTellingKey
-        keyForms = isTelling ? Set([apiKey, PercentEncoding.encoded(apiKey)]).map { Array($0.utf8) } : []
+        self.key = key
     }
+
+    /// A provider whose key stays the same.
+    public init(baseURL: String, apiKey: String) { self.init(baseURL: baseURL, key: ProviderKey(apiKey)) }
 }
 
 /// No text that is made of a configuration holds the key.
@@ -39,7 +34,7 @@ extension ProviderConfiguration {
 
     /// Refuses an answer that repeats our key, as a link or a front end's page might, because its texts go into events.
     func checkSilence(of answer: borrowing ProviderAnswer, from provider: ProviderID) throws(SearchError) {
-        for key in keyForms {
+        for key in key.telltales {
             var isSilent = !Self.contains(answer.places.allTexts, key)
             for text in answer.attributions { isSilent = isSilent && !Self.contains(text.utf8.span, key) }
             if let text = answer.photoURL { isSilent = isSilent && !Self.contains(text.utf8.span, key) }

@@ -39,15 +39,20 @@ struct AdminServerTests {
         let body: String
     }
 
-    private static func start(_ source: Source = Source(), port: Int = 0) async throws -> AdminServer {
+    private static func start(
+        _ source: Source = Source(), port: Int = 0, token: AdminToken? = nil
+    ) async throws -> AdminServer {
         try await AdminServer.start(
-            source: source, host: "127.0.0.1", port: port,
+            source: source, host: "127.0.0.1", port: port, token: token,
             log: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
     }
 
-    private static func get(_ path: String, from server: AdminServer) async throws -> Answer {
-        let url = try #require(URL(string: "http://127.0.0.1:\(server.port)\(path)"))
-        let (data, response) = try await URLSession.shared.data(from: url)
+    private static func get(
+        _ path: String, from server: AdminServer, authorization: String? = nil
+    ) async throws -> Answer {
+        var request = URLRequest(url: try #require(URL(string: "http://127.0.0.1:\(server.port)\(path)")))
+        request.setValue(authorization, forHTTPHeaderField: "Authorization")
+        let (data, response) = try await URLSession.shared.data(for: request)
         let http = try #require(response as? HTTPURLResponse)
         return Answer(
             status: http.statusCode, type: http.value(forHTTPHeaderField: "Content-Type") ?? "",
@@ -78,6 +83,48 @@ struct AdminServerTests {
 
         #expect(answer.status == 503)
         #expect(answer.body == "no partitions assigned yet\n")
+    }
+
+    // MARK: - The token
+
+    private static let token = "Zq7admintokenWx"
+
+    @Test(arguments: [
+        nil, "", "Bearer", "Bearer ", "Bearer Zq7admintokenW", "Bearer Zq7admintokenWxy", "Bearer zq7admintokenwx",
+        "Basic Zq7admintokenWx", "Zq7admintokenWx", "Bearer Zq7admintokenWxZq7admintokenWx",
+    ])
+    func clientWithoutTheTokenSeesTheProbesOnly(authorization: String?) async throws {
+        let server = try await Self.start(token: AdminToken(Self.token))
+        for path in ["/metrics", "/status"] {
+            let answer = try await Self.get(path, from: server, authorization: authorization)
+            #expect(answer.status == 401)
+            #expect(answer.body == "unauthorized\n", "it says no more than that")
+        }
+        for path in ["/livez", "/readyz"] {
+            #expect(try await Self.get(path, from: server, authorization: authorization).status == 200)
+        }
+        await server.stop(within: .seconds(2))
+    }
+
+    @Test func clientWithTheTokenSeesEverythingUntilAnotherOneHolds() async throws {
+        let token = AdminToken(Self.token)
+        let server = try await Self.start(token: token)
+        for path in ["/metrics", "/status", "/livez", "/readyz"] {
+            #expect(try await Self.get(path, from: server, authorization: "Bearer \(Self.token)").status == 200)
+            #expect(try await Self.get(path, from: server, authorization: "bearer \(Self.token)").status == 200)
+        }
+
+        token.replace(with: "another")
+        #expect(try await Self.get("/metrics", from: server, authorization: "Bearer \(Self.token)").status == 401)
+        #expect(try await Self.get("/metrics", from: server, authorization: "Bearer another").status == 200)
+        await server.stop(within: .seconds(2))
+    }
+
+    @Test func tokenIsNotShownByAnyTextThatIsMadeOfIt() {
+        let token = AdminToken(Self.token)
+        var dumped = ""
+        dump(token, to: &dumped)
+        #expect(!("\(token)" + String(reflecting: token) + dumped).contains(Self.token))
     }
 
     @Test func aServerWhosePortIsTakenSaysWhichAndWhy() async throws {

@@ -35,6 +35,27 @@ struct CircuitBreakerTests {
         }
     }
 
+    // MARK: - A new key
+
+    @Test(arguments: [CircuitBreaker.Reason.keyRefused, .quotaUsedUp])
+    func newKeyIsTriedAtOnceWhereTheLastOneWasToBlame(reason: CircuitBreaker.Reason) {
+        let (breaker, seen) = breaker()
+        breaker.trip(for: .seconds(300), because: reason, at: start)
+        #expect(call(breaker, .success) != nil, "it is shut")
+
+        breaker.renewKey()
+        #expect(call(breaker, .success) == nil)
+        #expect(seen.all.map(\.to) == [.open, .halfOpen])
+    }
+
+    @Test func newKeyDoesNotOpenAProviderThatFailsForAnotherReason() {
+        let (breaker, _) = breaker()
+        breaker.trip(for: .seconds(300), because: .failureRate, at: start)
+
+        breaker.renewKey()
+        #expect(call(breaker, .success) != nil)
+    }
+
     // MARK: - Opening
 
     static let mixes: [(good: Int, bad: Int, slow: Int, ignored: Int, reason: CircuitBreaker.Reason?)] = [

@@ -343,6 +343,9 @@ final class ProviderGuard {
         admission.limiter.setShare(share, at: clock.now)
     }
 
+    /// Lets the next call through where the last key was to blame. See `CircuitBreaker.renewKey`.
+    func renewKey() { admission.breaker.renewKey() }
+
     var status: ProviderStatus {
         let now = clock.now
         let (breaker, limiter) = (admission.breaker, admission.limiter)

@@ -160,6 +160,12 @@ public final class CircuitBreaker {
         }
     }
 
+    /// Has the next call try a provider that is shut for its key or the key's quota: there is a new key now.
+    public func renewKey() {
+        guard state == .open, reason?.concernsKey == true else { return }
+        change(to: .halfOpen)
+    }
+
     fileprivate func finish(_ outcome: Outcome, epoch: UInt, at now: ContinuousClock.Instant) {
         note(outcome)
         guard configuration.isEnabled else { return }

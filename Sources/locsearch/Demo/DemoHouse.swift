@@ -74,7 +74,7 @@ struct DemoHouse: Sendable {
         let worker = workers[0]
         let source = WorkerStatus(
             worker: worker, watch: LoopWatch(worker.loops, log: log), registry: registry)
-        let admin = try await AdminServer.start(for: source, as: settings, log: log)
+        let admin = try await AdminServer.start(for: source, as: settings, token: nil, log: log)
         Terminal.line(
             "admin      http://\(settings.text("admin.host")):\(admin.port)  (/livez /readyz /metrics /status)")
         return admin

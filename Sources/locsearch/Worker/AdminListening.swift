@@ -5,15 +5,29 @@ extension AdminServer {
     /// Listens where the settings say.
     /// - Throws: `Failure` that names `admin.port` when that is not possible.
     static func start(
-        for source: WorkerStatus, as settings: Settings, log: Logger
+        for source: WorkerStatus, as settings: Settings, token: AdminToken?, log: Logger
     ) async throws -> AdminServer {
         let (host, port) = (settings.text("admin.host"), settings.integer("admin.port"))
+        if token == nil, !settings.adminIsLocal {
+            log.warning(
+                "whoever reaches the admin port may read /metrics and /status: set admin.token or admin.tokenFile",
+                metadata: ["host": "\(host)"])
+        }
+
         do {
-            return try await AdminServer.start(source: source, host: host, port: port, log: log)
+            return try await AdminServer.start(source: source, host: host, port: port, token: token, log: log)
         } catch {
             throw Failure(
                 code: Failure.configuration,
                 description: "admin.port: \(error); choose another, or 0 for any free one")
         }
+    }
+}
+
+extension Settings {
+    /// True when only this machine reaches the admin endpoints.
+    var adminIsLocal: Bool {
+        let host = text("admin.host").lowercased()
+        return host == "localhost" || host == "::1" || host.hasPrefix("127.")
     }
 }

@@ -20,6 +20,7 @@ final class WorkerProcess: Sendable {
     }
     private let parts: [Part]
     private let hasJoined = Atomic<Bool>(false)
+    private let keys: ProviderKeys
     /// The providers that have an API key.
     let providers: [ProviderID]
     /// The configured providers that `auto` asks.
@@ -30,7 +31,7 @@ final class WorkerProcess: Sendable {
         try settings.validate()
         let configuration = settings.worker()
         let (consumer, producer) = (try settings.consumer(), try settings.producer())
-        let keys = (google: try settings.googleKey(), hotpepper: try settings.hotpepperKey())
+        let keys = try ProviderKeys(settings)
         let order = settings.providerOrder()
         let meters = WorkerMeters(topics: configuration.topics, group: consumer.groupID)
         // A static member's next process takes over its name, which fences the last one off at once. Others need a name of
@@ -42,8 +43,7 @@ final class WorkerProcess: Sendable {
         for number in 0..<configuration.loops {
             let loop = try EventLoop()
             let http = HTTPTransport(loop: loop, configuration: settings.http)
-            let services = Self.services(
-                settings, traces == nil ? http : TracedHTTP(http), google: keys.google, hotpepper: keys.hotpepper)
+            let services = keys.services(settings, traces == nil ? http : TracedHTTP(http))
             configured = services.map(\.id)
             let searches = SearchWorker(
                 executor: loop, policies: settings.policies, timekeeper: LoopTimekeeper(loop), taskExecutor: loop,
@@ -71,6 +71,7 @@ final class WorkerProcess: Sendable {
             parts.append(Part(loop: loop, lane: lane, http: http, searches: searches))
         }
         self.parts = parts
+        self.keys = keys
         providers = configured
         automaticProviders = order.filter(configured.contains)
     }
@@ -97,24 +98,13 @@ final class WorkerProcess: Sendable {
         }
     }
 
-    private static func services(
-        _ settings: Settings, _ http: any HTTPSending, google: String?, hotpepper: String?
-    ) -> [any PlaceService] {
-        var services: [any PlaceService] = []
-        func configuration(_ baseURL: String, _ key: String) -> ProviderConfiguration {
-            ProviderConfiguration(baseURL: settings.text(baseURL), apiKey: key)
+    /// The API keys that stand in files, each with what a new one sets off.
+    func keyFiles(of settings: Settings) -> [SecretFiles.Entry] {
+        keys.files(of: settings) { providers in
+            for part in self.parts {
+                for provider in providers { await part.searches.renewKey(of: provider) }
+            }
         }
-        if let hotpepper {
-            services.append(HotpepperService(http: http, configuration: configuration("hotpepper.baseURL", hotpepper)))
-        }
-        if let google {
-            services.append(
-                GooglePlacesService(http: http, configuration: configuration("googlePlaces.baseURL", google)))
-            services.append(
-                GooglePlacesLegacyService(
-                    http: http, configuration: configuration("googlePlacesLegacy.baseURL", google)))
-        }
-        return services
     }
 
     /// Joins the group and works until `drain`, or until a lane fails for good, which ends them all. The loops go on: they

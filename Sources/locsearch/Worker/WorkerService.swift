@@ -43,7 +43,12 @@ struct WorkerService {
 
         let exporting = Task { if let traces { await traces.run() } }
 
-        let admin = try await startAdminServer(for: worker, watch: watch)
+        let adminSecret = try settings.adminToken()
+        let token = adminSecret.map { AdminToken($0) }
+        let admin = try await startAdminServer(for: worker, watch: watch, token: token)
+        let files = SecretFiles(worker.keyFiles(of: settings) + tokenFile(token, current: adminSecret), log: log)
+        let reading = Task { await files.run() }
+        defer { reading.cancel() }
         ProcessSetup.giveBackStartUp()
 
         await warnOfMissingTopics(worker)
@@ -76,11 +81,26 @@ struct WorkerService {
         }
     }
 
-    private func startAdminServer(for worker: WorkerProcess, watch: LoopWatch) async throws -> AdminServer {
+    /// The file of the admin token, where it stands in one.
+    private func tokenFile(_ token: AdminToken?, current: String?) -> [SecretFiles.Entry] {
+        guard settings["admin.tokenFile"] != nil, let token, let current else { return [] }
+
+        let settings = settings
+        return [
+            SecretFiles.Entry(
+                setting: "admin.tokenFile", current: current,
+                read: { () throws(SettingsError) in try settings.adminToken() },
+                use: { token.replace(with: $0) })
+        ]
+    }
+
+    private func startAdminServer(
+        for worker: WorkerProcess, watch: LoopWatch, token: AdminToken?
+    ) async throws -> AdminServer {
         let (host, port) = (settings.text("admin.host"), settings.integer("admin.port"))
         let source = WorkerStatus(worker: worker, watch: watch, registry: registry)
 
-        let admin = try await AdminServer.start(for: source, as: settings, log: log)
+        let admin = try await AdminServer.start(for: source, as: settings, token: token, log: log)
         log.info("admin endpoints", metadata: ["url": "http://\(host):\(admin.port)"])
         if port == 0 { Terminal.line("admin http://\(host):\(admin.port)") }
         return admin

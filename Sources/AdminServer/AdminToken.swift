@@ -1,0 +1,37 @@
+internal import Synchronization
+
+/// The password of the admin endpoints that tell more than whether a worker lives and is ready. It may be replaced while
+/// requests come in. Safe to use from any thread.
+package final class AdminToken: Sendable {
+    private let bytes: Mutex<[UInt8]>
+
+    /// - Parameter text: what a client shows in `Authorization: Bearer TEXT`.
+    package init(_ text: String) { bytes = Mutex(Array(text.utf8)) }
+
+    /// Has every later request need `text`.
+    package func replace(with text: String) { bytes.withLock { $0 = Array(text.utf8) } }
+
+    /// Returns true when the value of an `Authorization` header shows the token.
+    ///
+    /// The time that it takes depends on what was shown and not on how much of it is right, so that nobody can guess the
+    /// token piece by piece.
+    func admits(authorization: String?) -> Bool {
+        let scheme = "bearer "
+        guard let authorization, authorization.prefix(scheme.count).lowercased() == scheme else { return false }
+
+        let shown = Array(authorization.dropFirst(scheme.count).utf8)
+        return bytes.withLock { token in
+            guard !token.isEmpty else { return false }
+
+            var difference = shown.count ^ token.count
+            for (index, byte) in shown.enumerated() { difference |= Int(byte ^ token[index % token.count]) }
+            return difference == 0
+        }
+    }
+}
+
+/// No text that is made of a token shows it.
+extension AdminToken: CustomStringConvertible, CustomReflectable {
+    package var description: String { "(hidden)" }
+    package var customMirror: Mirror { Mirror(self, children: [:]) }
+}

@@ -1,0 +1,46 @@
+import Basics
+internal import Synchronization
+
+/// The key of a provider's API, which may be replaced while calls are made. Safe to use from any thread.
+public final class ProviderKey: Sendable {
+    private struct State {
+        var text: String
+        /// The bytes of the key as it is and as a URL spells it; empty for a short key, such as a simulator's `test`.
+        var forms: [[UInt8]]
+        /// The same of the key before it: calls that were made with it may still be answered.
+        var lastForms: [[UInt8]] = []
+    }
+    // Never held across a call out.
+    private let state: Mutex<State>
+
+    /// The bytes that a key must have at least so that no answer holds it by chance. Real keys have 16 (Hot Pepper) and 39
+    /// (Google).
+    private static let shortestTellingKey = 8
+
+    public init(_ text: String) { state = Mutex(State(text: text, forms: Self.forms(of: text))) }
+
+    /// Has every later call use `text`. Calls that are under way end with the key they began with.
+    public func replace(with text: String) {
+        state.withLock { state in
+            guard text != state.text else { return }
+            state = State(text: text, forms: Self.forms(of: text), lastForms: state.forms)
+        }
+    }
+
+    /// The key that the next call uses.
+    var text: String { state.withLock { $0.text } }
+
+    /// What no answer may hold: the key and the one before it, in each of their forms.
+    var telltales: [[UInt8]] { state.withLock { $0.lastForms.isEmpty ? $0.forms : $0.forms + $0.lastForms } }
+
+    private static func forms(of text: String) -> [[UInt8]] {
+        guard text.utf8.count >= shortestTellingKey else { return [] }
+        return Set([text, PercentEncoding.encoded(text)]).map { Array($0.utf8) }
+    }
+}
+
+/// No text that is made of a key shows it.
+extension ProviderKey: CustomStringConvertible, CustomReflectable {
+    public var description: String { "(hidden)" }
+    public var customMirror: Mirror { Mirror(self, children: [:]) }
+}

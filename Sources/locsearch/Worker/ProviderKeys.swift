@@ -1,0 +1,73 @@
+import HTTPTransport
+import LocationSearch
+import PlaceProviders
+
+/// The providers' API keys, which all loops of a process share. Both of Google's APIs have the same key.
+struct ProviderKeys: Sendable {
+    private let google: Holder?
+    private let hotpepper: Holder?
+
+    /// A key, and the text that it began with.
+    private struct Holder: Sendable {
+        let key: ProviderKey
+        let text: String
+
+        init(_ text: String) {
+            key = ProviderKey(text)
+            self.text = text
+        }
+    }
+
+    /// - Throws: `SettingsError` when a file of a key cannot be used.
+    init(_ settings: Settings) throws(SettingsError) {
+        google = try settings.googleKey().map { Holder($0) }
+        hotpepper = try settings.hotpepperKey().map { Holder($0) }
+    }
+
+    /// Returns the services of the providers that have a key.
+    func services(_ settings: Settings, _ http: any HTTPSending) -> [any PlaceService] {
+        func configuration(_ baseURL: String, _ holder: Holder) -> ProviderConfiguration {
+            ProviderConfiguration(baseURL: settings.text(baseURL), key: holder.key)
+        }
+
+        var services: [any PlaceService] = []
+        if let hotpepper {
+            services.append(HotpepperService(http: http, configuration: configuration("hotpepper.baseURL", hotpepper)))
+        }
+        if let google {
+            services.append(
+                GooglePlacesService(http: http, configuration: configuration("googlePlaces.baseURL", google)))
+            services.append(
+                GooglePlacesLegacyService(
+                    http: http, configuration: configuration("googlePlacesLegacy.baseURL", google)))
+        }
+        return services
+    }
+
+    /// Returns the keys that stand in files.
+    /// - Parameter renew: called with the providers that have a new key.
+    func files(
+        of settings: Settings, renew: @escaping @Sendable ([ProviderID]) async -> Void
+    ) -> [SecretFiles.Entry] {
+        var files: [SecretFiles.Entry] = []
+        func add(
+            _ setting: String, _ holder: Holder?, providers: [ProviderID],
+            read: @escaping @Sendable () throws(SettingsError) -> String?
+        ) {
+            guard settings[setting] != nil, let holder else { return }
+            let use = { @Sendable (text: String) in
+                holder.key.replace(with: text)
+                await renew(providers)
+            }
+            files.append(SecretFiles.Entry(setting: setting, current: holder.text, read: read, use: use))
+        }
+
+        add("googlePlaces.apiKeyFile", google, providers: [.googlePlaces, .googlePlacesLegacy]) {
+            () throws(SettingsError) in try settings.googleKey()
+        }
+        add("hotpepper.apiKeyFile", hotpepper, providers: [.hotpepper]) {
+            () throws(SettingsError) in try settings.hotpepperKey()
+        }
+        return files
+    }
+}
