@@ -22,6 +22,7 @@ REPOSITORY = {
     "Sources/Kafka/KafkaConsumer.swift": "actor KafkaConsumer {}\n",
     "ops/experiments/experiments/kill_9.py":
         'EXPERIMENTS = [Experiment("kill-9", "x", run), Experiment(f"ordering-{by}", "x", run)]\n',
+    "Tests/KafkaTests/RoundTripTests.swift": "struct RoundTripTests {\n    @Test func recordComesBack() {}\n}\n",
     "ops/experiments/run": "",
     "tools/setup": "",
 }
@@ -45,7 +46,7 @@ class CheckDocsTests(unittest.TestCase):
 [other](docs/other.md), [heading](docs/other.md#one-thing-and-more), [second of two](docs/other.md#twice-1),
 [this page](#title), [a folder](docs/), [the web](https://example.com/nothing#here), `[no link](nowhere.md)`.
 
-`make demo`, `tools/setup`, `Kafka/KafkaConsumer.swift`, `KafkaConsumer`, `worker.loops=2`, `locsearch_lag_total`,
+`make demo`, `tools/setup`, `Kafka/KafkaConsumer.swift`, `KafkaConsumer`, `RoundTripTests.recordComesBack`, `worker.loops=2`, `locsearch_lag_total`,
 `ops/experiments/run kill-9 --short`, `ops/experiments/run all`, `ops/experiments/run NAME`.
 
     WORKER_LOOPS=2 locsearch watch --from-beginning --worker-loops 2   # make nothing of this comment
@@ -73,6 +74,8 @@ Shown by `kill-9` and `ordering-key`.
             "`tools/gone`": "`tools/gone` does not exist",
             "`Kafka/Gone.swift`": "`Kafka/Gone.swift` does not exist below Sources",
             "`KafkaProducer`": "`KafkaProducer` is no name",
+            "`RoundTripTests.recordIsLost`": "`RoundTripTests.recordIsLost` is no test",
+            "`GoneTests.recordComesBack`": "`GoneTests.recordComesBack` is no test",
             "`worker.lopos`": "`worker.lopos` is no setting",
             "`worker.lopos=2`": "`worker.lopos` is no setting",
             "`WORKER_LOPOS=2`": "`WORKER_LOPOS` is no setting's environment variable",
