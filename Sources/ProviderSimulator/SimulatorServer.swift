@@ -136,7 +136,7 @@ package final class SimulatorServer: Sendable {
                     try channel.pipeline.syncOperations.addHandlers(decoder, handler)
                 }
             }
-            .childChannelOption(.socketOption(.tcp_nodelay), value: 1)
+            .childChannelOption(.tcpOption(.tcp_nodelay), value: 1)
             // The buffer has room for a whole answer, which one system call then sends.
             .childChannelOption(.socketOption(.so_sndbuf), value: 400_000)
             // A second read per request would only find nothing.

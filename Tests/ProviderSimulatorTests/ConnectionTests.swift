@@ -44,6 +44,25 @@ struct ConnectionTests {
         }
     }
 
+    /// Only root may set SO_DEBUG, whose number at the level of the socket is that of TCP_NODELAY at the level of TCP.
+    @Test func simulatorSetsOnItsConnectionsOnlyWhatEveryUserMaySet() async throws {
+        try await Simulator.run { simulator in
+            let port = simulator.port
+            let options = try await blocking { () -> [[Int32]] in
+                let client = try RawClient(port: port)
+                client.send(Self.line("\(Self.search)&count=1"))
+                _ = client.answer()
+                return AcceptedSockets.descriptors(port: port).map { descriptor in
+                    [
+                        AcceptedSockets.option(SO_DEBUG, level: SOL_SOCKET, of: descriptor),
+                        AcceptedSockets.option(TCP_NODELAY, level: Int32(IPPROTO_TCP), of: descriptor),
+                    ]
+                }
+            }
+            #expect(options == [[0, 1]])
+        }
+    }
+
     @Test func simulatorRefusesABodyAndAURIThatAreTooLarge() async throws {
         try await Simulator.run({ $0.maxRequestBytes = 10_000 }) { simulator async throws in
             let body = "{\"textQuery\":\"" + String(repeating: "x", count: 20_000) + "\"}"
