@@ -54,8 +54,9 @@ let package = Package(
         .target(name: "JSON", dependencies: ["CScan"], swiftSettings: spans),
         .target(
             name: "Kafka",
-            dependencies: ["Basics", "CRdkafka", "EventLoop", logging, product("DequeModule", "swift-collections")],
-            swiftSettings: common),
+            dependencies: [
+                "Basics", "CRdkafka", "EventLoop", "JSON", logging, product("DequeModule", "swift-collections"),
+            ], swiftSettings: common),
         .target(name: "HTTPTransport", dependencies: ["Basics", "CCurl", "EventLoop"], swiftSettings: common),
         .target(
             name: "Resilience", dependencies: [product("DequeModule", "swift-collections")], swiftSettings: safe),
@@ -151,7 +152,8 @@ let package = Package(
         .testTarget(
             name: "IntegrationTests",
             dependencies: [
-                "Kafka", "HTTPTransport", "WorkerRuntime", "ProviderSimulator", "PlaceProviders", "TestSupport",
+                "Kafka", "HTTPTransport", "Observability", "WorkerRuntime", "ProviderSimulator", "PlaceProviders",
+                "TestSupport",
             ],
             swiftSettings: safe),
     ],

@@ -34,13 +34,14 @@ public final class EventLoop: SerialExecutor, TaskExecutor {
     private let threadID = Atomic<UInt>(0)
     private let stopped = Atomic<Bool>(false)
 
-    // Unsafe because the compiler cannot see that the five below are used on the loop's thread only: every public way to
+    // Unsafe because the compiler cannot see that the six below are used on the loop's thread only: every public way to
     // them checks `isCurrent` first.
     private nonisolated(unsafe) var jobs: [UnownedJob] = []
     private nonisolated(unsafe) var running: [UnownedJob] = []
     private nonisolated(unsafe) var handlers: [(any ReadinessHandler)?] = []
     private nonisolated(unsafe) var timers = LoopTimers()
     private nonisolated(unsafe) var slept = Duration.zero
+    private nonisolated(unsafe) var began = ContinuousClock.now
 
     /// Starts the loop's thread.
     /// - Throws: `EventLoopError` when the system has no thread or file descriptor left.
@@ -150,6 +151,12 @@ public final class EventLoop: SerialExecutor, TaskExecutor {
         return unsafe slept
     }
 
+    /// The time since the loop began in which it ran jobs, handlers and timers, the present moment included.
+    public var busy: Duration {
+        checkIsolated()
+        return unsafe began.duration(to: .now) - slept
+    }
+
     // MARK: - The thread
 
     private func start() throws(EventLoopError) {
@@ -196,6 +203,7 @@ public final class EventLoop: SerialExecutor, TaskExecutor {
             unsafe locsearch_name_thread(Self.threadName)
         #endif
 
+        unsafe began = .now
         while true {
             runJobs()
             if stopping.load(ordering: .acquiring), !hasJobs { break }

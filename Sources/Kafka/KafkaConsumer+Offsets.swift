@@ -28,6 +28,10 @@ extension KafkaConsumer {
         for (partition, next) in offsets { partitions.source(partition)?.committed = next }
     }
 
+    /// What the client said about itself at the end of the last statistics interval; `nil` before that, or without one. May
+    /// be asked for from any thread.
+    public nonisolated var statistics: ClientStatistics? { client.statistics.current }
+
     /// How many offsets came for an assignment that was over, and were left out.
     public var staleOffsets: Int { commits.staleOffsets }
 

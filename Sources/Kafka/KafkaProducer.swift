@@ -47,6 +47,13 @@ public actor KafkaProducer: ReadinessHandler {
     /// How many records are handed over and not yet reported by the brokers.
     public var undelivered: Int { deliveries.undelivered }
 
+    /// The size of their values.
+    public var undeliveredBytes: Int { deliveries.undeliveredBytes }
+
+    /// What the client said about itself at the end of the last statistics interval; `nil` before that, or without one. May
+    /// be asked for from any thread.
+    public nonisolated var statistics: ClientStatistics? { client.statistics.current }
+
     /// True while records wait for company, for tests.
     var isGathering: Bool { gathering.isOn }
 
@@ -93,7 +100,7 @@ public actor KafkaProducer: ReadinessHandler {
 
         let slot = deliveries.reserve()
         if gathering.isOn {
-            deliveries.begin(slot)
+            deliveries.begin(slot, bytes: record.value?.count ?? 0)
             gather(record, slot: slot)
             return .success(Receipt(slot: slot))
         }
@@ -101,7 +108,7 @@ public actor KafkaProducer: ReadinessHandler {
         // Records that were gathered and have found no room yet go first.
         switch gathering.isEmpty ? queue.add(record, slot: slot) : .isFull {
         case .queued:
-            deliveries.begin(slot)
+            deliveries.begin(slot, bytes: record.value?.count ?? 0)
             return .success(Receipt(slot: slot))
         case .isFull where undelivered > 0:
             deliveries.cancel(slot)
@@ -170,8 +177,9 @@ public actor KafkaProducer: ReadinessHandler {
 
     // MARK: - Reports
 
-    /// Begins to serve the client's events, on the loop's thread.
-    func start() {
+    /// Begins to serve the client's events, on the loop's thread. The first hand-over does so too; a producer that may have
+    /// nothing to send for long is started before, because its statistics would pile up unread.
+    public func start() {
         guard !isStarted, !isClosed else { return }
         isStarted = true
         client.signal.connect(client.events, as: 0)

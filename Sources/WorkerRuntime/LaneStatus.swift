@@ -12,6 +12,15 @@ public struct LaneStatus: Sendable, Hashable {
         /// One past the last record, as the last fetch saw it.
         public let end: Int64?
 
+        /// The offset of the next record to take; `nil` before the first was taken.
+        public let next: Int64?
+
+        /// The number of records that wait in the topic and were not taken; `nil` until that is known.
+        public var waiting: Int64? {
+            guard let next = next ?? committed, let end else { return nil }
+            return max(0, end - next)
+        }
+
         /// The number of records not yet committed; `nil` until both offsets are known.
         public var lag: Int64? {
             guard let committed, let end else { return nil }
@@ -31,4 +40,12 @@ public struct LaneStatus: Sendable, Hashable {
     /// Why outcomes cannot be written at present, as one line for a person; `nil` while they can. A problem that may be
     /// over in a moment does not count.
     public let deliveryProblem: String?
+    /// The number of records that the producer has and the brokers have not confirmed, with the size of their values.
+    public let queuedRecords: Int
+    public let queuedBytes: Int
+    /// What the clients said about themselves; `nil` without statistics.
+    public let consumer: ClientStatistics?
+    public let producer: ClientStatistics?
+    /// The time since the loop began in which it ran.
+    public let busy: Duration
 }

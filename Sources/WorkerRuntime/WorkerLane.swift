@@ -267,18 +267,20 @@ public actor WorkerLane {
     public var status: LaneStatus {
         get async {
             let positions = await source.positions.map { position in
-                LaneStatus.Partition(
-                    id: position.partition.id,
-                    inFlight: partitions[position.partition.id]?.requests.count ?? 0,
-                    committed: position.committed, end: position.end)
+                let owned = partitions[position.partition.id]
+                return LaneStatus.Partition(
+                    id: position.partition.id, inFlight: owned?.requests.count ?? 0, committed: position.committed,
+                    end: position.end, next: owned?.tracker.nextToTake)
             }
             let brokersAreDown = await source.brokersAreDown
-            let delivering = delivery.status
+            let (delivering, sink) = (delivery.status, delivery.sink)
 
             return LaneStatus(
                 positions: positions, inFlight: gate.inFlight, undelivered: gate.undelivered - gate.inFlight,
                 brokersAreDown: brokersAreDown, isDraining: state.isDraining,
-                commitOverdue: delivering.commitOverdue, deliveryProblem: delivering.problem)
+                commitOverdue: delivering.commitOverdue, deliveryProblem: delivering.problem,
+                queuedRecords: await sink.undelivered, queuedBytes: await sink.undeliveredBytes,
+                consumer: source.statistics, producer: sink.statistics, busy: loop.busy)
         }
     }
 }

@@ -22,6 +22,8 @@ final class ClientHandle: Sendable {
     let signal: QueueSignal
     /// Why brokers could not be reached, by what librdkafka reported last of each.
     let brokerFailures: BrokerFailures
+    /// What the client last said about itself, where `statistics.interval.ms` is set.
+    let statistics = StatisticsBox()
     /// Runs the calls that hold their thread.
     let blocking: BlockingThread
 
@@ -45,13 +47,14 @@ final class ClientHandle: Sendable {
         switch role {
         case .consumer:
             blocking = BlockingThread("kafka-consumer")
-            let events = RD_KAFKA_EVENT_REBALANCE | RD_KAFKA_EVENT_OFFSET_COMMIT | RD_KAFKA_EVENT_ERROR
+            let events =
+                RD_KAFKA_EVENT_REBALANCE | RD_KAFKA_EVENT_OFFSET_COMMIT | RD_KAFKA_EVENT_ERROR | RD_KAFKA_EVENT_STATS
             pointer = try ClientSettings.makeClient(RD_KAFKA_CONSUMER, properties, events: events, log: self.log)
             rd_kafka_poll_set_consumer(pointer)
             self.events = rd_kafka_queue_get_consumer(pointer)
         case .producer:
             blocking = BlockingThread("kafka-producer")
-            let events = RD_KAFKA_EVENT_DR | RD_KAFKA_EVENT_ERROR
+            let events = RD_KAFKA_EVENT_DR | RD_KAFKA_EVENT_ERROR | RD_KAFKA_EVENT_STATS
             pointer = try ClientSettings.makeClient(RD_KAFKA_PRODUCER, properties, events: events, log: self.log)
             self.events = rd_kafka_queue_get_main(pointer)
         }

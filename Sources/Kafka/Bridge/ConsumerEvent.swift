@@ -19,6 +19,10 @@ extension ClientHandle {
         guard let event = rd_kafka_queue_poll(events, 0) else { return nil }
         let type = rd_kafka_event_type(event)
         if type == RD_KAFKA_EVENT_REBALANCE { return .rebalance(RebalanceEvent(owning: event)) }
+        if type == RD_KAFKA_EVENT_STATS {
+            statistics.take(StatisticsEvent(owning: event))
+            return .other
+        }
 
         defer { rd_kafka_event_destroy(event) }
         switch type {

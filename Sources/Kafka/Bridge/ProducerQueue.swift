@@ -54,6 +54,9 @@ final class ProducerQueue {
                 }
             case RD_KAFKA_EVENT_ERROR:
                 failed(ClientHandle.isFatal(event) ? client.noteFatalError() : client.reportedError(event))
+            case RD_KAFKA_EVENT_STATS:
+                client.statistics.take(StatisticsEvent(owning: event))
+                continue
             default: break
             }
             rd_kafka_event_destroy(event)

@@ -12,6 +12,9 @@ public struct ConsumerConfiguration: Sendable, Hashable, CustomStringConvertible
     public var groupProtocol = GroupProtocol.classic
     /// `kafka.startFrom`: where reading begins in partitions for which the group has committed no offset.
     public var startFrom = StartPosition.earliest
+    /// `kafka.statisticsInterval`: how often the client reports on itself; see `KafkaConsumer.statistics`. Whole milliseconds.
+    /// `nil`: never.
+    public var statisticsInterval: Duration?
     /// `kafka.security.*`: how to connect and log in.
     public var security = KafkaSecurity()
     /// `kafka.properties`: librdkafka's own, passed through; they win over every default.
@@ -57,6 +60,7 @@ public struct ConsumerConfiguration: Sendable, Hashable, CustomStringConvertible
             all["group.protocol"] = "consumer"
             for name in Self.decidedByBroker { all[name] = nil }
         }
+        if let statisticsInterval { all["statistics.interval.ms"] = "\(statisticsInterval.wholeMilliseconds)" }
         if let assignor { all["partition.assignment.strategy"] = assignor }
         if let groupInstanceID { all["group.instance.id"] = groupInstanceID }
         all.merge(security.properties) { _, ours in ours }

@@ -9,6 +9,9 @@ public struct ProducerConfiguration: Sendable, Hashable, CustomStringConvertible
     public var busyLinger: Duration = .zero
     /// Names this instance for transactions, so that its predecessor is fenced off; `nil`: no transactions.
     public var transactionalID: String?
+    /// `kafka.statisticsInterval`: how often the client reports on itself; see `KafkaProducer.statistics`. Whole milliseconds.
+    /// `nil`: never.
+    public var statisticsInterval: Duration?
     /// `kafka.security.*`: how to connect and log in.
     public var security = KafkaSecurity()
     /// `kafka.properties`: librdkafka's own, passed through; they win over every default.
@@ -38,6 +41,7 @@ public struct ProducerConfiguration: Sendable, Hashable, CustomStringConvertible
         all["message.max.bytes"] = "16777216"
         all["socket.nagle.disable"] = "true"
         all["log.connection.close"] = "false"
+        if let statisticsInterval { all["statistics.interval.ms"] = "\(statisticsInterval.wholeMilliseconds)" }
         all.merge(security.properties) { _, ours in ours }
         var fixed = ["bootstrap.servers": bootstrapServers, "enable.idempotence": "true", "acks": "all"]
         if let transactionalID { fixed["transactional.id"] = transactionalID }

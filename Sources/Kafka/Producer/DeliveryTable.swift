@@ -11,14 +11,19 @@ struct DeliveryTable {
         case reported(Report)
     }
     private var slots: [Slot] = []
+    /// The size of each slot's record.
+    private var sizes: [Int] = []
     private var freeSlots: [Int] = []
     /// How many records are handed over and not yet reported.
     private(set) var undelivered = 0
+    /// The size of their values.
+    private(set) var undeliveredBytes = 0
 
     /// Finds a slot for a record. Give it to `begin` or to `cancel` next.
     mutating func reserve() -> Int {
         if let slot = freeSlots.popLast() { return slot }
         slots.append(.free)
+        sizes.append(0)
         return slots.count - 1
     }
 
@@ -26,8 +31,11 @@ struct DeliveryTable {
     mutating func cancel(_ slot: Int) { freeSlots.append(slot) }
 
     /// Notes that the record of a reserved slot is on its way.
-    mutating func begin(_ slot: Int) {
+    /// - Parameter bytes: The size of its value.
+    mutating func begin(_ slot: Int, bytes: Int) {
         undelivered += 1
+        undeliveredBytes += bytes
+        sizes[slot] = bytes
         slots[slot] = .underway
     }
 
@@ -44,6 +52,7 @@ struct DeliveryTable {
     /// Takes the report on a record.
     mutating func finish(_ slot: Int, _ report: Report) {
         undelivered -= 1
+        if sizes.indices.contains(slot) { undeliveredBytes -= sizes[slot] }
         settle(slot, report)
     }
 

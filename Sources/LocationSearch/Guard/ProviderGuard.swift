@@ -354,6 +354,7 @@ final class ProviderGuard {
             openFor: breaker.openUntil(at: now).map { now.duration(to: $0) },
             breakerCounts: breaker.statistics, allowedPerSecond: policy.rateLimit.map { $0.perSecond * share },
             closedFor: limiter.closedUntil(at: now).map { now.duration(to: $0) }, rateLimiter: limiter.statistics,
+            sharesRate: policy.share == .shared,
             concurrency: admission.concurrency.statistics, retries: retryBudget.statistics,
             calls: calls, shared: sharedCalls.statistics.joined, held: held)
     }

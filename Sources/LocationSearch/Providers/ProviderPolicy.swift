@@ -44,6 +44,8 @@ public struct ProviderStatus: Sendable, Hashable {
     /// The time until the provider may be called again as it asked for (`Retry-After`); `nil` when it may be called now.
     public var closedFor: Duration?
     public var rateLimiter: RateLimiter.Statistics
+    /// Whether the rate is shared by the fleet, so that a further worker brings none of its own.
+    public var sharesRate: Bool
     public var concurrency: AdaptiveLimit.Statistics
     public var retries: RetryBudget.Statistics
     /// The number of attempts made, each of which may cost money.
@@ -52,4 +54,10 @@ public struct ProviderStatus: Sendable, Hashable {
     public var shared: Int
     /// The number of requests that wait for an open breaker now: `whenOpen=hold`.
     public var held: Int
+
+    /// Whether a further worker could ask the provider for more than is asked now. `false` while the breaker is not closed,
+    /// while a pause that the provider asked for lasts, and while calls wait for their turn at a rate that all share.
+    public var isAskable: Bool {
+        breaker == .closed && closedFor == nil && (rateLimiter.waiting == 0 || !sharesRate)
+    }
 }

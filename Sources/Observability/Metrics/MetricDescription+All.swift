@@ -96,6 +96,16 @@ extension MetricDescription {
             "locsearch_provider_rate_refusals_total", .counter, in: .providers, labels: ["provider"],
             "Calls not made because their turn would come too late."),
         MetricDescription(
+            "locsearch_provider_rate_waiting", .gauge, in: .providers, labels: ["provider"],
+            "Calls that wait for their turn at the key's rate."),
+        MetricDescription(
+            "locsearch_provider_rate_limit", .gauge, in: .providers, labels: ["provider"],
+            "Calls per second that this worker may make, its share of the key's rate; absent without a limit."),
+        MetricDescription(
+            "locsearch_provider_askable", .gauge, in: .providers, labels: ["provider"],
+            "1 while a further worker could ask for more; 0: breaker, a pause asked for, or the shared rate is reached."
+        ),
+        MetricDescription(
             "locsearch_provider_concurrency_limit", .gauge, in: .providers, labels: ["provider"],
             "Calls that may be under way at once."),
         MetricDescription(
@@ -115,6 +125,9 @@ extension MetricDescription {
         MetricDescription(
             "locsearch_partition_lag", .gauge, in: .kafka, labels: ["topic", "partition"],
             "Records of a partition that are not committed yet."),
+        MetricDescription(
+            "locsearch_runnable_backlog", .gauge, in: .kafka,
+            "Requests that wait in this worker's partitions and that a further worker could run; 0 while none could."),
         MetricDescription(
             "locsearch_commit_overdue_seconds", .gauge, in: .kafka,
             "For how long no request begins because what is finished cannot be committed; 0: it can."),
@@ -136,11 +149,40 @@ extension MetricDescription {
             bounds: shortBounds, convention: "messaging.client.operation.duration",
             "`send`: from handing over a record to the broker's acknowledgement; `commit`: of offsets or a transaction."
         ),
+        MetricDescription(
+            "locsearch_producer_queue_records", .gauge, in: .kafka,
+            "Records that the producer has and the brokers have not confirmed."),
+        MetricDescription(
+            "locsearch_producer_queue_bytes", .gauge, in: .kafka, "The size of their values."),
+        MetricDescription(
+            "locsearch_fetch_queue_records", .gauge, in: .kafka,
+            "Records that were fetched and not taken yet (statistics)."),
+        MetricDescription(
+            "locsearch_fetch_queue_bytes", .gauge, in: .kafka, "Their size (statistics)."),
+        MetricDescription(
+            "locsearch_broker_rtt_seconds", .gauge, in: .kafka, labels: ["broker", "client"],
+            "Average round trip to a broker in the last interval (statistics)."),
+        MetricDescription(
+            "locsearch_broker_rtt_p99_seconds", .gauge, in: .kafka, labels: ["broker", "client"],
+            "The time that 99 % of those round trips stayed below (statistics)."),
+        MetricDescription(
+            "locsearch_broker_throttle_seconds", .gauge, in: .kafka, labels: ["broker", "client"],
+            "The longest that the broker had us wait in the last interval (statistics)."),
+        MetricDescription(
+            "locsearch_broker_outbuf_requests", .gauge, in: .kafka, labels: ["broker", "client"],
+            "Requests that wait to be sent to the broker (statistics)."),
+        MetricDescription(
+            "locsearch_broker_in_flight_requests", .gauge, in: .kafka, labels: ["broker", "client"],
+            "Requests that the broker has not answered yet (statistics)."),
     ]
 
     // MARK: - The process
 
     private static let process = [
+        MetricDescription("locsearch_ready", .gauge, in: .process, "1 while `/readyz` answers 200."),
+        MetricDescription(
+            "locsearch_loop_busy_seconds_total", .counter, in: .process, labels: ["loop"],
+            "Time in which an event loop ran; its rate is the share of a core, and 1 is the most."),
         MetricDescription(
             "locsearch_build_info", .gauge, in: .process, labels: ["version", "librdkafka"],
             "Versions of the program and of librdkafka; always 1."),

@@ -67,7 +67,7 @@ package struct MetricDescription: Sendable, Hashable {
 
     private var markdownRow: String {
         let labels = labels.map { "`\($0)`" }.joined(separator: ", ")
-        let convention = convention.map { " OpenTelemetry: `\($0)`." } ?? ""
+        let convention = convention.map { " OpenTelemetry: \($0)." } ?? ""
         return "| `\(name)` | \(kind.rawValue) | \(labels) | \(help)\(convention) |\n"
     }
 }

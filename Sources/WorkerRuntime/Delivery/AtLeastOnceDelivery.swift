@@ -46,6 +46,8 @@ final class AtLeastOnceDelivery: OutcomeDelivery {
 
     var acceptsRequests: Bool { !commits.isOverdue && !refusals.blockOutcomes && !areOutcomesStalled }
 
+    var sink: any OutcomeSink { sinks.current }
+
     var status: DeliveryStatus {
         let stalled = watch.stalledTopics(at: .now).map { "topic \(topics.name(of: $0)) confirms no records" }
         return DeliveryStatus(
@@ -55,7 +57,7 @@ final class AtLeastOnceDelivery: OutcomeDelivery {
 
     private var areOutcomesStalled: Bool { watch.stalledTopics(at: .now).contains { $0 != .deadLetters } }
 
-    func prepare() async throws(KafkaError) {}
+    func prepare() async throws(KafkaError) { await sinks.current.start() }
 
     func run() async throws(KafkaError) {
         await commits.run { announce(watch.stalledTopics(at: .now)) }

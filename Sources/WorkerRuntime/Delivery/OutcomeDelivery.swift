@@ -10,6 +10,9 @@ protocol OutcomeDelivery: AnyObject {
     /// can make it `false`; the gate is woken when it turns `true`.
     var acceptsRequests: Bool { get }
 
+    /// The producer that outcomes are handed to at present.
+    var sink: any OutcomeSink { get }
+
     /// How the delivery fares, for `/readyz` and `/status`.
     var status: DeliveryStatus { get }
 

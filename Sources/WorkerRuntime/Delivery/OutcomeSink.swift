@@ -4,6 +4,9 @@ public import Kafka
 ///
 /// Every call is safe from any task.
 public protocol OutcomeSink: AnyObject, Sendable {
+    /// Begins to serve what the brokers report, before the first record is handed over.
+    func start() async
+
     /// Puts a record into the local queue, in the order of the calls. Waits while the queue is full.
     /// - Returns: a receipt, good for one `confirm`. Each must be confirmed.
     /// - Throws: `KafkaError` that says why the record cannot be written.
@@ -15,6 +18,12 @@ public protocol OutcomeSink: AnyObject, Sendable {
 
     /// The number of records handed over and not yet confirmed.
     var undelivered: Int { get async }
+
+    /// The size of their values.
+    var undeliveredBytes: Int { get async }
+
+    /// What the client said about itself at the end of its last statistics interval; `nil` before that, or without one.
+    var statistics: ClientStatistics? { get }
 
     /// Waits until nothing is undelivered.
     /// - Returns: `false` when `bound` passed first.

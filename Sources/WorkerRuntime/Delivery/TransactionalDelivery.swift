@@ -19,7 +19,7 @@ final class TransactionalDelivery: OutcomeDelivery {
     /// Transactions that fail are tried again at intervals that double from the first to the last of these.
     private static let (firstPause, longestPause) = (Duration.milliseconds(100), Duration.seconds(2))
 
-    private let sink: any OutcomeSink
+    let sink: any OutcomeSink
     private let source: any RequestSource
     private let partitions: PartitionTable
     private let gate: IntakeGate

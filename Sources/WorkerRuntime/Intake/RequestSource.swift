@@ -36,6 +36,9 @@ public protocol RequestSource: Sendable {
     var positions: [KafkaConsumer.Position] { get async }
     var brokersAreDown: Bool { get async }
 
+    /// What the client said about itself at the end of its last statistics interval; `nil` before that, or without one.
+    var statistics: ClientStatistics? { get }
+
     /// The number of partitions that a topic has; `nil` while no broker says.
     func partitionCount(of topic: String) async -> Int?
 

@@ -37,6 +37,9 @@ struct OffsetTracker {
     /// The offset to continue from: one past the unbroken run of delivered records. `nil` before the first is delivered.
     private(set) var frontier: Int64?
 
+    /// The offset behind the record that was taken last; `nil` before the first.
+    var nextToTake: Int64? { lastTakenOffset < 0 ? nil : lastTakenOffset + 1 }
+
     /// The number of records taken and not delivered.
     private(set) var undeliveredCount = 0
 

@@ -33,6 +33,9 @@ extension Setting {
         Setting(
             "kafka.linger", .duration(.zero ... .seconds(5), canBeOff: false), default: producer.linger.text,
             help: "how long an outcome waits for others to share its batch; up to 20ms more while the loop is busy"),
+        Setting(
+            "kafka.statisticsInterval", .duration(.seconds(1) ... .seconds(600), canBeOff: true), default: "5s",
+            help: "how often librdkafka reports on brokers and its queues, for the metrics"),
         Setting("kafka.properties", .properties, help: "any librdkafka properties"),
     ]
 

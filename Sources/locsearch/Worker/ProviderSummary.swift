@@ -20,6 +20,15 @@ struct ProviderSummary: Sendable {
         return loops.contains { $0.breaker == .halfOpen } ? .halfOpen : .closed
     }
 
+    /// Whether a further worker could ask the provider for more: see `ProviderStatus.isAskable`.
+    var isAskable: Bool { loops.contains(where: \.isAskable) }
+
+    /// The calls per second that this process may make at present; `nil` without a limit.
+    private var allowedPerSecond: Double? {
+        let rates = loops.compactMap(\.allowedPerSecond)
+        return rates.isEmpty ? nil : rates.reduce(0, +)
+    }
+
     /// Why the breaker is not closed; what concerns the key comes first.
     var breakerReason: CircuitBreaker.Reason? {
         let reasons = loops.compactMap(\.breakerReason)
@@ -29,14 +38,19 @@ struct ProviderSummary: Sendable {
     /// Returns why no provider can be asked, if their keys are refused or used up; `nil` when one can be asked.
     /// - Parameter automatic: the configured providers that `auto` asks. Others count once a request has named them.
     static func problem(of all: [ProviderSummary], automatic: [ProviderID]) -> String? {
-        let summaries = Dictionary(uniqueKeysWithValues: all.map { ($0.provider, $0) })
-        let named = all.filter { $0.sum(\.calls) > 0 && !automatic.contains($0.provider) }.map(\.provider)
         var problems: [String] = []
-        for provider in automatic + named {
-            guard let reason = summaries[provider]?.breakerReason, reason.concernsKey else { return nil }
-            problems.append("\(provider.rawValue): \(reason.rawValue)")
+        for summary in inUse(all, automatic: automatic) {
+            guard let reason = summary.breakerReason, reason.concernsKey else { return nil }
+            problems.append("\(summary.provider.rawValue): \(reason.rawValue)")
         }
         return problems.isEmpty ? nil : "no provider can be asked: " + problems.joined(separator: ", ")
+    }
+
+    /// Returns the providers that requests go to: those that `auto` asks, and those that a request has named.
+    static func inUse(_ all: [ProviderSummary], automatic: [ProviderID]) -> [ProviderSummary] {
+        let summaries = Dictionary(uniqueKeysWithValues: all.map { ($0.provider, $0) })
+        return automatic.compactMap { summaries[$0] }
+            + all.filter { $0.sum(\.calls) > 0 && !automatic.contains($0.provider) }
     }
 
     private func sum(_ value: (ProviderStatus) -> Int) -> Int { loops.reduce(0) { $0 + value($1) } }
@@ -51,8 +65,7 @@ struct ProviderSummary: Sendable {
         json.member("inFlight", sum(\.concurrency.inFlight))
         json.member("concurrencyLimit", sum(\.concurrency.limit))
         json.member("waitingForConcurrency", sum(\.concurrency.waiting))
-        let rates = loops.compactMap(\.allowedPerSecond)
-        json.member("allowedPerSecond", rates.isEmpty ? nil : rates.reduce(0, +))
+        json.member("allowedPerSecond", allowedPerSecond)
         json.member("closedForSeconds", loops.compactMap(\.closedFor).max().map { $0 / .seconds(1) })
         json.member("waitingForRate", sum(\.rateLimiter.waiting))
         json.member("calls", sum(\.calls))
@@ -93,6 +106,13 @@ struct ProviderSummary: Sendable {
             + family("retries_total") { $0.sum(\.retries.retries) }
             + family("retries_refused_total") { $0.sum(\.retries.refused) }
             + family("rate_waits_total") { $0.sum(\.rateLimiter.waited) }
+            + family("rate_waiting") { $0.sum(\.rateLimiter.waiting) }
+            + PrometheusText.family(
+                "locsearch_provider_rate_limit",
+                all.compactMap { summary in
+                    summary.allowedPerSecond.map { (labels: [("provider", summary.provider.rawValue)], value: $0) }
+                })
+            + family("askable") { $0.isAskable ? 1 : 0 }
             + family("rate_refusals_total") { $0.sum(\.rateLimiter.refused) }
             + family("concurrency_limit") { $0.sum(\.concurrency.limit) }
             + family("concurrency_in_flight") { $0.sum(\.concurrency.inFlight) }

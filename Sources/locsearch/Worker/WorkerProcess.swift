@@ -30,7 +30,9 @@ final class WorkerProcess: Sendable {
     init(_ settings: Settings, traces: TraceExport? = nil, log: Logger) async throws {
         try settings.validate()
         let configuration = settings.worker()
-        let (consumer, producer) = (try settings.consumer(), try settings.producer())
+        var (consumer, producer) = (try settings.consumer(), try settings.producer())
+        consumer.statisticsInterval = settings.duration("kafka.statisticsInterval")
+        producer.statisticsInterval = consumer.statisticsInterval
         let keys = try ProviderKeys(settings)
         let order = settings.providerOrder()
         let meters = WorkerMeters(topics: configuration.topics, group: consumer.groupID)

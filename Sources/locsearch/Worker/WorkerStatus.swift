@@ -45,7 +45,7 @@ struct WorkerStatus: AdminSource {
     }
 
     /// Returns for how long the lane that has waited longest could not commit; `nil` when all can.
-    private static func longestOverdue(of lanes: [LaneStatus]) -> Duration? { lanes.compactMap(\.commitOverdue).max() }
+    static func longestOverdue(of lanes: [LaneStatus]) -> Duration? { lanes.compactMap(\.commitOverdue).max() }
 
     // MARK: - Metrics
 
@@ -53,8 +53,11 @@ struct WorkerStatus: AdminSource {
         let (lanes, providers) = (await lanes(), await providers())
 
         // What needs no loop is shown in any case: it is wanted most when one is stuck.
+        let isReady = readinessProblem(lanes, providers) == nil
         return registry.prometheusText
+            + PrometheusText.family("locsearch_ready", isReady ? 1 : 0)
             + (lanes.map(Self.laneMetrics) ?? "")
+            + backlogMetrics(lanes, providers)
             + Self.buildInfo
             + (providers.map(ProviderSummary.prometheusText) ?? "")
             + PrometheusText.family(
@@ -62,22 +65,10 @@ struct WorkerStatus: AdminSource {
             + ProcessMetrics.prometheusText
     }
 
-    private static func laneMetrics(_ lanes: [LaneStatus]) -> String {
-        let partitions = lanes.flatMap(\.positions).sorted { $0.id < $1.id }
-        let lags = partitions.compactMap { partition in
-            partition.lag.map { lag in
-                (
-                    labels: [("topic", partition.id.topic), ("partition", "\(partition.id.partition)")],
-                    value: Double(lag)
-                )
-            }
-        }
-
-        return PrometheusText.family("locsearch_partition_lag", lags)
-            + PrometheusText.family(
-                "locsearch_commit_overdue_seconds", (longestOverdue(of: lanes) ?? .zero) / .seconds(1))
-            + PrometheusText.family(
-                "locsearch_delivery_blocked", lanes.contains { $0.deliveryProblem != nil } ? 1 : 0)
+    private func backlogMetrics(_ lanes: [LaneStatus]?, _ providers: [ProviderSummary]?) -> String {
+        guard let lanes, let providers else { return "" }
+        let backlog = Self.runnableBacklog(lanes, providers, automatic: worker.automaticProviders)
+        return PrometheusText.family("locsearch_runnable_backlog", Double(backlog))
     }
 
     private static var buildInfo: String {

@@ -100,6 +100,17 @@ struct WorkerHouse: Sendable {
         }
     }
 
+    /// Sends values without waiting for one before the next, each under a key of its own.
+    func sendTogether(_ values: [String]) async throws {
+        var receipts: [KafkaProducer.Receipt] = []
+        for (number, value) in values.enumerated() {
+            let record = ProducerRecord(
+                topic: WorkerConfiguration.Topics().requests, key: Array("key\(number)".utf8), value: Array(value.utf8))
+            receipts.append(try await sender.handOver(record))
+        }
+        for receipt in receipts { _ = try await sender.confirm(receipt) }
+    }
+
     /// The next outcomes, by request. One that comes twice is an issue.
     func outcomes(_ count: Int, within bound: Duration = .seconds(40)) async throws -> [String: OutcomeEvent] {
         var found: [String: OutcomeEvent] = [:]

@@ -111,6 +111,12 @@ actor FakeSink: OutcomeSink {
 
     var undelivered: Int { underway.count }
 
+    var undeliveredBytes: Int { underway.values.reduce(0) { $0 + ($1.record.value?.count ?? 0) } }
+
+    nonisolated var statistics: ClientStatistics? { nil }
+
+    func start() {}
+
     func flush(within bound: Duration) -> Bool {
         guard !isHolding else { return underway.isEmpty }
         for slot in underway.keys.sorted() { report(on: slot) }

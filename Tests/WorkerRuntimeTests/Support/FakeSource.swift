@@ -35,15 +35,18 @@ actor FakeSource: RequestSource {
     func forgetTopics(_ topics: Set<String>) { unknownTopics = topics }
 
     /// Appends records with the next offsets of a partition.
-    func append(_ values: [String], to partition: Int32 = 0, headers: [RecordHeader] = []) {
+    /// - Parameter timestamp: in milliseconds since 1970; `nil`: they have none.
+    func append(
+        _ values: [String], to partition: Int32 = 0, headers: [RecordHeader] = [], timestamp: Int64? = nil
+    ) {
         let id = TopicPartition("requests", partition)
         for value in values {
             let offset = nextOffsets[id, default: 0]
             nextOffsets[id] = offset + 1
             waiting.append(
                 ConsumerRecord(
-                    partition: AssignedPartition(id, epoch: 0), offset: offset, key: Array("key".utf8),
-                    value: Array(value.utf8), headers: headers))
+                    partition: AssignedPartition(id, epoch: 0), offset: offset, timestamp: timestamp,
+                    key: Array("key".utf8), value: Array(value.utf8), headers: headers))
         }
         wakeReader()
     }
@@ -152,6 +155,8 @@ actor FakeSource: RequestSource {
     }
 
     var brokersAreDown: Bool { false }
+
+    nonisolated var statistics: ClientStatistics? { nil }
 
     func partitionCount(of topic: String) -> Int? {
         partitionCountQuestions += 1

@@ -1,6 +1,7 @@
 import EventLoop
 import Kafka
 import Logging
+import Observability
 import Resilience
 import TestSupport
 import Testing
@@ -17,6 +18,8 @@ struct LaneBench: Sendable {
     let provider: FakeProvider
     /// Made after the first sink failed for good.
     let nextSink = FakeSink()
+    /// The lane's metrics.
+    let registry = MetricsRegistry()
 
     /// Runs a lane beside `body`, then drains it and waits for its end.
     static func run(
@@ -69,13 +72,16 @@ struct LaneBench: Sendable {
             makeSink: delivery == .atLeastOnce ? { @Sendable () throws(KafkaError) in nextSink } : nil,
             interactor: SearchInteractor(
                 selection: ProviderSelection(services: [IdleService()]), worker: provider),
-            fleet: fleet, meters: WorkerMeters(), tracing: tracing,
+            fleet: fleet, meters: WorkerMeters(topics: configuration.topics, group: "workers", factory: registry),
+            tracing: tracing,
             log: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
     }
 
     static func request(_ id: String) -> String {
         #"{"requestId":"\#(id)","provider":"hotpepper","location":{"latitude":35.69,"longitude":139.7}}"#
     }
+
+    var metrics: PrometheusDocument { PrometheusDocument(registry.prometheusText) }
 
     /// Waits until the requests' outcomes are confirmed.
     func outcomesAreWritten(_ ids: [String]) async throws {

@@ -1,0 +1,90 @@
+internal import JSON
+
+/// Reads librdkafka's own form of its statistics (its STATISTICS.md).
+extension ClientStatistics {
+    /// - Throws: Where the text is no JSON. What is missing, or of an unknown form, counts as nothing.
+    init(json: Span<UInt8>) throws(JSONError) {
+        self.init()
+        var reader = JSONReader(json)
+        guard try reader.enterObject() else { return }
+
+        while let key = try reader.nextKey() {
+            switch key {
+            case "brokers": try Self.eachMember(of: &reader) { reader throws(JSONError) in try readBroker(&reader) }
+            case "topics": try Self.eachMember(of: &reader) { reader throws(JSONError) in try readTopic(&reader) }
+            default: try reader.skip()
+            }
+        }
+        try reader.finish()
+        brokers.sort { $0.id < $1.id }
+    }
+
+    /// Calls `body` for the value of each member, which must read it. The names of the members repeat what the values say.
+    private static func eachMember(
+        of reader: inout JSONReader, _ body: (inout JSONReader) throws(JSONError) -> Void
+    ) throws(JSONError) {
+        guard try reader.enterObject() else { return }
+        while try reader.nextKey() != nil { try body(&reader) }
+    }
+
+    private mutating func readBroker(_ reader: inout JSONReader) throws(JSONError) {
+        guard try reader.enterObject() else { return }
+        var (broker, isUp) = (Broker(id: -1), false)
+        while let key = try reader.nextKey() {
+            switch key {
+            case "nodeid": broker.id = try reader.int() ?? -1
+            case "state": isUp = try reader.string() == "UP"
+            case "outbuf_cnt": broker.waitingRequests = max(0, try reader.int() ?? 0)
+            case "waitresp_cnt": broker.openRequests = max(0, try reader.int() ?? 0)
+            case "rtt":
+                let times = try Self.window(&reader)
+                broker.roundTrip = .microseconds(times.average)
+                broker.slowRoundTrip = .microseconds(times.high)
+            case "throttle": broker.throttle = .milliseconds(try Self.window(&reader).most)
+            default: try reader.skip()
+            }
+        }
+
+        // Addresses to ask first, and the group's coordinator, have no id of their own.
+        if broker.id >= 0, isUp { brokers.append(broker) }
+    }
+
+    /// The figures of one value over the interval.
+    private static func window(
+        _ reader: inout JSONReader
+    ) throws(JSONError) -> (average: Int, high: Int, most: Int) {
+        var (average, high, most) = (0, 0, 0)
+        guard try reader.enterObject() else { return (0, 0, 0) }
+        while let key = try reader.nextKey() {
+            switch key {
+            case "avg": average = max(0, try reader.int() ?? 0)
+            case "p99": high = max(0, try reader.int() ?? 0)
+            case "max": most = max(0, try reader.int() ?? 0)
+            default: try reader.skip()
+            }
+        }
+        return (average, high, most)
+    }
+
+    private mutating func readTopic(_ reader: inout JSONReader) throws(JSONError) {
+        guard try reader.enterObject() else { return }
+        while let key = try reader.nextKey() {
+            switch key {
+            case "partitions":
+                try Self.eachMember(of: &reader) { reader throws(JSONError) in try readPartition(&reader) }
+            default: try reader.skip()
+            }
+        }
+    }
+
+    private mutating func readPartition(_ reader: inout JSONReader) throws(JSONError) {
+        guard try reader.enterObject() else { return }
+        while let key = try reader.nextKey() {
+            switch key {
+            case "fetchq_cnt": fetchedRecords &+= max(0, try reader.int() ?? 0)
+            case "fetchq_size": fetchedBytes &+= max(0, try reader.int() ?? 0)
+            default: try reader.skip()
+            }
+        }
+    }
+}

@@ -1,0 +1,88 @@
+import Kafka
+import LocationSearch
+import Observability
+import WorkerRuntime
+
+/// What `/metrics` shows beside the counters that are kept all along: figures that are read when they are asked for.
+extension WorkerStatus {
+    private typealias Sample = (labels: [(String, String)], value: Double)
+
+    static func laneMetrics(_ lanes: [LaneStatus]) -> String {
+        let partitions = lanes.flatMap(\.positions).sorted { $0.id < $1.id }
+        let lags = partitions.compactMap { partition -> Sample? in
+            let labels = [("topic", partition.id.topic), ("partition", "\(partition.id.partition)")]
+            return partition.lag.map { (labels: labels, value: Double($0)) }
+        }
+        let busy = lanes.enumerated().map { number, lane -> Sample in
+            (labels: [("loop", "\(number)")], value: lane.busy / .seconds(1))
+        }
+        func sum(_ value: (LaneStatus) -> Int) -> Double { Double(lanes.reduce(0) { $0 + value($1) }) }
+
+        return PrometheusText.family("locsearch_partition_lag", lags)
+            + PrometheusText.family(
+                "locsearch_commit_overdue_seconds", (longestOverdue(of: lanes) ?? .zero) / .seconds(1))
+            + PrometheusText.family(
+                "locsearch_delivery_blocked", lanes.contains { $0.deliveryProblem != nil } ? 1 : 0)
+            + PrometheusText.family("locsearch_producer_queue_records", sum(\.queuedRecords))
+            + PrometheusText.family("locsearch_producer_queue_bytes", sum(\.queuedBytes))
+            + PrometheusText.family("locsearch_loop_busy_seconds_total", busy)
+            + fetchQueueMetrics(lanes.compactMap(\.consumer))
+            + brokerMetrics(lanes)
+    }
+
+    // MARK: - The clients' own statistics
+
+    private static func fetchQueueMetrics(_ consumers: [ClientStatistics]) -> String {
+        guard !consumers.isEmpty else { return "" }
+        func sum(_ value: (ClientStatistics) -> Int) -> Double { Double(consumers.reduce(0) { $0 + value($1) }) }
+
+        return PrometheusText.family("locsearch_fetch_queue_records", sum(\.fetchedRecords))
+            + PrometheusText.family("locsearch_fetch_queue_bytes", sum(\.fetchedBytes))
+    }
+
+    private static func brokerMetrics(_ lanes: [LaneStatus]) -> String {
+        let clients = [("consumer", lanes.compactMap(\.consumer)), ("producer", lanes.compactMap(\.producer))]
+        let brokers = clients.flatMap { client, statistics in
+            perBroker(statistics).map { (labels: [("broker", "\($0.id)"), ("client", client)], broker: $0) }
+        }
+        func family(_ name: String, _ value: (ClientStatistics.Broker) -> Double) -> String {
+            PrometheusText.family(
+                "locsearch_broker_" + name, brokers.map { (labels: $0.labels, value: value($0.broker)) })
+        }
+
+        return family("rtt_seconds") { $0.roundTrip / .seconds(1) }
+            + family("rtt_p99_seconds") { $0.slowRoundTrip / .seconds(1) }
+            + family("throttle_seconds") { $0.throttle / .seconds(1) }
+            + family("outbuf_requests") { Double($0.waitingRequests) }
+            + family("in_flight_requests") { Double($0.openRequests) }
+    }
+
+    /// Takes what the loops' clients say of a broker together: their longest times, and the sum of their requests.
+    private static func perBroker(_ statistics: [ClientStatistics]) -> [ClientStatistics.Broker] {
+        var all: [Int: ClientStatistics.Broker] = [:]
+        for broker in statistics.flatMap(\.brokers) {
+            var sum = all[broker.id] ?? ClientStatistics.Broker(id: broker.id)
+            sum.roundTrip = max(sum.roundTrip, broker.roundTrip)
+            sum.slowRoundTrip = max(sum.slowRoundTrip, broker.slowRoundTrip)
+            sum.throttle = max(sum.throttle, broker.throttle)
+            sum.waitingRequests += broker.waitingRequests
+            sum.openRequests += broker.openRequests
+            all[broker.id] = sum
+        }
+        return all.values.sorted { $0.id < $1.id }
+    }
+
+    // MARK: - For autoscaling
+
+    /// The requests that wait in this worker's partitions and that a further worker could run.
+    ///
+    /// They are none while no provider may be asked for more: plain lag would then have workers started that can do nothing
+    /// but share the same quota. They are none either on a lane whose outcomes the brokers do not take.
+    /// - Parameter automatic: the configured providers that `auto` asks.
+    static func runnableBacklog(
+        _ lanes: [LaneStatus], _ providers: [ProviderSummary], automatic: [ProviderID]
+    ) -> Int64 {
+        guard ProviderSummary.inUse(providers, automatic: automatic).contains(where: \.isAskable) else { return 0 }
+        return lanes.filter { $0.deliveryProblem == nil }.flatMap(\.positions).reduce(0) { $0 + ($1.waiting ?? 0) }
+    }
+}

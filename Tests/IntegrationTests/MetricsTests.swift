@@ -1,0 +1,235 @@
+import EventContract
+import Foundation
+import LocationSearch
+import Observability
+import TestSupport
+import Testing
+
+/// `/metrics` of a worker process between a broker and providers.
+@Suite(.serialized)
+struct MetricsTests {
+    private static let settings = [
+        "KAFKA_STATISTICS_INTERVAL": "1s", "KAFKA_LINGER": "0ms", "PROVIDERS_HOTPEPPER_REQUESTS_PER_SECOND": "100000",
+    ]
+
+    private static func metrics(of house: WorkerHouse) async throws -> PrometheusDocument {
+        PrometheusDocument(try await house.get("/metrics").body)
+    }
+
+    /// Waits until the worker has taken so many records and finished them all.
+    private static func everythingIsDone(_ count: Int, in house: WorkerHouse) async throws {
+        try await eventually("\(count) records are done", within: .seconds(100)) {
+            let metrics = try await metrics(of: house)
+            return metrics.value("locsearch_requests_taken_total") == Double(count)
+                && metrics.value("locsearch_requests_in_flight") == 0
+        }
+    }
+
+    @Test(.timeLimit(.minutes(3))) func everyMetricOfTheReferenceIsShownWithAPlausibleValue() async throws {
+        // Nobody listens there, which is no matter: the metrics of tracing are there as soon as it is on.
+        let tracing = ["TRACING_ENDPOINT": "http://127.0.0.1:1"]
+        try await WorkerHouse.run(Self.settings.merging(tracing) { own, _ in own }) { house in
+            let answered = (0..<20).map { WorkerHouse.request("a\($0)", "hotpepper", #","keyword":"\#($0)""#) }
+            let refused = (0..<2).map { WorkerHouse.request("f\($0)", "hotpepper", #","category":"hospital\#($0)""#) }
+            try await house.send(answered + refused + ["no JSON", "{}", ""], age: .seconds(60))
+            try await Self.everythingIsDone(25, in: house)
+            try await eventually("all offsets are committed, and the clients have reported") {
+                let metrics = try await Self.metrics(of: house)
+                let brokers = metrics.families["locsearch_broker_rtt_seconds"]?.samples ?? []
+                return metrics.total("locsearch_partition_lag") == 0 && brokers.contains { $0.value > 0 }
+                    && Set(brokers.map { $0.labels["client"] }) == ["consumer", "producer"]
+            }
+
+            let metrics = try await Self.metrics(of: house)
+            #expect(metrics.problems.isEmpty, "\(metrics.problems)")
+            Self.expectTheReference(metrics)
+            Self.expectCounts(metrics)
+            Self.expectFigures(metrics)
+        }
+    }
+
+    /// The page and the program tell the same: docs/metrics.md is made of these descriptions.
+    private static func expectTheReference(_ metrics: PrometheusDocument) {
+        #expect(Set(metrics.families.keys) == Set(MetricDescription.all.map(\.name)))
+        for metric in MetricDescription.all {
+            #expect(metrics.families[metric.name]?.kind == metric.kind.rawValue, "\(metric.name)")
+            let labels = Set(metrics.families[metric.name]?.samples.flatMap(\.labels.keys) ?? [])
+            #expect(labels.subtracting(["le"]) == Set(metric.labels), "\(metric.name)")
+        }
+    }
+
+    private static func expectCounts(_ metrics: PrometheusDocument) {
+        #expect(metrics.value("locsearch_requests_completed_total", ["provider": "hotpepper"]) == 20)
+        #expect(metrics.total("locsearch_requests_failed_total") == 2)
+        #expect(metrics.value("locsearch_requests_rejected_total") == 3)
+        #expect(metrics.value("locsearch_dead_letters_written_total") == 3)
+        for (name, count) in [
+            ("locsearch_request_end_to_end_seconds", 25.0), ("locsearch_request_topic_wait_seconds", 25),
+            ("locsearch_request_call_wait_seconds", 20), ("locsearch_upstream_duration_seconds", 20),
+            ("messaging_process_duration_seconds", 25),
+        ] { #expect(metrics.total(name + "_count") == count, "\(name)") }
+
+        let calls = metrics.value(
+            "locsearch_provider_call_duration_seconds_count", ["provider": "hotpepper", "code": "ok"])
+        #expect(calls == 20)
+        #expect(metrics.total("locsearch_provider_calls_total") == 20)
+        func operations(_ name: String, on topic: String) -> Double? {
+            metrics.value(
+                "messaging_client_operation_duration_seconds_count",
+                [
+                    "messaging_system": "kafka", "messaging_operation_name": name,
+                    "messaging_destination_name": "location-search.\(topic)",
+                ])
+        }
+        #expect(operations("send", on: "results") == 20)
+        #expect(operations("send", on: "errors") == 5)
+        #expect(operations("send", on: "dead-letters") == 3)
+        #expect(operations("commit", on: "requests") ?? 0 >= 1)
+        #expect(metrics.value("locsearch_rebalance_duration_seconds_count", ["kind": "assigned"]) ?? 0 >= 1)
+        #expect(metrics.value("locsearch_rebalance_duration_seconds_count", ["kind": "lost"]) == 0)
+    }
+
+    private static func expectFigures(_ metrics: PrometheusDocument) {
+        #expect(metrics.value("locsearch_ready") == 1)
+        #expect(metrics.value("locsearch_partitions_assigned") == 4)
+        #expect(metrics.value("locsearch_runnable_backlog") == 0)
+        #expect(metrics.value("locsearch_provider_askable", ["provider": "hotpepper"]) == 1)
+        #expect(metrics.value("locsearch_provider_rate_limit", ["provider": "hotpepper"]) == 100_000)
+        #expect(metrics.value("locsearch_producer_queue_records") == 0)
+        #expect(metrics.value("locsearch_producer_queue_bytes") == 0)
+        #expect(metrics.value("locsearch_fetch_queue_records") == 0)
+
+        // The records say that they are a minute old; the end of it all is a little later.
+        let mean = metrics.total("locsearch_request_end_to_end_seconds_sum") / 25
+        #expect(mean >= 60 && mean < 180, "\(mean)")
+        let busy = metrics.value("locsearch_loop_busy_seconds_total", ["loop": "0"]) ?? 0
+        #expect(busy > 0 && busy < 60, "\(busy)")
+        for broker in metrics.families["locsearch_broker_rtt_seconds"]?.samples ?? [] {
+            #expect(broker.value >= 0 && broker.value < 30, "\(broker)")
+        }
+    }
+
+    // MARK: - What is sent makes no series
+
+    /// How many values each label can have in these tests: 3 providers, 13 codes with `ok` and `cancelled`, 4 partitions.
+    private static let values = [
+        "provider": ProviderID.allCases.count, "code": SearchError.Code.allCases.count + 2, "state": 3, "reason": 5,
+        "kind": 3,
+        "topic": 1, "partition": 4, "broker": 1, "client": 2, "loop": 1, "messaging_operation_name": 2,
+        "messaging_destination_name": 2,
+    ]
+
+    /// The most series that a metric can have.
+    private static func bound(of metric: MetricDescription) -> Int {
+        let combinations = metric.labels.reduce(1) { $0 * (values[$1] ?? 1) }
+        // Buckets with the one that has no bound, sum and count.
+        return combinations * (metric.kind == .histogram ? metric.bounds.count + 3 : 1)
+    }
+
+    private static func hostileRecords(_ range: Range<Int>) -> [String] {
+        let nasty = #"\"} 1\n# TYPE evil counter\nevil{x=\"\\\u0000"#
+        return range.map { number in
+            switch number % 20 {
+            case 0: "\u{0}\u{1}{{{ \(number)"
+            case 1: #"{"requestId":"\#(nasty)\#(number)","sessionId":7}"#
+            case 2, 3: WorkerHouse.request("r\(number)", "provider-\(number)")
+            case 4...6: WorkerHouse.request("r\(number)", "hotpepper", #","category":"category\#(number)""#)
+            case 7, 8: WorkerHouse.request("r\(number)", "google-places", #","category":"\#(nasty)""#)
+            case 9, 10: WorkerHouse.request("r\(number)", "google-places-legacy", #","keyword":"k\#(number)""#)
+            case 11: WorkerHouse.request("r\(number)", "hotpepper", #","keyword":"fault:500","timeoutMs":1000"#)
+            default: WorkerHouse.request("\(nasty)\(number)", "hotpepper", #","sessionId":"\#(nasty)\#(number)""#)
+            }
+        }
+    }
+
+    @Test(.timeLimit(.minutes(4))) func tenThousandHostileRecordsMakeNoSeriesOfTheirOwn() async throws {
+        try await WorkerHouse.run(Self.settings) { house in
+            try await house.sendTogether(Self.hostileRecords(0..<9_000))
+            try await Self.everythingIsDone(9_000, in: house)
+            let before = try await Self.metrics(of: house)
+            try await house.sendTogether(Self.hostileRecords(9_000..<10_000))
+            try await Self.everythingIsDone(10_000, in: house)
+
+            let metrics = try await Self.metrics(of: house)
+            #expect(metrics.problems.isEmpty, "\(metrics.problems)")
+            for metric in MetricDescription.all {
+                let series = metrics.families[metric.name]?.samples.count ?? 0
+                #expect(series <= Self.bound(of: metric), "\(metric.name)")
+            }
+            #expect(metrics.families.keys.allSatisfy { MetricDescription.named($0) != nil })
+
+            // Only a code that no call had ended with before may have come, each with one histogram.
+            let calls = "locsearch_provider_call_duration_seconds"
+            func others(_ metrics: PrometheusDocument) -> Int {
+                metrics.seriesCount - (metrics.families[calls]?.samples.count ?? 0)
+            }
+            #expect(others(metrics) == others(before))
+            #expect(metrics.seriesCount < 1_200, "\(metrics.seriesCount)")
+            #expect(metrics.total("locsearch_requests_rejected_total") > 500)
+        }
+    }
+
+    // MARK: - Autoscaling
+
+    @Test(.timeLimit(.minutes(2))) func backlogIsRunnableOnlyWhileAProviderMayBeAsked() async throws {
+        let settings = [
+            "WORKER_CONCURRENCY": "4", "PROVIDERS_ORDER": "hotpepper", "PROVIDERS_HOTPEPPER_WHEN_OPEN": "hold",
+            "PROVIDERS_HOTPEPPER_BREAKER_MINIMUM_CALLS": "5", "PROVIDERS_HOTPEPPER_BREAKER_OPEN_DURATION": "60s",
+            "PROVIDERS_HOTPEPPER_SINGLE_FLIGHT": "false",
+        ]
+        try await WorkerHouse.run(settings) { house in
+            try await house.configureProviders(#"{"latency":"1s"}"#)
+            try await house.sendTogether((0..<60).map { WorkerHouse.request("r\($0)", "hotpepper") })
+            try await eventually("the backlog is there to be run") {
+                let metrics = try await Self.metrics(of: house)
+                return metrics.value("locsearch_runnable_backlog") ?? 0 >= 30
+                    && metrics.value("locsearch_provider_askable", ["provider": "hotpepper"]) == 1
+            }
+
+            try await house.configureProviders(#"{"latency":"0ms","apis":["hotpepper"],"faults":{"500":1}}"#)
+            try await eventually("the breaker is open, and nothing of the backlog could be run") {
+                let metrics = try await Self.metrics(of: house)
+                return metrics.value("locsearch_provider_askable", ["provider": "hotpepper"]) == 0
+                    && metrics.value("locsearch_runnable_backlog") == 0
+                    && metrics.total("locsearch_partition_lag") > 0
+            }
+        }
+    }
+
+    @Test(.timeLimit(.minutes(2))) func backlogIsNotRunnableWhileTheSharedRateIsReached() async throws {
+        let settings = [
+            "WORKER_CONCURRENCY": "4", "PROVIDERS_ORDER": "hotpepper", "PROVIDERS_HOTPEPPER_REQUESTS_PER_SECOND": "2",
+            "PROVIDERS_HOTPEPPER_SINGLE_FLIGHT": "false",
+        ]
+        try await WorkerHouse.run(settings) { house in
+            try await house.sendTogether((0..<60).map { WorkerHouse.request("r\($0)", "hotpepper") })
+            try await eventually("calls wait for the rate, and a further worker could not help") {
+                let metrics = try await Self.metrics(of: house)
+                return metrics.value("locsearch_provider_rate_waiting", ["provider": "hotpepper"]) ?? 0 > 0
+                    && metrics.value("locsearch_runnable_backlog") == 0
+                    && metrics.total("locsearch_partition_lag") > 0
+            }
+            #expect(
+                try await Self.metrics(of: house).value("locsearch_provider_rate_limit", ["provider": "hotpepper"]) == 2
+            )
+        }
+    }
+
+    /// Lag is known from the assignment on, before anything was committed, and goes down where transactions commit.
+    @Test(.timeLimit(.minutes(2))) func exactlyOnceWorkerShowsItsLagFromTheAssignmentOn() async throws {
+        let settings = ["WORKER_DELIVERY": "exactly-once", "PROVIDERS_HOTPEPPER_WHEN_OPEN": "hold"]
+        try await WorkerHouse.run(settings) { house in
+            try await eventually("the lag of all partitions is known") {
+                try await Self.metrics(of: house).families["locsearch_partition_lag"]?.samples.count == 4
+            }
+            try await house.configureProviders(#"{"latency":"2s"}"#)
+            try await house.sendTogether((0..<20).map { WorkerHouse.request("r\($0)", "hotpepper") })
+            try await eventually("what is under way counts") {
+                try await Self.metrics(of: house).total("locsearch_partition_lag") == 20
+            }
+            try await eventually("committed transactions end it", within: .seconds(40)) {
+                try await Self.metrics(of: house).total("locsearch_partition_lag") == 0
+            }
+        }
+    }
+}

@@ -1,0 +1,103 @@
+import EventContract
+import LocationSearch
+import Observability
+import TestSupport
+import Testing
+
+@testable import WorkerRuntime
+
+/// What a lane counts and measures, in both ways of delivery.
+struct WorkerMetersTests {
+    private static let process = [
+        "messaging_system": "kafka", "messaging_operation_name": "process", "messaging_destination_name": "requests",
+        "messaging_consumer_group_name": "workers",
+    ]
+
+    private static func operation(_ name: String, on topic: String) -> [String: String] {
+        [
+            "messaging_system": "kafka", "messaging_operation_name": name, "messaging_destination_name": topic,
+        ]
+    }
+
+    @Test(arguments: WorkerConfiguration.Delivery.allCases)
+    func eachOutcomeIsMeasuredOnceInEveryPartOfItsWay(delivery: WorkerConfiguration.Delivery) async throws {
+        try await LaneBench.run(delivery: delivery) { bench in
+            let minuteAgo = EventTime.now().milliseconds - 60_000
+            await bench.source.append((0..<10).map { LaneBench.request("r\($0)") }, timestamp: minuteAgo)
+            await bench.source.append(["no JSON"], timestamp: minuteAgo)
+            await bench.source.append([LaneBench.request("without a timestamp")])
+            try await eventually("all outcomes are measured") {
+                bench.metrics.value("messaging_process_duration_seconds_count", Self.process) == 12
+                    && bench.metrics.value("locsearch_requests_in_flight") == 0
+            }
+            try await eventually("the commit is measured") {
+                let commits = Self.operation("commit", on: "requests")
+                return bench.metrics.value("messaging_client_operation_duration_seconds_count", commits) ?? 0 > 0
+            }
+
+            let metrics = bench.metrics
+            #expect(metrics.problems.isEmpty, "\(metrics.problems)")
+            for (name, count) in [("end_to_end", 11.0), ("topic_wait", 11), ("call_wait", 11)] {
+                #expect(metrics.value("locsearch_request_\(name)_seconds_count") == count, "\(name)")
+            }
+            let total = try #require(metrics.value("locsearch_request_end_to_end_seconds_sum"))
+            #expect(total >= 11 * 60 && total < 11 * 180)
+            #expect(metrics.value("locsearch_request_topic_wait_seconds_bucket", ["le": "30.0"]) == 0)
+            #expect(metrics.value("locsearch_request_topic_wait_seconds_bucket", ["le": "300.0"]) == 11)
+
+            for (topic, count) in [("results", 11.0), ("errors", 1), ("dead-letters", 1)] {
+                let sends = Self.operation("send", on: topic)
+                #expect(metrics.value("messaging_client_operation_duration_seconds_count", sends) == count, "\(topic)")
+            }
+            #expect(metrics.value("locsearch_dead_letters_written_total") == 1)
+            #expect(metrics.value("locsearch_requests_rejected_total") == 1)
+            #expect(metrics.value("locsearch_requests_taken_total") == 12)
+        }
+    }
+
+    /// A producer may write any timestamp. One of them must not hide all others in the sum.
+    @Test func hostileTimestampsCountAsThirtyDaysAtMost() async throws {
+        try await LaneBench.run { bench in
+            let hostile: [Int64] = [.min, -1, 0, .max, EventTime.now().milliseconds + 86_400_000]
+            for (number, timestamp) in hostile.enumerated() {
+                await bench.source.append([LaneBench.request("h\(number)")], timestamp: timestamp)
+            }
+            try await eventually("all outcomes are measured") {
+                bench.metrics.value("locsearch_request_end_to_end_seconds_count") == 5
+            }
+
+            let sum = try #require(bench.metrics.value("locsearch_request_end_to_end_seconds_sum"))
+            let days = 30.0 * 86_400
+            #expect(sum >= 3 * days && sum < 3 * days + 60, "\(sum)")
+        }
+    }
+
+    @Test func partitionsOfAllLanesAreCountedTogether() throws {
+        let registry = try LaneBench(delivery: .atLeastOnce).registry
+        let (one, other) = (WorkerMeters(factory: registry), WorkerMeters(factory: registry))
+        one.assigned(change: 3)
+        other.assigned(change: 2)
+        one.assigned(change: -1)
+
+        #expect(PrometheusDocument(registry.prometheusText).value("locsearch_partitions_assigned") == 4)
+    }
+
+    @Test func callsAreCountedByHowTheyEnded() {
+        let registry = MetricsRegistry()
+        let meters = WorkerMeters(factory: registry)
+        meters.called(.hotpepper, .answered, after: .milliseconds(80))
+        meters.called(.hotpepper, .failed(.timeout), after: .seconds(5))
+        meters.called(.hotpepper, .failed(.timeout), after: .seconds(5))
+        meters.called(.googlePlaces, .cancelled, after: .milliseconds(3))
+
+        let metrics = PrometheusDocument(registry.prometheusText)
+        func count(_ provider: String, _ code: String) -> Double? {
+            metrics.value(
+                "locsearch_provider_call_duration_seconds_count", ["provider": provider, "code": code])
+        }
+        #expect(count("hotpepper", "ok") == 1)
+        #expect(count("hotpepper", "timeout") == 2)
+        #expect(count("google-places", "cancelled") == 1)
+        #expect(count("google-places", "ok") == nil, "what was never observed has no series")
+    }
+}
