@@ -24,7 +24,9 @@ struct RetryPolicyTests {
     ]
 
     @Test(arguments: decisions)
-    func policyRetriesOnlyWhatARetryMayHelpAndTheDeadlineAllows(failure: RetryPolicy.Failure, gaveUp: RetryPolicy.Reason?) {
+    func policyRetriesOnlyWhatARetryMayHelpAndTheDeadlineAllows(
+        failure: RetryPolicy.Failure, gaveUp: RetryPolicy.Reason?
+    ) {
         let budget = RetryBudget()
         var random = SplitMix64(state: 1)
         for _ in 0..<200 {
@@ -59,7 +61,8 @@ struct RetryPolicyTests {
     ]
 
     @Test(arguments: budgets)
-    func budgetAllowsAShareOfTheWindowsRequestsAsRetries(ratio: Double, perSecond: Double, requests: Int, retries: Int) {
+    func budgetAllowsAShareOfTheWindowsRequestsAsRetries(ratio: Double, perSecond: Double, requests: Int, retries: Int)
+    {
         var configuration = RetryBudget.Configuration()
         (configuration.ratio, configuration.minimumPerSecond) = (ratio, perSecond)
         var budget = RetryBudget(configuration)
