@@ -5,7 +5,9 @@ enum AcceptedSockets {
     /// Returns the descriptors of the connections that were made to a local port of this process.
     static func descriptors(port: Int) -> [Int32] {
         (0..<4096).filter { descriptor in
-            name(of: descriptor, by: getsockname) == UInt16(port) && name(of: descriptor, by: getpeername) != nil
+            let local = unsafe name(of: descriptor, by: getsockname)
+            let remote = unsafe name(of: descriptor, by: getpeername)
+            return local == UInt16(port) && remote != nil
         }
     }
 
