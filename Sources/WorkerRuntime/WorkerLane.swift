@@ -244,7 +244,7 @@ public actor WorkerLane {
 
     private func drop(_ request: RequestInProgress, calls: Int) {
         request.leaveTurn()
-        meters.wasted(calls)
+        meters.calls.countWasted(calls)
         partitions.finish(request, isDelivered: false)
     }
 
@@ -294,5 +294,7 @@ extension WorkerLane: RebalanceListener {
 
     public func lost(_ partitions: [AssignedPartition]) async { await rebalancing.lost(partitions) }
 
-    public func answered(_ kind: RebalanceKind, after time: Duration) async { meters.rebalanced(kind, after: time) }
+    public func answered(_ kind: RebalanceKind, after time: Duration) async {
+        meters.kafka.countRebalance(kind, after: time)
+    }
 }

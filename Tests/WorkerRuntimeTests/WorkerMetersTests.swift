@@ -75,9 +75,9 @@ struct WorkerMetersTests {
     @Test func partitionsOfAllLanesAreCountedTogether() throws {
         let registry = try LaneBench(delivery: .atLeastOnce).registry
         let (one, other) = (WorkerMeters(factory: registry), WorkerMeters(factory: registry))
-        one.assigned(change: 3)
-        other.assigned(change: 2)
-        one.assigned(change: -1)
+        one.kafka.countAssigned(change: 3)
+        other.kafka.countAssigned(change: 2)
+        one.kafka.countAssigned(change: -1)
 
         #expect(PrometheusDocument(registry.prometheusText).value("locsearch_partitions_assigned") == 4)
     }
@@ -85,10 +85,10 @@ struct WorkerMetersTests {
     @Test func callsAreCountedByHowTheyEnded() {
         let registry = MetricsRegistry()
         let meters = WorkerMeters(factory: registry)
-        meters.called(.hotpepper, .answered, after: .milliseconds(80))
-        meters.called(.hotpepper, .failed(.timeout), after: .seconds(5))
-        meters.called(.hotpepper, .failed(.timeout), after: .seconds(5))
-        meters.called(.googlePlaces, .cancelled, after: .milliseconds(3))
+        meters.calls.countEnded(.hotpepper, .answered, after: .milliseconds(80))
+        meters.calls.countEnded(.hotpepper, .failed(.timeout), after: .seconds(5))
+        meters.calls.countEnded(.hotpepper, .failed(.timeout), after: .seconds(5))
+        meters.calls.countEnded(.googlePlaces, .cancelled, after: .milliseconds(3))
 
         let metrics = PrometheusDocument(registry.prometheusText)
         func count(_ provider: String, _ code: String) -> Double? {

@@ -112,7 +112,7 @@ final class AtLeastOnceDelivery: OutcomeDelivery {
         do throws(KafkaError) {
             if outcome.deadLetter != nil {
                 try await write(.deadLetter, of: outcome, request: request)
-                meters.wroteDeadLetter()
+                meters.kafka.countDeadLetter()
             }
             try await write(.event, of: outcome, request: request)
             isDelivered = true
@@ -144,7 +144,7 @@ final class AtLeastOnceDelivery: OutcomeDelivery {
             // The next in order may go: its outcome is behind this one in the producer's queue.
             if part == .event { request.leaveTurn() }
             let position = try await sink.confirm(receipt)
-            meters.acknowledged(by: topic, after: start.duration(to: .now))
+            meters.kafka.countConfirmed(by: topic, after: start.duration(to: .now))
             if part == .event, let trace = request.trace { trace.noteConfirmed(at: position) }
             if !refusals.isEmpty { refusals.clear(record.topic) }
             return
@@ -217,7 +217,7 @@ final class AtLeastOnceDelivery: OutcomeDelivery {
         watch.handedOver(to: topic)
         defer { watch.confirmed(by: topic) }
         _ = try await sink.confirm(receipt)
-        meters.acknowledged(by: topic, after: start.duration(to: .now))
+        meters.kafka.countConfirmed(by: topic, after: start.duration(to: .now))
     }
 
     private func topic(of part: Part, _ outcome: OutgoingOutcome) -> ConfirmationWatch.Topic {

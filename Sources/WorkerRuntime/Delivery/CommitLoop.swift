@@ -64,7 +64,7 @@ final class CommitLoop {
         let hasMoved = await storeFrontiers()
         do throws(KafkaError) {
             try await source.commit(within: CommitPace.patience)
-            if hasMoved { meters.committed(after: begin.duration(to: .now)) }
+            if hasMoved { meters.kafka.countCommit(after: begin.duration(to: .now)) }
         } catch {
             noteFailure(error)
             return error
@@ -106,7 +106,7 @@ final class CommitLoop {
     }
 
     private func noteFailure(_ error: KafkaError) {
-        meters.failedCommit()
+        meters.kafka.countFailedCommit()
         guard pace.failed(at: .now) else { return }
         log.warning(
             """

@@ -48,7 +48,7 @@ final class ReplaceableSink {
         current = try makeSink()
         replacements.append(now)
         closings.append(Task(executorPreference: loop) { await failed.close() })
-        meters.replacedProducer()
+        meters.kafka.countReplacedProducer()
         log.warning(
             "producer failed for good: a new one delivers what it left, which may come twice",
             metadata: ["reason": "\(error)"])

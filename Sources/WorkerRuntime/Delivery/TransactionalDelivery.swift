@@ -117,7 +117,7 @@ final class TransactionalDelivery: OutcomeDelivery {
     /// Whoever has the partition now does again what was ready on it.
     func forget(_ partition: OwnedPartition) {
         for entry in ready.removeAll(of: partition) {
-            meters.wasted(entry.outcome.calls)
+            meters.calls.countWasted(entry.outcome.calls)
             partitions.finish(entry.request, isDelivered: false)
         }
     }
@@ -176,7 +176,7 @@ final class TransactionalDelivery: OutcomeDelivery {
             ready.remove(entry)
             partitions.finish(entry.request, isDelivered: true)
         }
-        measure(attempt)
+        meters.kafka.countTransaction(attempt)
 
         health.noteSuccess()
         ready.clearSuspicions()
@@ -184,17 +184,6 @@ final class TransactionalDelivery: OutcomeDelivery {
             for record in attempt.batch.flatMap(\.outcome.records) { refusals.clear(record.topic) }
         }
         gate.wake()
-    }
-
-    /// Counts what a committed transaction took. Its records are confirmed together, as far as can be told from here.
-    private func measure(_ attempt: TransactionAttempt) {
-        guard let times = attempt.times else { return }
-
-        meters.committed(after: times.confirmed.duration(to: times.committed))
-        for record in attempt.sent {
-            meters.acknowledged(by: record.kind, after: record.handedOver.duration(to: times.confirmed))
-            if record.kind == .deadLetters { meters.wroteDeadLetter() }
-        }
     }
 
     /// Aborts a transaction and finds out which of its records cannot go as they are.

@@ -41,7 +41,7 @@ final class PartitionTable {
     func add(_ assigned: [AssignedPartition]) {
         let before = partitions.count
         for partition in assigned { partitions[partition.id] = OwnedPartition(partition) }
-        meters.assigned(change: partitions.count - before)
+        meters.kafka.countAssigned(change: partitions.count - before)
     }
 
     /// - Returns: what was removed; partitions whose assignment was over already are left out.
@@ -49,7 +49,7 @@ final class PartitionTable {
         let removed = assigned.filter { partitions[$0.id]?.id == $0 }.compactMap {
             partitions.removeValue(forKey: $0.id)
         }
-        meters.assigned(change: -removed.count)
+        meters.kafka.countAssigned(change: -removed.count)
         return removed
     }
 
@@ -67,7 +67,7 @@ final class PartitionTable {
             turn: orderKey(of: record).map { sequencer.nextTurn(in: $0) }, arrival: arrival)
         partition.add(request)
         gate.requestTaken()
-        meters.taken(after: request.topicWait)
+        meters.requests.countTaken(after: request.topicWait)
 
         if partition.tracker.span >= maxSpan { hold(partition, because: .span) }
         return request
@@ -87,9 +87,9 @@ final class PartitionTable {
     func finish(_ request: RequestInProgress, isDelivered: Bool) {
         let partition = request.partition
         partition.remove(request)
-        meters.settled()
+        meters.requests.countSettled()
         if isDelivered {
-            meters.delivered(after: request.takenAt.duration(to: .now), topicWait: request.topicWait)
+            meters.requests.countDelivered(after: request.takenAt.duration(to: .now), topicWait: request.topicWait)
         }
         if let trace = request.trace {
             trace.finish(isDelivered: isDelivered, wasHandedOver: request.isDelivering)

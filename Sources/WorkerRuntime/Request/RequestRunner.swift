@@ -54,7 +54,7 @@ final class RequestRunner {
     }
 
     private func rejection(of request: RequestInProgress, _ rejected: RejectedRecord) -> OutgoingOutcome {
-        meters.rejected()
+        meters.requests.countRejected()
         request.trace = tracing?.begin(request, envelope: rejected.envelope, requestID: rejected.requestID)
         request.trace?.fail(with: rejected.error)
 
@@ -74,7 +74,7 @@ final class RequestRunner {
         let receivedAt = EventTime.now()
         if let trace = request.trace { trace.beginSearch(for: decoded.request, note: request.callNote) }
         let outcome = await search(decoded, of: request, receivedAt: receivedAt)
-        if request.fate != .abandoned { meters.finished(outcome, callWait: request.callNote.wait) }
+        if request.fate != .abandoned { meters.requests.countFinished(outcome, callWait: request.callNote.wait) }
 
         let encoded = encoder.encode(
             outcome, for: decoded.envelope, receivedAt: receivedAt, completedAt: EventTime.now(),
@@ -110,7 +110,7 @@ final class RequestRunner {
         leaveSession(request, as: decoded.request)
 
         guard request.fate == .superseded else { return outcome }
-        meters.wasted(outcome.attempts)
+        meters.calls.countWasted(outcome.attempts)
         return presenter.present(.superseded, for: decoded.request)
     }
 

@@ -1,0 +1,41 @@
+public import LocationSearch
+internal import Metrics
+
+/// What is counted of calls to providers. Thread-safe.
+public struct CallMeters: Sendable {
+    private let wasted: Counter
+    private let durations: [ProviderID: Durations]
+
+    /// The durations of one provider's calls, by how they ended.
+    private struct Durations {
+        let answered: Timer
+        let cancelled: Timer
+        let failed: [SearchError.Code: Timer]
+    }
+
+    init(maker: MeterMaker) {
+        wasted = maker.counter("locsearch_provider_calls_wasted_total")
+        durations = maker.each(ProviderID.self) { provider in
+            func timer(_ code: String) -> Timer {
+                maker.timer(
+                    "locsearch_provider_call_duration_seconds", labels: [("provider", provider), ("code", code)])
+            }
+            return Durations(
+                answered: timer("ok"), cancelled: timer("cancelled"), failed: maker.each(SearchError.Code.self, timer))
+        }
+    }
+
+    /// Counts calls whose answer nobody gets: the request was superseded, or its partition went to another member.
+    public func countWasted(_ calls: Int) { if calls > 0 { wasted.increment(by: calls) } }
+
+    /// Counts a call to a provider that has ended.
+    public func countEnded(_ provider: ProviderID, _ end: CallEnd, after time: Duration) {
+        guard let timers = durations[provider] else { return }
+
+        switch end {
+        case .answered: timers.answered.record(wait: time)
+        case .cancelled: timers.cancelled.record(wait: time)
+        case .failed(let code): timers.failed[code]?.record(wait: time)
+        }
+    }
+}

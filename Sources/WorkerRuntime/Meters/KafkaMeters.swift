@@ -1,0 +1,70 @@
+internal import Kafka
+internal import Metrics
+
+/// What is counted of the exchange with the brokers.
+struct KafkaMeters: Sendable {
+    private let partitionsAssigned: Meter
+    private let producersReplaced: Counter
+    private let commitsFailed: Counter
+    private let deadLetters: Counter
+    /// By the topic that the record went to.
+    private let sends: [Timer]
+    private let commits: Timer
+    private let rebalances: [RebalanceKind: Timer]
+
+    init(topics: WorkerConfiguration.Topics, maker: MeterMaker) {
+        func operation(_ name: String, on topic: String) -> Timer {
+            maker.timer(
+                "messaging_client_operation_duration_seconds",
+                labels: [
+                    ("messaging_system", "kafka"), ("messaging_operation_name", name),
+                    ("messaging_destination_name", topic),
+                ])
+        }
+
+        partitionsAssigned = maker.meter("locsearch_partitions_assigned")
+        producersReplaced = maker.counter("locsearch_producers_replaced_total")
+        commitsFailed = maker.counter("locsearch_commits_failed_total")
+        deadLetters = maker.counter("locsearch_dead_letters_written_total")
+
+        sends = ConfirmationWatch.Topic.allCases.map { operation("send", on: topics.name(of: $0)) }
+        commits = operation("commit", on: topics.requests)
+        rebalances = maker.each(RebalanceKind.self) {
+            maker.timer("locsearch_rebalance_duration_seconds", labels: [("kind", $0)])
+        }
+    }
+
+    /// Counts a record that the brokers have confirmed.
+    func countConfirmed(by topic: ConfirmationWatch.Topic, after time: Duration) {
+        sends[topic.rawValue].record(wait: time)
+    }
+
+    /// Counts a dead letter that the brokers have confirmed.
+    func countDeadLetter() { deadLetters.increment() }
+
+    /// Counts a commit of finished offsets, or of a transaction.
+    func countCommit(after time: Duration) { commits.record(wait: time) }
+
+    /// Counts a committed transaction and what it wrote. Its records are confirmed together, as far as can be told from here.
+    func countTransaction(_ attempt: TransactionAttempt) {
+        guard let times = attempt.times else { return }
+
+        countCommit(after: times.confirmed.duration(to: times.committed))
+        for record in attempt.sent {
+            countConfirmed(by: record.kind, after: record.handedOver.duration(to: times.confirmed))
+            if record.kind == .deadLetters { countDeadLetter() }
+        }
+    }
+
+    /// Counts a commit that was refused, or not answered in time.
+    func countFailedCommit() { commitsFailed.increment() }
+
+    /// Counts a producer that failed for good while another delivers what it left.
+    func countReplacedProducer() { producersReplaced.increment() }
+
+    /// - Parameter change: by how much the number of assigned partitions differs from before.
+    func countAssigned(change: Int) { partitionsAssigned.increment(by: Double(change)) }
+
+    /// Counts a rebalance that is answered.
+    func countRebalance(_ kind: RebalanceKind, after time: Duration) { rebalances[kind]?.record(wait: time) }
+}

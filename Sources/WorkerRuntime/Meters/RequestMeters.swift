@@ -1,0 +1,78 @@
+internal import LocationSearch
+internal import Metrics
+
+/// What is counted of requests, from their receipt to their confirmed outcome.
+struct RequestMeters: Sendable {
+    private let taken: Counter
+    private let rejected: Counter
+    private let inFlight: Meter
+    private let completed: [ProviderID: Counter]
+    private let failed: [SearchError.Code: Counter]
+    private let upstream: [ProviderID: Timer]
+    private let topicWait: Timer
+    private let callWait: Timer
+    private let endToEnd: Timer
+    private let processing: Timer
+
+    init(topic: String, group: String, maker: MeterMaker) {
+        taken = maker.counter("locsearch_requests_taken_total")
+        rejected = maker.counter("locsearch_requests_rejected_total")
+        inFlight = maker.meter("locsearch_requests_in_flight")
+
+        completed = maker.each(ProviderID.self) {
+            maker.counter("locsearch_requests_completed_total", labels: [("provider", $0)])
+        }
+        failed = maker.each(SearchError.Code.self) {
+            maker.counter("locsearch_requests_failed_total", labels: [("code", $0)])
+        }
+        upstream = maker.each(ProviderID.self) {
+            maker.timer("locsearch_upstream_duration_seconds", labels: [("provider", $0)])
+        }
+
+        topicWait = maker.timer("locsearch_request_topic_wait_seconds")
+        callWait = maker.timer("locsearch_request_call_wait_seconds")
+        endToEnd = maker.timer("locsearch_request_end_to_end_seconds")
+        processing = maker.timer(
+            "messaging_process_duration_seconds",
+            labels: [
+                ("messaging_system", "kafka"), ("messaging_operation_name", "process"),
+                ("messaging_destination_name", topic), ("messaging_consumer_group_name", group),
+            ])
+    }
+
+    /// Counts a record that was taken.
+    /// - Parameter wait: the time that it had waited in its topic; `nil` where its timestamp is not known.
+    func countTaken(after wait: Duration?) {
+        taken.increment()
+        inFlight.increment()
+        if let wait { topicWait.record(wait: wait) }
+    }
+
+    /// Counts a request that is no longer in flight.
+    func countSettled() { inFlight.decrement() }
+
+    /// Counts a record that is no request.
+    func countRejected() { rejected.increment() }
+
+    /// Counts an outcome.
+    /// - Parameter wait: the time from the receipt of the request to its first call; `nil` when it made none.
+    func countFinished(_ outcome: SearchOutcome, callWait wait: Duration?) {
+        switch outcome.result {
+        case .success: outcome.provider.map { completed[$0]?.increment() }
+        case .failure(let error): failed[error.code]?.increment()
+        }
+
+        if let wait { callWait.record(wait: wait) }
+        guard outcome.attempts > 0, let provider = outcome.provider else { return }
+        upstream[provider]?.record(wait: outcome.upstream)
+    }
+
+    /// Counts an outcome that the brokers have confirmed.
+    /// - Parameters:
+    ///   - time: the time since the record was taken.
+    ///   - wait: the time that the record had waited in its topic; `nil` where its timestamp is not known.
+    func countDelivered(after time: Duration, topicWait wait: Duration?) {
+        processing.record(wait: time)
+        if let wait { endToEnd.record(wait: wait + time) }
+    }
+}
