@@ -49,7 +49,8 @@ final class WorkerProcess: Sendable {
             configured = services.map(\.id)
             let searches = SearchWorker(
                 executor: loop, policies: settings.policies, timekeeper: LoopTimekeeper(loop), taskExecutor: loop,
-                onTransition: { Self.report($1, of: $0, cause: $2, to: log) }, onWasted: { meters.calls.countWasted($1) },
+                onTransition: { Self.report($1, of: $0, cause: $2, to: log) },
+                onWasted: { meters.calls.countWasted($1) },
                 onCall: { meters.calls.countEnded($0, $1, after: $2) })
             await searches.prepare(for: configured)
             let interactor = SearchInteractor(
