@@ -26,7 +26,11 @@ let tracing = product("Tracing", "swift-distributed-tracing")
 let package = Package(
     name: "location-search-worker",
     platforms: [.macOS(.v26)],
-    products: [.executable(name: "locsearch", targets: ["locsearch"])],
+    products: [
+        .executable(name: "locsearch", targets: ["locsearch"]),
+        .library(name: "EventContract", targets: ["EventContract"]),
+        .library(name: "SessionState", targets: ["SessionState"]),
+    ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0"),
         .package(url: "https://github.com/apple/swift-collections", from: "1.6.0"),
@@ -66,6 +70,7 @@ let package = Package(
             dependencies: ["Basics", "LocationSearch", "HTTPTransport", "JSON", "CScan", tracing],
             swiftSettings: spans),
         .target(name: "EventContract", dependencies: ["Basics", "LocationSearch", "JSON"], swiftSettings: spans),
+        .target(name: "SessionState", dependencies: ["EventContract", "LocationSearch"], swiftSettings: safe),
         .target(
             name: "Observability", dependencies: ["Basics", logging, product("CoreMetrics", "swift-metrics")],
             swiftSettings: safe

@@ -1,0 +1,26 @@
+public import EventContract
+public import LocationSearch
+
+/// Something that happened to a session: the only way in which its state changes.
+public enum Action: Sendable, Hashable {
+    /// A request was sent at that time. Dispatch it before the request is produced, so that its outcome cannot come first.
+    case requested(SearchRequest, at: EventTime)
+    /// An outcome event was read.
+    case outcome(OutcomeEvent)
+
+    /// The session that the action belongs to; `nil` when the request names none.
+    public var sessionID: String? {
+        switch self {
+        case .requested(let request, at: _): request.sessionID
+        case .outcome(let event): event.sessionID
+        }
+    }
+
+    /// The id of the request that was sent or has ended.
+    public var requestID: String {
+        switch self {
+        case .requested(let request, at: _): request.requestID
+        case .outcome(let event): event.requestID
+        }
+    }
+}

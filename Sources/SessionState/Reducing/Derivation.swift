@@ -1,0 +1,148 @@
+import EventContract
+import LocationSearch
+
+/// Derives what a session shows from its exchanges.
+struct Derivation {
+    /// The exchanges that may still be shown, oldest first.
+    private let exchanges: [Exchange]
+    /// The newest search that is no further page.
+    private let current: Exchange?
+
+    init(of exchanges: Exchanges) {
+        self.exchanges = exchanges.all.filter { !$0.isPast }
+        current = self.exchanges.last { $0.isFirstPage }
+    }
+
+    var parts: SessionParts {
+        let pages = pagesOfList()
+        var changes = PlaceChanges()
+        if let first = pages.first {
+            for exchange in exchanges where first.position < exchange.position { changes.add(exchange) }
+        }
+        let list = pages.first.map { placeList(of: pages, first: $0, changes: changes) }
+
+        let asked = exchangesOfSelection()
+        let selected = asked.last.flatMap { selection(of: asked, newest: $0, list: list) }
+        return SessionParts(
+            search: current.map(search), inFlight: inFlight, error: failure(among: asked), selected: selected,
+            list: list)
+    }
+
+    // MARK: Search
+
+    private func search(of exchange: Exchange) -> SessionState.Search {
+        SessionState.Search(
+            requestID: exchange.requestID, status: exchange.status, sentAt: exchange.sentAt, request: exchange.request,
+            ran: exchange.result?.search)
+    }
+
+    private var inFlight: [SessionState.PendingRequest] {
+        exchanges.compactMap { exchange in
+            guard exchange.outcome == nil, let request = exchange.request, let sentAt = exchange.sentAt else {
+                return nil
+            }
+            return SessionState.PendingRequest(request: request, sentAt: sentAt)
+        }
+    }
+
+    private func isCurrent(_ exchange: Exchange) -> Bool {
+        current.map { $0.position < exchange.position } ?? true
+    }
+
+    // MARK: List
+
+    /// The pages of the newest search that completed, in their order.
+    private func pagesOfList() -> [Exchange] {
+        let completed = exchanges.filter { $0.operation == .search && $0.status == .completed }
+        guard let first = completed.last(where: { $0.isFirstPage }) ?? completed.last(where: beginsRun) else {
+            return []
+        }
+
+        var pages = [first]
+        while let token = pages.last?.result?.nextPageToken {
+            // Of a page that was asked for twice, the newer answer counts. A provider's tokens may go round in a circle.
+            let next = completed.last { page in
+                page.pageToken == token && first.position < page.position
+                    && !pages.contains { $0.requestID == page.requestID }
+            }
+            guard let next else { break }
+            pages.append(next)
+        }
+        return pages
+
+        /// Says whether a page is the first that is kept of its search, because the ones before it were forgotten.
+        func beginsRun(_ page: Exchange) -> Bool {
+            !completed.contains { $0.position < page.position && $0.result?.nextPageToken == page.pageToken }
+        }
+    }
+
+    private func placeList(
+        of pages: [Exchange], first: Exchange, changes: PlaceChanges
+    ) -> SessionState.PlaceList {
+        let results = pages.compactMap(\.result)
+        let upstreams = pages.compactMap { $0.outcome?.upstream }
+        let attempts = pages.compactMap { $0.outcome?.attempts }
+        return SessionState.PlaceList(
+            requestID: first.requestID, isSuperseded: current.map { first.position < $0.position } ?? false,
+            provider: first.outcome?.provider, search: first.result?.search,
+            totalAvailable: results.last { $0.totalAvailable != nil }?.totalAvailable,
+            nextPageToken: results.last?.nextPageToken, attributions: results.flatMap(\.attributions).withoutRepeats,
+            upstream: upstreams.isEmpty ? nil : upstreams.reduce(.zero, +),
+            attempts: attempts.isEmpty ? nil : attempts.reduce(0) { $0.addingReportingOverflow($1).partialValue },
+            places: changes.applied(to: results.map(\.places)))
+    }
+
+    // MARK: Selection
+
+    /// The exchanges about the place that was asked for last, since the newest search.
+    private func exchangesOfSelection() -> [Exchange] {
+        let asked = exchanges.filter { $0.subject != nil && isCurrent($0) }
+        guard let subject = asked.last?.subject else { return [] }
+        return asked.filter { $0.subject?.matches(subject) == true }
+    }
+
+    private func selection(
+        of asked: [Exchange], newest: Exchange, list: SessionState.PlaceList?
+    ) -> SessionState.Selection? {
+        guard let subject = newest.subject else { return nil }
+        let listed = list?.places.first { subject.matches(PlaceSubject(id: $0.id, provider: $0.provider)) }
+
+        var changes = PlaceChanges()
+        for exchange in asked { changes.add(exchange) }
+        let place = listed ?? changes.place(subject)
+
+        let credits = asked.flatMap { $0.result?.attributions ?? [] }
+        return SessionState.Selection(
+            id: subject.id, provider: asked.compactMap { $0.subject?.provider }.last ?? listed?.provider,
+            isLoading: asked.contains { $0.status == .inFlight },
+            hasDetails: asked.contains { $0.operation == .details && $0.result?.places.isEmpty == false },
+            imageURL: place?.imageURL ?? changes.imageURL(of: subject),
+            attributions: ((listed == nil ? [] : list?.attributions ?? []) + credits).withoutRepeats, place: place)
+    }
+
+    // MARK: Failure
+
+    /// - Parameter asked: the exchanges about the selected place, oldest first.
+    private func failure(among asked: [Exchange]) -> SessionState.Failure? {
+        let page = exchanges.last { $0.operation == .search && !$0.isFirstPage && isCurrent($0) }
+        let details = asked.last { $0.operation == .details }
+        let photo = asked.last { $0.operation == .photo }
+
+        let failed = [current, page, details, photo].compactMap(\.self).filter { $0.failure != nil }
+        guard let newest = failed.max(by: { $0.position < $1.position }), let failure = newest.failure else {
+            return nil
+        }
+        return SessionState.Failure(
+            requestID: newest.requestID, operation: newest.operation, code: failure.code, message: failure.message,
+            isRetryable: failure.isRetryable, retryAfter: failure.retryAfter, member: failure.member,
+            request: newest.request)
+    }
+}
+
+extension [String] {
+    /// The texts in their order, each once.
+    fileprivate var withoutRepeats: [String] {
+        var seen: Set<String> = []
+        return filter { seen.insert($0).inserted }
+    }
+}

@@ -1,0 +1,118 @@
+import EventContract
+import LocationSearch
+
+/// A request and its outcome, as far as either has been seen.
+struct Exchange: Sendable, Hashable {
+    /// Where an exchange stands among those of its session.
+    struct Position: Sendable, Hashable, Comparable {
+        let time: EventTime
+        let requestID: String
+
+        static func < (left: Position, right: Position) -> Bool {
+            (left.time, left.requestID) < (right.time, right.requestID)
+        }
+    }
+
+    let requestID: String
+    private(set) var operation: SearchOperation?
+    private(set) var sentAt: EventTime?
+    private(set) var request: SearchRequest?
+    private(set) var outcome: OutcomeEvent?
+    /// True when a newer search has completed, so that nothing will ever show this exchange again. Only its position is kept
+    /// then, so that a copy that comes late is known for what it is.
+    private(set) var isPast = false
+
+    init(requestID: String) { self.requestID = requestID }
+
+    /// True when the request has been seen, so that the position is certain.
+    var isRequested: Bool { sentAt != nil }
+
+    var position: Position {
+        let time = sentAt ?? outcome?.receivedAt ?? outcome?.completedAt
+        return Position(time: time ?? EventTime(milliseconds: .min), requestID: requestID)
+    }
+
+    // MARK: Adding
+
+    /// Adds what an action says. Of two different requests, or two different outcomes, the choice depends on their contents
+    /// and not on which came first.
+    mutating func add(_ action: Action) {
+        if isPast { return }
+        switch action {
+        case .requested(let other, at: let time): add(other, sentAt: time)
+        case .outcome(let other): add(other)
+        }
+    }
+
+    private mutating func add(_ other: SearchRequest, sentAt time: EventTime) {
+        if let request, let sentAt {
+            guard (time, String(describing: other)) < (sentAt, String(describing: request)) else { return }
+        }
+        (request, sentAt, operation) = (other, time, other.operation)
+    }
+
+    private mutating func add(_ other: OutcomeEvent) {
+        if let outcome {
+            guard other != outcome, other.isPreferred(over: outcome) else { return }
+        }
+        outcome = other
+        if request == nil { operation = other.operation.flatMap(SearchOperation.init) }
+    }
+
+    /// Drops everything but the position.
+    mutating func becomePast() {
+        (request, outcome, isPast) = (nil, nil, true)
+    }
+
+    // MARK: Reading
+
+    var status: SessionState.Search.Status {
+        switch outcome?.body {
+        case nil: .inFlight
+        case .completed: .completed
+        case .failed: .failed
+        }
+    }
+
+    var result: SearchOutcome.Result? {
+        guard case .completed(let result) = outcome?.body else { return nil }
+        return result
+    }
+
+    /// The failure, unless it only says that nobody needs the outcome any more.
+    var failure: OutcomeEvent.Failure? {
+        guard case .failed(let failure) = outcome?.body, failure.code != SearchError.Code.superseded.rawValue else {
+            return nil
+        }
+        return failure
+    }
+
+    /// The token of the page that the request asks for; `nil` for the first page.
+    var pageToken: String? { operation == .search ? request?.pageToken : nil }
+
+    /// True for a search that begins a list. Of a search whose request was not seen, nobody knows better.
+    var isFirstPage: Bool { operation == .search && pageToken == nil }
+}
+
+extension OutcomeEvent {
+    /// Returns true when this outcome counts rather than another one of the same request: a result before an error, as the
+    /// contract has it, and otherwise the one that was written first.
+    fileprivate func isPreferred(over other: OutcomeEvent) -> Bool {
+        let (rank, otherRank) = (Self.rank(of: body), Self.rank(of: other.body))
+        if rank != otherRank { return rank < otherRank }
+
+        let latest = EventTime(milliseconds: .max)
+        let (time, otherTime) = (completedAt ?? latest, other.completedAt ?? latest)
+        if time != otherTime { return time < otherTime }
+
+        // Whatever is the same for both workers decides, as long as it is the same whichever event came first.
+        return String(describing: self) < String(describing: other)
+    }
+
+    private static func rank(of body: Body) -> Int {
+        switch body {
+        case .completed: 0
+        case .failed: 1
+        }
+    }
+}

@@ -1,0 +1,55 @@
+import LocationSearch
+
+/// The exchanges of a session that are kept, oldest first.
+struct Exchanges: Sendable, Hashable {
+    private(set) var all: [Exchange] = []
+
+    /// The number of places in all results.
+    var placeCount: Int { all.reduce(0) { $0 + ($1.result?.places.count ?? 0) } }
+
+    /// Adds an action and forgets what is past or too much.
+    /// - Returns: `false` when that changed nothing.
+    mutating func add(_ action: Action, limits: SessionLimits) -> Bool {
+        let index = all.firstIndex { $0.requestID == action.requestID }
+        var exchange = index.map { all[$0] } ?? Exchange(requestID: action.requestID)
+        let former = exchange
+        exchange.add(action)
+        if exchange == former { return false }
+
+        if let index { all.remove(at: index) }
+        let place = all.firstIndex { exchange.position < $0.position } ?? all.endIndex
+        all.insert(exchange, at: place)
+
+        leavePastBehind()
+        keep(to: limits)
+        return true
+    }
+
+    /// Marks as past what is older than the newest completed search, where both positions are certain. Neither a position nor
+    /// a result changes later, so what is past once is past in any order of the actions.
+    private mutating func leavePastBehind() {
+        let newest = all.lastIndex { $0.isRequested && $0.isFirstPage && $0.status == .completed }
+        guard let newest else { return }
+
+        for index in all[..<newest].indices where all[index].isRequested && !all[index].isPast {
+            all[index].becomePast()
+        }
+    }
+
+    /// Drops the oldest exchanges of each operation that are more than the limits allow.
+    private mutating func keep(to limits: SessionLimits) {
+        struct Kind: Hashable {
+            let operation: SearchOperation?
+            let isRequested: Bool
+        }
+        guard all.count > min(limits.requests, limits.unrequestedOutcomes) else { return }
+
+        var counts: [Kind: Int] = [:]
+        let kept = all.reversed().filter { exchange in
+            let kind = Kind(operation: exchange.operation, isRequested: exchange.isRequested)
+            counts[kind, default: 0] += 1
+            return counts[kind, default: 0] <= (kind.isRequested ? limits.requests : limits.unrequestedOutcomes)
+        }
+        if kept.count < all.count { all = kept.reversed() }
+    }
+}

@@ -1,0 +1,95 @@
+import EventContract
+import LocationSearch
+
+/// The place that details or a picture were asked of.
+struct PlaceSubject {
+    let id: String
+    /// `nil` while it is open which provider is asked.
+    let provider: ProviderID?
+
+    func matches(_ other: PlaceSubject) -> Bool {
+        id == other.id && (provider == nil || other.provider == nil || provider == other.provider)
+    }
+}
+
+extension Exchange {
+    /// The place that the request is about; `nil` for a search, and for a photo whose request was not seen.
+    var subject: PlaceSubject? {
+        guard operation == .details || operation == .photo else { return nil }
+        let place = result?.places.first
+        guard let id = request?.placeID ?? place?.id else { return nil }
+
+        let answered = place?.provider ?? outcome?.provider.flatMap(ProviderID.init)
+        return PlaceSubject(id: id, provider: request?.provider.named ?? answered)
+    }
+}
+
+/// What details and pictures add to places.
+struct PlaceChanges {
+    private var details: [(subject: PlaceSubject, place: Place)] = []
+    private var pictures: [(subject: PlaceSubject, url: String)] = []
+
+    /// Adds the result of details or a photo. Call it for older exchanges first.
+    mutating func add(_ exchange: Exchange) {
+        guard let subject = exchange.subject, let result = exchange.result else { return }
+
+        if exchange.operation == .details, let place = result.places.first { details.append((subject, place)) }
+        if let url = result.photoURL { pictures.append((subject, url)) }
+    }
+
+    /// Returns the places of all pages, each once, with their changes.
+    func applied(to pages: [Places]) -> Places {
+        struct Name: Hashable {
+            let id: String
+            let provider: ProviderID
+        }
+        var names: Set<Name> = []
+        let all = pages.joined()
+        let hasRepeats = !all.allSatisfy { names.insert(Name(id: $0.id, provider: $0.provider)).inserted }
+
+        // Most lists are as their only page has them, and share its memory.
+        let isUnchanged = details.isEmpty && pictures.isEmpty
+        if pages.count == 1, isUnchanged, !hasRepeats { return pages[0] }
+
+        names.removeAll()
+        return Places(
+            all.lazy.filter { names.insert(Name(id: $0.id, provider: $0.provider)).inserted }.map(applied))
+    }
+
+    private func applied(to place: Place) -> Place {
+        let subject = PlaceSubject(id: place.id, provider: place.provider)
+        var changed = place
+        for change in details where change.subject.matches(subject) { changed.update(with: change.place) }
+        if let url = imageURL(of: subject) { changed.imageURL = url }
+        return changed
+    }
+
+    /// Returns what is known of a place that no list has; `nil` without details.
+    func place(_ subject: PlaceSubject) -> Place? {
+        details.last { $0.subject.matches(subject) }.map { applied(to: $0.place) }
+    }
+
+    /// Returns the picture that was asked for last; `nil` without one.
+    func imageURL(of subject: PlaceSubject) -> String? {
+        pictures.last { $0.subject.matches(subject) }?.url
+    }
+}
+
+extension Place {
+    /// Takes over what the details of the place say. Id and provider stay, and so does what the details leave out, such as the
+    /// distance from the search's position.
+    fileprivate mutating func update(with details: Place) {
+        name = details.name
+        category = details.category ?? category
+        types = details.types.isEmpty ? types : details.types
+        location = details.location ?? location
+        distanceMeters = details.distanceMeters ?? distanceMeters
+        address = details.address ?? address
+        imageURL = details.imageURL ?? imageURL
+        url = details.url ?? url
+        rating = details.rating ?? rating
+        ratingCount = details.ratingCount ?? ratingCount
+        priceLevel = details.priceLevel ?? priceLevel
+        openNow = details.openNow ?? openNow
+    }
+}

@@ -1,0 +1,32 @@
+/// Sessions in the order of their last use. A session that is used again is appended again, and its older entry is skipped by
+/// its time: that costs less than finding it.
+struct IdleQueue {
+    struct Entry {
+        let id: String
+        let since: ContinuousClock.Instant
+    }
+
+    private var entries: [Entry] = []
+    private var start = 0
+
+    var count: Int { entries.count - start }
+    var first: Entry? { start < entries.count ? entries[start] : nil }
+
+    mutating func append(_ id: String, at now: ContinuousClock.Instant) { entries.append(Entry(id: id, since: now)) }
+
+    /// Removes the first entry; there must be one.
+    mutating func removeFirst() {
+        start += 1
+        if start > 64, start > entries.count / 2 {
+            entries.removeFirst(start)
+            start = 0
+        }
+    }
+
+    /// Keeps the entries that are still good, each once.
+    mutating func keep(_ isGood: (Entry) -> Bool) {
+        var ids: Set<String> = []
+        entries = entries[start...].filter { isGood($0) && ids.insert($0.id).inserted }
+        start = 0
+    }
+}

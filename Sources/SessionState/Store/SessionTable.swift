@@ -1,0 +1,112 @@
+/// The sessions of a store, within its bounds. It has one owner at a time.
+struct SessionTable {
+    typealias Signal = AsyncStream<Void>.Continuation
+
+    private struct Session {
+        var state: SessionState
+        var lastUse: ContinuousClock.Instant
+        var subscribers: [UInt64: Signal] = [:]
+    }
+
+    private let configuration: StoreConfiguration
+    private var sessions: [String: Session] = [:]
+    private var idle = IdleQueue()
+    private var placeCount = 0
+    private(set) var subscriberCount = 0
+    private var nextNumber: UInt64 = 0
+
+    init(_ configuration: StoreConfiguration) { self.configuration = configuration }
+
+    var count: Int { sessions.count }
+
+    // MARK: States
+
+    /// Adds an action to a session.
+    /// - Returns: the subscribers to be told; none when the session shows what it showed before.
+    mutating func dispatch(_ action: Action, session id: String, at now: ContinuousClock.Instant) -> [Signal] {
+        removeExpired(at: now)
+        let (isChanged, places) = use(id, at: now) { session in
+            let (revision, places) = (session.state.revision, session.state.placeCount)
+            Reducer.reduce(&session.state, action)
+            return (session.state.revision != revision, session.state.placeCount - places)
+        }
+        placeCount += places
+
+        removeExpired(at: now)
+        return isChanged ? sessions[id].map { Array($0.subscribers.values) } ?? [] : []
+    }
+
+    /// Returns the state of a session; `nil` when there is none or its time is over.
+    func state(of id: String, at now: ContinuousClock.Instant) -> SessionState? {
+        guard let session = sessions[id] else { return nil }
+        return session.subscribers.isEmpty && isOver(session.lastUse, at: now) ? nil : session.state
+    }
+
+    // MARK: Subscribers
+
+    /// - Returns: the number by which the subscriber leaves.
+    mutating func subscribe(_ signal: Signal, session id: String, at now: ContinuousClock.Instant) -> UInt64 {
+        removeExpired(at: now)
+        nextNumber += 1
+        subscriberCount += 1
+        use(id, at: now) { [nextNumber] session in session.subscribers[nextNumber] = signal }
+        return nextNumber
+    }
+
+    mutating func unsubscribe(_ number: UInt64, session id: String, at now: ContinuousClock.Instant) {
+        guard sessions[id]?.subscribers[number] != nil else { return }
+        subscriberCount -= 1
+        use(id, at: now) { session in session.subscribers[number] = nil }
+
+        // Nothing has happened to a session that was only looked at.
+        if let session = sessions[id], session.subscribers.isEmpty, session.state.isUntouched { remove(id) }
+        removeExpired(at: now)
+    }
+
+    // MARK: Forgetting
+
+    /// Forgets sessions whose time is over, and those idle longest while there are too many.
+    mutating func removeExpired(at now: ContinuousClock.Instant) {
+        while let oldest = idle.first {
+            guard let session = sessions[oldest.id], session.lastUse == oldest.since, session.subscribers.isEmpty else {
+                idle.removeFirst()
+                continue
+            }
+
+            let isTooMuch = sessions.count > configuration.maxSessions || placeCount > configuration.maxPlaces
+            guard isTooMuch || isOver(session.lastUse, at: now) else { return }
+            idle.removeFirst()
+            remove(oldest.id)
+        }
+    }
+
+    private func isOver(_ lastUse: ContinuousClock.Instant, at now: ContinuousClock.Instant) -> Bool {
+        lastUse.duration(to: now) >= configuration.idleTime
+    }
+
+    private mutating func remove(_ id: String) {
+        guard let session = sessions.removeValue(forKey: id) else { return }
+        placeCount -= session.state.placeCount
+    }
+
+    /// Changes a session, which exists and is used last of all from then on.
+    private mutating func use<Result>(
+        _ id: String, at now: ContinuousClock.Instant, _ change: (inout Session) -> Result
+    ) -> Result {
+        let new = Session(state: SessionState(limits: configuration.limits), lastUse: now)
+        sessions[id, default: new].lastUse = now
+        idle.append(id, at: now)
+        if idle.count > 2 * sessions.count + 64 {
+            idle.keep { entry in sessions[entry.id]?.lastUse == entry.since }
+        }
+        return change(&sessions[id, default: new])
+    }
+}
+
+extension SessionState {
+    /// The number of places that are kept in memory for the session.
+    var placeCount: Int { exchanges.placeCount + (parts.list?.places.count ?? 0) }
+
+    /// True when nothing was added to the state.
+    var isUntouched: Bool { exchanges.all.isEmpty }
+}

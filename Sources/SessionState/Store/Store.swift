@@ -1,0 +1,71 @@
+import Synchronization
+
+/// Holds the states of all sessions and tells subscribers of each. Safe to use from any thread.
+///
+/// Its memory is bounded, see ``StoreConfiguration``. Sessions are forgotten as actions are dispatched; a store that is
+/// at rest can be asked to with ``removeExpired()``.
+public final class Store: Sendable {
+    private let configuration: StoreConfiguration
+    private let now: @Sendable () -> ContinuousClock.Instant
+    // Never held while anything of others runs: subscribers are woken after it is released, and read the state themselves.
+    private let sessions: Mutex<SessionTable>
+
+    /// A store without sessions.
+    /// - Parameter now: tells the time, by which sessions expire.
+    public init(
+        _ configuration: StoreConfiguration = StoreConfiguration(),
+        now: @escaping @Sendable () -> ContinuousClock.Instant = { .now }
+    ) {
+        self.configuration = configuration
+        self.now = now
+        sessions = Mutex(SessionTable(configuration))
+    }
+
+    /// Adds an action to the state of its session. An action without a session is nobody's and changes nothing.
+    public func dispatch(_ action: Action) {
+        guard let id = action.sessionID else { return }
+        let time = now()
+        let subscribers = sessions.withLock { $0.dispatch(action, session: id, at: time) }
+        for subscriber in subscribers { subscriber.yield() }
+    }
+
+    /// Returns the present state of a session. A session that is not known, or not any more, is one to which nothing has
+    /// happened.
+    public func state(of sessionID: String) -> SessionState {
+        let time = now()
+        return sessions.withLock { $0.state(of: sessionID, at: time) } ?? SessionState(limits: configuration.limits)
+    }
+
+    /// Returns the states of a session from now on: the present one at once, then each other one that it comes to. See
+    /// ``StateUpdates``.
+    public func updates(of sessionID: String) -> StateUpdates { StateUpdates(store: self, sessionID: sessionID) }
+
+    /// Forgets the sessions whose idle time is over.
+    public func removeExpired() {
+        let time = now()
+        sessions.withLock { $0.removeExpired(at: time) }
+    }
+
+    /// The number of sessions that are kept.
+    public var sessionCount: Int { sessions.withLock { $0.count } }
+
+    /// The number of iterators that wait for states, or will.
+    public var subscriberCount: Int { sessions.withLock { $0.subscriberCount } }
+
+    // MARK: Subscribers
+
+    /// Returns a stream with one element at most, which says that the session's state may have changed.
+    func signals(of sessionID: String) -> AsyncStream<Void> {
+        let (stream, continuation) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
+        let time = now()
+        let number = sessions.withLock { $0.subscribe(continuation, session: sessionID, at: time) }
+
+        continuation.onTermination = { [weak self] _ in self?.unsubscribe(number, session: sessionID) }
+        return stream
+    }
+
+    private func unsubscribe(_ number: UInt64, session id: String) {
+        let time = now()
+        sessions.withLock { $0.unsubscribe(number, session: id, at: time) }
+    }
+}
