@@ -115,6 +115,12 @@ final class ConnectionHandler: ChannelDuplexHandler {
             state = .busy(exchange)
             return send(control.reply(to: request), for: exchange)
         }
+        // No provider's API serves pictures: they come from elsewhere, at once, and are not counted.
+        if request.path.hasPrefix(Picture.pathPrefix) {
+            let exchange = Exchange(request, plan: nil, admission: nil)
+            state = .busy(exchange)
+            return send(Picture.reply(to: request), for: exchange)
+        }
 
         let plan = request.plan
         let admission = traffic.arrive(

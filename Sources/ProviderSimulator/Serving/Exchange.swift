@@ -17,7 +17,8 @@ final class Exchange {
 
     let request: IncomingRequest
     let plan: FaultPlan?
-    /// The decision of traffic control; `nil` for a request to the control plane, which is not counted.
+    /// The decision of traffic control; `nil` for a request that is not counted: to the control plane,
+    /// or for a picture.
     let admission: TrafficControl.Admission?
     var phase = Phase.pending
     /// True while the request is one of those that are served at a time (`TrafficProfile.Capacity`).

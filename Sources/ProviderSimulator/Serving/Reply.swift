@@ -22,6 +22,7 @@ struct Reply {
     /// The content type that Hot Pepper gives its JSON.
     static let javascript: StaticString = "text/javascript; charset=utf-8"
     static let xml: StaticString = "text/xml; charset=utf-8"
+    static let svg: StaticString = "image/svg+xml"
     static let plain: StaticString = "text/plain; charset=utf-8"
 
     /// Makes a page of HTML, as a front end answers. A redirecting status gets a `Location`.

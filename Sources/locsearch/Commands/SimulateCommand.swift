@@ -12,6 +12,7 @@ struct SimulateCommand: AsyncParsableCommand {
 
             GET /_sim/stats shows what was asked, POST /_sim/config changes latency, faults, capacity and quota,
             POST /_sim/reset forgets the counts. `--list-faults` shows what a keyword fault:NAME does to one request.
+            GET /pictures/ANY/PATH is an invented picture (SVG), always the same one for a path; it is not counted.
             """)
 
     @Option(help: "The address to listen on.") var host = "127.0.0.1"
