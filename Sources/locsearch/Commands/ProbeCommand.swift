@@ -1,0 +1,57 @@
+import ArgumentParser
+import EventLoop
+import HTTPTransport
+
+struct ProbeCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "probe", abstract: "Asks a health endpoint: a check for containers that have no shell.",
+        discussion: """
+            Exit code 0 when the status of the answer is 2xx; else 69, with one line that says why. Redirects are not
+            followed.
+
+              locsearch probe                                          the worker of this machine or container
+              locsearch probe http://127.0.0.1:8090/_sim/config        the simulator
+            """)
+
+    @Argument(help: "The URL to ask, http or https.") var url = "http://127.0.0.1:8080/readyz"
+    @Option(help: "How long connecting and answering may take together, up to 1m.")
+    var timeout = DurationArgument(.seconds(5))
+
+    func validate() throws {
+        guard (.milliseconds(1) ... .seconds(60)).contains(timeout.duration) else {
+            throw ValidationError("--timeout takes 1ms to 1m")
+        }
+    }
+
+    func run() async throws {
+        let loop = try EventLoop()
+        var options = HTTPConfiguration()
+        options.connectTimeout = timeout.duration
+        let http = HTTPTransport(loop: loop, configuration: options)
+
+        let failure = await failure(of: http)
+        await http.shutdown()
+        loop.stop()
+        if let failure { throw failure }
+    }
+
+    /// Asks once, and says what is wrong.
+    /// - Returns: `nil` when nothing is.
+    private func failure(of http: HTTPTransport) async -> (any Error)? {
+        do throws(HTTPError) {
+            let response = try await http.send(HTTPRequest(url: url), before: .now + timeout.duration)
+            return (200..<300).contains(response.status) ? nil : Self.refusal(response)
+        } catch {
+            if error.kind == .invalidRequest { return ValidationError("URL: \(error)") }
+            return Failure(code: Failure.unreachable, description: "\(error)")
+        }
+    }
+
+    /// What the server says, as far as it fits on a line: `/readyz` names the reason there.
+    private static func refusal(_ response: HTTPResponse) -> Failure {
+        let body = String(decoding: response.body.prefix(1000), as: UTF8.self)
+        let firstLine = body.split(whereSeparator: \.isNewline).first.map(String.init) ?? ""
+        let reason = firstLine.isEmpty ? "" : ": " + TerminalText.cut(TerminalText.safe(firstLine), to: 200)
+        return Failure(code: Failure.unreachable, description: "status \(response.status)\(reason)")
+    }
+}

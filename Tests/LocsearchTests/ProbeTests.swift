@@ -1,0 +1,80 @@
+import Foundation
+import ProviderSimulator
+import TestSupport
+import Testing
+
+@testable import locsearch
+
+/// `locsearch probe`, as a container's health check runs it.
+struct ProbeTests {
+    /// Runs the command and returns its exit code and what it said.
+    private func probe(_ arguments: String...) async throws -> (code: Int32, error: String) {
+        let program = try RunningProgram(["probe"] + arguments)
+        defer { program.end() }
+        try await eventually("the probe ends", within: .seconds(30)) { !program.isRunning }
+        return (try #require(program.code), program.error)
+    }
+
+    @Test func probeSucceedsWhenTheEndpointAnswersWithinThe200s() async throws {
+        let server = try LoopbackHTTPServer { .init(status: $0 == "/made" ? 204 : 200, body: "") }
+        defer { server.stop() }
+
+        for path in ["/readyz", "/made"] {
+            let (code, error) = try await probe(server.baseURL + path)
+            #expect(code == 0, "\(path): \(error)")
+            #expect(error.isEmpty)
+        }
+        #expect(server.targets == ["/readyz", "/made"])
+    }
+
+    @Test(arguments: [301, 404, 503])
+    func probeSaysWhatTheEndpointSaysWhenItIsNotWell(status: Int) async throws {
+        let server = try LoopbackHTTPServer { _ in
+            .init(status: status, body: "no partitions\u{1B}[2J yet\nmore\n")
+        }
+        defer { server.stop() }
+
+        let (code, error) = try await probe(server.baseURL)
+        #expect(code == 69)
+        #expect(error == "locsearch: status \(status): no partitions [2J yet\n")
+    }
+
+    @Test func probeFailsInOneLineWhenNobodyAnswers() async throws {
+        let port = try RawServer.unusedPort()
+        let (code, error) = try await probe("http://127.0.0.1:\(port)/readyz")
+        #expect(code == 69)
+        #expect(error.contains("127.0.0.1:\(port)"), "\(error)")
+        #expect(error.split(separator: "\n").count == 1, "\(error)")
+    }
+
+    @Test func probeGivesUpWhenItsTimeIsOver() async throws {
+        let server = try RawServer { connection in
+            _ = connection.readRequest()
+            connection.waitForClose()
+        }
+        defer { server.stop() }
+
+        let begin = ContinuousClock.now
+        let (code, error) = try await probe("\(server.url)/readyz", "--timeout", "300ms")
+        #expect(code == 69 && error.split(separator: "\n").count == 1, "\(error)")
+        #expect(ContinuousClock.now - begin < .seconds(5))
+    }
+
+    @Test(arguments: [["ftp://127.0.0.1/"], ["127.0.0.1:8080"], ["http://127.0.0.1/", "--timeout", "2m"]])
+    func probeRefusesWhatItCannotAsk(arguments: [String]) async throws {
+        let program = try RunningProgram(["probe"] + arguments)
+        defer { program.end() }
+        try await eventually("the probe ends", within: .seconds(30)) { !program.isRunning }
+        #expect(program.code == 64, "\(program.error)")
+    }
+
+    /// What compose.yaml asks of the simulator.
+    @Test func simulatorIsWellForItsHealthCheck() async throws {
+        let simulator = try SimulatorServer(SimulatorConfiguration())
+        let url = try await simulator.start()
+
+        let (code, error) = try await probe("\(url)/_sim/config")
+        #expect(code == 0, "\(error)")
+        await simulator.shutdown()
+    }
+}
