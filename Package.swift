@@ -33,6 +33,7 @@ let package = Package(
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0"),
+        .package(url: "https://github.com/apple/swift-async-algorithms", from: "1.1.0"),
         .package(url: "https://github.com/apple/swift-collections", from: "1.6.0"),
         .package(url: "https://github.com/apple/swift-configuration", from: "1.4.0", traits: []),
         .package(url: "https://github.com/apple/swift-distributed-tracing", from: "1.7.0"),
@@ -88,11 +89,23 @@ let package = Package(
                 product("DequeModule", "swift-collections"),
             ], swiftSettings: safe),
         .target(
-            name: "AdminServer",
+            name: "HTTPServing",
             dependencies: [
                 product("Hummingbird", "hummingbird"), product("NIOCore", "swift-nio"),
                 product("ServiceLifecycle", "swift-service-lifecycle"), logging,
             ], swiftSettings: safe),
+        .target(
+            name: "AdminServer", dependencies: ["HTTPServing", product("Hummingbird", "hummingbird"), logging],
+            swiftSettings: safe),
+        .target(
+            name: "Console",
+            dependencies: [
+                "Basics", "EventContract", "HTTPServing", "JSON", "LocationSearch", "SessionState",
+                product("Hummingbird", "hummingbird"), product("NIOCore", "swift-nio"),
+                product("ServiceLifecycle", "swift-service-lifecycle"),
+                product("AsyncAlgorithms", "swift-async-algorithms"), product("DequeModule", "swift-collections"),
+                logging,
+            ], resources: [.embedInCode("Page")], swiftSettings: spans),
         .target(
             name: "ProviderSimulator",
             dependencies: [
@@ -102,9 +115,10 @@ let package = Package(
         .executableTarget(
             name: "locsearch",
             dependencies: [
-                "AdminServer", "Basics", "EventContract", "EventLoop", "HTTPTransport", "Kafka", "LocationSearch",
-                "JSON", "Observability", "PlaceProviders", "ProviderSimulator", "Resilience", "TraceExport",
-                "WorkerRuntime", "CLinux",
+                "AdminServer", "Basics", "Console", "EventContract", "EventLoop", "HTTPServing", "HTTPTransport",
+                "JSON",
+                "Kafka", "LocationSearch", "Observability", "PlaceProviders", "ProviderSimulator", "Resilience",
+                "SessionState", "TraceExport", "WorkerRuntime", "CLinux",
                 logging, metrics,
                 product("ArgumentParser", "swift-argument-parser"), product("Configuration", "swift-configuration"),
                 product("Yams", "Yams"), product("ServiceLifecycle", "swift-service-lifecycle"),
@@ -151,7 +165,11 @@ let package = Package(
             name: "WorkerRuntimeTests",
             dependencies: ["Basics", "Observability", "TraceExport", "WorkerRuntime", "TestSupport", tracing],
             swiftSettings: safe),
-        .testTarget(name: "AdminServerTests", dependencies: ["AdminServer", "TestSupport"], swiftSettings: safe),
+        .testTarget(
+            name: "AdminServerTests", dependencies: ["AdminServer", "HTTPServing", "TestSupport"], swiftSettings: safe),
+        .testTarget(
+            name: "ConsoleTests", dependencies: ["Console", "HTTPServing", "SessionState", "TestSupport"],
+            swiftSettings: safe),
         .testTarget(
             name: "LocsearchTests", dependencies: ["locsearch", "TestSupport", "TraceExport"], swiftSettings: safe),
         .testTarget(

@@ -10,6 +10,8 @@ public final class TopicReader: Sendable {
         case beginning
         /// With what comes after `open` has returned.
         case end
+        /// With so many of the newest records, or all where there are fewer. At least 1.
+        case newest(Int64)
     }
 
     private let handle: TopicReaderHandle
@@ -106,6 +108,10 @@ public final class TopicReader: Sendable {
                 case .end:
                     let ends = try handle.offsets(at: .end, of: partitions, before: deadline)
                     positions += ends.map { ($0.key, offset: $0.value) }
+                case .newest(let count):
+                    let ends = try handle.offsets(at: .end, of: partitions, before: deadline)
+                    // An offset that the topic has deleted is the oldest that is left.
+                    positions += ends.map { ($0.key, offset: max(0, $0.value - count)) }
                 }
             }
             try handle.assign(positions)

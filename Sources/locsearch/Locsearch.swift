@@ -9,7 +9,8 @@ struct Locsearch: AsyncParsableCommand {
         version: Version.current,
         subcommands: [
             WorkerCommand.self, DemoCommand.self, SearchCommand.self, WatchCommand.self, BrokerCommand.self,
-            SimulateCommand.self, ProbeCommand.self, DeadLettersCommand.self, TopicsCommand.self, ConfigCommand.self,
+            SimulateCommand.self, ConsoleCommand.self, DeadLettersCommand.self, TopicsCommand.self, ProbeCommand.self,
+            ConfigCommand.self,
         ])
 
     /// Exit codes are the contract's: 0, 64 wrong usage, 78 wrong configuration, 69 unreachable, 1 anything else.

@@ -1,4 +1,5 @@
 import Foundation
+import HTTPServing
 import Logging
 import Synchronization
 import TestSupport
@@ -40,7 +41,7 @@ struct AdminServerTests {
     }
 
     private static func start(
-        _ source: Source = Source(), port: Int = 0, token: AdminToken? = nil
+        _ source: Source = Source(), port: Int = 0, token: BearerToken? = nil
     ) async throws -> AdminServer {
         try await AdminServer.start(
             source: source, host: "127.0.0.1", port: port, token: token,
@@ -94,7 +95,7 @@ struct AdminServerTests {
         "Basic Zq7admintokenWx", "Zq7admintokenWx", "Bearer Zq7admintokenWxZq7admintokenWx",
     ])
     func clientWithoutTheTokenSeesTheProbesOnly(authorization: String?) async throws {
-        let server = try await Self.start(token: AdminToken(Self.token))
+        let server = try await Self.start(token: BearerToken(Self.token))
         for path in ["/metrics", "/status"] {
             let answer = try await Self.get(path, from: server, authorization: authorization)
             #expect(answer.status == 401)
@@ -107,7 +108,7 @@ struct AdminServerTests {
     }
 
     @Test func clientWithTheTokenSeesEverythingUntilAnotherOneHolds() async throws {
-        let token = AdminToken(Self.token)
+        let token = BearerToken(Self.token)
         let server = try await Self.start(token: token)
         for path in ["/metrics", "/status", "/livez", "/readyz"] {
             #expect(try await Self.get(path, from: server, authorization: "Bearer \(Self.token)").status == 200)
@@ -121,7 +122,7 @@ struct AdminServerTests {
     }
 
     @Test func tokenIsNotShownByAnyTextThatIsMadeOfIt() {
-        let token = AdminToken(Self.token)
+        let token = BearerToken(Self.token)
         var dumped = ""
         dump(token, to: &dumped)
         #expect(!("\(token)" + String(reflecting: token) + dumped).contains(Self.token))
@@ -129,7 +130,7 @@ struct AdminServerTests {
 
     @Test func aServerWhosePortIsTakenSaysWhichAndWhy() async throws {
         let first = try await Self.start()
-        let error = await #expect(throws: AdminServerError.self) { _ = try await Self.start(port: first.port) }
+        let error = await #expect(throws: HTTPServerError.self) { _ = try await Self.start(port: first.port) }
         await first.stop(within: .seconds(2))
 
         #expect(error?.description == "cannot listen on 127.0.0.1:\(first.port) (Address already in use)")

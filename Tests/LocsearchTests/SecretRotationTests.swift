@@ -131,6 +131,6 @@ struct SecretRotationTests {
     ])
     func addressThatOthersReachIsNotTakenForLocal(host: String, isLocal: Bool) throws {
         let settings = try Settings.load(flags: ["admin.host": host], file: nil, environment: [:])
-        #expect(settings.adminIsLocal == isLocal)
+        #expect(settings.isLocal("admin.host") == isLocal)
     }
 }

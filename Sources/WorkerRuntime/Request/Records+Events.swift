@@ -1,8 +1,9 @@
-internal import EventContract
-internal import Kafka
+package import EventContract
+package import Kafka
 
 extension IncomingRecord {
-    init(_ record: ConsumerRecord) {
+    /// The record as the consumer handed it over. Copies no bytes.
+    package init(_ record: ConsumerRecord) {
         self.init(
             source: SourcePosition(
                 topic: record.partition.id.topic, partition: record.partition.id.partition, offset: record.offset),

@@ -25,7 +25,9 @@ extension DeadLettersCommand {
             let (settings, log) = try await ToolSettings.load(options)
             let topic = try DeadLetterTopic(settings, patience: timeout.duration, log: log)
 
-            let letters = try await topic.snapshot(filter).letters.filter { !pending || !$0.isRedriven }
+            let letters = try await topic.snapshot(matching: filter.matches).letters.filter {
+                !pending || !$0.isRedriven
+            }
             for letter in letters.prefix(limit ?? .max) {
                 Terminal.line(json ? DeadLetterText.json(letter) : DeadLetterText.full(letter))
             }

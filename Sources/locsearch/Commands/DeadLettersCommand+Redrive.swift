@@ -32,7 +32,7 @@ extension DeadLettersCommand {
             let topic = try DeadLetterTopic(settings, patience: timeout.duration, log: log)
 
             // All marks are read before anything is sent: what went back in an earlier run must not go again.
-            let snapshot = try await topic.snapshot(filter)
+            let snapshot = try await topic.snapshot(matching: filter.matches)
             let plan = RedrivePlan(snapshot.letters, limit: limit)
 
             if plan.withoutContent > 0 {

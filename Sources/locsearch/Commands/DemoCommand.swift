@@ -8,7 +8,7 @@ import TraceExport
 struct DemoCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "demo",
-        abstract: "Runs broker, provider and worker in one process and shows searches going through.",
+        abstract: "Runs broker, provider, worker and console in one process and shows searches going through.",
         discussion: """
             Nothing leaves this machine and no key is needed: the provider is simulated. Afterwards everything stays up for
             `locsearch search` and `locsearch watch` from other terminals, until Ctrl-C.
@@ -37,10 +37,12 @@ struct DemoCommand: AsyncParsableCommand {
     func run() async throws {
         ignoreBrokenPipes()
         let house = try await DemoHouse(options, workers: workers)
-        let state = DemoState(bootstrapServers: house.broker.bootstrapServers, pid: ownProcessID)
+        let admin = try await house.startAdminServer()
+        let state = DemoState(
+            bootstrapServers: house.broker.bootstrapServers, adminURL: house.url(of: admin),
+            pictureURL: house.pictureURL, pid: ownProcessID)
         defer { state.remove() }
 
-        let admin = try await house.startAdminServer()
         let exporting = Task { if let traces = house.traces { await traces.run() } }
         try await withThrowingTaskGroup(of: Void.self) { group in
             for worker in house.workers { group.addTask { try await worker.run() } }
@@ -77,10 +79,15 @@ struct DemoCommand: AsyncParsableCommand {
         try await search(house)
         if once { return }
 
+        let console = try await house.startConsole(showing: state)
         Terminal.line(
             """
 
-            Everything stays up. From another terminal:
+            Everything stays up. Look at it in a browser:
+
+              \(console.url)
+
+            Or from another terminal:
 
               locsearch search --lat 35.69 --lng 139.70
               locsearch search --lat 34.70 --lng 135.50 --category hospital --language ja
@@ -91,6 +98,7 @@ struct DemoCommand: AsyncParsableCommand {
             Ctrl-C ends the demo.
             """)
         await ProcessSetup.onFirstTermination()
+        await console.stop()
     }
 
     private func waitForWorkers(of house: DemoHouse) async throws {

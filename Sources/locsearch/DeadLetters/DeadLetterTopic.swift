@@ -10,6 +10,11 @@ struct DeadLetterTopic {
         /// Oldest first: see `DeadLetterSummary.isOlder`.
         let letters: [DeadLetterSummary]
         fileprivate let ends: [TopicPartition: Int64]
+
+        /// A text that differs from that of any other time at which the topic held more.
+        var version: String {
+            ends.sorted { $0.key < $1.key }.map { "\($0.key.partition):\($0.value)" }.joined(separator: ",")
+        }
     }
 
     let name: String
@@ -28,7 +33,7 @@ struct DeadLetterTopic {
     /// Reads the whole topic once: the letters that match, and all marks of what went back, since a mark stands behind
     /// its letter and perhaps in another partition.
     /// - Throws: `Failure` when the broker does not tell all that is there. A part of the topic is never returned.
-    func snapshot(_ filter: DeadLetterFilter) async throws -> Snapshot {
+    func snapshot(matching isWanted: (DeadLetter) -> Bool = { _ in true }) async throws -> Snapshot {
         let ends = try await asking { try await makeReader().ends(of: name, within: patience) }
         var letters: [DeadLetterSummary] = []
         var marks: Set<RedriveMark> = []
@@ -37,7 +42,7 @@ struct DeadLetterTopic {
             if let mark = RedriveMark(value: record.value, headers: headers) {
                 marks.insert(mark)
             } else if let letter = DeadLetter(key: record.key, value: record.value, headers: headers),
-                filter.matches(letter)
+                isWanted(letter)
             {
                 letters.append(DeadLetterSummary(letter, at: Self.position(of: record)))
             }

@@ -17,6 +17,9 @@ struct DemoHouse: Sendable {
     /// The traces of all workers; `nil` where nothing is traced.
     let traces: TraceExport?
     private let registry: MetricsRegistry
+    private let options: SettingsOptions
+    /// What the demo needs in place of the settings' own defaults.
+    private let defaults: [String: String]
 
     /// Makes everything; the broker and the provider are up when this returns, the workers are not running yet.
     /// - Parameter options: settings of the command line, which win over what the demo needs.
@@ -27,7 +30,9 @@ struct DemoHouse: Sendable {
         simulator = try SimulatorServer(world)
         simulatorURL = try await simulator.start()
 
-        settings = try options.load(defaults: Self.defaults(broker: broker, simulatorURL: simulatorURL))
+        self.options = options
+        defaults = Self.defaults(broker: broker, simulatorURL: simulatorURL)
+        settings = try options.load(defaults: defaults)
         log = try ProcessSetup.logger(settings)
         registry = ProcessSetup.metrics()
         let traces = try settings.traceExport(log: log)
@@ -62,6 +67,9 @@ struct DemoHouse: Sendable {
         ]
     }
 
+    /// Where the simulator serves pictures.
+    var pictureURL: String { simulatorURL + "/pictures" }
+
     /// True once every worker has partitions.
     func isReady() async -> Bool {
         for worker in workers where await worker.statuses().allSatisfy(\.positions.isEmpty) { return false }
@@ -75,9 +83,23 @@ struct DemoHouse: Sendable {
         let source = WorkerStatus(
             worker: worker, watch: LoopWatch(worker.loops, log: log), registry: registry)
         let admin = try await AdminServer.start(for: source, as: settings, token: nil, log: log)
-        Terminal.line(
-            "admin      http://\(settings.text("admin.host")):\(admin.port)  (/livez /readyz /metrics /status)")
+        Terminal.line("admin      \(url(of: admin))  (/livez /readyz /metrics /status)")
         return admin
+    }
+
+    func url(of admin: AdminServer) -> String { "http://\(settings.text("admin.host")):\(admin.port)" }
+
+    /// Starts the console. Where nobody chose its port and the usual one is taken, it takes any other.
+    /// - Throws: `SettingsError` and `Failure` as `ConsoleService` does.
+    func startConsole(showing state: DemoState) async throws -> ConsoleService {
+        let settings = try options.load(defaults: defaults.merging(state.settings) { $1 })
+        do {
+            return try await ConsoleService(settings, log: log)
+        } catch let failure as Failure where failure.code == Failure.configuration && settings.isDefault("console.port")
+        {
+            let other = defaults.merging(state.settings) { $1 }.merging(["console.port": "0"]) { $1 }
+            return try await ConsoleService(try options.load(defaults: other), log: log)
+        }
     }
 
     /// Tells all workers to end. Returns once they know.

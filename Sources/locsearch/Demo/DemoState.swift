@@ -6,8 +6,20 @@ import Foundation
 /// `~/.local/state/locsearch/demo.json`.
 struct DemoState: Codable, Equatable {
     var bootstrapServers: String
+    /// The admin endpoints of its first worker, which the console shows.
+    var adminURL: String?
+    /// Where its simulator serves pictures.
+    var pictureURL: String?
     /// The number of the demo's process. A file whose process is gone counts for nothing.
     var pid: Int32
+
+    /// The settings with which a tool reaches the demo.
+    var settings: [String: String] {
+        var settings = ["kafka.bootstrapServers": bootstrapServers]
+        settings["console.workers"] = adminURL
+        settings["console.pictureBaseURL"] = pictureURL
+        return settings
+    }
 
     /// Returns the path of the file; `nil` for a user without a home.
     static func location(_ environment: [String: String] = ProcessInfo.processInfo.environment) -> URL? {

@@ -19,10 +19,12 @@ struct RequestSender: Sendable {
     }
 
     /// Sends a request, and returns once the broker has it.
+    /// - Parameter time: the time that the event carries.
     /// - Returns: its position in the topic, which its outcome names too.
-    func send(_ request: SearchRequest) async throws -> SourcePosition {
+    @discardableResult
+    func send(_ request: SearchRequest, at time: EventTime = .now()) async throws -> SourcePosition {
         var encoder = RequestEncoder()
-        let event = encoder.encode(request, at: .now())
+        let event = encoder.encode(request, at: time)
 
         let record = ProducerRecord(
             topic: topic, key: event.key, value: event.value,

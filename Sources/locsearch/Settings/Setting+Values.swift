@@ -1,5 +1,6 @@
 import Foundation
 import Kafka
+import LocationSearch
 
 /// The rules that each kind of value keeps.
 extension Setting {
@@ -12,6 +13,7 @@ extension Setting {
         case .flag: return Self.flag(value)
         case .list(let values): return Self.list(value, of: values)
         case .url(let canBeOff): return canBeOff && value == "off" ? value : Self.url(value)
+        case .urls: return Self.urls(value)
         default: return fits(value) ? value : nil
         }
     }
@@ -19,7 +21,7 @@ extension Setting {
     /// Returns true when a value that is used as it stands keeps the rule of its kind.
     private func fits(_ value: String) -> Bool {
         switch kind {
-        case .text, .flag, .list, .url: true
+        case .text, .flag, .list, .url, .urls: true
         case .proxy: !value.contains(where: \.isWhitespace)
         case .addresses: Self.entries(value).allSatisfy { Self.isAddress($0) }
         case .topic: Self.isTopic(value)
@@ -31,6 +33,7 @@ extension Setting {
         case .startPosition: StartPosition(text: value) != nil
         case .properties: Self.properties(value) != nil
         case .headers: Self.headers(value) != nil
+        case .coordinate: Coordinate(text: value) != nil
         }
     }
 
@@ -136,5 +139,10 @@ extension Setting {
         guard !host.isEmpty, !host.hasPrefix(":"), isPlain else { return nil }
 
         return String(value.reversed().drop { $0 == "/" }.reversed())
+    }
+
+    private static func urls(_ value: String) -> String? {
+        let urls = entries(value).map(url)
+        return urls.contains(nil) ? nil : urls.compactMap { $0 }.joined(separator: ",")
     }
 }

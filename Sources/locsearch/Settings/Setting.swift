@@ -22,6 +22,10 @@ struct Setting: Sendable {
         case properties
         /// An http or https URL. A path is kept, slashes at its end are not.
         case url(canBeOff: Bool)
+        /// Several of them, separated by commas.
+        case urls
+        /// A position as `latitude,longitude` in decimal degrees.
+        case coordinate
         /// Headers of an HTTP request as `name=value,name=value`, where values may be percent-encoded. All of it is secret.
         case headers
         /// A proxy's URL, which may hold a name and a password.
@@ -90,6 +94,8 @@ struct Setting: Sendable {
         case .list(let values): "some of " + values.joined(separator: ", ") + ", separated by commas"
         case .properties: "name=value pairs separated by commas, each name once"
         case .url(let canBeOff): "an http or https URL without ? and #" + (canBeOff ? ", or off" : "")
+        case .urls: "http or https URLs without ? and #, separated by commas"
+        case .coordinate: "latitude,longitude in degrees, such as 35.69,139.70"
         case .headers: "name=value pairs of HTTP headers, separated by commas"
         case .proxy: "an http, https or socks5 URL"
         }
@@ -103,7 +109,7 @@ struct Setting: Sendable {
         guard defaultValue == nil else { return false }
 
         return switch kind {
-        case .text, .proxy, .properties, .headers, .url: true
+        case .text, .proxy, .properties, .headers, .url, .urls: true
         default: false
         }
     }

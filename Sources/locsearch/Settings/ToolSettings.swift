@@ -7,7 +7,7 @@ enum ToolSettings {
     static func load(_ options: SettingsOptions) async throws -> (settings: Settings, log: Logger) {
         var settings = try options.load()
         if settings.isDefault("kafka.bootstrapServers"), let demo = DemoState.running() {
-            settings = try options.load(defaults: ["kafka.bootstrapServers": demo.bootstrapServers])
+            settings = try options.load(defaults: demo.settings)
             Terminal.note("using the demo's broker at \(demo.bootstrapServers)")
         }
         try ProcessSetup.hideSecrets(of: settings)

@@ -1,14 +1,15 @@
 import AdminServer
+import HTTPServing
 import Logging
 
 extension AdminServer {
     /// Listens where the settings say.
     /// - Throws: `Failure` that names `admin.port` when that is not possible.
     static func start(
-        for source: WorkerStatus, as settings: Settings, token: AdminToken?, log: Logger
+        for source: WorkerStatus, as settings: Settings, token: BearerToken?, log: Logger
     ) async throws -> AdminServer {
         let (host, port) = (settings.text("admin.host"), settings.integer("admin.port"))
-        if token == nil, !settings.adminIsLocal {
+        if token == nil, !settings.isLocal("admin.host") {
             log.warning(
                 "whoever reaches the admin port may read /metrics and /status: set admin.token or admin.tokenFile",
                 metadata: ["host": "\(host)"])
@@ -25,9 +26,9 @@ extension AdminServer {
 }
 
 extension Settings {
-    /// True when only this machine reaches the admin endpoints.
-    var adminIsLocal: Bool {
-        let host = text("admin.host").lowercased()
+    /// True when only this machine reaches what listens on the address that a setting names.
+    func isLocal(_ setting: String) -> Bool {
+        let host = text(setting).lowercased()
         return host == "localhost" || host == "::1" || host.hasPrefix("127.")
     }
 }

@@ -1,4 +1,5 @@
 import AdminServer
+import HTTPServing
 import Kafka
 import LocationSearch
 import Logging
@@ -44,7 +45,7 @@ struct WorkerService {
         let exporting = Task { if let traces { await traces.run() } }
 
         let adminSecret = try settings.adminToken()
-        let token = adminSecret.map { AdminToken($0) }
+        let token = adminSecret.map { BearerToken($0) }
         let admin = try await startAdminServer(for: worker, watch: watch, token: token)
         let files = SecretFiles(worker.keyFiles(of: settings) + tokenFile(token, current: adminSecret), log: log)
         let reading = Task { await files.run() }
@@ -82,7 +83,7 @@ struct WorkerService {
     }
 
     /// The file of the admin token, where it stands in one.
-    private func tokenFile(_ token: AdminToken?, current: String?) -> [SecretFiles.Entry] {
+    private func tokenFile(_ token: BearerToken?, current: String?) -> [SecretFiles.Entry] {
         guard settings["admin.tokenFile"] != nil, let token, let current else { return [] }
 
         let settings = settings
@@ -95,7 +96,7 @@ struct WorkerService {
     }
 
     private func startAdminServer(
-        for worker: WorkerProcess, watch: LoopWatch, token: AdminToken?
+        for worker: WorkerProcess, watch: LoopWatch, token: BearerToken?
     ) async throws -> AdminServer {
         let (host, port) = (settings.text("admin.host"), settings.integer("admin.port"))
         let source = WorkerStatus(worker: worker, watch: watch, registry: registry)

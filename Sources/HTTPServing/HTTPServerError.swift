@@ -6,8 +6,8 @@ internal import NIOCore
     import Darwin
 #endif
 
-/// The admin endpoints have no address to listen on. Another `admin.port` or `admin.host` cures it.
-package struct AdminServerError: Error, Hashable, CustomStringConvertible {
+/// A server has no address to listen on. Another port or host cures it.
+package struct HTTPServerError: Error, Hashable, CustomStringConvertible {
     package let host: String
     package let port: Int
     /// The system's words, such as "Address already in use".

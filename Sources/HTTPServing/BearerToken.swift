@@ -1,8 +1,8 @@
 internal import Synchronization
 
-/// The password of the admin endpoints that tell more than whether a worker lives and is ready. It may be replaced while
+/// The password of a server's endpoints that are not for everybody. It may be replaced while
 /// requests come in. Safe to use from any thread.
-package final class AdminToken: Sendable {
+package final class BearerToken: Sendable {
     private let bytes: Mutex<[UInt8]>
 
     /// - Parameter text: what a client shows in `Authorization: Bearer TEXT`.
@@ -12,14 +12,19 @@ package final class AdminToken: Sendable {
     package func replace(with text: String) { bytes.withLock { $0 = Array(text.utf8) } }
 
     /// Returns true when the value of an `Authorization` header shows the token.
-    ///
-    /// The time that it takes depends on what was shown and not on how much of it is right, so that nobody can guess the
-    /// token piece by piece.
-    func admits(authorization: String?) -> Bool {
+    package func admits(authorization: String?) -> Bool {
         let scheme = "bearer "
         guard let authorization, authorization.prefix(scheme.count).lowercased() == scheme else { return false }
 
-        let shown = Array(authorization.dropFirst(scheme.count).utf8)
+        return admits(authorization.dropFirst(scheme.count))
+    }
+
+    /// Returns true when a text is the token.
+    ///
+    /// The time that it takes depends on what was shown and not on how much of it is right, so that nobody can guess the
+    /// token piece by piece.
+    package func admits(_ text: some StringProtocol) -> Bool {
+        let shown = Array(text.utf8)
         return bytes.withLock { token in
             guard !token.isEmpty else { return false }
 
@@ -31,7 +36,7 @@ package final class AdminToken: Sendable {
 }
 
 /// No text that is made of a token shows it.
-extension AdminToken: CustomStringConvertible, CustomReflectable {
+extension BearerToken: CustomStringConvertible, CustomReflectable {
     package var description: String { "(hidden)" }
     package var customMirror: Mirror { Mirror(self, children: [:]) }
 }

@@ -1,0 +1,62 @@
+internal import HTTPTypes
+internal import Hummingbird
+
+/// Stands before all routes: refuses who may not use the console, turns errors into answers, and gives each answer the
+/// headers that keep a browser from doing what the console never asks it to.
+struct AccessMiddleware: RouterMiddleware {
+    typealias Context = BasicRequestContext
+
+    let access: ConsoleAccess
+    let securityPolicy: String
+    let page: PageRoutes
+
+    /// What whoever is not logged in may ask for, beside the files that the page to log in with is made of.
+    private static let open: Set<String> = ["/api/login", "/livez"]
+
+    // `@concurrent` is what Hummingbird, which is built without NonisolatedNonsendingByDefault, means by `async`.
+    @concurrent
+    func handle(
+        _ request: Request, context: BasicRequestContext,
+        next: @concurrent (Request, BasicRequestContext) async throws -> Response
+    ) async throws -> Response {
+        var response: Response
+        do {
+            try check(request)
+            response = try await next(request, context)
+        } catch let error as ConsoleError {
+            response = refusal(of: request, because: error)
+        } catch let error as HTTPError where error.status == .notFound {
+            response = ConsoleError(.notFound, "there is nothing here").response
+        }
+
+        response.headers[.xContentTypeOptions] = "nosniff"
+        if let name = HTTPField.Name("Referrer-Policy") { response.headers[name] = "no-referrer" }
+        if response.headers[.contentSecurityPolicy] == nil {
+            response.headers[.contentSecurityPolicy] = securityPolicy
+        }
+        return response
+    }
+
+    /// A browser that opens a view without being logged in gets the page to log in with, everything else the error.
+    private func refusal(of request: Request, because error: ConsoleError) -> Response {
+        let isView = ["/", "/traffic"].contains(request.uri.path)
+        guard error.kind == .unauthorized, isView, var response = try? page.view("login.html") else {
+            return error.response
+        }
+        response.status = .unauthorized
+        return response
+    }
+
+    private func check(_ request: Request) throws(ConsoleError) {
+        let path = request.uri.path
+        if !Self.open.contains(path), !PageRoutes.isOpen(path), let refusal = access.refusal(of: request) {
+            throw refusal
+        }
+
+        // A form of another site can send texts and forms, but not JSON, without the browser asking us first.
+        let isJSON = request.headers[.contentType]?.lowercased().hasPrefix("application/json") ?? false
+        if request.method == .post, !isJSON {
+            throw ConsoleError(.invalid, "the body must be application/json", member: "content-type")
+        }
+    }
+}

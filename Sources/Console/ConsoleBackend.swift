@@ -1,0 +1,26 @@
+package import EventContract
+package import LocationSearch
+
+/// What the console needs of the world outside: Kafka, workers, pictures. Its functions are called concurrently.
+package protocol ConsoleBackend: Sendable {
+    /// Sends a request, and returns once the broker has it.
+    /// - Parameter time: the time that the event carries.
+    /// - Throws: `unavailable` when no broker takes it.
+    func send(_ request: SearchRequest, at time: EventTime) async throws(ConsoleError)
+
+    /// Reads the dead letters that there are.
+    /// - Parameter limit: the number of letters that are wanted, the newest.
+    /// - Throws: `unavailable` when the topic cannot be read.
+    func deadLetters(limit: Int) async throws(ConsoleError) -> DeadLetterList
+
+    /// Sends dead letters back to the requests topic.
+    /// - Parameter version: `DeadLetterList.version` of the list that they were chosen from.
+    /// - Throws: `changed` when the topic has changed since; `unavailable`.
+    func redrive(
+        _ letters: Set<DeadLetterList.Position>, ofVersion version: String
+    ) async throws(ConsoleError) -> DeadLetterList.Redriven
+
+    /// Fetches a picture from a URL that `PictureHosts` has let through.
+    /// - Returns: `nil` when there is none.
+    func picture(at url: String) async -> Picture?
+}

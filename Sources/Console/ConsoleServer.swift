@@ -1,0 +1,46 @@
+package import HTTPServing
+internal import Hummingbird
+package import Logging
+package import SessionState
+
+/// The console: a page in the browser that searches, shows what goes by, and sends dead letters back. From `start` to
+/// `stop`. Safe to use from any task.
+///
+/// It keeps nothing of its own. What it shows comes from the store of sessions and from the traffic, which whoever reads the
+/// topics fills; what it does is the backend's.
+package final class ConsoleServer: Sendable {
+    /// The port that the server listens on, never 0.
+    package var port: Int { server.port }
+
+    private let server: HTTPServer
+
+    private init(_ server: HTTPServer) { self.server = server }
+
+    /// Returns once the server listens.
+    /// - Throws: `HTTPServerError` when the port cannot be listened on.
+    package static func start(
+        _ configuration: ConsoleConfiguration, store: Store, traffic: Traffic, backend: any ConsoleBackend, log: Logger
+    ) async throws(HTTPServerError) -> ConsoleServer {
+        let access = ConsoleAccess(token: configuration.token, host: configuration.host)
+        let page = PageRoutes(file: configuration.page, leaflet: configuration.leaflet)
+
+        let router = Router()
+        router.add(
+            middleware: AccessMiddleware(
+                access: access, securityPolicy: ContentSecurityPolicy.text(for: configuration), page: page))
+        page.add(to: router)
+        LoginRoutes(access: access).add(to: router)
+        ConfigRoutes(configuration: configuration).add(to: router)
+        SessionRoutes(backend: backend, store: store).add(to: router)
+        TrafficRoutes(traffic: traffic).add(to: router)
+        DeadLetterRoutes(backend: backend).add(to: router)
+        PictureRoutes(backend: backend, hosts: configuration.pictureHosts).add(to: router)
+
+        return ConsoleServer(
+            try await HTTPServer.start(
+                router.buildResponder(), host: configuration.host, port: configuration.port, log: log))
+    }
+
+    /// Ends the server and all streams: see `HTTPServer.stop(within:)`.
+    package func stop(within grace: Duration) async { await server.stop(within: grace) }
+}

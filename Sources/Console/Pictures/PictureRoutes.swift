@@ -1,0 +1,31 @@
+internal import Hummingbird
+internal import NIOCore
+
+/// Hands pictures of places to pages, so that a browser calls no host but the console's.
+struct PictureRoutes {
+    let backend: any ConsoleBackend
+    let hosts: PictureHosts
+
+    func add(to router: Router<BasicRequestContext>) {
+        let (backend, hosts) = (backend, hosts)
+        router.get("/api/pictures") { request, _ in
+            guard let url = request.uri.queryParameters["url"], let address = hosts.address(of: String(url)),
+                let picture = await backend.picture(at: address)
+            else {
+                throw ConsoleError(.notFound, "there is no such picture, or its host is not in console.pictureHosts")
+            }
+
+            return Self.response(picture)
+        }
+    }
+
+    private static func response(_ picture: Picture) -> Response {
+        var response = Response(status: .ok, body: ResponseBody(byteBuffer: ByteBuffer(bytes: picture.bytes)))
+        response.headers[.contentType] = picture.type
+        // Google's terms forbid to keep pictures; a browser that shows the same one twice within minutes need not ask twice.
+        response.headers[.cacheControl] = "private, max-age=300"
+        // An SVG may hold scripts. Opened by itself, it must not be a page of the console's.
+        response.headers[.contentSecurityPolicy] = "default-src 'none'; style-src 'unsafe-inline'; sandbox"
+        return response
+    }
+}

@@ -1,0 +1,42 @@
+internal import Hummingbird
+internal import JSON
+internal import LocationSearch
+internal import NIOCore
+
+/// What the page must know before it draws anything.
+struct ConfigRoutes {
+    let configuration: ConsoleConfiguration
+
+    func add(to router: Router<BasicRequestContext>) {
+        let json = Self.json(configuration)
+        router.get("/api/config") { _, _ in JSONAnswer.response(json) }
+        router.get("/livez") { _, _ in Response(status: .ok, body: ResponseBody(byteBuffer: ByteBuffer(string: "ok\n")))
+        }
+    }
+
+    private static func json(_ configuration: ConsoleConfiguration) -> [UInt8] {
+        var json = JSONWriter(capacity: 512)
+        json.beginObject()
+        json.member("version", configuration.version)
+        json.member("leaflet", configuration.leaflet["leaflet.js"] != nil)
+        json.member("googleMapsKey", configuration.googleMapsKey)
+        json.member("hasLogin", configuration.token != nil)
+
+        if let tiles = configuration.tiles {
+            json.key("tiles")
+            json.beginObject()
+            json.member("url", tiles.url)
+            json.member("attribution", tiles.attribution)
+            json.member("maxZoom", 19)
+            json.endObject()
+        }
+
+        json.key("start")
+        json.beginObject()
+        json.member("latitude", configuration.start.latitude)
+        json.member("longitude", configuration.start.longitude)
+        json.endObject()
+        json.endObject()
+        return json.finish()
+    }
+}

@@ -1,0 +1,57 @@
+internal import Hummingbird
+internal import JSON
+
+/// Why the console could not do what a page asked for: a line for the person in front of it.
+package struct ConsoleError: Error, Hashable {
+    /// What kind of failure it is, which decides the HTTP status.
+    package enum Kind: Sendable, Hashable {
+        /// What was asked is wrong: 400.
+        case invalid
+        /// The page must log in first: 401.
+        case unauthorized
+        /// The page comes from elsewhere: 403.
+        case forbidden
+        /// It is not there, or not any more: 404.
+        case notFound
+        /// Something has changed since the page looked: 409.
+        case changed
+        /// Kafka does not do it at present: 503.
+        case unavailable
+    }
+
+    package let kind: Kind
+    /// One line that says what to do. It holds no secret.
+    package let message: String
+    /// The member of the request that is at fault.
+    package let member: String?
+
+    package init(_ kind: Kind, _ message: String, member: String? = nil) {
+        self.kind = kind
+        self.message = message
+        self.member = member
+    }
+
+    /// The failure as an answer: `{"error":{"message":...,"member":...}}`.
+    var response: Response {
+        var json = JSONWriter(capacity: 256)
+        json.beginObject()
+        json.key("error")
+        json.beginObject()
+        json.member("message", message)
+        json.member("member", member)
+        json.endObject()
+        json.endObject()
+        return JSONAnswer.response(json.finish(), status: status)
+    }
+
+    private var status: HTTPResponse.Status {
+        switch kind {
+        case .invalid: .badRequest
+        case .unauthorized: .unauthorized
+        case .forbidden: .forbidden
+        case .notFound: .notFound
+        case .changed: .conflict
+        case .unavailable: .serviceUnavailable
+        }
+    }
+}

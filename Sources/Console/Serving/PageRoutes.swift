@@ -1,0 +1,49 @@
+internal import Hummingbird
+internal import NIOCore
+
+/// The page itself: its two views, and the files that they are made of.
+struct PageRoutes {
+    /// Returns the content of one of our files; `nil` when there is none of that name.
+    let file: @Sendable (String) -> [UInt8]?
+    let leaflet: [String: [UInt8]]
+
+    private static let types: [String: String] = [
+        "html": "text/html; charset=utf-8", "css": "text/css; charset=utf-8", "js": "text/javascript; charset=utf-8",
+        "json": "application/json; charset=utf-8", "svg": "image/svg+xml", "png": "image/png",
+    ]
+
+    func add(to router: Router<BasicRequestContext>) {
+        let (file, leaflet) = (file, leaflet)
+        router.get("/") { _, _ in try view("index.html") }
+        router.get("/traffic") { _, _ in try view("traffic.html") }
+        router.get("/login") { _, _ in try view("login.html") }
+
+        router.get("/assets/:name") { _, context in
+            let name = context.parameters.get("name") ?? ""
+            return try Self.response(name, file(name))
+        }
+        router.get("/leaflet/**") { request, _ in
+            let name = String(request.uri.path.dropFirst("/leaflet/".count))
+            return try Self.response(name, leaflet[name])
+        }
+    }
+
+    /// True for what the page to log in with needs. Nothing in these files is secret: they are the same in every copy of the
+    /// program.
+    static func isOpen(_ path: String) -> Bool { path.hasPrefix("/assets/") || path == "/login" }
+
+    /// Returns one of the page's HTML files.
+    func view(_ name: String) throws(ConsoleError) -> Response { try Self.response(name, file(name)) }
+
+    private static func response(_ name: String, _ content: [UInt8]?) throws(ConsoleError) -> Response {
+        guard let content, let ending = name.split(separator: ".").last, let type = types[String(ending)] else {
+            throw ConsoleError(.notFound, "there is no such file")
+        }
+
+        var response = Response(status: .ok, body: ResponseBody(byteBuffer: ByteBuffer(bytes: content)))
+        response.headers[.contentType] = type
+        // A newer console has a newer page, and a browser must not mix the two.
+        response.headers[.cacheControl] = "no-cache"
+        return response
+    }
+}

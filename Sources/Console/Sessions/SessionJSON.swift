@@ -1,0 +1,151 @@
+internal import EventContract
+internal import JSON
+internal import LocationSearch
+internal import SessionState
+
+/// The state of a session as the page draws it. What is not known is left out.
+enum SessionJSON {
+    static func state(_ state: SessionState, sessionID: String) -> [UInt8] {
+        var json = JSONWriter(capacity: 16384)
+        json.beginObject()
+        json.member("session", sessionID)
+        json.member("revision", state.revision)
+        if let search = state.search { write(search, to: &json) }
+
+        json.key("inFlight")
+        json.beginArray()
+        for request in state.inFlight { write(request, to: &json) }
+        json.endArray()
+
+        if let list = state.list { write(list, to: &json) }
+        if let selected = state.selected { write(selected, to: &json) }
+        if let error = state.error { write(error, to: &json) }
+        json.endObject()
+        return json.finish()
+    }
+
+    private static func write(_ search: SessionState.Search, to json: inout JSONWriter) {
+        json.key("search")
+        json.beginObject()
+        json.member("requestId", search.requestID)
+        json.member("status", text(search.status))
+        json.member("sentAt", search.sentAt?.description)
+        json.member("category", search.category)
+        if let location = search.location { json.member("location", of: location) }
+        json.member("radiusMeters", search.radiusMeters)
+        if let request = search.request {
+            json.member("provider", request.provider.named?.rawValue ?? "auto")
+            json.member("keyword", request.keyword)
+            json.member("language", request.language)
+            json.member("openNow", request.openNow)
+        }
+        json.endObject()
+    }
+
+    private static func text(_ status: SessionState.Search.Status) -> String {
+        switch status {
+        case .inFlight: "in-flight"
+        case .completed: "completed"
+        case .failed: "failed"
+        }
+    }
+
+    private static func write(_ pending: SessionState.PendingRequest, to json: inout JSONWriter) {
+        json.beginObject()
+        json.member("requestId", pending.requestID)
+        json.member("operation", pending.operation.rawValue)
+        json.member("provider", pending.request.provider.named?.rawValue ?? "auto")
+        json.member("placeId", pending.request.placeID)
+        json.member("isPage", pending.isPage)
+        json.member("sentAt", pending.sentAt.description)
+        json.endObject()
+    }
+
+    private static func write(_ list: SessionState.PlaceList, to json: inout JSONWriter) {
+        json.key("list")
+        json.beginObject()
+        json.member("requestId", list.requestID)
+        json.member("isSuperseded", list.isSuperseded)
+        json.member("provider", list.provider)
+        json.member("totalAvailable", list.totalAvailable)
+        json.member("nextPageToken", list.nextPageToken)
+        json.member("attributions", list.attributions)
+        json.member("upstreamMs", list.upstream?.milliseconds(roundedUp: false))
+        json.member("attempts", list.attempts)
+        if let search = list.search { write(search, to: &json) }
+
+        json.key("places")
+        json.beginArray()
+        for place in list.places { write(place, to: &json) }
+        json.endArray()
+        json.endObject()
+    }
+
+    private static func write(_ search: SearchOutcome.Search, to json: inout JSONWriter) {
+        json.key("search")
+        json.beginObject()
+        json.member("category", search.category)
+        json.member("location", of: search.location)
+        json.member("radiusMeters", search.radiusMeters)
+        json.endObject()
+    }
+
+    private static func write(_ selected: SessionState.Selection, to json: inout JSONWriter) {
+        json.key("selected")
+        json.beginObject()
+        json.member("id", selected.id)
+        json.member("provider", selected.provider?.rawValue)
+        json.member("isLoading", selected.isLoading)
+        json.member("hasDetails", selected.hasDetails)
+        json.member("imageURL", selected.imageURL)
+        json.member("attributions", selected.attributions)
+        if let place = selected.place {
+            json.key("place")
+            write(place, to: &json)
+        }
+        json.endObject()
+    }
+
+    private static func write(_ error: SessionState.Failure, to json: inout JSONWriter) {
+        json.key("error")
+        json.beginObject()
+        json.member("requestId", error.requestID)
+        json.member("operation", error.operation?.rawValue)
+        json.member("code", error.code)
+        json.member("message", error.message)
+        json.member("retryable", error.isRetryable)
+        json.member("retryAfterMs", error.retryAfter?.milliseconds(roundedUp: true))
+        json.member("member", error.member)
+        json.member("remedy", error.remedy.rawValue)
+        json.endObject()
+    }
+
+    private static func write(_ place: Place, to json: inout JSONWriter) {
+        json.beginObject()
+        json.member("id", place.id)
+        json.member("provider", place.provider.rawValue)
+        json.member("name", place.name)
+        json.member("category", place.category)
+        json.member("types", place.types)
+        if let location = place.location { json.member("location", of: location) }
+        json.member("distanceMeters", place.distanceMeters)
+        json.member("address", place.address)
+        json.member("imageURL", place.imageURL)
+        json.member("url", place.url)
+        json.member("rating", place.rating)
+        json.member("ratingCount", place.ratingCount)
+        json.member("priceLevel", place.priceLevel)
+        json.member("openNow", place.openNow)
+        json.endObject()
+    }
+}
+
+extension JSONWriter {
+    mutating func member(_ name: StaticString, of location: Coordinate) {
+        key(name)
+        beginObject()
+        member("latitude", location.latitude)
+        member("longitude", location.longitude)
+        endObject()
+    }
+}

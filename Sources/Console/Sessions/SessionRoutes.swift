@@ -1,0 +1,75 @@
+internal import Basics
+internal import EventContract
+internal import Hummingbird
+internal import JSON
+internal import LocationSearch
+internal import SessionState
+
+/// What the search view asks for: to send a request of a session, and to be told the session's state.
+struct SessionRoutes {
+    let backend: any ConsoleBackend
+    let store: Store
+
+    /// As the contract has it for requests.
+    private static let mostBytes = 65_536
+
+    /// One page that shows a session.
+    private struct Listener: EventListener {
+        let sessionID: String
+        /// The revision that the page has.
+        var revision: Int?
+
+        mutating func nextEvents(after state: SessionState) -> [ServerSentEvent] {
+            guard state.revision != revision else { return [] }
+            revision = state.revision
+            return [ServerSentEvent("state", data: SessionJSON.state(state, sessionID: sessionID), id: state.revision)]
+        }
+    }
+
+    func add(to router: Router<BasicRequestContext>) {
+        let (backend, store) = (backend, store)
+        router.get("/api/sessions/:session/events") { _, context in
+            let session = try Self.session(context)
+            return EventStreaming.response(to: Listener(sessionID: session), after: store.updates(of: session))
+        }
+
+        router.post("/api/sessions/:session/requests") { request, context in
+            let session = try Self.session(context)
+            let request = try Self.searchRequest(try await request.bytes(upTo: Self.mostBytes), session: session)
+            let time = EventTime.now()
+
+            // A request that Kafka did not take must not be waited for. Its outcome may come first, which the store allows.
+            try await backend.send(request, at: time)
+            store.dispatch(.requested(request, at: time))
+            return Self.accepted(request.requestID)
+        }
+    }
+
+    private static func session(_ context: BasicRequestContext) throws(ConsoleError) -> String {
+        guard let text = context.parameters.get("session"), let session = PercentEncoding.decoded(text),
+            (1...128).contains(session.unicodeScalars.count)
+        else { throw ConsoleError(.invalid, "a session's name has 1 to 128 characters", member: "sessionId") }
+        return session
+    }
+
+    /// Reads a request as a worker would, so that a page hears at once what is wrong with it.
+    private static func searchRequest(_ body: [UInt8], session: String) throws(ConsoleError) -> SearchRequest {
+        let nowhere = SourcePosition(topic: "console", partition: 0, offset: 0)
+        do throws(RejectedRecord) {
+            var request = try RequestDecoder().decode(IncomingRecord(source: nowhere, value: body)).request
+            request.requestID = "console-" + String(UInt64.random(in: 0...UInt64.max), radix: 36)
+            request.sessionID = session
+            return request
+        } catch {
+            throw ConsoleError(.invalid, error.error.message, member: error.error.member)
+        }
+    }
+
+    private static func accepted(_ requestID: String) -> Response {
+        var json = JSONWriter(capacity: 64)
+        json.beginObject()
+        json.member("requestId", requestID)
+        json.endObject()
+        return JSONAnswer.response(json.finish(), status: .accepted)
+    }
+}

@@ -1,0 +1,69 @@
+internal import DequeModule
+
+/// The newest outcomes, bounded by their number and their bytes. Each has an id that is higher than that of all before it.
+struct OutcomeLog {
+    /// An outcome and its id.
+    struct Entry {
+        let id: Int
+        let record: OutcomeRecord
+        /// The row of the page's table as JSON, which is made once for all pages.
+        let row: [UInt8]
+    }
+
+    /// What a reader gets: the entries behind its place, and how many were forgotten before it came.
+    struct Batch {
+        let entries: [Entry]
+        let missed: Int
+    }
+
+    /// The number of outcomes that are kept at most.
+    private let mostEntries: Int
+    /// The bytes that they may take up together.
+    private let mostBytes: Int
+    private let firstID: Int
+
+    private var entries: Deque<Entry> = []
+    private var byteCount = 0
+    private var nextID: Int
+
+    /// - Parameter firstID: the id of the first outcome. A console that starts anew goes on above the ids of its last run when
+    ///   it begins with the time in microseconds, so that a page which was away can say where it left off.
+    init(firstID: Int, mostEntries: Int = 5000, mostBytes: Int = 32 << 20) {
+        self.firstID = firstID
+        nextID = firstID
+        self.mostEntries = mostEntries
+        self.mostBytes = mostBytes
+    }
+
+    /// Keeps an outcome, and forgets the oldest where there are too many.
+    mutating func append(_ record: OutcomeRecord) {
+        let id = nextID
+        nextID += 1
+        entries.append(Entry(id: id, record: record, row: TrafficJSON.row(of: record, id: id)))
+        byteCount += record.byteCount
+
+        while entries.count > mostEntries || (byteCount > mostBytes && entries.count > 1) {
+            byteCount -= entries.removeFirst().record.byteCount
+        }
+    }
+
+    /// Returns the outcome with an id; `nil` when it was forgotten or never was.
+    subscript(id: Int) -> OutcomeRecord? {
+        guard let first = entries.first?.id, id >= first, id - first < entries.count else { return nil }
+        return entries[id - first].record
+    }
+
+    /// Returns the id that a page which has seen nothing begins behind, so that it gets the newest outcomes only.
+    func placeOfNewPage(showing count: Int) -> Int { max(nextID - 1 - count, firstID - 1) }
+
+    /// Returns the oldest entries behind `id`, at most `limit`.
+    /// - Parameter id: the last id that the reader has seen. One of an earlier run lies below all ids of this one, and what
+    ///   it has missed is not known.
+    func entries(after id: Int, limit: Int) -> Batch {
+        guard let first = entries.first?.id else { return Batch(entries: [], missed: 0) }
+
+        let index = min(max(id + 1 - first, 0), entries.count)
+        let missed = id >= firstID - 1 ? max(first - 1 - id, 0) : 0
+        return Batch(entries: Array(entries[index...].prefix(limit)), missed: missed)
+    }
+}

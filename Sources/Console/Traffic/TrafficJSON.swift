@@ -1,0 +1,164 @@
+internal import EventContract
+internal import JSON
+internal import LocationSearch
+
+/// What the traffic view reads, as JSON.
+enum TrafficJSON {
+    /// One row of the table of outcomes.
+    static func row(of record: OutcomeRecord, id: Int) -> [UInt8] {
+        var json = JSONWriter(capacity: 512)
+        json.beginObject()
+        json.member("id", id)
+        json.member("code", record.code)
+        json.member("key", record.key.map { String(decoding: $0, as: UTF8.self) })
+        json.members(of: record.position)
+        if let event = record.event { write(event, latency: record.latencyMilliseconds, to: &json) }
+        json.endObject()
+        return json.finish()
+    }
+
+    private static func write(_ event: OutcomeEvent, latency: Int?, to json: inout JSONWriter) {
+        json.member("at", event.completedAt?.description)
+        json.member("requestId", event.requestID)
+        json.member("sessionId", event.sessionID)
+        json.member("provider", event.provider)
+        json.member("operation", event.operation)
+        if case .completed(let result) = event.body, event.operation == "search" {
+            json.member("places", result.places.count)
+        }
+        json.member("latencyMs", latency)
+        json.member("upstreamMs", event.upstream?.milliseconds(roundedUp: false))
+        json.member("attempts", event.attempts)
+        json.member("traceId", event.traceID)
+        if let source = event.source { json.member("source", of: source) }
+    }
+
+    /// A record with all that it holds: its headers, and its value as JSON where it is JSON, else as text.
+    static func details(of record: OutcomeRecord, id: Int) -> [UInt8] {
+        var json = JSONWriter(capacity: 1024 + (record.value?.count ?? 0))
+        json.beginObject()
+        json.member("id", id)
+        json.key("outcome")
+        json.value(json: row(of: record, id: id).span)
+
+        json.key("headers")
+        json.beginArray()
+        for header in record.headers {
+            json.beginArray()
+            json.value(header.name)
+            json.value(header.value.map { String(decoding: $0, as: UTF8.self) } ?? "")
+            json.endArray()
+        }
+        json.endArray()
+
+        json.member("key", record.key.map { String(decoding: $0, as: UTF8.self) })
+        if let value = record.value { write(value, to: &json) }
+        json.endObject()
+        return json.finish()
+    }
+
+    private static func write(_ value: [UInt8], to json: inout JSONWriter) {
+        if isJSON(value) {
+            json.key("value")
+            json.value(json: value.span)
+        } else {
+            json.member("valueText", String(decoding: value, as: UTF8.self))
+        }
+    }
+
+    private static func isJSON(_ value: [UInt8]) -> Bool {
+        var reader = JSONReader(value.span)
+        do throws(JSONError) {
+            try reader.skip()
+            try reader.finish()
+            return true
+        } catch {
+            return false
+        }
+    }
+
+    /// The outcomes of an event of the stream.
+    static func outcomes(_ batch: OutcomeLog.Batch) -> [UInt8] {
+        var json = JSONWriter(capacity: 256 + batch.entries.reduce(0) { $0 + $1.row.count + 1 })
+        json.beginObject()
+        json.member("missed", batch.missed)
+        json.key("outcomes")
+        json.beginArray()
+        for entry in batch.entries { json.value(json: entry.row.span) }
+        json.endArray()
+        json.endObject()
+        return json.finish()
+    }
+
+    /// The rates of one second.
+    static func rates(_ second: OutcomeRates.Second) -> [UInt8] {
+        var json = JSONWriter(capacity: 128)
+        write(second, to: &json)
+        return json.finish()
+    }
+
+    /// The rates of all seconds that are kept.
+    static func history(_ seconds: some Sequence<OutcomeRates.Second>) -> [UInt8] {
+        var json = JSONWriter(capacity: 16384)
+        json.beginObject()
+        json.key("rates")
+        json.beginArray()
+        for second in seconds { write(second, to: &json) }
+        json.endArray()
+        json.endObject()
+        return json.finish()
+    }
+
+    private static func write(_ second: OutcomeRates.Second, to json: inout JSONWriter) {
+        json.beginObject()
+        json.member("at", EventTime(milliseconds: second.time * 1000).description)
+        json.member("completed", second.completed)
+        json.member("failed", second.failed)
+        if let latency = second.latency {
+            json.key("latencyMs")
+            json.beginObject()
+            json.member("p50", latency.p50)
+            json.member("p95", latency.p95)
+            json.member("p99", latency.p99)
+            json.endObject()
+        }
+        json.endObject()
+    }
+
+    /// What the workers say of themselves.
+    static func workers(_ workers: [WorkerReport]) -> [UInt8] {
+        var json = JSONWriter(capacity: 4096)
+        json.beginObject()
+        json.key("workers")
+        json.beginArray()
+        for worker in workers {
+            json.beginObject()
+            json.member("url", worker.url)
+            json.member("reachable", worker.status != nil)
+            json.member("problem", worker.problem)
+            if let status = worker.status, isJSON(status) {
+                json.key("status")
+                json.value(json: status.span)
+            }
+            json.endObject()
+        }
+        json.endArray()
+        json.endObject()
+        return json.finish()
+    }
+}
+
+extension JSONWriter {
+    mutating func member(_ name: StaticString, of position: SourcePosition) {
+        key(name)
+        beginObject()
+        members(of: position)
+        endObject()
+    }
+
+    mutating func members(of position: SourcePosition) {
+        member("topic", position.topic)
+        member("partition", Int(position.partition))
+        member("offset", Int(position.offset))
+    }
+}

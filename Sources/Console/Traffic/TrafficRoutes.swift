@@ -1,0 +1,35 @@
+internal import HTTPTypes
+internal import Hummingbird
+
+/// What the traffic view asks for.
+struct TrafficRoutes {
+    let traffic: Traffic
+
+    /// The shortest time between two writes to one page.
+    private static let pause = Duration.milliseconds(100)
+
+    /// One page that looks at the traffic.
+    private struct Listener: EventListener {
+        let traffic: Traffic
+        var place: Traffic.Place
+
+        mutating func nextEvents(after signal: Void) -> [ServerSentEvent] { traffic.events(from: &place) }
+    }
+
+    func add(to router: Router<BasicRequestContext>) {
+        let traffic = traffic
+        router.get("/api/traffic/events") { request, _ in
+            // A page that reconnects by itself says where it was in a header; one that was loaded anew, in its URL.
+            let header = HTTPField.Name("Last-Event-ID").flatMap { request.headers[$0] }
+            let lastSeen = header ?? request.uri.queryParameters["after"].map { String($0) }
+            let listener = Listener(traffic: traffic, place: traffic.place(lastSeen: lastSeen.flatMap { Int($0) }))
+            return EventStreaming.response(to: listener, after: traffic.changes(), pause: Self.pause)
+        }
+
+        router.get("/api/traffic/outcomes/:id") { _, context in
+            guard let id = context.parameters.get("id", as: Int.self), let details = traffic.details(ofOutcome: id)
+            else { throw ConsoleError(.notFound, "this outcome is not kept any more") }
+            return JSONAnswer.response(details)
+        }
+    }
+}

@@ -1,0 +1,84 @@
+package import Hummingbird
+package import Logging
+internal import ServiceLifecycle
+
+/// An HTTP server of this process, from `start` to `stop`. Safe to use from any task.
+package final class HTTPServer: Sendable {
+    /// The port that the server listens on, never 0.
+    package let port: Int
+
+    private let services: ServiceGroup
+    private let serving: Task<Void, any Error>
+
+    private init(port: Int, services: ServiceGroup, serving: Task<Void, any Error>) {
+        self.port = port
+        self.services = services
+        self.serving = serving
+    }
+
+    /// Returns once the server listens.
+    ///
+    /// The server runs in a task of its own and not in a child of the caller's: a child is always waited for, and a
+    /// client that never reads its answer would hold up the end of the process.
+    /// - Parameters:
+    ///   - port: 0 stands for any free port.
+    /// - Throws: `HTTPServerError` when the port cannot be listened on.
+    package static func start<Responder: HTTPResponder>(
+        _ responder: Responder, host: String, port: Int, log: Logger
+    ) async throws(HTTPServerError) -> HTTPServer
+    where Responder.Context: InitializableFromSource<ApplicationRequestContextSource> {
+        // Hummingbird reports each connection that breaks off, which is no news to whoever reads this process's log.
+        var quiet = log
+        quiet.logLevel = .critical
+
+        let (ports, announcing) = AsyncStream.makeStream(of: Int.self)
+        let application = Application(
+            responder: responder,
+            configuration: ApplicationConfiguration(address: .hostname(host, port: port)),
+            onServerRunning: { channel in announcing.yield(channel.localAddress?.port ?? 0) },
+            logger: quiet)
+        let services = ServiceGroup(configuration: ServiceGroupConfiguration(services: [application], logger: quiet))
+
+        let serving = Task {
+            defer { announcing.finish() }
+            try await services.run()
+        }
+        for await listening in ports {
+            return HTTPServer(port: listening, services: services, serving: serving)
+        }
+
+        // The server has ended before it listened.
+        do {
+            try await serving.value
+            throw HTTPServerError(host: host, port: port, cause: CancellationError())
+        } catch {
+            throw error as? HTTPServerError ?? HTTPServerError(host: host, port: port, cause: error)
+        }
+    }
+
+    /// Accepts no further connections, lets the requests in flight have their answers, and closes all connections.
+    ///
+    /// What has not ended after `grace` is left to the exit of the process. Cancelling it would be no better: SwiftNIO
+    /// ends the whole process with a trap when a connection is cancelled between being accepted and being served.
+    /// - Parameter grace: the time for answers that are under way.
+    package func stop(within grace: Duration) async {
+        await services.triggerGracefulShutdown()
+        await waitForEnd(within: grace)
+    }
+
+    private func waitForEnd(within bound: Duration) async {
+        let (ends, ending) = AsyncStream.makeStream(of: Void.self)
+        let serving = serving
+        Task {
+            _ = await serving.result
+            ending.finish()
+        }
+        let timer = Task {
+            try? await Task.sleep(for: bound)
+            ending.finish()
+        }
+        defer { timer.cancel() }
+
+        for await _ in ends {}
+    }
+}

@@ -1,0 +1,90 @@
+import Console
+import EventContract
+import EventLoop
+import HTTPTransport
+import Kafka
+import Logging
+import SessionState
+
+/// A running console: the page's server, and all that feeds it.
+final class ConsoleService: Sendable {
+    /// The time that answers under way have at the end. Streams end at once.
+    private static let grace = Duration.seconds(2)
+    /// Pictures are small; whatever is larger is none that a page should show.
+    private static let mostPictureBytes = 2_000_000
+
+    /// Where the page is: `http://127.0.0.1:8081`.
+    let url: String
+
+    private let server: ConsoleServer
+    private let backend: KafkaConsoleBackend
+    private let http: HTTPTransport
+    private let loop: EventLoop
+    private let feeding: Task<Void, Never>
+
+    /// Returns once the page can be opened.
+    /// - Throws: `SettingsError`; `Failure` that names the broker or `console.port`.
+    init(_ settings: Settings, log: Logger) async throws {
+        let configuration = try settings.console()
+        let (store, traffic) = (Store(), Traffic())
+        let feed = ConsoleFeed(settings, store: store, traffic: traffic, log: log)
+        let reader = try await Self.open(feed, settings)
+
+        loop = try EventLoop()
+        var limits = settings.http
+        limits.maxResponseBytes = Self.mostPictureBytes
+        http = HTTPTransport(loop: loop, configuration: limits)
+        backend = try await KafkaConsoleBackend(settings, http: http, log: log)
+        server = try await Self.listen(configuration, store: store, traffic: traffic, backend: backend, log: log)
+        url = "http://\(configuration.host):\(server.port)"
+
+        let poll = WorkerPoll(
+            workers: settings.consoleWorkers, token: try settings.adminToken(), http: http, traffic: traffic)
+        feeding = Task {
+            await withTaskGroup(of: Void.self) { group in
+                group.addTask { await feed.run(reader) }
+                group.addTask { await poll.run() }
+                group.addTask { await Self.tick(traffic) }
+            }
+        }
+    }
+
+    /// Ends the page's streams first, so that no page hears half of what comes.
+    func stop() async {
+        await server.stop(within: Self.grace)
+        feeding.cancel()
+        await feeding.value
+        await backend.close()
+        await http.shutdown()
+        loop.stop()
+    }
+
+    private static func open(_ feed: ConsoleFeed, _ settings: Settings) async throws -> TopicReader {
+        do {
+            return try await feed.open()
+        } catch let error as KafkaError {
+            throw Failure(error, doing: "the console cannot read from \(settings.text("kafka.bootstrapServers"))")
+        }
+    }
+
+    private static func listen(
+        _ configuration: ConsoleConfiguration, store: Store, traffic: Traffic, backend: KafkaConsoleBackend, log: Logger
+    ) async throws -> ConsoleServer {
+        do {
+            return try await ConsoleServer.start(
+                configuration, store: store, traffic: traffic, backend: backend, log: log)
+        } catch {
+            throw Failure(
+                code: Failure.configuration,
+                description: "console.port: \(error); choose another, or 0 for any free one")
+        }
+    }
+
+    /// Ends the seconds of the rates.
+    private static func tick(_ traffic: Traffic) async {
+        while !Task.isCancelled {
+            traffic.advance()
+            try? await Task.sleep(for: .milliseconds(200))
+        }
+    }
+}

@@ -1,0 +1,133 @@
+import Console
+import EventContract
+import HTTPTransport
+import Kafka
+import LocationSearch
+import Logging
+import Synchronization
+import WorkerRuntime
+
+/// The console's way to Kafka and to pictures.
+final class KafkaConsoleBackend: ConsoleBackend {
+    /// How long the broker may say nothing before a page hears of it.
+    private static let patience = Duration.seconds(10)
+    private static let pictureTimeout = Duration.seconds(5)
+
+    private let settings: Settings
+    private let sender: RequestSender
+    private let http: HTTPTransport
+    private let log: Logger
+    private let isRedriving = Atomic(false)
+
+    init(_ settings: Settings, http: HTTPTransport, log: Logger) async throws {
+        self.settings = settings
+        self.http = http
+        self.log = log
+        sender = try await RequestSender(settings, log: log)
+    }
+
+    func close() async { await sender.close() }
+
+    // MARK: - Requests
+
+    func send(_ request: SearchRequest, at time: EventTime) async throws(ConsoleError) {
+        do {
+            try await sender.send(request, at: time)
+        } catch {
+            throw ConsoleError(.unavailable, "\(settings.topics.requests) does not take the request: \(error)")
+        }
+    }
+
+    // MARK: - Dead letters
+
+    func deadLetters(limit: Int) async throws(ConsoleError) -> DeadLetterList {
+        let snapshot = try await snapshot(of: topic())
+        let pending = snapshot.letters.count { !$0.isRedriven && !$0.isWithoutContent }
+        return DeadLetterList(
+            total: snapshot.letters.count, pending: pending,
+            letters: snapshot.letters.suffix(limit).reversed().map { DeadLetterList.Letter($0) },
+            version: snapshot.version)
+    }
+
+    func redrive(
+        _ letters: Set<DeadLetterList.Position>, ofVersion version: String
+    ) async throws(ConsoleError) -> DeadLetterList.Redriven {
+        // Two at a time would not see each other's marks, and send a letter twice.
+        guard !isRedriving.exchange(true, ordering: .acquiringAndReleasing) else {
+            throw ConsoleError(.changed, "somebody else is sending dead letters back: look again in a moment")
+        }
+        defer { isRedriving.store(false, ordering: .releasing) }
+
+        let topic = try topic()
+        let snapshot = try await snapshot(of: topic)
+        guard snapshot.version == version else {
+            throw ConsoleError(.changed, "there are other dead letters by now: look at them again")
+        }
+
+        let chosen = snapshot.letters.filter { letters.contains(DeadLetterList.Position($0.mark)) }
+        let plan = RedrivePlan(chosen, limit: nil)
+        let deleted = try await send(plan.chosen, of: snapshot, in: topic)
+        return DeadLetterList.Redriven(redriven: plan.chosen.count - deleted, deleted: deleted)
+    }
+
+    /// - Returns: the number of letters that the topic had deleted.
+    private func send(
+        _ letters: [DeadLetterSummary], of snapshot: DeadLetterTopic.Snapshot, in topic: DeadLetterTopic
+    ) async throws(ConsoleError) -> Int {
+        do {
+            let redriver = try Redriver(settings, log: log)
+            let result = await Result.catching {
+                try await topic.forEach(letters, of: snapshot) { letter, mark in
+                    try await redriver.send(letter, marking: mark)
+                }
+            }
+            await redriver.close()
+            return try result.get()
+        } catch {
+            throw ConsoleError(.unavailable, "not all of them went back, look again: \(error)")
+        }
+    }
+
+    private func topic() throws(ConsoleError) -> DeadLetterTopic {
+        do {
+            return try DeadLetterTopic(settings, patience: Self.patience, log: log)
+        } catch {
+            throw ConsoleError(.unavailable, "\(error)")
+        }
+    }
+
+    private func snapshot(of topic: DeadLetterTopic) async throws(ConsoleError) -> DeadLetterTopic.Snapshot {
+        do {
+            return try await topic.snapshot()
+        } catch {
+            throw ConsoleError(.unavailable, "\(error)")
+        }
+    }
+
+    // MARK: - Pictures
+
+    func picture(at url: String) async -> Picture? {
+        let answer = try? await http.send(HTTPRequest(url: url), before: .now + Self.pictureTimeout)
+        guard let answer, answer.status == 200 else { return nil }
+        return Picture(contentType: answer.contentType, bytes: answer.body)
+    }
+}
+
+extension Result where Failure == any Error {
+    fileprivate static func catching(_ body: () async throws -> Success) async -> Result {
+        do { return .success(try await body()) } catch { return .failure(error) }
+    }
+}
+
+extension DeadLetterList.Position {
+    fileprivate init(_ mark: RedriveMark) { self.init(partition: mark.partition, offset: mark.offset) }
+}
+
+extension DeadLetterList.Letter {
+    fileprivate init(_ letter: DeadLetterSummary) {
+        self.init(
+            position: DeadLetterList.Position(letter.mark), reason: letter.reason, message: letter.message,
+            source: letter.source, time: letter.time, valueHead: letter.valueHead?.text ?? "",
+            isRedriven: letter.isRedriven, isWithoutContent: letter.isWithoutContent)
+    }
+}

@@ -1,0 +1,66 @@
+import Console
+import Foundation
+import HTTPServing
+import LocationSearch
+
+extension Settings {
+    /// Where a worker's admin endpoints are when nobody says otherwise.
+    static let defaultWorker = "http://127.0.0.1:8080"
+
+    /// The admin endpoints of the workers that the console shows.
+    var consoleWorkers: [String] { Setting.entries(self["console.workers"] ?? Self.defaultWorker) }
+
+    /// Returns the token of the console; `nil` when it wants none.
+    func consoleToken() throws(SettingsError) -> String? {
+        try secret("console.token", orFile: "console.tokenFile")
+    }
+
+    /// Returns what the settings say of the console.
+    /// - Throws: `SettingsError` for a console that everybody on the network could use, and for tiles that cannot be shown.
+    func console() throws(SettingsError) -> ConsoleConfiguration {
+        var console = ConsoleConfiguration()
+        console.version = Version.current
+        console.host = text("console.host")
+        console.port = integer("console.port")
+        console.token = try consoleToken().map { BearerToken($0) }
+        try requireTokenOfConsole(console)
+
+        console.tiles = try tiles()
+        console.googleMapsKey = self["console.googleMapsKey"]
+        console.leaflet = LeafletFiles.read(from: text("console.leafletDirectory"))
+        if let start = Coordinate(text: text("console.start")) { console.start = start }
+        console.pictureHosts = PictureHosts(
+            Setting.entries(text("console.pictureHosts")), insteadOfThem: self["console.pictureBaseURL"])
+
+        if let folder = self["console.pageDirectory"] {
+            console.page = { name in
+                let isPlain = !name.hasPrefix(".") && !name.contains("/")
+                return isPlain ? FileManager.default.contents(atPath: folder + "/" + name).map(Array.init) : nil
+            }
+        }
+        return console
+    }
+
+    private func requireTokenOfConsole(_ console: ConsoleConfiguration) throws(SettingsError) {
+        guard console.token == nil, !isLocal("console.host"), !flag("console.allowAnonymous") else { return }
+        throw SettingsError(
+            "console.host is \"\(console.host)\", where others can reach the console: set console.token or "
+                + "console.tokenFile, or console.allowAnonymous=true where something else keeps them out")
+    }
+
+    private func tiles() throws(SettingsError) -> ConsoleConfiguration.Tiles? {
+        guard let url = self["console.tileURL"] else { return nil }
+
+        let isWeb = url.hasPrefix("https://") || url.hasPrefix("http://")
+        let isPlain = url.allSatisfy { $0.isASCII && !$0.isWhitespace && !";,'\"".contains($0) }
+        guard isWeb, isPlain, ["{z}", "{x}", "{y}"].allSatisfy(url.contains) else {
+            throw SettingsError(
+                "console.tileURL is \"\(url)\": expected an http or https URL with {z}, {x} and {y}, such as "
+                    + "https://tiles.example/{z}/{x}/{y}.png")
+        }
+        guard let attribution = self["console.tileAttribution"] else {
+            throw SettingsError("console.tileAttribution is not set: whoever gives tiles wants to be named on the map")
+        }
+        return ConsoleConfiguration.Tiles(url: url, attribution: attribution)
+    }
+}
