@@ -1,0 +1,40 @@
+// What the page asks of the console, apart from its event streams.
+
+/** Why the console did not do as asked. `code` names a text, as an outcome's error code does. */
+export class ConsoleError extends Error {
+  constructor(code, { message, member, status } = {}) {
+    super(message ?? "");
+    this.code = code;
+    this.member = member;
+    this.status = status;
+  }
+}
+
+const codes = { 400: "invalid-request", 404: "forgotten", 409: "changed", 413: "invalid-request", 429: "busy", 503: "broker-away" };
+
+async function call(path, body) {
+  const options = body === undefined ? {} : { method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify(body) };
+
+  let response;
+  try {
+    response = await fetch(path, { ...options, credentials: "same-origin" });
+  } catch {
+    throw new ConsoleError("console-away");
+  }
+
+  // The page of a console that wants a token is the form that asks for it.
+  if (response.status === 401 && path !== "/api/login") location.reload();
+
+  const answer = await response.json().catch(() => ({}));
+  if (!response.ok) {
+    throw new ConsoleError(codes[response.status] ?? "console-failed", { ...answer.error, status: response.status });
+  }
+  return answer;
+}
+
+export const getConfig = () => call("/api/config");
+export const sendRequest = (session, request) => call(`/api/sessions/${encodeURIComponent(session)}/requests`, request);
+export const getOutcome = (id) => call(`/api/traffic/outcomes/${encodeURIComponent(id)}`);
+export const getDeadLetters = (limit = 100) => call(`/api/dead-letters?limit=${limit}`);
+export const redrive = (confirm, letters) => call("/api/dead-letters/redrive", { confirm, letters });
+export const logIn = (token) => call("/api/login", { token });

@@ -1,0 +1,162 @@
+// Two small charts of the last five minutes, drawn as SVG by hand: outcomes a second, and their latency.
+
+import { el, setAttribute, setText, svg } from "./dom.js";
+import { clock, duration, number, t } from "./text.js";
+
+const SECONDS = 300;
+const SPACE = { left: 46, right: 8, top: 10, bottom: 22 };
+
+/** The least round number that is not below `value`: 1, 2 or 5 times a power of ten. */
+function roundedUp(value) {
+  const power = 10 ** Math.floor(Math.log10(Math.max(value, 1e-9)));
+  return [1, 2, 5, 10].map((factor) => factor * power).find((round) => round >= value * 0.999);
+}
+
+class Chart {
+  #frame;
+  #legend;
+  #drawing = svg("svg", { role: "img", class: "drawing" });
+  #series;
+  #format;
+  #rates = [];
+  #pointed;
+  #describe;
+
+  /** `series`: {name, label, value(rate), isStacked}; `format` writes an axis' value; `describe(rates)` says it in words. */
+  constructor(name, { series, format, describe }) {
+    this.#frame = document.getElementById(`${name}-chart`);
+    this.#legend = document.getElementById(`${name}-legend`);
+    this.#series = series;
+    this.#format = format;
+    this.#describe = describe;
+    this.#frame.replaceChildren(this.#drawing);
+    this.#legend.replaceChildren(...series.map(({ name }) => el("li", { class: `key ${name}` }, el("span", {}), " ", el("strong", {}))));
+
+    new ResizeObserver(() => this.draw(this.#rates)).observe(this.#frame);
+    this.#frame.addEventListener("pointermove", (event) => this.#point(event.clientX - this.#frame.getBoundingClientRect().left));
+    this.#frame.addEventListener("pointerleave", () => this.#point(undefined));
+  }
+
+  #point(x) {
+    this.#pointed = x;
+    this.draw(this.#rates);
+  }
+
+  draw(rates) {
+    this.#rates = rates;
+    const [width, height] = [this.#frame.clientWidth, this.#frame.clientHeight];
+    if (width === 0) return;
+
+    const last = rates.length > 0 ? Date.parse(rates.at(-1).at) : Date.now();
+    const x = (rate) => width - SPACE.right - ((last - Date.parse(rate.at)) / 1000 / SECONDS) * (width - SPACE.left - SPACE.right);
+    const isStacked = this.#series[0].isStacked;
+    const totals = rates.map((rate) => {
+      const values = this.#series.map(({ value }) => value(rate) ?? 0);
+      return isStacked ? values.reduce((sum, value) => sum + value, 0) : Math.max(...values);
+    });
+    const top = roundedUp(Math.max(...totals, 0) || 1);
+    const y = (value) => height - SPACE.bottom - (value / top) * (height - SPACE.top - SPACE.bottom);
+
+    const near = this.#nearest(rates, x);
+    setAttribute(this.#drawing, "viewBox", `0 0 ${width} ${height}`);
+    setAttribute(this.#drawing, "aria-label", rates.length > 0 ? this.#describe(rates) : t("chart.waiting"));
+    this.#drawing.replaceChildren(
+      ...this.#axes({ width, height, top, y }),
+      ...(isStacked ? this.#areas(rates, { x, y }) : this.#lines(rates, { x, y })),
+      ...(near ? [svg("path", { class: "cursor", d: `M${x(near).toFixed(1)} ${SPACE.top}V${height - SPACE.bottom}` })] : []));
+    this.#label(near ?? rates.at(-1), near);
+  }
+
+  #nearest(rates, x) {
+    if (this.#pointed === undefined || rates.length === 0) return undefined;
+    return rates.reduce((best, rate) => (Math.abs(x(rate) - this.#pointed) < Math.abs(x(best) - this.#pointed) ? rate : best));
+  }
+
+  #axes({ width, height, top, y }) {
+    const values = [0, top / 2, top];
+    return [
+      ...values.map((value) => svg("path", { class: "line", d: `M${SPACE.left} ${Math.round(y(value)) + 0.5}H${width - SPACE.right}` })),
+      ...values.map((value) => svg("text", { x: SPACE.left - 8, y: y(value) + 4, "text-anchor": "end" }, this.#format(value))),
+      svg("text", { x: SPACE.left, y: height - 5 }, t("ago", { minutes: SECONDS / 60 })),
+      svg("text", { x: width - SPACE.right, y: height - 5, "text-anchor": "end" }, t("now")),
+    ];
+  }
+
+  /** Areas on top of each other, the first at the bottom. */
+  #areas(rates, { x, y }) {
+    const base = rates.map(() => 0);
+    return this.#series.flatMap(({ name, value }) => {
+      const lower = rates.map((rate, index) => `${x(rate).toFixed(1)} ${y(base[index]).toFixed(1)}`).reverse();
+      rates.forEach((rate, index) => (base[index] += value(rate) ?? 0));
+      const upper = rates.map((rate, index) => `${x(rate).toFixed(1)} ${y(base[index]).toFixed(1)}`);
+      if (rates.length < 2) return [];
+      return [svg("path", { class: `area ${name}`, d: `M${upper.join("L")}L${lower.join("L")}Z` }), svg("path", { class: `curve ${name}`, d: `M${upper.join("L")}` })];
+    });
+  }
+
+  /** Lines; a second without outcomes has no latency, so the line has a gap there. */
+  #lines(rates, { x, y }) {
+    return this.#series.map(({ name, value }) => {
+      let isDrawing = false;
+      const path = rates.map((rate) => {
+        const figure = value(rate);
+        const command = !Number.isFinite(figure) ? "" : `${isDrawing ? "L" : "M"}${x(rate).toFixed(1)} ${y(figure).toFixed(1)}`;
+        isDrawing = command !== "";
+        return command;
+      });
+      return svg("path", { class: `curve ${name}`, d: path.join("") || "M0 0" });
+    });
+  }
+
+  #label(rate, near) {
+    this.#series.forEach(({ label, value }, index) => {
+      const [name, figure] = this.#legend.children[index].children;
+      setText(name, label());
+      const shown = rate && value(rate);
+      setText(figure, Number.isFinite(shown) ? this.#format(shown) : "–");
+    });
+    setAttribute(this.#legend, "title", near && clock(near.at));
+  }
+}
+
+export class Charts {
+  #rates = [];
+  #latest = () => this.#rates.at(-1);
+
+  #rate = new Chart("rate", {
+    series: [
+      { name: "completed", label: () => t("completed"), value: ({ completed }) => completed, isStacked: true },
+      { name: "failed", label: () => t("failures"), value: ({ failed }) => failed, isStacked: true },
+    ],
+    format: (value) => number(value, value < 5 && value % 1 ? 1 : 0),
+    describe: (rates) => t("chart.rate", {
+      minutes: SECONDS / 60, completed: number(this.#latest().completed), failed: number(this.#latest().failed),
+      most: number(Math.max(...rates.map(({ completed, failed }) => completed + failed))),
+    }),
+  });
+
+  #latency = new Chart("latency", {
+    series: ["p50", "p95", "p99"].map((name) => ({ name, label: () => name, value: ({ latencyMs }) => latencyMs?.[name] })),
+    format: (value) => duration(value),
+    describe: () => t("chart.latency", {
+      minutes: SECONDS / 60, ...Object.fromEntries(["p50", "p95", "p99"].map((name) => [name, duration(this.#latest().latencyMs?.[name])])),
+    }),
+  });
+
+  /** The last minutes, as a connection begins with them. */
+  begin(rates) {
+    this.#rates = rates.slice(-SECONDS);
+    this.draw();
+  }
+
+  add(rate) {
+    this.#rates.push(rate);
+    this.#rates.splice(0, this.#rates.length - SECONDS);
+    this.draw();
+  }
+
+  draw() {
+    this.#rate.draw(this.#rates);
+    this.#latency.draw(this.#rates);
+  }
+}

@@ -1,0 +1,97 @@
+// Making elements without markup: what comes from data becomes text or an attribute, never HTML.
+
+const SVG = "http://www.w3.org/2000/svg";
+
+function fill(element, properties, children) {
+  for (const [name, value] of Object.entries(properties)) {
+    if (value === undefined || value === null || value === false) continue;
+    if (name.startsWith("on")) element.addEventListener(name.slice(2), value);
+    else if (name === "value" || name === "disabled" || name === "hidden") element[name] = value;
+    else element.setAttribute(name, value === true ? "" : value);
+  }
+  element.append(...children.flat().filter((child) => child !== null && child !== undefined && child !== false));
+  return element;
+}
+
+/** Makes an element; children are elements or text. `onclick` and the like take a function. */
+export function el(tag, properties = {}, ...children) {
+  return fill(document.createElement(tag), properties, children);
+}
+
+/** The same for SVG. */
+export function svg(tag, properties = {}, ...children) {
+  return fill(document.createElementNS(SVG, tag), properties, children);
+}
+
+/** A drawing of icons.svg. It says nothing to a screen reader: what it stands for is in the text beside it. */
+export function icon(name) {
+  return svg("svg", { class: "icon", "aria-hidden": "true", focusable: "false" }, svg("use", { href: `/assets/icons.svg#${name}` }));
+}
+
+/** Sets an element's text if it differs, so that screen readers and selections are not disturbed. */
+export function setText(element, text) {
+  if (element.textContent !== text) element.textContent = text;
+}
+
+/** Sets an attribute, or removes it when the value is absent or false. */
+export function setAttribute(element, name, value) {
+  if (value === undefined || value === null || value === false) element.removeAttribute(name);
+  else if (element.getAttribute(name) !== String(value)) element.setAttribute(name, value);
+}
+
+/**
+ * Makes a parent's children those of `items`, in this order. The element of a key stays the same, and with it the focus.
+ * `make(item)` makes one, `update(element, item, index)` fills it.
+ */
+export function syncChildren(parent, { items, key, make, update }) {
+  const old = new Map([...parent.children].map((child) => [child.dataset.key, child]));
+  let next = parent.firstElementChild;
+
+  items.forEach((item, index) => {
+    const itemKey = key(item);
+    let element = old.get(itemKey);
+    if (element) {
+      old.delete(itemKey);
+    } else {
+      element = make(item);
+      element.dataset.key = itemKey;
+    }
+    update?.(element, item, index);
+
+    if (element === next) next = next.nextElementSibling;
+    else parent.insertBefore(element, next);
+  });
+  for (const element of old.values()) element.remove();
+}
+
+/** Returns a link's address if it is one of the web; others, such as `javascript:`, are left out. */
+export function webAddress(text) {
+  try {
+    const url = new URL(text);
+    return url.protocol === "https:" || url.protocol === "http:" ? url.href : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** A place's picture as the console fetches it, or a stand-in where there is none or it does not come. */
+export function picture(imageURL, className) {
+  const frame = el("span", { class: `picture ${className}` }, icon("picture"));
+  frame.dataset.of = imageURL ?? "";
+  if (!webAddress(imageURL)) return frame;
+
+  const image = el("img", { alt: "", loading: "lazy", decoding: "async" });
+  image.addEventListener("load", () => frame.classList.add("is-loaded"));
+  image.addEventListener("error", () => image.remove());
+  image.src = `/api/pictures?url=${encodeURIComponent(imageURL)}`;
+  frame.append(image);
+  return frame;
+}
+
+/** Replaces a picture if it is another one now: loading the same one again would flicker. */
+export function setPicture(frame, imageURL, className) {
+  if (frame.dataset.of === (imageURL ?? "")) return frame;
+  const fresh = picture(imageURL, className);
+  frame.replaceWith(fresh);
+  return fresh;
+}

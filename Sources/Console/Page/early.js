@@ -1,0 +1,17 @@
+// Runs before the page is drawn, so that a chosen theme or language does not flash: everything else is a deferred module.
+(() => {
+  const kept = (name) => {
+    try {
+      return localStorage.getItem(name);
+    } catch {
+      return null; // A browser may refuse to keep anything.
+    }
+  };
+
+  const root = document.documentElement;
+  const theme = kept("theme");
+  if (theme === "dark" || theme === "light") root.dataset.theme = theme;
+
+  const language = kept("language") ?? navigator.language;
+  root.lang = language.toLowerCase().startsWith("ja") ? "ja" : "en";
+})();

@@ -1,0 +1,51 @@
+// The page's address holds the session and the search, so that a copied link opens the same. The state itself is the server's.
+
+const ZOOM_AT_START = 16;
+const CHARACTERS = "abcdefghijkmnpqrstuvwxyz23456789";
+
+/** A session's name: not to be guessed, because whoever knows it sees the session. */
+function freshSession() {
+  const bytes = crypto.getRandomValues(new Uint8Array(20));
+  return [...bytes].map((byte) => CHARACTERS[byte % CHARACTERS.length]).join("");
+}
+
+function bounded(text, [least, most]) {
+  const value = text === null || text === "" ? NaN : Number(text);
+  return value >= least && value <= most ? value : undefined;
+}
+
+/** Reads the address. What is missing or makes no sense becomes what a fresh page starts with. */
+export function readLink(start) {
+  const parts = new URLSearchParams(location.hash.slice(1));
+  const session = parts.get("session");
+  const latitude = bounded(parts.get("lat"), [-85, 85]);
+  const longitude = bounded(parts.get("lng"), [-180, 180]);
+  const hasPlace = latitude !== undefined && longitude !== undefined;
+
+  return {
+    session: session && session.length <= 128 ? session : freshSession(),
+    center: hasPlace ? { latitude, longitude } : start,
+    hasPlace,
+    zoom: bounded(parts.get("zoom"), [3, 20]) ?? ZOOM_AT_START,
+    values: {
+      category: parts.get("category")?.slice(0, 64) || undefined,
+      keyword: parts.get("keyword")?.slice(0, 256) || undefined,
+      provider: parts.get("provider") || undefined,
+      radiusMeters: bounded(parts.get("radius"), [1, 50_000]),
+      openNow: parts.get("open") === "1",
+    },
+    /** Whether to search at once where the session holds nothing yet. */
+    searchesAtOnce: parts.has("go"),
+  };
+}
+
+/** Writes the address anew, without an entry in the browser's history. */
+export function writeLink({ session, center, zoom, values }) {
+  const parts = new URLSearchParams({ session, lat: center.latitude.toFixed(6), lng: center.longitude.toFixed(6), zoom: String(Math.round(zoom * 100) / 100) });
+  parts.set("category", values.category);
+  parts.set("radius", String(values.radiusMeters));
+  if (values.keyword) parts.set("keyword", values.keyword);
+  if (values.provider !== "auto") parts.set("provider", values.provider);
+  if (values.openNow) parts.set("open", "1");
+  history.replaceState(null, "", `#${parts}`);
+}

@@ -1,0 +1,137 @@
+// The list of places beside the map, and what is said about it: how many, of which search, where they come from.
+
+import { el, icon, picture, setAttribute, setPicture, setText, syncChildren } from "./dom.js";
+import { isGooglePlace, placeKey } from "./store.js";
+import { distance, number, shortened, t } from "./text.js";
+
+const MOST = 300;
+
+/** The facts of a place in one line, as far as they are known. */
+export function facts(place) {
+  const price = place.priceLevel > 0 ? "¥".repeat(Math.min(place.priceLevel, 4)) : undefined;
+  return [place.category, distance(place.distanceMeters), price].filter(Boolean).map((text) => String(text));
+}
+
+/** Stars, and what they mean for those who do not see them. */
+export function rating(place) {
+  if (!Number.isFinite(place.rating)) return undefined;
+  const count = Number.isFinite(place.ratingCount) ? ` (${number(place.ratingCount)})` : "";
+  const spoken = t("rating.spoken", { rating: number(place.rating, 1) });
+  return el("span", { class: "rating" }, icon("star"),
+    el("span", { class: "unseen" }, spoken), el("span", { "aria-hidden": "true" }, number(place.rating, 1)), el("span", { class: "faint" }, count));
+}
+
+export class ListView {
+  #actions;
+  #list = document.getElementById("places");
+  #heading = document.getElementById("results-heading");
+  #summary = document.getElementById("results-summary");
+  #superseded = document.getElementById("superseded");
+  #empty = document.getElementById("empty");
+  #credits = document.getElementById("credits");
+  #more = document.getElementById("more");
+  #section = document.getElementById("results");
+
+  /** `actions`: activate(key), hover(key or undefined), more(list). */
+  constructor(actions) {
+    this.#actions = actions;
+    this.#more.addEventListener("click", () => this.#actions.more());
+  }
+
+  show(state, { isKnown, takesGooglePlaces }) {
+    const { list, search } = state;
+    const isSearching = search?.status === "in-flight";
+    const places = (list?.places ?? []).slice(0, MOST);
+
+    this.#section.classList.toggle("is-superseded", Boolean(list?.isSuperseded));
+    setAttribute(this.#section, "aria-busy", String(isSearching));
+    this.#superseded.hidden = !(list?.isSuperseded && places.length > 0);
+    setText(this.#superseded.lastElementChild, t(isSearching ? "superseded.searching" : "superseded.failed"));
+
+    setText(this.#heading, list ? t("results.count", { count: number(places.length) }) : t("results"));
+    setText(this.#summary, list ? this.#describe(list, places) : "");
+    this.#showEmpty({ isKnown, list, search, isSearching, places });
+
+    syncChildren(this.#list, {
+      items: places, key: placeKey, make: (place) => this.#row(place),
+      update: (row, place, index) => this.#fill(row, place, index, takesGooglePlaces),
+    });
+
+    const isListOnly = !takesGooglePlaces && places.some(isGooglePlace);
+    const lines = [...(isListOnly ? [t("google.list-only")] : []), ...(list?.attributions ?? [])];
+    syncChildren(this.#credits, {
+      items: [...new Set(lines)], key: (line) => line, make: () => el("li", { dir: "auto" }),
+      update: (item, line) => setText(item, line),
+    });
+
+    this.#more.hidden = !list?.nextPageToken || list.isSuperseded;
+    setAttribute(this.#more, "aria-disabled", isSearching);
+  }
+
+  #describe(list, places) {
+    const parts = [];
+    if (list.totalAvailable > places.length) parts.push(t("results.of", { total: number(list.totalAvailable) }));
+    if (list.search?.radiusMeters) parts.push(t("results.within", { radius: distance(list.search.radiusMeters) }));
+    if (list.provider) parts.push(t(`provider.${list.provider}`));
+    return parts.join(" · ");
+  }
+
+  #showEmpty({ isKnown, list, search, isSearching, places }) {
+    const isNothing = list && places.length === 0 && !list.isSuperseded;
+    const isFresh = isKnown && !list && !search;
+    const kind = isNothing ? "nothing" : isFresh ? "fresh" : isSearching && !list ? "searching" : undefined;
+    this.#empty.hidden = !kind;
+    if (!kind) return;
+
+    this.#empty.dataset.kind = kind;
+    setText(this.#empty.querySelector("h3"), t(`empty.${kind}`));
+    setText(this.#empty.querySelector("p"), t(`empty.${kind}.advice`));
+  }
+
+  #row(place) {
+    const key = placeKey(place);
+    return el("li", { class: "place", onpointerenter: () => this.#actions.hover(key), onpointerleave: () => this.#actions.hover(undefined) },
+      el("button", {
+        type: "button", onclick: () => this.#actions.activate(key, { from: "list" }),
+        onfocus: () => this.#actions.hover(key), onblur: () => this.#actions.hover(undefined),
+      },
+      el("span", { class: "place-number", "aria-hidden": "true" }),
+      el("span", { class: "place-text" },
+        el("bdi", { class: "place-name" }), el("span", { class: "place-facts" }), el("span", { class: "place-address", dir: "auto" })),
+      picture(place.imageURL, "place-picture")));
+  }
+
+  #fill(row, place, index, takesGooglePlaces) {
+    const [number, text] = row.firstChild.children;
+    const [name, line, address] = text.children;
+    setText(number, String(index + 1));
+    number.classList.toggle("is-off-map", !takesGooglePlaces && isGooglePlace(place));
+
+    const drawn = JSON.stringify([place, document.documentElement.lang]);
+    if (row.drawn === drawn) return;
+    row.drawn = drawn;
+    setText(name, place.name ?? t("unnamed"));
+    name.title = shortened(place.name, 300);
+    line.replaceChildren(...[rating(place), ...facts(place).map((fact) => el("bdi", { class: "fact" }, fact)), openState(place)].filter(Boolean));
+    setText(address, place.address ?? "");
+    setPicture(row.querySelector(".picture"), place.imageURL, "place-picture");
+  }
+
+  /** Marks the rows of the active place, the one that is pointed at and the one whose details are shown. */
+  mark({ active, hovered, selected, reveal }) {
+    for (const row of this.#list.children) {
+      const key = row.dataset.key;
+      row.classList.toggle("is-active", key === active);
+      row.classList.toggle("is-hovered", key === hovered);
+      row.classList.toggle("is-selected", key === selected);
+      setAttribute(row.firstChild, "aria-pressed", String(key === active));
+      if (reveal && key === active) row.scrollIntoView({ block: "nearest" });
+    }
+  }
+}
+
+/** Whether a place is open now; nothing when that is not known. */
+export function openState(place) {
+  if (typeof place.openNow !== "boolean") return undefined;
+  return el("span", { class: place.openNow ? "open" : "closed" }, t(place.openNow ? "open" : "closed"));
+}

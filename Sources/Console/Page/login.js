@@ -1,0 +1,21 @@
+// The form that asks for the console's token, which the console then keeps in a cookie that no script can read.
+
+import { logIn } from "./api.js";
+import { setText } from "./dom.js";
+import { startPreferences } from "./preferences.js";
+import { t } from "./text.js";
+
+startPreferences();
+const field = document.getElementById("token");
+
+document.getElementById("login").addEventListener("submit", async (event) => {
+  event.preventDefault();
+  try {
+    await logIn(field.value);
+    location.reload();
+  } catch (error) {
+    setText(document.getElementById("problem"), t(error.status === 401 || error.status === 403 ? "login.wrong" : "login.failed"));
+    field.select();
+  }
+});
+field.focus();

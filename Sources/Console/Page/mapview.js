@@ -1,0 +1,176 @@
+// What lies on the map: a marker for each place, the info window of the active one, the circles of the search, the scale.
+
+import { el, icon, picture, setAttribute, setText } from "./dom.js";
+import { metersBetween, metersPerPixel, zoomForCircle } from "./mercator.js";
+import { isGooglePlace, placeKey } from "./store.js";
+import { distance, shortened, t } from "./text.js";
+
+const MARGIN = 16;
+
+export class MapView {
+  #map;
+  #markers = new Map();
+  #info;
+  #actions;
+
+  /** `actions`: activate(key or undefined), hover(key or undefined), details(place), photo(place). */
+  constructor(map, actions) {
+    this.#map = map;
+    this.#actions = actions;
+    setText(document.getElementById("map-attribution"), map.attribution);
+    document.getElementById("zoom-in").addEventListener("click", () => this.#zoom(1));
+    document.getElementById("zoom-out").addEventListener("click", () => this.#zoom(-1));
+    document.getElementById("map").addEventListener("keydown", (event) => this.#key(event));
+  }
+
+  #zoom(steps) {
+    const { center, zoom } = this.#map.view();
+    this.#map.setView({ center, zoom: Math.round(zoom + steps) });
+  }
+
+  #key(event) {
+    if (event.target !== event.currentTarget || event.altKey || event.ctrlKey || event.metaKey) return;
+    const moves = { ArrowLeft: [-90, 0], ArrowRight: [90, 0], ArrowUp: [0, -90], ArrowDown: [0, 90] };
+    if (moves[event.key]) this.#map.panBy(...moves[event.key]);
+    else if (event.key === "+" || event.key === "=") this.#zoom(1);
+    else if (event.key === "-") this.#zoom(-1);
+    else return;
+    event.preventDefault();
+  }
+
+  /** Whether a place may be on this map, and where it lies is known. */
+  shows(place) {
+    return Boolean(place.location) && (this.#map.takesGooglePlaces || !isGooglePlace(place));
+  }
+
+  /** Draws the markers anew where they changed; numbers are those of the list. */
+  showPlaces(places) {
+    const seen = new Set();
+    places.forEach((place, index) => {
+      if (!this.shows(place)) return;
+      const key = placeKey(place);
+      seen.add(key);
+
+      const at = `${place.location.latitude} ${place.location.longitude}`;
+      let marker = this.#markers.get(key);
+      if (marker?.at !== at) {
+        marker?.overlay.remove();
+        const button = this.#button(key);
+        marker = { at, button, overlay: this.#map.place(button, place.location, { above: 1 }) };
+        this.#markers.set(key, marker);
+      }
+      setText(marker.button.firstChild, String(index + 1));
+      setAttribute(marker.button, "aria-label", `${index + 1}: ${shortened(place.name)}`);
+    });
+
+    for (const [key, marker] of this.#markers) {
+      if (seen.has(key)) continue;
+      marker.overlay.remove();
+      this.#markers.delete(key);
+    }
+  }
+
+  #button(key) {
+    return el("button", {
+      class: "marker", type: "button", "data-place": key,
+      onclick: () => this.#actions.activate(key, { from: "map" }),
+      onpointerenter: () => this.#actions.hover(key), onpointerleave: () => this.#actions.hover(undefined),
+      onfocus: () => this.#actions.hover(key), onblur: () => this.#actions.hover(undefined),
+    }, el("span", { class: "marker-number" }));
+  }
+
+  /** Marks the markers of the active place and of the one that is pointed at. */
+  mark({ active, hovered, selected }) {
+    for (const [key, { button }] of this.#markers) {
+      button.classList.toggle("is-active", key === active);
+      button.classList.toggle("is-hovered", key === hovered);
+      button.classList.toggle("is-selected", key === selected);
+      setAttribute(button, "aria-pressed", String(key === active));
+      button.parentElement.classList.toggle("is-raised", key === active || key === hovered);
+    }
+  }
+
+  /** Gives the focus back to a place's marker, when its info window was closed from within. */
+  focusMarker(key) {
+    this.#markers.get(key)?.button.focus();
+  }
+
+  /** Opens the info window of a place, or closes it. Both are cheap when nothing changed. */
+  showInfo(place) {
+    const wanted = place && this.shows(place) ? place : undefined;
+    const text = wanted ? JSON.stringify([wanted, document.documentElement.lang]) : undefined;
+    if (this.#info?.text === text) return;
+
+    const isSame = this.#info && wanted && this.#info.key === placeKey(wanted);
+    const focused = isSame && this.#info.element.contains(document.activeElement) ? document.activeElement.dataset.does : undefined;
+    this.#info?.overlay.remove();
+    this.#info = undefined;
+    if (!wanted) return;
+
+    const element = this.#window(wanted);
+    const overlay = this.#map.place(element, wanted.location, { above: 3 });
+    this.#info = { key: placeKey(wanted), text, element, overlay };
+    if (focused) element.querySelector(`[data-does="${focused}"]`)?.focus();
+    if (!isSame) requestAnimationFrame(() => this.#reveal(element, wanted.location));
+  }
+
+  #window(place) {
+    const facts = [place.category, distance(place.distanceMeters)].filter(Boolean);
+    const close = () => {
+      this.#actions.activate(undefined, { from: "map" });
+      this.focusMarker(placeKey(place));
+    };
+    return el("section", { class: "info", "aria-label": shortened(place.name), onkeydown: (event) => event.key === "Escape" && close() },
+      picture(place.imageURL, "info-picture"),
+      el("div", { class: "info-text" },
+        el("bdi", { class: "info-name" }, place.name ?? t("unnamed")),
+        el("span", { class: "info-facts" }, el("bdi", {}, facts.join(" · "))),
+        el("div", { class: "info-actions" },
+          el("button", { class: "small primary", type: "button", "data-does": "details", onclick: () => this.#actions.details(place) }, t("details")),
+          el("button", { class: "small", type: "button", "data-does": "photo", onclick: () => this.#actions.photo(place) }, t("photo")))),
+      el("button", { class: "close", type: "button", "aria-label": t("close"), "data-does": "close", onclick: close }, icon("close")));
+  }
+
+  /** Moves the map just as far as the whole info window needs to be seen. */
+  #reveal(element, location) {
+    const { x, y } = this.#map.point(location);
+    const { width, height } = this.#map.size();
+    const half = element.offsetWidth / 2 + MARGIN;
+    const top = y - element.offsetHeight - 56 - MARGIN;
+    const right = document.documentElement.classList.contains("has-detail") && innerWidth > 900 ? 380 : 0;
+
+    const moveX = x - half < 0 ? x - half : Math.max(0, x + half - (width - right));
+    const moveY = top < 0 ? top : Math.max(0, y + MARGIN - height);
+    if (moveX || moveY) this.#map.panBy(moveX, moveY);
+  }
+
+  /** Draws the circle of the search that was made, and dashed the one that a search would make now if that differs. */
+  showCircles({ made, next }) {
+    const isSame = made && next && Math.abs(made.radiusMeters - next.radiusMeters) < 1
+      && metersBetween(made.center, next.center) < made.radiusMeters * 0.02;
+    this.#map.circle("made", made);
+    this.#map.circle("next", isSame ? undefined : next);
+  }
+
+  /** Zooms out, and moves, when a search's circle is not to be seen as a whole. */
+  reveal({ center, radiusMeters }) {
+    const { width, height } = this.#map.size();
+    const { x, y } = this.#map.point(center);
+    const radius = radiusMeters / metersPerPixel(center.latitude, this.#map.view().zoom);
+    if (x - radius >= 0 && y - radius >= 0 && x + radius <= width && y + radius <= height) return;
+    const zoom = Math.floor(zoomForCircle({ center, radiusMeters, pixels: Math.min(width, height) - 2 * MARGIN }) * 4) / 4;
+    this.#map.setView({ center, zoom: Math.min(zoom, this.#map.view().zoom) });
+  }
+
+  /** The scale: the longest round distance that fits. */
+  showScale() {
+    const { center, zoom } = this.#map.view();
+    const perPixel = metersPerPixel(center.latitude, zoom);
+    const most = 110 * perPixel;
+    const power = 10 ** Math.floor(Math.log10(most));
+    const meters = [5, 2, 1].map((factor) => factor * power).find((length) => length <= most);
+    const scale = document.getElementById("scale");
+    setText(scale.firstElementChild, distance(meters) ?? "");
+    scale.style.width = `${Math.round(meters / perPixel)}px`;
+  }
+}

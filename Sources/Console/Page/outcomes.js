@@ -1,0 +1,152 @@
+// The table of outcomes: the newest on top, filtered, and capped, because no screen has room for a day's traffic.
+
+import { el, setAttribute, setText, syncChildren } from "./dom.js";
+import { clock, duration, hasText, number, shortened, t } from "./text.js";
+
+const KEPT = 5000;
+const ROWS = 200;
+/** The table is drawn at most this often: a table that changes faster cannot be read. */
+const MILLISECONDS_BETWEEN_DRAWINGS = 250;
+const CODES = ["ok", "invalid-request", "unauthorized", "rate-limited", "not-found", "timeout", "unreachable", "upstream-unavailable",
+  "upstream-rejected", "bad-response", "circuit-open", "superseded", "expired", "internal"];
+const PROVIDERS = ["hotpepper", "google-places", "google-places-legacy", "auto"];
+
+export class OutcomeTable {
+  /** The newest outcome that arrived: where a new connection goes on. */
+  lastId = 0;
+
+  #kept = []; // Newest last.
+  #frozen; // What is shown while paused.
+  #openId;
+  #isWaiting = false;
+  #actions;
+  #body = document.getElementById("rows");
+  #pause = document.getElementById("pause");
+  #code = document.getElementById("filter-code");
+  #provider = document.getElementById("filter-provider");
+  #text = document.getElementById("filter-text");
+
+  /** `actions`: open(outcome). */
+  constructor(actions) {
+    this.#actions = actions;
+    this.#code.append(new Option("", ""), new Option("", "failed"), ...CODES.map((code) => new Option(code, code)));
+    this.#provider.append(new Option("", ""), ...PROVIDERS.map((name) => new Option(name, name)));
+
+    const filters = document.getElementById("filters");
+    filters.addEventListener("submit", (event) => event.preventDefault());
+    filters.addEventListener("input", () => this.#draw());
+    filters.addEventListener("reset", () => setTimeout(() => this.#draw()));
+    this.#pause.addEventListener("click", () => this.#togglePause());
+    this.#body.addEventListener("click", (event) => this.#choose(event.target.closest("tr")));
+    this.relabel();
+  }
+
+  add({ missed, outcomes }) {
+    // Ids that begin anew are those of a console that was started anew and reads the topics again.
+    if (outcomes.length > 0 && outcomes.at(-1).id <= this.lastId) this.#kept = [];
+    if (missed > 0 && this.lastId > 0) this.#showMissed(missed);
+
+    this.#kept.push(...outcomes);
+    this.#kept.splice(0, this.#kept.length - KEPT);
+    this.lastId = this.#kept.at(-1)?.id ?? this.lastId;
+    this.#drawSoon();
+  }
+
+  #showMissed(count) {
+    const note = document.getElementById("missed");
+    setText(note, t("outcomes.missed", { count: number(count) }));
+    note.hidden = false;
+    setTimeout(() => (note.hidden = true), 8000);
+  }
+
+  #togglePause() {
+    this.#frozen = this.#frozen ? undefined : [...this.#kept];
+    this.#draw();
+  }
+
+  #choose(row) {
+    const outcome = row && [...this.#kept, ...(this.#frozen ?? [])].find(({ id }) => String(id) === row.dataset.key);
+    if (!outcome) return;
+    this.#openId = row.dataset.key;
+    this.#actions.open(outcome);
+    this.#draw();
+  }
+
+  /** Gives the focus back when the record of a row was closed. */
+  focusRow(id) {
+    this.#openId = undefined;
+    this.#draw();
+    this.#body.querySelector(`[data-key="${id}"] button`)?.focus();
+  }
+
+  /** Puts the words of the language into the filters, and draws all rows anew. */
+  relabel() {
+    setText(this.#code.options[0], t("all.codes"));
+    setText(this.#code.options[1], t("all.failed"));
+    setText(this.#provider.options[0], t("all.providers"));
+    this.#body.replaceChildren();
+    this.#draw();
+  }
+
+  #drawSoon() {
+    if (this.#isWaiting) return;
+    this.#isWaiting = true;
+    setTimeout(() => {
+      this.#isWaiting = false;
+      this.#draw();
+    }, MILLISECONDS_BETWEEN_DRAWINGS);
+  }
+
+  #matching(outcomes) {
+    const [code, provider, text] = [this.#code.value, this.#provider.value, this.#text.value.trim().toLowerCase()];
+    const holds = (value) => typeof value === "string" && value.toLowerCase().includes(text);
+    return outcomes.filter((outcome) =>
+      (code === "" || outcome.code === code || (code === "failed" && outcome.code !== "ok"))
+      && (provider === "" || outcome.provider === provider)
+      && (text === "" || holds(outcome.sessionId) || holds(outcome.requestId) || holds(outcome.traceId)));
+  }
+
+  #draw() {
+    const source = this.#frozen ?? this.#kept;
+    const matching = this.#matching(source);
+    const shown = matching.slice(-ROWS).reverse();
+    syncChildren(this.#body, {
+      items: shown, key: ({ id }) => String(id), make: (outcome) => this.#row(outcome),
+      update: (row) => row.classList.toggle("is-open", row.dataset.key === this.#openId),
+    });
+
+    const counts = { shown: number(matching.length), kept: number(source.length) };
+    setText(document.getElementById("outcomes-shown"), source.length > 0 ? t("outcomes.shown", counts) : "");
+    setText(document.getElementById("no-outcomes"), source.length === 0 ? t("outcomes.none") : shown.length === 0 ? t("outcomes.no-match", counts) : "");
+    this.#drawPause();
+  }
+
+  #drawPause() {
+    const last = this.#frozen?.at(-1)?.id ?? 0;
+    const waiting = this.#frozen ? this.#kept.filter(({ id }) => id > last).length : 0;
+    const [drawing, label] = this.#pause.children;
+    setAttribute(this.#pause, "aria-pressed", String(Boolean(this.#frozen)));
+    setAttribute(drawing.firstElementChild, "href", `/assets/icons.svg#${this.#frozen ? "play" : "pause"}`);
+    setText(label, this.#frozen ? t(waiting ? "resume.waiting" : "resume", { count: number(waiting) }) : t("pause"));
+  }
+
+  #row(outcome) {
+    const { id, at, code, operation, provider, places, latencyMs, sessionId, requestId, traceId } = outcome;
+    const name = (value) => el("td", { class: "name" }, el("bdi", { title: shortened(value, 160) }, shortened(value ?? "", 64)));
+    const label = t("record.open", { id: shortened(requestId ?? id, 60) });
+    return el("tr", {},
+      el("td", { class: "time" }, el("button", { type: "button", "aria-label": `${clock(at)} ${label}` }, clock(at, { milliseconds: true }))),
+      el("td", {}, codeMark(code)),
+      el("td", {}, hasText(`operation.${operation}`) ? t(`operation.${operation}`) : shortened(operation)),
+      el("td", { class: "provider" }, el("bdi", {}, shortened(provider ?? "", 40))),
+      el("td", { class: "figure" }, Number.isFinite(places) ? number(places) : ""),
+      el("td", { class: "figure" }, duration(latencyMs)),
+      name(sessionId), name(requestId), name(traceId?.slice(0, 8)));
+  }
+}
+
+/** An outcome's code with its colour; the word says the same as the colour. */
+export function codeMark(code) {
+  const kind = code === "ok" ? "good" : ["superseded", "expired", "invalid-request", "not-found"].includes(code) ? "mild" : "bad";
+  return el("span", { class: `code ${kind}` }, shortened(code, 40));
+}

@@ -1,0 +1,101 @@
+// One outcome's record as it lies in its topic: where it is, where its request is, headers and body as text.
+
+import { getOutcome } from "./api.js";
+import { el, setText } from "./dom.js";
+import { codeMark } from "./outcomes.js";
+import { clock, duration, hasText, number, t } from "./text.js";
+
+export class RecordView {
+  #drawer = document.getElementById("record");
+  #body = document.getElementById("record-body");
+  #outcome;
+  #answer;
+  #problem;
+  #actions;
+
+  /** `actions`: closed(id). */
+  constructor(actions) {
+    this.#actions = actions;
+    document.getElementById("record-close").addEventListener("click", () => this.#close());
+    this.#drawer.addEventListener("keydown", (event) => event.key === "Escape" && this.#close());
+  }
+
+  #close() {
+    this.#drawer.hidden = true;
+    this.#actions.closed(this.#outcome?.id);
+    this.#outcome = undefined;
+  }
+
+  async open(outcome) {
+    this.#outcome = outcome;
+    this.#answer = this.#problem = undefined;
+    this.#drawer.hidden = false;
+    this.draw();
+    this.#drawer.focus();
+
+    try {
+      const answer = await getOutcome(outcome.id);
+      if (this.#outcome === outcome) this.#answer = answer;
+    } catch (error) {
+      if (this.#outcome === outcome) this.#problem = error;
+    }
+    if (this.#outcome === outcome) this.draw();
+  }
+
+  draw() {
+    if (!this.#outcome) return;
+    this.#body.replaceChildren(this.#head(this.#outcome), this.#places(this.#outcome), ...this.#content());
+  }
+
+  #head({ code, operation, provider, latencyMs, upstreamMs, attempts, at, sessionId }) {
+    const fact = (name, value) => (value === undefined || value === "" ? [] : [el("dt", {}, t(name)), el("dd", { dir: "auto" }, value)]);
+    return el("div", { class: "record-facts" },
+      el("p", {}, codeMark(code), " ", hasText(`code.${code}`) ? t(`code.${code}`) : ""),
+      el("dl", {},
+        ...fact("time", clock(at, { milliseconds: true })), ...fact("operation", operation), ...fact("provider", provider),
+        ...fact("took", duration(latencyMs)), ...fact("upstream", Number.isFinite(upstreamMs) ? duration(upstreamMs) : undefined),
+        ...fact("attempts", Number.isFinite(attempts) ? number(attempts) : undefined)),
+      sessionId && el("p", {}, el("a", { href: `/#session=${encodeURIComponent(sessionId)}` }, t("record.session"))));
+  }
+
+  #places({ topic, partition, offset, source }) {
+    const line = (name, at) => at?.topic && el("div", { class: "where" },
+      el("h3", {}, t(name)), el("p", {}, t("at", { topic: at.topic, partition: at.partition, offset: at.offset })),
+      copyButton(`kcat -C -t ${at.topic} -p ${at.partition} -o ${at.offset} -c 1 -e -b `, "kcat"));
+    return el("div", {}, line("record.where", { topic, partition, offset }), line("record.source", source));
+  }
+
+  #content() {
+    if (this.#problem) {
+      const reason = hasText(`code.${this.#problem.code}`) ? t(`code.${this.#problem.code}`) : this.#problem.message;
+      return [el("p", { class: "note", role: "status" }, t("record.failed", { reason }))];
+    }
+    if (!this.#answer) return [el("p", { class: "faint", role: "status" }, t("record.loading"))];
+
+    const { key, headers, value, valueText } = this.#answer;
+    const body = value === undefined ? valueText ?? "" : JSON.stringify(value, null, 2);
+    return [
+      el("h3", {}, t("record.key")), el("p", { class: "code-text" }, key ?? "–"),
+      el("h3", {}, t("record.headers")),
+      el("table", { class: "headers" }, el("tbody", {}, ...(headers ?? []).map(([name, text]) =>
+        el("tr", {}, el("th", { scope: "row" }, name), el("td", { dir: "auto" }, text ?? ""))))),
+      el("div", { class: "body-head" }, el("h3", {}, t("record.body")), copyButton(body, t("copy"))),
+      el("pre", { class: "code-text", tabindex: "0", "aria-label": t("record.body") }, body),
+    ];
+  }
+}
+
+/** A button that copies a text. Where a browser does not allow it, the text is still there to be marked. */
+function copyButton(text, label) {
+  const button = el("button", { type: "button", class: "small copy", title: text.length < 200 ? text : undefined }, label);
+  button.addEventListener("click", async () => {
+    try {
+      await navigator.clipboard.writeText(text);
+      setText(button, t("copied"));
+      setTimeout(() => setText(button, label), 2000);
+    } catch {
+      button.disabled = true;
+    }
+  });
+  return button;
+}

@@ -1,0 +1,169 @@
+// The search page: wires map, list, detail, form and banner to the session's state.
+
+import { getConfig } from "./api.js";
+import { ErrorBanner } from "./banner.js";
+import { DetailView } from "./detail.js";
+import { setText } from "./dom.js";
+import { SearchForm } from "./form.js";
+import { readLink, writeLink } from "./link.js";
+import { ListView } from "./list.js";
+import { openMap } from "./map.js";
+import { MapView } from "./mapview.js";
+import { rounded } from "./mercator.js";
+import { startPreferences } from "./preferences.js";
+import { Requests } from "./requests.js";
+import { startSheet } from "./sheet.js";
+import { placeKey, SessionStore } from "./store.js";
+import { showConnection } from "./stream.js";
+import { language, number, onLanguage, t } from "./text.js";
+
+startPreferences();
+const sheet = startSheet();
+const config = await configuration();
+const link = readLink(config.start);
+
+// What only this page knows: which place is active here, which one the pointer is at, what was refused.
+let store, active, hovered, refusal;
+let wasTold = "";
+let madeByThisPage;
+
+const form = new SearchForm({ onSearch: search, onChange: moved });
+form.fill(link.values);
+const requests = new Requests(link.session, { onRefusal: refused });
+const banner = new ErrorBanner((error) => requests.again(error, store.state));
+const list = new ListView({ activate, hover, more: () => requests.more(store.state) });
+const details = (place) => ask("details", place);
+const photo = (place) => ask("photo", place);
+const detail = new DetailView({ details, photo, closed: (key) => view.focusMarker(key) });
+const map = await openMap(document.getElementById("map"), { config, view: link, onMove: () => moved() });
+const view = new MapView(map, { activate, hover, details, photo });
+store = new SessionStore(link.session, showConnection);
+
+store.subscribe(show);
+onLanguage(() => store.refresh());
+document.getElementById("copy-link").addEventListener("click", copyLink);
+document.getElementById("version").textContent = config.version ?? "";
+document.getElementById("traffic-link").hidden = config.isAdmin === false;
+addEventListener("hashchange", () => readLink(config.start).session !== link.session && location.reload());
+moved();
+
+/** Asks for the settings until the console answers: it may be starting. */
+async function configuration() {
+  for (;;) {
+    try {
+      const answer = await getConfig();
+      showConnection("open");
+      return answer;
+    } catch {
+      showConnection("lost");
+      await new Promise((resolve) => setTimeout(resolve, 1000));
+    }
+  }
+}
+
+// MARK: - What is asked for
+
+function refused(error) {
+  refusal = error;
+  form.showMember(error?.member);
+  show(store.state);
+}
+
+async function search() {
+  active = undefined;
+  sheet.open();
+  form.showSearching(true);
+  madeByThisPage = await requests.search({ ...form.values(), location: rounded(map.view().center) });
+}
+
+function ask(operation, place) {
+  detail.reopen();
+  sheet.open();
+  requests.ask(operation, place);
+}
+
+// MARK: - What is shown
+
+function show(state) {
+  const places = state.list?.places ?? [];
+  if (active && !places.some((place) => placeKey(place) === active)) active = undefined;
+
+  const isSearching = state.search?.status === "in-flight";
+  form.showSearching(isSearching);
+  list.show(state, { isKnown: store.isKnown, takesGooglePlaces: map.takesGooglePlaces });
+  view.showPlaces(places);
+  detail.show(state);
+  banner.show(refusal ?? state.error);
+  document.getElementById("map-area").classList.toggle("is-superseded", Boolean(state.list?.isSuperseded));
+  mark();
+  moved();
+  tell(state);
+
+  // The map moves only for a search that was made here; in another window one may be looking at something else.
+  if (state.list && !state.list.isSuperseded && state.list.requestId === madeByThisPage) {
+    madeByThisPage = undefined;
+    view.reveal(circleOf(state.list));
+  }
+  if (link.searchesAtOnce && store.isKnown) {
+    link.searchesAtOnce = false;
+    if (!state.search) search();
+  }
+}
+
+const circleOf = ({ search: made }) => ({ center: made.location, radiusMeters: made.radiusMeters });
+
+/** Says in one sentence what changed, for those who do not see the list. */
+function tell({ search: made, list: shown, error }) {
+  let text = "";
+  if (made?.status === "in-flight") text = t("told.searching");
+  else if (error) text = ""; // The banner is an alert by itself.
+  else if (shown) text = shown.places.length > 0 ? t("told.found", { count: number(shown.places.length) }) : t("empty.nothing");
+  if (text === wasTold) return;
+  wasTold = text;
+  setText(document.getElementById("told"), text);
+}
+
+function mark({ reveal = false } = {}) {
+  const { list: shown, selected } = store.state;
+  const marks = { active, hovered, selected: selected && placeKey(selected), reveal };
+  list.mark(marks);
+  view.mark(marks);
+  view.showInfo(shown?.places?.find((place) => placeKey(place) === active));
+}
+
+function activate(key, { from }) {
+  active = key;
+  const place = store.state.list?.places?.find((place) => placeKey(place) === key);
+  mark({ reveal: from === "map" });
+
+  // A place that may not be on the map has no info window, so its details open instead.
+  if (place && !view.shows(place)) details(place);
+  else if (place && from === "list") sheet.showMap();
+}
+
+function hover(key) {
+  hovered = key;
+  mark();
+}
+
+/** The map was moved or the form changed: circles, scale and link follow. */
+function moved() {
+  if (!store) return;
+  const { center, zoom } = map.view();
+  const values = form.values();
+  const shown = store.state.list;
+  view.showCircles({ made: shown?.search?.location && circleOf(shown), next: { center, radiusMeters: values.radiusMeters } });
+  view.showScale();
+  writeLink({ session: link.session, center: rounded(center), zoom, values });
+}
+
+async function copyLink() {
+  const note = document.getElementById("copied");
+  try {
+    await navigator.clipboard.writeText(location.href);
+    setText(note, t("link.copied"));
+  } catch {
+    setText(note, t("link.by-hand"));
+  }
+  setTimeout(() => setText(note, ""), 4000);
+}

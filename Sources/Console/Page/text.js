@@ -1,0 +1,65 @@
+// The page's words in the language that is chosen, and numbers as people write them there.
+
+import { english } from "./text-en.js";
+import { japanese } from "./text-ja.js";
+
+const listeners = new Set();
+const root = document.documentElement;
+
+export const language = () => (root.lang === "ja" ? "ja" : "en");
+
+/** Returns the text of a name; `{member}` in it is replaced by the value of that name. A name without a text is shown as it is. */
+export function t(name, values = {}) {
+  const text = (language() === "ja" ? japanese : english)[name] ?? english[name] ?? name;
+  return text.replace(/\{(\w+)\}/g, (whole, member) => values[member] ?? whole);
+}
+
+/** Whether there is a text of this name, for codes that a newer worker may send. */
+export const hasText = (name) => name in english;
+
+/** Puts the texts in their places: `data-text` is an element's content, `data-label` what a screen reader says. */
+export function translate(scope = document) {
+  for (const element of scope.querySelectorAll("[data-text]")) element.textContent = t(element.dataset.text);
+  for (const element of scope.querySelectorAll("[data-placeholder]")) element.placeholder = t(element.dataset.placeholder);
+  for (const element of scope.querySelectorAll("[data-label]")) {
+    element.setAttribute("aria-label", t(element.dataset.label));
+    if (element.matches("button, a")) element.title = t(element.dataset.label);
+  }
+}
+
+export function setLanguage(next) {
+  root.lang = next;
+  translate();
+  for (const listener of listeners) listener();
+}
+
+/** Calls back whenever the language changes, so that what was drawn from data is drawn again. */
+export const onLanguage = (listener) => listeners.add(listener);
+
+export const number = (value, digits = 0) => value.toLocaleString(language(), { maximumFractionDigits: digits, minimumFractionDigits: digits });
+
+/** Metres as a person says them: 75 m, 1.2 km. */
+export function distance(meters) {
+  if (!Number.isFinite(meters)) return undefined;
+  return meters < 1000 ? `${number(Math.round(meters))} m` : `${number(meters / 1000, meters < 10_000 && meters % 1000 ? 1 : 0)} km`;
+}
+
+/** Milliseconds as a person reads them: 87 ms, 1.43 s. */
+export function duration(milliseconds) {
+  if (!Number.isFinite(milliseconds)) return "–";
+  return milliseconds < 1000 ? `${Math.round(milliseconds)} ms` : `${number(milliseconds / 1000, 2)} s`;
+}
+
+/** The time of day, to the second or the millisecond. */
+export function clock(time, { milliseconds = false } = {}) {
+  const date = new Date(time);
+  if (Number.isNaN(date.getTime())) return "";
+  const text = date.toLocaleTimeString(language(), { hour12: false });
+  return milliseconds ? `${text}.${String(date.getMilliseconds()).padStart(3, "0")}` : text;
+}
+
+/** The start of a text, for labels: a name may be as long as its sender likes. */
+export function shortened(text, length = 120) {
+  const characters = [...String(text ?? "").slice(0, length * 2)];
+  return characters.length > length ? `${characters.slice(0, length - 1).join("")}…` : characters.join("");
+}

@@ -1,0 +1,38 @@
+// The traffic page: one event stream feeds the table of outcomes, the charts and the workers' cards.
+
+import { getConfig } from "./api.js";
+import { Charts } from "./charts.js";
+import { DeadLetters } from "./deadletters.js";
+import { OutcomeTable } from "./outcomes.js";
+import { startPreferences } from "./preferences.js";
+import { RecordView } from "./record.js";
+import { follow, showConnection } from "./stream.js";
+import { onLanguage } from "./text.js";
+import { showWorkers } from "./workers.js";
+
+startPreferences();
+
+const charts = new Charts();
+const record = new RecordView({ closed: (id) => outcomes.focusRow(id) });
+const outcomes = new OutcomeTable({ open: (outcome) => record.open(outcome) });
+let workers = [];
+
+onLanguage(() => {
+  charts.draw();
+  outcomes.relabel();
+  record.draw();
+  showWorkers(workers);
+});
+
+follow(() => `/api/traffic/events?after=${outcomes.lastId}`, {
+  outcomes: (batch) => outcomes.add(batch),
+  history: ({ rates }) => charts.begin(rates),
+  rates: (rate) => charts.add(rate),
+  workers: (event) => {
+    workers = event.workers;
+    showWorkers(workers);
+  },
+}, showConnection);
+
+const deadLetters = new DeadLetters();
+getConfig().then((config) => deadLetters.start(config), () => deadLetters.start({}));

@@ -1,0 +1,53 @@
+// A card for each worker, drawn from its /status: whether it is ready, how far behind, and how each provider fares.
+
+import { el, syncChildren } from "./dom.js";
+import { duration, hasText, number, shortened, t } from "./text.js";
+
+const place = document.getElementById("workers");
+
+export function showWorkers(workers) {
+  syncChildren(place, {
+    items: workers.length > 0 ? workers : [{ url: "" }], key: ({ url }) => url, make: () => el("li", { class: "worker" }),
+    update: (card, worker) => {
+      const drawn = JSON.stringify([worker, document.documentElement.lang]);
+      if (card.drawn === drawn) return;
+      card.drawn = drawn;
+      card.replaceChildren(...(worker.url === "" ? [el("p", { class: "faint" }, t("workers.none"))] : content(worker)));
+    },
+  });
+}
+
+function content({ url, reachable, problem, status }) {
+  const [kind, word] = !reachable ? ["bad", "worker.away"] : status?.draining ? ["mild", "worker.draining"] : status?.ready ? ["good", "worker.ready"] : ["bad", "worker.not-ready"];
+  const reason = reachable ? status?.notReady ?? status?.deliveryProblem : problem;
+  return [
+    el("div", { class: "worker-head" }, el("strong", { title: shortened(url) }, shortened(url.replace(/^https?:\/\//, ""), 48)), el("span", { class: `code ${kind}` }, t(word))),
+    reason && el("p", { class: "worker-problem", dir: "auto" }, shortened(reason, 300)),
+    status?.commitOverdueSeconds > 0 && el("p", { class: "worker-problem" }, t("commit.overdue", { wait: duration(status.commitOverdueSeconds * 1000) })),
+    reachable && status && figures(status),
+    reachable && status?.providers?.length > 0 && el("ul", { class: "providers" }, ...status.providers.map(provider)),
+  ].filter(Boolean);
+}
+
+function figures({ inFlight, undelivered, assignment = [] }) {
+  const lags = assignment.map(({ lag }) => lag).filter(Number.isFinite);
+  const lag = lags.length > 0 ? number(lags.reduce((sum, each) => sum + each, 0)) : "–";
+  const figure = (name, value) => el("div", {}, el("dt", {}, t(name)), el("dd", {}, value));
+  return el("dl", { class: "figures" },
+    figure("in-flight", number(inFlight ?? 0)), figure("lag", lag), figure("undelivered", number(undelivered ?? 0)), figure("partitions", number(assignment.length)));
+}
+
+function provider({ provider: name, breaker, breakerReason, openForSeconds, inFlight, concurrencyLimit, allowedPerSecond, waitingForRate, waitingForConcurrency, heldRequests }) {
+  const kind = breaker === "closed" ? "good" : breaker === "open" ? "bad" : "mild";
+  const waiting = (waitingForRate ?? 0) + (waitingForConcurrency ?? 0) + (heldRequests ?? 0);
+  const facts = [
+    Number.isFinite(concurrencyLimit) && t("limit.calls", { count: number(inFlight ?? 0), limit: number(concurrencyLimit) }),
+    Number.isFinite(allowedPerSecond) && t("limit.rate", { count: number(allowedPerSecond, allowedPerSecond < 10 ? 1 : 0) }),
+    waiting > 0 && t("limit.waiting", { count: number(waiting) }),
+    breakerReason, openForSeconds > 0 && t("open.for", { wait: duration(openForSeconds * 1000) }),
+  ].filter(Boolean);
+  return el("li", {},
+    el("span", { class: "provider-name" }, shortened(name, 40)),
+    el("span", { class: `code ${kind}` }, `${t("breaker")} ${hasText(`breaker.${breaker}`) ? t(`breaker.${breaker}`) : shortened(breaker, 20)}`),
+    el("span", { class: "provider-facts" }, facts.join(" · ")));
+}
