@@ -152,6 +152,9 @@ let package = Package(
         .testTarget(
             name: "EventContractTests", dependencies: ["EventContract", "TestSupport"], swiftSettings: spans),
         .testTarget(
+            name: "SessionStateTests",
+            dependencies: ["EventContract", "LocationSearch", "SessionState", "TestSupport"], swiftSettings: safe),
+        .testTarget(
             name: "ProviderSimulatorTests",
             dependencies: ["ProviderSimulator", "TestSupport", product("NIOCore", "swift-nio")], swiftSettings: safe),
         .testTarget(name: "ObservabilityTests", dependencies: ["Observability", "TestSupport"], swiftSettings: safe),

@@ -70,4 +70,27 @@ public struct OutcomeEvent: Sendable, Hashable {
     public var source: SourcePosition?
     /// The id of the trace that the request belongs to.
     public var traceID: String?
+
+    /// An outcome, as tests of its readers need it; ``OutcomeReader`` makes those of records.
+    public init(
+        requestID: String, operation: String? = nil, provider: String? = nil, triedProviders: [String] = [],
+        sessionID: String? = nil, body: Body, unreadablePlaces: Int = 0, receivedAt: EventTime? = nil,
+        completedAt: EventTime? = nil, upstream: Duration? = nil, attempts: Int? = nil, id: String? = nil,
+        source: SourcePosition? = nil, traceID: String? = nil
+    ) {
+        self.requestID = requestID
+        self.operation = operation
+        self.provider = provider
+        self.triedProviders = triedProviders
+        self.sessionID = sessionID
+        self.body = body
+        self.unreadablePlaces = unreadablePlaces
+        self.receivedAt = receivedAt
+        self.completedAt = completedAt
+        self.upstream = upstream
+        self.attempts = attempts
+        self.id = id
+        self.source = source
+        self.traceID = traceID
+    }
 }

@@ -1,6 +1,7 @@
 import JSON
 
-/// Reads outcome events back, for the commands. It is lenient: what is missing is `nil`. Safe to use from any thread.
+/// Reads outcome events, for whoever follows what became of requests. It is lenient: what is missing is `nil`. Safe to use
+/// from any thread.
 public struct OutcomeReader: Sendable {
     /// A reader; it has no state.
     public init() {}

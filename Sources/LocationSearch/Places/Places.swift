@@ -140,6 +140,22 @@ public struct Places: Sendable {
         }
     }
 
+    /// Gives back memory that was reserved in vain, for a list that is kept for long. Lists that share their memory with this
+    /// one keep theirs.
+    public mutating func compact() {
+        Self.compact(&rows)
+        Self.compact(&texts)
+        Self.compact(&types)
+    }
+
+    private static func compact<Element>(_ array: inout [Element]) {
+        guard array.capacity > array.count + array.count / 8 else { return }
+        var exact: [Element] = []
+        exact.reserveCapacity(array.count)
+        exact.append(contentsOf: array)
+        array = exact
+    }
+
     // MARK: Reading
 
     /// Returns a text's bytes, which are valid UTF-8.

@@ -55,7 +55,7 @@ struct Exchange: Sendable, Hashable {
         if let outcome {
             guard other != outcome, other.isPreferred(over: outcome) else { return }
         }
-        outcome = other
+        outcome = other.compacted()
         if request == nil { operation = other.operation.flatMap(SearchOperation.init) }
     }
 
@@ -107,6 +107,15 @@ extension OutcomeEvent {
 
         // Whatever is the same for both workers decides, as long as it is the same whichever event came first.
         return String(describing: self) < String(describing: other)
+    }
+
+    /// Returns the same outcome without the room that its list was read into, which may be as large again.
+    fileprivate func compacted() -> OutcomeEvent {
+        guard case .completed(var result) = body else { return self }
+        result.places.compact()
+        var event = self
+        event.body = .completed(result)
+        return event
     }
 
     private static func rank(of body: Body) -> Int {

@@ -44,16 +44,18 @@ struct PlaceChanges {
             let provider: ProviderID
         }
         var names: Set<Name> = []
-        let all = pages.joined()
-        let hasRepeats = !all.allSatisfy { names.insert(Name(id: $0.id, provider: $0.provider)).inserted }
+        let hasRepeats = !pages.joined().allSatisfy { names.insert(Name(id: $0.id, provider: $0.provider)).inserted }
 
         // Most lists are as their only page has them, and share its memory.
-        let isUnchanged = details.isEmpty && pictures.isEmpty
-        if pages.count == 1, isUnchanged, !hasRepeats { return pages[0] }
+        if pages.count == 1, details.isEmpty, pictures.isEmpty, !hasRepeats { return pages[0] }
 
         names.removeAll()
-        return Places(
-            all.lazy.filter { names.insert(Name(id: $0.id, provider: $0.provider)).inserted }.map(applied))
+        var changed = Places()
+        for place in pages.joined() where names.insert(Name(id: place.id, provider: place.provider)).inserted {
+            changed.append(applied(to: place))
+        }
+        changed.compact()
+        return changed
     }
 
     private func applied(to place: Place) -> Place {
@@ -64,9 +66,13 @@ struct PlaceChanges {
         return changed
     }
 
-    /// Returns what is known of a place that no list has; `nil` without details.
+    /// Returns what is known of a place that no list has; `nil` without details. It goes by the id that was asked for, even if
+    /// the provider answers with a newer one.
     func place(_ subject: PlaceSubject) -> Place? {
-        details.last { $0.subject.matches(subject) }.map { applied(to: $0.place) }
+        guard var place = details.last(where: { $0.subject.matches(subject) })?.place else { return nil }
+        place.id = subject.id
+        place.provider = subject.provider ?? place.provider
+        return applied(to: place)
     }
 
     /// Returns the picture that was asked for last; `nil` without one.

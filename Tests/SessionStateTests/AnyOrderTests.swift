@@ -1,0 +1,78 @@
+import Foundation
+import LocationSearch
+import TestSupport
+import Testing
+
+@testable import SessionState
+
+/// Invented histories in invented orders. Each seed is one history in ten orders. A failure names its seed: set
+/// `LOCSEARCH_SEED` to run that history alone.
+struct AnyOrderTests {
+    private static let ordersOfHistory = 10
+
+    /// `LOCSEARCH_PERMUTATIONS` for more.
+    private static let seeds: Range<UInt64> = {
+        let environment = ProcessInfo.processInfo.environment
+        if let seed = environment["LOCSEARCH_SEED"].flatMap({ UInt64($0) }) { return seed..<seed + 1 }
+
+        let permutations = environment["LOCSEARCH_PERMUTATIONS"].flatMap { Int($0) } ?? 4000
+        return 0..<UInt64(permutations / ordersOfHistory)
+    }()
+
+    @Test func sessionEndsInTheSameStateWhateverTheOrderOfItsActions() throws {
+        for seed in Self.seeds {
+            var random = SplitMix64(state: seed)
+            let history = History(using: &random)
+            let expected = state(after: history.actions, limits: history.limits)
+
+            for _ in 0..<Self.ordersOfHistory {
+                let reached = state(after: history.shuffled(using: &random), limits: history.limits)
+                try #require(reached == expected, "seed \(seed)")
+                try #require(reached.exchanges == expected.exchanges, "what is kept differs for seed \(seed)")
+            }
+        }
+    }
+
+    @Test func stateStaysTrueToItselfAfterEachAction() throws {
+        for seed in Self.seeds.prefix(1000) {
+            var random = SplitMix64(state: seed)
+            let history = History(using: &random, requests: 40)
+            var state = SessionState(limits: SessionLimits(requests: 3, unrequestedOutcomes: 2))
+
+            for action in history.shuffled(using: &random) {
+                let before = state
+                Reducer.reduce(&state, action)
+                try check(state, after: before, "seed \(seed)")
+
+                let once = state
+                Reducer.reduce(&state, action)
+                try #require(state == once && state.revision == once.revision, "seed \(seed): an action counts once")
+            }
+        }
+    }
+
+    private func state(after actions: [Action], limits: SessionLimits) -> SessionState {
+        var state = SessionState(limits: limits)
+        for action in actions { Reducer.reduce(&state, action) }
+        return state
+    }
+
+    /// Checks what holds in every state.
+    private func check(_ state: SessionState, after before: SessionState, _ seed: Comment) throws {
+        try #require((state.revision == before.revision) == (state == before), seed)
+
+        // Bounds: three of each operation with their requests, two without, among them outcomes of no known operation.
+        try #require(state.exchanges.all.count <= 3 * 3 + 4 * 2, seed)
+
+        // The list and the detail cannot disagree.
+        let places = state.list.map { Array($0.places) } ?? []
+        try #require(Set(places.map { "\($0.provider) \($0.id)" }).count == places.count, seed)
+        if let place = state.selected?.place, let listed = state.list?.place(id: place.id, provider: place.provider) {
+            try #require(listed == place, seed)
+        }
+
+        try #require(state.error?.code != "superseded", seed)
+        try #require(state.list?.isSuperseded != true || state.search?.requestID != state.list?.requestID, seed)
+        try #require(Set(state.inFlight.map(\.requestID)).count == state.inFlight.count, seed)
+    }
+}
