@@ -1,7 +1,7 @@
 // What went wrong, and what can be done about it. One banner for failed requests and for requests that were not taken.
 
 import { setText } from "./dom.js";
-import { duration, hasText, number, t } from "./text.js";
+import { hasText, number, t } from "./text.js";
 
 const RETRIES = new Set(["retry", "wait"]);
 
@@ -58,7 +58,7 @@ export class ErrorBanner {
 
   #advice(error) {
     if (error.code === "unauthorized" && error.remedy === undefined) return t("remedy.ask-operator");
-    const wait = duration(error.retryAfterMs ?? 0);
+    const wait = `${number(Math.ceil((error.retryAfterMs ?? 0) / 1000))} s`;
     return hasText(`remedy.${error.remedy}`) ? t(`remedy.${error.remedy}`, { wait }) : t("remedy.retry");
   }
 

@@ -6,10 +6,10 @@ import { clock, duration, number, t } from "./text.js";
 const SECONDS = 300;
 const SPACE = { left: 46, right: 8, top: 10, bottom: 22 };
 
-/** The least round number that is not below `value`: 1, 2 or 5 times a power of ten. */
+/** The least round number that is not below `value`. Half of it is round as well. */
 function roundedUp(value) {
   const power = 10 ** Math.floor(Math.log10(Math.max(value, 1e-9)));
-  return [1, 2, 5, 10].map((factor) => factor * power).find((round) => round >= value * 0.999);
+  return [1, 1.2, 1.6, 2, 2.5, 3, 4, 5, 6, 8, 10].map((factor) => factor * power).find((round) => round >= value * 0.999);
 }
 
 class Chart {

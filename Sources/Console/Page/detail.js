@@ -12,6 +12,7 @@ export class DetailView {
   #actions;
   #closed;
   #drawn;
+  #takesFocus = false;
 
   /** `actions`: details(place), photo(place), closed(key). */
   constructor(actions) {
@@ -32,14 +33,21 @@ export class DetailView {
     document.documentElement.classList.toggle("has-detail", isShown);
   }
 
-  /** Opens the card again for a place whose details were closed here before. */
-  reopen() {
+  /** Opens the card even for a place whose card was closed here before, and leads the keyboard to it. */
+  expect() {
     this.#closed = undefined;
+    this.#takesFocus = true;
+  }
+
+  /** The place whose card is open. */
+  get shown() {
+    return this.#card.hidden ? undefined : this.#card.dataset.key;
   }
 
   show({ selected, list }) {
     const key = selected && placeKey(selected);
     if (key !== this.#closed) this.#closed = undefined;
+    this.#card.dataset.key = key ?? "";
     this.#show(Boolean(selected) && this.#closed === undefined);
     if (!selected) return;
 
@@ -48,8 +56,11 @@ export class DetailView {
     if (drawn === this.#drawn) return;
     this.#drawn = drawn;
 
+    if (this.#takesFocus && selected.isLoading) {
+      this.#takesFocus = false;
+      requestAnimationFrame(() => this.#name.focus());
+    }
     const focused = this.#body.contains(document.activeElement) ? document.activeElement.dataset.does : undefined;
-    this.#card.dataset.key = key;
     this.#card.classList.toggle("is-loading", Boolean(selected.isLoading));
     setText(this.#name, known.name ?? t(selected.isLoading ? "detail.loading" : "unnamed"));
     this.#body.replaceChildren(...this.#content({ ...known, provider: selected.provider, id: selected.id }, selected));
@@ -62,7 +73,7 @@ export class DetailView {
       el("button", { class: kind, type: "button", "data-does": does, onclick: action, "aria-disabled": selected.isLoading && "true" }, t(name));
     return [
       this.#image(imageURL, place),
-      el("p", { class: "detail-facts" }, rating(place), ...facts(place).map((fact) => el("bdi", { class: "fact" }, fact)), openState(place)),
+      el("p", { class: "detail-facts" }, rating(place), ...facts(place), openState(place)),
       this.#line("pin", place.address),
       this.#link(place.url),
       this.#types(place),

@@ -11,7 +11,8 @@ const STEPS = [1e-4, 2e-4, 5e-4, 1e-3, 2e-3, 5e-3, 1e-2, 2e-2, 5e-2, 0.1, 0.2, 0
 const LEAST_PIXELS = 84;
 const PARTS = 5;
 
-const degrees = (value, [positive, negative]) => `${Math.abs(value).toFixed(4).replace(/0{1,2}$/, "")}° ${value < 0 ? negative : positive}`;
+const degrees = (value, step, [positive, negative]) =>
+  `${Math.abs(value).toFixed(Math.max(0, -Math.floor(Math.log10(step))))}° ${value < 0 ? negative : positive}`;
 
 export class GridMap {
   attribution = "";
@@ -161,12 +162,12 @@ export class GridMap {
     lines(northWest.longitude, southEast.longitude, (longitude, isCoarse) => {
       const x = Math.round(this.point({ latitude: 0, longitude }).x) + 0.5;
       paths[isCoarse ? "coarse" : "fine"] += `M${x} 0V${height}`;
-      if (isCoarse) labels.push(svg("text", { x: x + 6, y: height - 10 }, degrees(longitude, ["E", "W"])));
+      if (isCoarse) labels.push(svg("text", { x: x + 6, y: height - 10 }, degrees(longitude, step, ["E", "W"])));
     });
     lines(southEast.latitude, northWest.latitude, (latitude, isCoarse) => {
       const y = Math.round(this.point({ latitude, longitude: 0 }).y) + 0.5;
       paths[isCoarse ? "coarse" : "fine"] += `M0 ${y}H${width}`;
-      if (isCoarse) labels.push(svg("text", { x: 10, y: y - 6 }, degrees(latitude, ["N", "S"])));
+      if (isCoarse) labels.push(svg("text", { x: 10, y: y - 6 }, degrees(latitude, step, ["N", "S"])));
     });
 
     setAttribute(this.#fine, "d", paths.fine || "M0 0");

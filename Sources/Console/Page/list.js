@@ -9,7 +9,7 @@ const MOST = 300;
 /** The facts of a place in one line, as far as they are known. */
 export function facts(place) {
   const price = place.priceLevel > 0 ? "¥".repeat(Math.min(place.priceLevel, 4)) : undefined;
-  return [place.category, distance(place.distanceMeters), price].filter(Boolean).map((text) => String(text));
+  return [place.category, distance(place.distanceMeters), price].filter(Boolean).map((text) => el("bdi", { class: "fact" }, text));
 }
 
 /** Stars, and what they mean for those who do not see them. */
@@ -97,7 +97,7 @@ export class ListView {
       },
       el("span", { class: "place-number", "aria-hidden": "true" }),
       el("span", { class: "place-text" },
-        el("bdi", { class: "place-name" }), el("span", { class: "place-facts" }), el("span", { class: "place-address", dir: "auto" })),
+        el("bdi", { class: "place-name" }), el("span", { class: "place-facts" }), el("span", { class: "place-address" })),
       picture(place.imageURL, "place-picture")));
   }
 
@@ -112,8 +112,8 @@ export class ListView {
     row.drawn = drawn;
     setText(name, place.name ?? t("unnamed"));
     name.title = shortened(place.name, 300);
-    line.replaceChildren(...[rating(place), ...facts(place).map((fact) => el("bdi", { class: "fact" }, fact)), openState(place)].filter(Boolean));
-    setText(address, place.address ?? "");
+    line.replaceChildren(...[rating(place), ...facts(place)].filter(Boolean));
+    address.replaceChildren(...[openState(place), place.address && el("bdi", {}, place.address)].filter(Boolean));
     setPicture(row.querySelector(".picture"), place.imageURL, "place-picture");
   }
 

@@ -137,11 +137,28 @@ export class MapView {
     const { width, height } = this.#map.size();
     const half = element.offsetWidth / 2 + MARGIN;
     const top = y - element.offsetHeight - 56 - MARGIN;
-    const right = document.documentElement.classList.contains("has-detail") && innerWidth > 900 ? 380 : 0;
+    const right = this.#covered();
 
     const moveX = x - half < 0 ? x - half : Math.max(0, x + half - (width - right));
     const moveY = top < 0 ? top : Math.max(0, y + MARGIN - height);
     if (moveX || moveY) this.#map.panBy(moveX, moveY);
+  }
+
+  /** Moves the map just as far as a place's marker is hidden by its card or lies outside. */
+  revealPlace(place) {
+    if (!this.shows(place)) return;
+    const { x, y } = this.#map.point(place.location);
+    const { width, height } = this.#map.size();
+    const right = width - this.#covered() - 3 * MARGIN;
+    const moveX = Math.max(0, x - right) || Math.min(0, x - 3 * MARGIN);
+    const moveY = Math.max(0, y - height + 3 * MARGIN) || Math.min(0, y - 5 * MARGIN);
+    if (moveX || moveY) this.#map.panBy(moveX, moveY);
+  }
+
+  /** How much of the map's right side the card of the selected place covers, in pixels. */
+  #covered() {
+    const card = document.getElementById("detail");
+    return card.hidden || matchMedia("(max-width: 760px)").matches ? 0 : card.offsetWidth + MARGIN;
   }
 
   /** Draws the circle of the search that was made, and dashed the one that a search would make now if that differs. */

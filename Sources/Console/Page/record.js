@@ -61,7 +61,7 @@ export class RecordView {
   #places({ topic, partition, offset, source }) {
     const line = (name, at) => at?.topic && el("div", { class: "where" },
       el("h3", {}, t(name)), el("p", {}, t("at", { topic: at.topic, partition: at.partition, offset: at.offset })),
-      copyButton(`kcat -C -t ${at.topic} -p ${at.partition} -o ${at.offset} -c 1 -e -b `, "kcat"));
+      copyButton(`kcat -C -t ${at.topic} -p ${at.partition} -o ${at.offset} -c 1 -e -b `, t("copy.kcat")));
     return el("div", {}, line("record.where", { topic, partition, offset }), line("record.source", source));
   }
 

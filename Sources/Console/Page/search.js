@@ -23,9 +23,9 @@ const config = await configuration();
 const link = readLink(config.start);
 
 // What only this page knows: which place is active here, which one the pointer is at, what was refused.
-let store, active, hovered, refusal;
+let store, active, hovered, refusal, linkTimer;
 let wasTold = "";
-let madeByThisPage;
+let madeByThisPage, isExpected;
 
 const form = new SearchForm({ onSearch: search, onChange: moved });
 form.fill(link.values);
@@ -34,7 +34,7 @@ const banner = new ErrorBanner((error) => requests.again(error, store.state));
 const list = new ListView({ activate, hover, more: () => requests.more(store.state) });
 const details = (place) => ask("details", place);
 const photo = (place) => ask("photo", place);
-const detail = new DetailView({ details, photo, closed: (key) => view.focusMarker(key) });
+const detail = new DetailView({ details, photo, closed });
 const map = await openMap(document.getElementById("map"), { config, view: link, onMove: () => moved() });
 const view = new MapView(map, { activate, hover, details, photo });
 store = new SessionStore(link.session, showConnection);
@@ -77,8 +77,8 @@ async function search() {
 }
 
 function ask(operation, place) {
-  detail.reopen();
-  sheet.open();
+  detail.expect();
+  isExpected = true;
   requests.ask(operation, place);
 }
 
@@ -98,6 +98,10 @@ function show(state) {
   mark();
   moved();
   tell(state);
+  if (isExpected && state.selected?.place && detail.shown) {
+    isExpected = false;
+    view.revealPlace(state.selected.place);
+  }
 
   // The map moves only for a search that was made here; in another window one may be looking at something else.
   if (state.list && !state.list.isSuperseded && state.list.requestId === madeByThisPage) {
@@ -128,7 +132,8 @@ function mark({ reveal = false } = {}) {
   const marks = { active, hovered, selected: selected && placeKey(selected), reveal };
   list.mark(marks);
   view.mark(marks);
-  view.showInfo(shown?.places?.find((place) => placeKey(place) === active));
+  const place = shown?.places?.find((place) => placeKey(place) === active);
+  view.showInfo(active === detail.shown ? undefined : place);
 }
 
 function activate(key, { from }) {
@@ -139,6 +144,12 @@ function activate(key, { from }) {
   // A place that may not be on the map has no info window, so its details open instead.
   if (place && !view.shows(place)) details(place);
   else if (place && from === "list") sheet.showMap();
+}
+
+/** The card of a place was closed: its info window, if there is one, is seen again, and the keyboard is at its marker. */
+function closed(key) {
+  mark();
+  view.focusMarker(key);
 }
 
 function hover(key) {
@@ -154,7 +165,10 @@ function moved() {
   const shown = store.state.list;
   view.showCircles({ made: shown?.search?.location && circleOf(shown), next: { center, radiusMeters: values.radiusMeters } });
   view.showScale();
-  writeLink({ session: link.session, center: rounded(center), zoom, values });
+
+  // A browser refuses addresses that change too often.
+  clearTimeout(linkTimer);
+  linkTimer = setTimeout(() => writeLink({ session: link.session, center: rounded(center), zoom, values }), 300);
 }
 
 async function copyLink() {

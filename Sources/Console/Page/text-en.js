@@ -51,7 +51,7 @@ export const english = {
   "operation.search": "search", "operation.details": "details", "operation.photo": "photo",
   "record": "Record", "record.where": "Where it is", "record.source": "Its request", "record.headers": "Headers", "record.body": "Body", "record.key": "Key",
   "record.open": "Show record {id}", "record.session": "Open this session on the map", "record.loading": "Fetching the record …", "record.failed": "The record cannot be shown: {reason}",
-  "at": "{topic}, partition {partition}, offset {offset}", "copy": "Copy", "copied": "Copied", "attempts": "Attempts", "upstream": "Provider took",
+  "at": "{topic}, partition {partition}, offset {offset}", "copy": "Copy", "copied": "Copied", "copy.kcat": "Copy for kcat", "attempts": "Attempts", "upstream": "Provider took",
 
   "workers.none": "No worker is known. Name their addresses in the setting console.workers.", "worker.ready": "Ready", "worker.not-ready": "Not ready", "worker.away": "Not reachable",
   "worker.draining": "Draining", "in-flight": "In flight", "lag": "Lag", "undelivered": "Undelivered", "partitions": "Partitions", "breaker": "Breaker",

@@ -51,7 +51,7 @@ export const japanese = {
   "operation.search": "検索", "operation.details": "詳細", "operation.photo": "写真",
   "record": "レコード", "record.where": "位置", "record.source": "元の要求", "record.headers": "ヘッダー", "record.body": "本文", "record.key": "キー",
   "record.open": "レコード{id}を表示", "record.session": "このセッションを地図で開く", "record.loading": "レコードを取得しています…", "record.failed": "レコードを表示できません: {reason}",
-  "at": "{topic}、パーティション{partition}、オフセット{offset}", "copy": "コピー", "copied": "コピーしました", "attempts": "試行回数", "upstream": "提供元の所要",
+  "at": "{topic}、パーティション{partition}、オフセット{offset}", "copy": "コピー", "copied": "コピーしました", "copy.kcat": "kcat用にコピー", "attempts": "試行回数", "upstream": "提供元の所要",
 
   "workers.none": "ワーカーが登録されていません。設定 console.workers にアドレスを書いてください。", "worker.ready": "稼働中", "worker.not-ready": "準備中", "worker.away": "接続できません",
   "worker.draining": "終了処理中", "in-flight": "処理中", "lag": "遅れ", "undelivered": "未配信", "partitions": "パーティション", "breaker": "ブレーカー",

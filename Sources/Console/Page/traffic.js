@@ -24,7 +24,7 @@ onLanguage(() => {
   showWorkers(workers);
 });
 
-follow(() => `/api/traffic/events?after=${outcomes.lastId}`, {
+follow(() => `/api/traffic/events${outcomes.lastId ? `?after=${outcomes.lastId}` : ""}`, {
   outcomes: (batch) => outcomes.add(batch),
   history: ({ rates }) => charts.begin(rates),
   rates: (rate) => charts.add(rate),
