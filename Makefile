@@ -2,7 +2,7 @@
 SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help setup setup-tests demo test test-tansu test-newest build lint format schemas events docs check-docs check-ops dashboard dashboard-picture check-alerts check-experiments check-tracing experiments fuzz sanitize-address sanitize-thread
+.PHONY: help setup setup-tests demo test test-tansu test-newest build lint format schemas events docs check-docs check-ops dashboard dashboard-picture check-alerts check-experiments check-tracing experiments fuzz session-properties sanitize-address sanitize-thread
 
 SWIFT_FLAGS ?=
 ARGS ?=
@@ -142,6 +142,10 @@ experiments: build $(EXPERIMENTS)/ok ## Runs every experiment in its short form;
 
 fuzz: setup ## Feeds damaged answers and requests to all decoders; INPUTS=N of them to each (default 200000)
 	LOCSEARCH_FUZZ_INPUTS=$(or $(INPUTS),200000) LOCSEARCH_TEST_SECONDS=3600 tools/tests $(SWIFT_FLAGS) --filter FuzzTests
+
+session-properties: setup ## Runs 100,000 orders of sessions' actions, and measures 10,000 sessions; PERMUTATIONS=N runs another number
+	LOCSEARCH_PERMUTATIONS=$(or $(PERMUTATIONS),100000) LOCSEARCH_SESSIONS=10000 LOCSEARCH_TEST_SECONDS=3600 \
+	  tools/tests $(SWIFT_FLAGS) --filter SessionStateTests
 
 # The search for leaks is off, because it takes for lost what only Swift's tasks and its side tables of weak references hold.
 sanitize-address: setup-tests ## Runs all suites under AddressSanitizer

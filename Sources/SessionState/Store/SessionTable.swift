@@ -18,6 +18,8 @@ struct SessionTable {
     init(_ configuration: StoreConfiguration) { self.configuration = configuration }
 
     var count: Int { sessions.count }
+    /// The number of entries that order the sessions by their use, for tests.
+    var idleEntryCount: Int { idle.count }
 
     // MARK: States
 
@@ -104,8 +106,8 @@ struct SessionTable {
 }
 
 extension SessionState {
-    /// The number of places that are kept in memory for the session.
-    var placeCount: Int { exchanges.placeCount + (parts.list?.places.count ?? 0) }
+    /// The number of places in the results that are kept.
+    var placeCount: Int { exchanges.placeCount }
 
     /// True when nothing was added to the state.
     var isUntouched: Bool { exchanges.all.isEmpty }

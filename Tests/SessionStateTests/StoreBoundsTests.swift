@@ -1,0 +1,123 @@
+import EventContract
+import LocationSearch
+import TestSupport
+import Testing
+
+@testable import SessionState
+
+struct StoreBoundsTests {
+    private let clock = ManualClock()
+
+    private func store(idle: Duration = .seconds(60), sessions: Int = 100, places: Int = 1000) -> Store {
+        let configuration = StoreConfiguration(idleTime: idle, maxSessions: sessions, maxPlaces: places)
+        return Store(configuration, now: { [clock] in clock.now })
+    }
+
+    /// A search of a session that found so many places.
+    private func found(_ places: Int, session: String, request: String = "r") -> Action {
+        let list = Places((0..<places).map { .named("\($0)") })
+        return .outcome(
+            OutcomeEvent(
+                requestID: request, operation: "search", sessionID: session, body: .completed(.init(places: list)),
+                receivedAt: Story.time(1)))
+    }
+
+    @Test func sessionThatNothingHappensToIsForgotten() {
+        let store = store()
+        store.dispatch(found(1, session: "one"))
+        clock.advance(by: .seconds(59))
+        store.dispatch(found(1, session: "other"))
+        #expect(store.state(of: "one").list != nil)
+
+        clock.advance(by: .seconds(1))
+        #expect(store.state(of: "one") == SessionState(), "its time is over, whether or not its memory is free yet")
+        store.removeExpired()
+        #expect(store.sessionCount == 1)
+    }
+
+    @Test func sessionThatIsUsedLivesOn() {
+        let store = store()
+        for number in 0..<10 {
+            store.dispatch(found(1, session: "one", request: "r\(number)"))
+            clock.advance(by: .seconds(59))
+        }
+        #expect(store.state(of: "one").revision == 10)
+    }
+
+    @Test func sessionWithASubscriberIsKeptAndExpiresAfterItLeft() async throws {
+        let store = store(sessions: 1)
+        store.dispatch(found(1, session: "one"))
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask { for await _ in store.updates(of: "one") {} }
+            try await eventually("it has subscribed") { store.subscriberCount == 1 }
+
+            clock.advance(by: .seconds(600))
+            store.dispatch(found(1, session: "other"))
+            #expect(store.state(of: "one").list != nil, "neither time nor number removes it")
+            group.cancelAll()
+        }
+
+        try await eventually("it has left") { store.subscriberCount == 0 }
+        #expect(store.state(of: "one").list != nil, "its idle time begins when the last subscriber leaves")
+        clock.advance(by: .seconds(60))
+        store.removeExpired()
+        #expect(store.sessionCount == 0)
+    }
+
+    @Test func aboveTheMostSessionsTheOneIdleLongestGoes() {
+        let store = store(sessions: 3)
+        for session in ["a", "b", "c"] {
+            store.dispatch(found(1, session: session))
+            clock.advance(by: .seconds(1))
+        }
+        store.dispatch(found(2, session: "a", request: "again"))
+        store.dispatch(found(1, session: "d"))
+
+        #expect(store.sessionCount == 3)
+        #expect(store.state(of: "b") == SessionState())
+        #expect(store.state(of: "a").list != nil && store.state(of: "d").list != nil)
+    }
+
+    @Test func aboveTheMostPlacesSessionsGoToo() {
+        let store = store(places: 125)
+        for session in ["a", "b", "c"] {
+            store.dispatch(found(50, session: session))
+            clock.advance(by: .seconds(1))
+        }
+        #expect(store.sessionCount == 2)
+
+        store.dispatch(found(50, session: "d"))
+        #expect(store.state(of: "a") == SessionState() && store.state(of: "b") == SessionState())
+        #expect(store.state(of: "c").list?.places.count == 50 && store.state(of: "d").list?.places.count == 50)
+    }
+
+    @Test func oneBusySessionDoesNotMakeTheQueueGrow() {
+        var queue = SessionTable(StoreConfiguration())
+        for number in 0..<10_000 {
+            _ = queue.dispatch(found(0, session: "one", request: "r\(number % 8)"), session: "one", at: clock.now)
+            clock.advance(by: .milliseconds(1))
+        }
+        #expect(queue.count == 1)
+        #expect(queue.idleEntryCount <= 66)
+    }
+
+    @Test func longSessionForgetsItsOldestRequests() {
+        var state = SessionState(limits: SessionLimits(requests: 5, unrequestedOutcomes: 2))
+        for number in 0..<100 {
+            let request = SearchRequest(requestID: "r\(number)", location: .shinjuku, sessionID: "session")
+            Reducer.reduce(&state, .requested(request, at: Story.time(Int64(number))))
+        }
+        #expect(state.inFlight.map(\.requestID) == (95..<100).map { "r\($0)" })
+        #expect(state.exchanges.all.count == 5)
+    }
+
+    @Test func resultsOfOlderSearchesAreForgotten() {
+        var story = Story()
+        for number in 0..<20 {
+            story.search("r\(number)")
+            story.finds("r\(number)", (0..<10).map { .named("\($0)") })
+        }
+        #expect(story.state.exchanges.placeCount == 10)
+        #expect(story.state.exchanges.all.count == 20)
+    }
+}
