@@ -2,7 +2,7 @@
 SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help setup setup-tests demo test test-tansu test-newest build lint format schemas events docs check-docs check-ops dashboard dashboard-picture check-alerts check-experiments check-tracing experiments fuzz session-properties sanitize-address sanitize-thread
+.PHONY: help setup setup-tests demo test test-tansu test-newest test-browser console-pictures build lint format schemas events docs check-docs check-ops dashboard dashboard-picture check-alerts check-experiments check-tracing experiments fuzz session-properties sanitize-address sanitize-thread
 
 SWIFT_FLAGS ?=
 ARGS ?=
@@ -12,6 +12,7 @@ EXPERIMENTS := ops/experiments/.venv
 TRACING := ops/tracing/.venv
 MONITORING := ops/grafana/.venv
 CHECKS := ops/checks/.venv
+BROWSER := Tests/Browser/.venv
 
 help: ## Shows this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/\1\t\2/' | expand -t 20
@@ -41,6 +42,24 @@ test-tansu: setup-tests $(EXPERIMENTS)/ok ## Runs the suites that talk Kafka on 
 
 test-newest: setup-tests $(EXPERIMENTS)/ok ## Runs the same suites on the embedded broker of the newest librdkafka, faults and all
 	ops/experiments/newest tools/tests $(SWIFT_FLAGS) $(or $(ARGS),$(KAFKA_SUITES))
+
+$(BROWSER)/ok: Tests/Browser/requirements.txt
+	@tools/setup browser
+	python3 -m venv $(BROWSER)
+	@$(BROWSER)/bin/pip install --quiet --disable-pip-version-check -r Tests/Browser/requirements.txt || { \
+	  echo "make: the packages of Tests/Browser/requirements.txt cannot be had: is a package index reachable?" >&2; exit 1; }
+	@touch $@
+
+test-browser: setup $(BROWSER)/ok ## Drives the console's page in a real browser; ARGS='-k restart' runs some
+	@tools/setup browser
+	swift build --product locsearch $(SWIFT_FLAGS)
+	LOCSEARCH="$$(swift build --show-bin-path $(SWIFT_FLAGS))/locsearch" $(BROWSER)/bin/pytest -q -p no:cacheprovider Tests/Browser $(ARGS)
+
+console-pictures: setup $(BROWSER)/ok ## Makes the pictures of the console in docs/images anew
+	@tools/setup pictures
+	swift build --product locsearch $(SWIFT_FLAGS)
+	LOCSEARCH="$$(swift build --show-bin-path $(SWIFT_FLAGS))/locsearch" FONTCONFIG_FILE=$(CURDIR)/Tests/Browser/fonts.conf \
+	  $(BROWSER)/bin/python Tests/Browser/pictures.py docs/images
 
 build: setup ## Builds the program as it is deployed: .build/release/locsearch
 	swift build -c release --product locsearch $(SWIFT_FLAGS)

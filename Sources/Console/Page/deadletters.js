@@ -15,7 +15,6 @@ export class DeadLetters {
   #rows = byId("dead-rows");
   #chosen = new Set();
   #answer;
-  #topic = "";
 
   constructor() {
     byId("dead-open").addEventListener("click", () => {
@@ -29,23 +28,22 @@ export class DeadLetters {
     byId("confirm-cancel").addEventListener("click", () => this.#confirm.close());
     byId("confirm-do").addEventListener("click", () => this.#redrive());
     onLanguage(() => this.#draw());
+    this.#list();
   }
 
-  start({ requestsTopic, isAdmin }) {
-    this.#topic = requestsTopic ?? "";
-    byId("dead-open").disabled = isAdmin === false;
-    if (isAdmin !== false) this.#list();
-  }
-
+  /** Reads the topic. What was chosen stays so as long as it can go back. */
   async #list() {
+    const button = byId("dead-list");
+    button.disabled = true;
     setText(byId("dead-summary"), t("dead.loading"));
     try {
       this.#answer = await getDeadLetters();
-      this.#chosen.clear();
+      this.#chosen = new Set(this.#selectable().map(nameOf).filter((name) => this.#chosen.has(name)));
     } catch (error) {
       this.#note("dead.failed", error);
       this.#answer = undefined;
     }
+    button.disabled = false;
     this.#draw();
   }
 
@@ -106,13 +104,18 @@ export class DeadLetters {
   /** Nothing is sent before this question has been answered. The button that does nothing has the focus. */
   #ask() {
     setText(byId("confirm-title"), t("dead.confirm", { count: number(this.#chosen.size) }));
-    setText(byId("confirm-text"), t("dead.confirm.text", { topic: this.#topic }));
+    setText(byId("confirm-text"), t("dead.confirm.text", { topic: this.#letters()[0].source?.topic ?? "" }));
     this.#confirm.showModal();
     byId("confirm-cancel").focus();
   }
 
+  /** The letters that are chosen. */
+  #letters() {
+    return this.#selectable().filter((letter) => this.#chosen.has(nameOf(letter)));
+  }
+
   async #redrive() {
-    const letters = this.#selectable().filter((letter) => this.#chosen.has(nameOf(letter))).map(({ partition, offset }) => ({ partition, offset }));
+    const letters = this.#letters().map(({ partition, offset }) => ({ partition, offset }));
     byId("confirm-do").disabled = true;
     try {
       const { redriven, deleted } = await redrive(this.#answer.confirm, letters);

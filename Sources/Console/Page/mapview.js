@@ -12,6 +12,7 @@ export class MapView {
   #markers = new Map();
   #info;
   #actions;
+  #circles = {};
 
   /** `actions`: activate(key or undefined), hover(key or undefined), details(place), photo(place). */
   constructor(map, actions) {
@@ -165,8 +166,16 @@ export class MapView {
   showCircles({ made, next }) {
     const isSame = made && next && Math.abs(made.radiusMeters - next.radiusMeters) < 1
       && metersBetween(made.center, next.center) < made.radiusMeters * 0.02;
-    this.#map.circle("made", made);
-    this.#map.circle("next", isSame ? undefined : next);
+    this.#drawCircle("made", made);
+    this.#drawCircle("next", isSame ? undefined : next);
+  }
+
+  /** Drawing is a change of the map, which calls back: so nothing is drawn that is there already. */
+  #drawCircle(name, shape) {
+    const text = JSON.stringify(shape);
+    if (this.#circles[name] === text) return;
+    this.#circles[name] = text;
+    this.#map.circle(name, shape);
   }
 
   /** Zooms out, and moves, when a search's circle is not to be seen as a whole. */

@@ -43,7 +43,6 @@ store.subscribe(show);
 onLanguage(() => store.refresh());
 document.getElementById("copy-link").addEventListener("click", copyLink);
 document.getElementById("version").textContent = config.version ?? "";
-document.getElementById("traffic-link").hidden = config.isAdmin === false;
 addEventListener("hashchange", () => readLink(config.start).session !== link.session && location.reload());
 moved();
 

@@ -1,6 +1,5 @@
 // The traffic page: one event stream feeds the table of outcomes, the charts and the workers' cards.
 
-import { getConfig } from "./api.js";
 import { Charts } from "./charts.js";
 import { DeadLetters } from "./deadletters.js";
 import { OutcomeTable } from "./outcomes.js";
@@ -34,5 +33,4 @@ follow(() => `/api/traffic/events${outcomes.lastId ? `?after=${outcomes.lastId}`
   },
 }, showConnection);
 
-const deadLetters = new DeadLetters();
-getConfig().then((config) => deadLetters.start(config), () => deadLetters.start({}));
+new DeadLetters();

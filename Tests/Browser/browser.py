@@ -1,0 +1,165 @@
+"""A page in a real browser, and what a person does with it. Every wait is for a condition and has a bound."""
+import json
+import secrets
+import time
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import axe_core_python
+from selenium import webdriver
+from selenium.common.exceptions import StaleElementReferenceException
+from selenium.webdriver.chrome.service import Service
+from selenium.webdriver.common.by import By
+from selenium.webdriver.common.keys import Keys  # noqa: F401
+from selenium.webdriver.remote.webelement import WebElement
+
+AXE = (Path(axe_core_python.__file__).parent / "axe.min.js").read_text()
+DESKTOP, PHONE = (1280, 860), (390, 844)
+
+
+def open_browser(scale: float = 1, language: str = "en") -> webdriver.Chrome:
+    """Starts Debian's chromium. Its sandbox needs rights that a container does not give, and pages under test are ours."""
+    options = webdriver.ChromeOptions()
+    options.binary_location = "/usr/bin/chromium"
+    for argument in ("--headless=new", "--no-sandbox", "--disable-dev-shm-usage", f"--lang={language}", "--hide-scrollbars",
+                     f"--force-device-scale-factor={scale}", "--disable-background-networking", "--disable-component-update"):
+        options.add_argument(argument)
+    options.add_experimental_option("prefs", {"intl.accept_languages": language})
+    options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
+    return webdriver.Chrome(options=options, service=Service("/usr/bin/chromedriver"))
+
+
+class Browser:
+    """One browser; each test has windows of its own in it."""
+
+    def __init__(self, driver: webdriver.Chrome):
+        self.driver = driver
+        self.errors: list[str] = []
+        self.requested: set[str] = set()
+
+    def window(self, url: str, size: tuple[int, int] = DESKTOP, theme: str = "light") -> "Window":
+        self.driver.switch_to.new_window("tab")
+        window = Window(self, self.driver.current_window_handle)
+        window.emulate(size, theme)
+        self.driver.get(url)
+        return window
+
+    def collect(self) -> None:
+        """Takes what the browser has logged since the last time: errors, and the hosts that were asked."""
+        for entry in self.driver.get_log("browser"):
+            if entry["level"] in ("SEVERE", "WARNING"):
+                self.errors.append(entry["message"])
+        for entry in self.driver.get_log("performance"):
+            message = json.loads(entry["message"])["message"]
+            if message["method"] == "Network.requestWillBeSent":
+                url = urlsplit(message["params"]["request"]["url"])
+                if url.scheme not in ("data", "chrome", "about", "blob", "chrome-extension"):
+                    self.requested.add(f"{url.scheme}://{url.netloc}")
+
+    def close_windows(self) -> None:
+        for handle in self.driver.window_handles[1:]:
+            self.driver.switch_to.window(handle)
+            self.driver.execute_script("localStorage.clear()")
+            self.driver.close()
+        self.driver.switch_to.window(self.driver.window_handles[0])
+
+
+class Window:
+    def __init__(self, browser: Browser, handle: str):
+        self.browser, self.driver, self.handle = browser, browser.driver, handle
+
+    def emulate(self, size: tuple[int, int], theme: str, reduced_motion: bool = True) -> None:
+        width, height = size
+        self.driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", {"width": width, "height": height, "deviceScaleFactor": 0, "mobile": width < 500})
+        features = [{"name": "prefers-color-scheme", "value": theme}, {"name": "prefers-reduced-motion", "value": "reduce" if reduced_motion else "no-preference"}]
+        self.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": features})
+
+    def use(self) -> "Window":
+        self.driver.switch_to.window(self.handle)
+        return self
+
+    # Looking
+
+    def all(self, selector: str) -> list[WebElement]:
+        return self.driver.find_elements(By.CSS_SELECTOR, selector)
+
+    def seen(self, selector: str) -> WebElement | None:
+        return next((element for element in self.all(selector) if element.is_displayed()), None)
+
+    def text(self, selector: str) -> str:
+        element = self.seen(selector)
+        return element.text if element else ""
+
+    def texts(self, selector: str) -> list[str]:
+        return self.run(f"return [...document.querySelectorAll({json.dumps(selector)})].map((element) => element.textContent)")
+
+    def run(self, script: str, *arguments):
+        return self.driver.execute_script(script, *arguments)
+
+    def wait(self, condition, what: str, within: float = 15):
+        """Returns the first true value of `condition`. What is drawn anew in the middle of a look is looked at again."""
+        end = time.monotonic() + within
+        while True:
+            try:
+                if value := condition():
+                    return value
+            except StaleElementReferenceException:
+                pass
+            if time.monotonic() > end:
+                raise AssertionError(f"waited {within:.0f} s for {what}; the page says: {self.said()}")
+            time.sleep(0.03)
+
+    def wait_for(self, selector: str, within: float = 15) -> WebElement:
+        return self.wait(lambda: self.seen(selector), selector, within)
+
+    def wait_gone(self, selector: str, within: float = 15) -> None:
+        self.wait(lambda: not self.seen(selector), f"no {selector}", within)
+
+    def said(self) -> str:
+        """The page's texts in one line, cut short."""
+        return " | ".join(self.run("return (document.querySelector('main') ?? document.body).innerText").split("\n"))[:700]
+
+    # Doing
+
+    def click(self, selector: str) -> None:
+        self.wait_for(selector).click()
+
+    def fill(self, selector: str, text: str) -> None:
+        field = self.wait_for(selector)
+        field.clear()
+        field.send_keys(text)
+
+    def focus(self, element: WebElement) -> None:
+        self.run("arguments[0].focus()", element)
+
+    def search(self, keyword: str = "") -> None:
+        self.fill("[name=keyword]", keyword)
+        self.click(".search-here")
+
+    def wait_for_places(self, count: int | None = None) -> list[str]:
+        """Waits for the list of a search that is over, and returns the names."""
+        def names():
+            is_over = self.run("const list = document.getElementById('results');"
+                               "return list.ariaBusy === 'false' && !list.classList.contains('is-superseded')")
+            found = self.texts("#places .place-name")
+            return is_over and found and (count is None or len(found) == count) and found
+
+        return self.wait(names, "places")
+
+    def axe(self) -> list[str]:
+        """Returns what axe finds wrong, a line for each rule and its elements."""
+        if self.run("return typeof axe === 'undefined'"):
+            # Not by a script element: the page's own policy rightly refuses one.
+            self.driver.execute_cdp_cmd("Runtime.evaluate", {"expression": AXE})
+        found = self.driver.execute_async_script("const done = arguments[0]; axe.run(document).then((result) => done(result.violations))")
+        return [f"{rule['id']}: {rule['help']}: {[(node['html'][:160], node.get('failureSummary', '')[:300]) for node in rule['nodes'][:4]]}" for rule in found]
+
+
+def fresh_session() -> str:
+    return "test-" + secrets.token_hex(8)
+
+
+def search_url(console, session: str | None = None, **members) -> str:
+    """The address of the search page; each member is a part of the link."""
+    parts = {"session": session or fresh_session(), **members}
+    return f"{console.url}/#" + "&".join(f"{name}={value}" for name, value in parts.items())

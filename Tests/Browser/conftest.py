@@ -1,0 +1,59 @@
+"""What all tests share: the processes, one console, one browser. Each test ends with a look at what the browser logged."""
+import shutil
+import sys
+import tempfile
+from pathlib import Path
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+from browser import Browser, open_browser  # noqa: E402
+from house import House, program  # noqa: E402
+
+
+@pytest.fixture(scope="session")
+def house():
+    logs = Path(tempfile.mkdtemp(prefix="locsearch-browser-"))
+    house = None
+    try:
+        house = House(program(), logs)
+        yield house
+    finally:
+        if house:
+            house.processes.end_all()
+        shutil.rmtree(logs, ignore_errors=True)
+
+
+@pytest.fixture(scope="session")
+def console(house):
+    return house.console()
+
+
+@pytest.fixture(scope="session")
+def driver():
+    driver = open_browser()
+    yield driver
+    driver.quit()
+
+
+@pytest.fixture
+def allowed():
+    """Hosts that a test's pages may ask beside the console, and texts of errors that it expects in the browser's log."""
+    return {"hosts": set(), "errors": []}
+
+
+@pytest.fixture
+def browser(driver, console, allowed):
+    """Fails a test whose page logged an error, or asked another host than the console and the source of tiles."""
+    browser = Browser(driver)
+    browser.collect()
+    browser.errors, browser.requested = [], set()
+    yield browser
+
+    browser.collect()
+    browser.close_windows()
+    errors = [error for error in browser.errors if not any(expected in error for expected in allowed["errors"])]
+    assert errors == [], "the browser logged errors"
+    others = browser.requested - {console.url} - allowed["hosts"]
+    assert others == set(), "the page asked other hosts"
+    assert browser.requested, "the performance log is empty, so that this check would see nothing"

@@ -1,0 +1,123 @@
+"""The processes behind the page: broker, provider, worker and console are `locsearch` processes on ports of their own."""
+import http.server
+import json
+import os
+import subprocess
+import sys
+import threading
+import urllib.request
+from pathlib import Path
+
+sys.path.append(str(Path(__file__).resolve().parents[2] / "ops" / "experiments"))
+from confluent_kafka import Producer  # noqa: E402
+from harness.processes import Processes, first_line, free_port, wait_until  # noqa: E402
+
+PROVIDERS = ("GOOGLE_PLACES", "GOOGLE_PLACES_LEGACY", "HOTPEPPER")
+TOPICS = {"completed": "location-search.results", "failed": "location-search.errors", "requested": "location-search.requests"}
+SHINJUKU = {"latitude": 35.690921, "longitude": 139.700258}
+
+
+class House:
+    """Broker, provider and worker. Consoles come and go."""
+
+    def __init__(self, program: str, logs: Path):
+        self.program = program
+        self.processes = Processes(logs)
+        broker = self._start("broker", "broker", "--partitions", "2")
+        simulator = self._start("simulator", "simulate", "--latency", "40ms")
+        self.bootstrap, self.provider = first_line(broker), first_line(simulator)
+        self.worker = first_line(self._start("worker", "worker", **self._worker_settings())).removeprefix("admin ")
+        wait_until(lambda: answers(self.worker + "/readyz"), 40, "a worker that is ready")
+        self.producer = Producer({"bootstrap.servers": self.bootstrap, "linger.ms": 0, "log_level": 0})
+
+    def _start(self, name: str, *command: str, **settings: str) -> subprocess.Popen:
+        return self.processes.start(name, [self.program, *command], settings, stdout=subprocess.PIPE, text=True)
+
+    def _worker_settings(self) -> dict[str, str]:
+        """One call for each request and no breaker, so that a fault shows at once and does not reach the next test."""
+        settings = {
+            "KAFKA_BOOTSTRAP_SERVERS": self.bootstrap, "KAFKA_PROPERTIES": "session.timeout.ms=6000,fetch.wait.max.ms=10", "ADMIN_PORT": "0",
+            "WORKER_DEADLINE": "2s", "GOOGLE_PLACES_API_KEY": "Zq7google+key", "HOTPEPPER_API_KEY": "Zq7hotpepper+key",
+        }
+        for name in PROVIDERS:
+            settings |= {f"{name}_BASE_URL": self.provider, f"PROVIDERS_{name}_MAX_ATTEMPTS": "1", f"PROVIDERS_{name}_BREAKER_ENABLED": "false"}
+        return settings
+
+    def console(self, name: str = "console", **settings: str) -> "Console":
+        return Console(self, name, settings)
+
+    def produce(self, kind: str, value: dict | bytes, key: str | bytes, headers: list[tuple[str, bytes]] = ()) -> None:
+        """Writes a record as whoever may write to the topics could. It has arrived when this returns."""
+        data = value if isinstance(value, bytes) else json.dumps(value, ensure_ascii=False).encode()
+        self.producer.produce(TOPICS[kind], data, key=key, headers=list(headers))
+        assert self.producer.flush(10) == 0, "the broker does not take a record"
+
+
+class Console:
+    """One console, which can be killed and started anew at the same address."""
+
+    def __init__(self, house: House, name: str, settings: dict[str, str]):
+        self.house, self.name = house, name
+        self.port = free_port()
+        self.url = f"http://127.0.0.1:{self.port}"
+        self.settings = {
+            "KAFKA_BOOTSTRAP_SERVERS": house.bootstrap, "CONSOLE_PORT": str(self.port), "CONSOLE_WORKERS": house.worker,
+            "CONSOLE_PICTURE_BASE_URL": house.provider + "/pictures", **settings,
+        }
+        self.start()
+
+    def start(self) -> None:
+        self.process = self.house._start(self.name, "console", **self.settings)
+        assert first_line(self.process) == f"console {self.url}"
+
+    def kill(self) -> None:
+        """Ends it as a crash would. It is our own child, named by its pid."""
+        self.process.kill()
+        self.process.wait(10)
+
+    def send(self, session: str, **members) -> str:
+        """Sends a request as a page does, and returns its id."""
+        body = json.dumps({"operation": "search", "location": SHINJUKU, "radiusMeters": 500, **members}).encode()
+        request = urllib.request.Request(f"{self.url}/api/sessions/{session}/requests", body, {"content-type": "application/json"})
+        with urllib.request.urlopen(request, timeout=10) as answer:
+            return json.load(answer)["requestId"]
+
+
+def answers(url: str) -> bool:
+    try:
+        return urllib.request.urlopen(url, timeout=2).status == 200
+    except OSError:
+        return False
+
+
+class Tiles:
+    """A source of tiles: every tile is the same drawing. It remembers which ones were asked for."""
+
+    DRAWING = b'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 256 256"><path d="M0 0h256v256H0z" fill="#eee"/></svg>'
+
+    def __init__(self):
+        self.asked: list[str] = []
+        tiles = self
+
+        class Handler(http.server.BaseHTTPRequestHandler):
+            def do_GET(self):
+                tiles.asked.append(self.path)
+                self.send_response(200)
+                self.send_header("content-type", "image/svg+xml")
+                self.send_header("content-length", str(len(tiles.DRAWING)))
+                self.end_headers()
+                self.wfile.write(tiles.DRAWING)
+
+            def log_message(self, *_):
+                pass
+
+        self.server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self.origin = f"http://127.0.0.1:{self.server.server_port}"
+        threading.Thread(target=self.server.serve_forever, daemon=True).start()
+
+
+def program() -> str:
+    """The program under test, which `make test-browser` has built."""
+    path = os.environ.get("LOCSEARCH")
+    assert path, "LOCSEARCH names the program to test: run make test-browser"
+    return path

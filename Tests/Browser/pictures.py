@@ -1,0 +1,111 @@
+#!/usr/bin/env python3
+"""Makes the pictures of the console that the documents show: `pictures.py FOLDER`. See `make console-pictures`."""
+import io
+import random
+import sys
+import tempfile
+import threading
+import time
+from pathlib import Path
+
+from browser import Browser, Window, fresh_session, open_browser, search_url
+from house import SHINJUKU, Console, House, program
+from PIL import Image
+
+SIZE = (1280, 800)
+SCALE = 1.5
+MOST_BYTES = 300_000
+TRAFFIC_SECONDS = 75
+
+
+def save(window: Window, path: Path) -> None:
+    """Saves what the window shows, with as many colours as fit into the bytes that a picture may have."""
+    picture = Image.open(io.BytesIO(window.driver.get_screenshot_as_png())).convert("RGB")
+    for colours in (256, 192, 128, 96, 64):
+        data = io.BytesIO()
+        picture.quantize(colours, method=Image.Quantize.MEDIANCUT, dither=Image.Dither.NONE).save(data, "PNG", optimize=True)
+        if data.tell() < MOST_BYTES:
+            break
+    assert data.tell() < MOST_BYTES, f"{path} has {data.tell()} bytes"
+    path.write_bytes(data.getvalue())
+    print(f"{path}: {data.tell() // 1000} KB")
+
+
+def both_themes(window: Window, folder: Path, name: str) -> None:
+    for theme in ("light", "dark"):
+        window.emulate(SIZE, theme)
+        window.run("return new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)))")
+        save(window, folder / f"console-{name}-{theme}.png")
+
+
+def search_pictures(browser: Browser, console: Console, folder: Path) -> None:
+    window = browser.window(search_url(console, provider="hotpepper"), SIZE)
+    window.search()
+    window.wait_for_places()
+    window.all("#places .place button")[1].click()
+    window.click(".info [data-does=details]")
+    window.wait_gone("#detail.is-loading")
+    window.wait_for("#detail .picture.is-loaded")
+    window.all("#places .place button")[0].click()
+    window.wait_for(".info .picture.is-loaded")
+    window.wait(lambda: window.run("return [...document.querySelectorAll('#places img')].filter((image) => image.complete).length") > 6, "pictures")
+    window.run("document.activeElement.blur()")
+    both_themes(window, folder, "search")
+
+
+def traffic(console: Console, is_over: threading.Event) -> None:
+    """Sends what a few busy sessions would."""
+    chance = random.Random(7)
+    faults = ["fault:503", "fault:hang", "fault:reset", "fault:rate-limited"]
+    began = time.monotonic()
+    while not is_over.is_set():
+        # The load rises and falls, and now and then something fails.
+        elapsed = time.monotonic() - began
+        for _ in range(chance.randint(1, 4 + int(6 * abs(((elapsed / 40) % 2) - 1)))):
+            keyword = chance.choice(faults) if chance.random() < 0.06 else ""
+            location = {name: value + chance.uniform(-0.01, 0.01) for name, value in SHINJUKU.items()}
+            provider, category = chance.choice([("hotpepper", "restaurant"), ("google-places", "hospital"), ("google-places", "cafe")])
+            members = {"provider": provider, "category": category, "location": location, **({"keyword": keyword} if keyword else {})}
+            console.send(f"browser-{chance.randint(1, 40)}", **members)
+        is_over.wait(0.1)
+
+
+def traffic_pictures(browser: Browser, house: House, console: Console, folder: Path) -> None:
+    for _ in range(2):
+        house.produce("requested", b'{"location": {"latitude": 91', fresh_session())
+    window = browser.window(console.url + "/traffic", SIZE)
+    is_over = threading.Event()
+    senders = [threading.Thread(target=traffic, args=(console, is_over)) for _ in range(2)]
+    for sender in senders:
+        sender.start()
+    try:
+        is_over.wait(TRAFFIC_SECONDS)
+        window.click("#dead-open")
+        window.wait(lambda: len(window.all("#dead-rows tr")) >= 2, "the dead letters")
+        window.click("#dead-close")
+        window.run("document.activeElement.blur()")
+        both_themes(window, folder, "traffic")
+    finally:
+        is_over.set()
+        for sender in senders:
+            sender.join()
+
+
+def main(folder: Path) -> None:
+    with tempfile.TemporaryDirectory() as logs:
+        house = House(program(), Path(logs))
+        driver = None
+        try:
+            console = house.console()
+            driver = open_browser(SCALE)
+            browser = Browser(driver)
+            search_pictures(browser, console, folder)
+            traffic_pictures(browser, house, console, folder)
+        finally:
+            if driver:
+                driver.quit()
+            house.processes.end_all()
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]))

@@ -1,0 +1,58 @@
+"""axe finds nothing wrong: both views, light and dark, on a wide screen and on a phone, with as much as possible on them."""
+import pytest
+from browser import DESKTOP, PHONE, search_url
+
+LOOKS = [(size, theme) for size in (DESKTOP, PHONE) for theme in ("light", "dark")]
+
+
+def check_all_looks(window, what: str) -> None:
+    for size, theme in LOOKS:
+        window.emulate(size, theme)
+        found = window.axe()
+        assert found == [], f"{what}, {theme}, {size[0]} pixels wide"
+
+
+@pytest.mark.parametrize("language", ["en", "ja"])
+def test_search_page_is_usable_by_all(browser, console, language):
+    window = browser.window(search_url(console, provider="hotpepper"))
+    window.wait_for("#empty")
+    if language == "ja":
+        window.click("#language")
+    check_all_looks(window, "before a search")
+
+    window.emulate(*LOOKS[0])
+    window.search()
+    window.wait_for_places()
+    window.all("#places .place button")[1].click()
+    window.click(".info [data-does=details]")
+    window.wait_for("#detail .picture.is-loaded")
+    window.all("#places .place button")[2].click()
+    window.wait_for(".info")
+    window.search("fault:503")
+    window.wait_for("#banner")
+    check_all_looks(window, "after a search that failed")
+
+
+def test_traffic_page_is_usable_by_all(browser, console):
+    console.send("accessible", provider="hotpepper")
+    console.send("accessible", provider="hotpepper", keyword="fault:503")
+    window = browser.window(console.url + "/traffic")
+    window.wait_for("#rows tr")
+    window.wait_for(".worker .code.good")
+    check_all_looks(window, "the traffic page")
+
+    window.run("document.querySelector('#rows tr').click()")
+    window.wait_for("#record pre")
+    check_all_looks(window, "with a record")
+    window.click("#record-close")
+
+    window.emulate(*LOOKS[0])
+    window.click("#dead-open")
+    window.wait_for("#dead")
+    check_all_looks(window, "with the dead letters")
+
+
+def test_reduced_motion_is_honoured(browser, console):
+    window = browser.window(search_url(console))
+    window.wait_for("#empty")
+    assert window.run("return getComputedStyle(document.querySelector('.marker, .picture, #panel')).transitionDuration") == "0s"

@@ -1,0 +1,36 @@
+"""A page that was away, because the console was, catches up by itself."""
+import pytest
+from browser import fresh_session, search_url
+
+
+@pytest.fixture
+def allowed():
+    return {"hosts": set(), "errors": ["ERR_CONNECTION_REFUSED", "ERR_INCOMPLETE_CHUNKED_ENCODING", "ERR_EMPTY_RESPONSE", "ERR_CONNECTION_RESET"]}
+
+
+def test_pages_catch_up_after_the_console_was_killed_and_started_anew(browser, house, allowed):
+    console = house.console("console-to-kill")
+    allowed["hosts"].add(console.url)
+    session = fresh_session()
+    search = browser.window(search_url(console, session))
+    search.search()
+    names = search.wait_for_places()
+    traffic = browser.window(console.url + "/traffic")
+    traffic.fill("#filter-text", session)
+    traffic.wait(lambda: len(traffic.all("#rows tr")) == 1, "the outcome")
+
+    console.kill()
+    traffic.wait_for("#connection")
+    search.use().wait_for("#connection")
+    assert search.texts("#places .place-name") == names, "what was known stays"
+    search.click(".search-here")
+    search.wait(lambda: search.text("#banner-title") == "The console does not answer", "a word about the request that could not be sent")
+
+    console.start()
+    search.wait_gone("#connection")
+    assert search.wait_for_places() == names
+    search.click("#banner-retry")
+    search.wait_gone("#banner")
+
+    traffic.use().wait_gone("#connection")
+    traffic.wait(lambda: len(traffic.all("#rows tr")) >= 2, "the outcome of after the restart")

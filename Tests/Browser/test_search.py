@@ -1,0 +1,197 @@
+"""A person's whole way through the search page."""
+from browser import Keys, fresh_session, search_url
+
+
+def test_first_visit_asks_for_nothing_and_shows_the_map_at_zoom_16(browser, console):
+    window = browser.window(console.url)
+    window.wait_for("#empty[data-kind=fresh]")
+    window.wait(lambda: "zoom=16" in window.run("return location.hash"), "the link")
+    assert window.all("#map .marker") == []
+    assert window.run("return document.querySelectorAll('.grid-labels text').length") > 4
+
+
+def test_person_searches_and_each_place_is_in_the_list_and_on_the_map(browser, console):
+    window = browser.window(search_url(console))
+    window.search()
+    names = window.wait_for_places(20)
+
+    labels = window.run("return [...document.querySelectorAll('#map .marker')].map((marker) => marker.ariaLabel)")
+    assert sorted(labels) == sorted(f"{number}: {name}" for number, name in enumerate(names, 1))
+    assert window.text("#results-heading") == "20 places"
+    assert "within 500 m" in window.text("#results-summary")
+    assert any("Powered by" in line for line in window.texts("#credits li"))
+    assert float(window.run("return document.querySelector('.circle.made').getAttribute('r')")) > 100
+
+
+def test_marker_and_list_lead_to_each_other(browser, console):
+    window = browser.window(search_url(console))
+    window.search()
+    names = window.wait_for_places()
+
+    window.focus(window.all("#places .place button")[2])
+    hovered = window.wait_for(".marker.is-hovered")
+    assert hovered.get_attribute("aria-label") == f"3: {names[2]}"
+
+    window.all("#places .place button")[4].click()
+    assert window.wait_for(".info .info-name").text == names[4]
+    assert window.wait_for(".marker.is-active").get_attribute("aria-label") == f"5: {names[4]}"
+
+    window.focus(window.wait_for(".marker[aria-label^='8: ']"))
+    window.driver.switch_to.active_element.send_keys(Keys.ENTER)
+    window.wait(lambda: window.text(".info .info-name") == names[7], "the other info window")
+    assert window.wait_for(".place.is-active .place-name").text == names[7]
+
+
+def test_info_window_shows_name_category_distance_and_picture(browser, console):
+    window = browser.window(search_url(console))
+    window.search()
+    names = window.wait_for_places()
+    window.all("#places .place button")[0].click()
+
+    assert window.wait_for(".info .info-name").text == names[0]
+    facts = window.text(".info .info-facts")
+    assert "·" in facts and facts.endswith(" m")
+    window.wait_for(".info .picture.is-loaded")
+    source = window.run("return document.querySelector('.info img').src")
+    assert source.startswith(console.url + "/api/pictures?url=")
+
+
+def test_details_and_picture_of_a_place_come_on_demand(browser, console):
+    window = browser.window(search_url(console))
+    window.search()
+    names = window.wait_for_places()
+    window.all("#places .place button")[1].click()
+
+    window.click(".info [data-does=details]")
+    window.wait(lambda: window.text("#detail-name") == names[1], "the card of details")
+    window.wait_gone("#detail.is-loading")
+    assert window.wait_for("#detail .detail-line").text
+    assert window.run("return document.activeElement.id") == "detail-name"
+    assert window.text(".place.is-selected .place-name") == names[1]
+
+    window.click("#detail [data-does=photo]")
+    window.wait_for("#detail.is-loading", 5)
+    window.wait_gone("#detail.is-loading")
+    window.wait_for("#detail .picture.is-loaded")
+    assert window.texts("#detail .credits li") != []
+
+    window.wait_for("#detail-name").send_keys(Keys.ESCAPE)
+    window.wait_gone("#detail")
+
+
+def test_failed_search_says_what_happened_and_retrying_helps(browser, console):
+    window = browser.window(search_url(console, provider="hotpepper"))
+    window.search("fault:503*1")
+
+    window.wait_for("#banner")
+    assert window.text("#banner-title") == "The provider is out of order"
+    assert "Trying again may help" in window.text("#banner-advice")
+    window.click("#banner-retry")
+    window.wait_for_places()
+    window.wait_gone("#banner")
+
+
+def test_failed_search_that_retrying_cannot_help_has_no_retry(browser, console):
+    window = browser.window(search_url(console, provider="hotpepper", category="hospital"))
+    window.search()
+
+    window.wait_for("#banner")
+    assert window.text("#banner-title") == "This request is not understood"
+    assert window.seen("#banner-retry") is None
+    window.click("#banner-close")
+    window.wait_gone("#banner")
+
+
+def test_search_without_places_is_no_error(browser, console):
+    window = browser.window(search_url(console, provider="hotpepper"))
+    window.search("fault:none")
+
+    window.wait_for("#empty[data-kind=nothing]")
+    assert window.text("#empty h3") == "Nothing found here"
+    assert window.seen("#banner") is None
+
+
+def test_newer_search_supersedes_and_the_older_list_is_dimmed_meanwhile(browser, console):
+    window = browser.window(search_url(console, provider="hotpepper"))
+    window.search()
+    window.wait_for_places()
+
+    window.search("fault:delay=1500")
+    window.wait_for("#superseded")
+    assert window.seen("#progress") is not None
+    assert "Searching" in window.run("return document.getElementById('told').textContent")
+
+    window.search("fault:delay=100")
+    window.wait_for_places()
+    window.wait_gone("#superseded")
+    assert window.seen("#banner") is None, "the superseded search is no error"
+
+
+def test_second_window_of_the_session_shows_the_same(browser, console):
+    first = browser.window(search_url(console))
+    first.search()
+    names = first.wait_for_places()
+    first.wait(lambda: "lat=" in first.run("return location.hash"), "the link")
+
+    second = browser.window(first.run("return location.href"))
+    assert second.wait_for_places() == names
+
+    first.use().all("#places .place button")[3].click()
+    first.click(".info [data-does=details]")
+    second.use().wait(lambda: second.text("#detail-name") == names[3], "the details that the first window asked for")
+
+
+def test_link_holds_the_search(browser, console):
+    url = search_url(console, fresh_session(), lat=35.7, lng=139.71, zoom=15, category="cafe", keyword="quiet", provider="google-places", radius=300, open=1)
+    window = browser.window(url)
+    window.wait(lambda: "session=" in window.run("return location.hash"), "the link")
+    values = window.run("""return [document.querySelector("[name=keyword]").value, document.getElementById("provider").value,
+      document.getElementById("other-category").value, document.getElementById("radius-value").textContent, document.querySelector("[name=openNow]").checked]""")
+    assert values == ["quiet", "google-places", "cafe", "300 m", True]
+
+    window.click("#copy-link")
+    window.wait(lambda: window.text("#copied"), "a word about the link")
+
+
+def test_google_places_are_a_list_and_no_markers(browser, console):
+    window = browser.window(search_url(console, provider="google-places", category="hospital"))
+    window.search()
+    names = window.wait_for_places()
+
+    assert window.all("#map .marker") == []
+    credits = window.texts("#credits li")
+    assert any("Google map only" in line for line in credits) and any("Google Maps" in line for line in credits)
+
+    window.all("#places .place button")[0].click()
+    window.wait(lambda: window.text("#detail-name") == names[0], "the details, as there is no info window")
+
+
+def test_more_places_are_appended(browser, console):
+    window = browser.window(search_url(console, provider="hotpepper", radius=1000))
+    window.search()
+    names = window.wait_for_places(20)
+
+    window.click("#more")
+    more = window.wait(lambda: len(found := window.texts("#places .place-name")) > 20 and found, "the next page")
+    assert more[:20] == names
+
+
+def test_keyboard_moves_and_zooms_the_map(browser, console):
+    window = browser.window(search_url(console))
+    window.wait_for("#empty")
+    before = window.run("return location.hash")
+    element = window.wait_for("#map")
+    element.send_keys(Keys.ARROW_RIGHT, Keys.ARROW_UP, "-")
+    window.wait(lambda: "zoom=15" in (now := window.run("return location.hash")) and now != before, "another link")
+
+
+def test_language_and_theme_are_kept(browser, console):
+    window = browser.window(search_url(console))
+    window.wait_for("#empty")
+    window.click("#language")
+    assert window.text(".search-here") == "ここで検索"
+    window.click("#theme")
+
+    window.driver.refresh()
+    window.wait(lambda: window.text("#empty h3") == "どこを探しますか", "the page in Japanese")
+    assert window.run("return getComputedStyle(document.documentElement).colorScheme") == "dark"

@@ -1,0 +1,105 @@
+"""What an operator does on the traffic page."""
+import pytest
+from browser import fresh_session
+
+
+@pytest.fixture
+def window(browser, console):
+    window = browser.window(console.url + "/traffic")
+    window.wait_for("#rate-chart .curve.completed")
+    return window
+
+
+def rows(window) -> list[str]:
+    return window.run("return [...document.querySelectorAll('#rows tr')].map((row) => row.innerText)")
+
+
+def test_outcomes_arrive_newest_first_and_are_filtered(window, console):
+    session = fresh_session()
+    ids = [console.send(session, provider="hotpepper") for _ in range(1)]
+    window.fill("#filter-text", session)
+    window.wait(lambda: len(rows(window)) == 1, "the first outcome")
+    ids.append(console.send(session, provider="hotpepper", keyword="fault:503"))
+    window.wait(lambda: len(rows(window)) == 2, "the second outcome")
+    assert [id in row for id, row in zip(reversed(ids), rows(window))] == [True, True]
+
+    window.run("document.getElementById('filter-code').value = 'failed'; document.getElementById('filters').dispatchEvent(new Event('input'))")
+    window.wait(lambda: len(found := rows(window)) == 1 and "upstream-unavailable" in found[0], "the failed outcome alone")
+    window.click("#filter-clear")
+    window.wait(lambda: len(rows(window)) >= 2, "all outcomes")
+
+    window.fill("#filter-text", ids[0])
+    window.wait(lambda: len(found := rows(window)) == 1 and ids[0] in found[0], "the outcome of one request")
+    provider = "document.getElementById('filter-provider')"
+    window.run(f"{provider}.value = 'google-places'; {provider}.dispatchEvent(new Event('input', {{bubbles: true}}))")
+    window.wait(lambda: rows(window) == [], "no outcome of another provider")
+
+
+def test_paused_table_stands_still_and_catches_up(window, console):
+    session = fresh_session()
+    console.send(session)
+    window.fill("#filter-text", session)
+    window.wait(lambda: len(rows(window)) == 1, "the first outcome")
+
+    window.click("#pause")
+    console.send(session)
+    window.wait(lambda: "1 new" in window.text("#pause"), "word of the one that waits")
+    assert len(rows(window)) == 1
+    window.click("#pause")
+    window.wait(lambda: len(rows(window)) == 2, "the one that waited")
+
+
+def test_record_shows_headers_body_and_where_its_request_is(window, console):
+    session = fresh_session()
+    request = console.send(session)
+    window.fill("#filter-text", request)
+    window.wait(lambda: len(rows(window)) == 1, "the outcome")
+    window.all("#rows button")[0].click()
+
+    window.wait_for("#record pre")
+    text = window.run("return document.getElementById('record').textContent")
+    assert f'"requestId": "{request}"' in text and "ce_type" in text and "location-search.completed.v1" in text
+    assert "Its requestlocation-search.requests, partition" in text
+    assert window.seen(f"#record a[href='/#session={session}']")
+    window.click("#record-close")
+    window.wait_gone("#record")
+    assert window.run("return document.activeElement.closest('#rows') !== null"), "the keyboard is where it was"
+
+
+def test_workers_and_rates_are_drawn(window, console, house):
+    window.wait(lambda: "Ready" in window.text(".worker"), "the worker")
+    assert house.worker.removeprefix("http://") in window.text(".worker")
+    assert "hotpepper" in window.text(".providers") and "Breaker closed" in window.text(".providers")
+
+    figure = window.run("return document.querySelector('#rate-legend strong').textContent")
+    for _ in range(5):
+        console.send(fresh_session())
+    window.wait(lambda: window.run("return document.querySelector('#latency-legend strong').textContent") != "–", "a latency")
+    assert figure is not None
+
+
+def test_dead_letters_go_back_after_a_confirmation_only(window, console, house):
+    mark = fresh_session()
+    house.produce("requested", f'{{"requestId": "{mark}", "location": {{"latitude": 91'.encode(), mark)
+    house.produce("requested", f'{{"requestId": "{mark}-2", "location": "nowhere"}}'.encode(), mark)
+
+    window.click("#dead-open")
+    ours = lambda: [row for row in window.all("#dead-rows tr") if mark in row.text]  # noqa: E731
+    window.wait(lambda: len(ours()) == 2 or window.run("const list = document.getElementById('dead-list'); if (!list.disabled) list.click()"), "both letters")
+
+    for row in ours():
+        assert "invalid-request" in row.text
+        row.find_element("css selector", "input").click()
+    assert window.text("#dead-redrive") == "Redrive 2 …"
+
+    window.click("#dead-redrive")
+    window.wait_for("#confirm")
+    assert window.run("return document.activeElement.id") == "confirm-cancel"
+    window.click("#confirm-cancel")
+    window.wait_gone("#confirm")
+    assert all("redriven" not in row.text for row in ours())
+
+    window.click("#dead-redrive")
+    window.click("#confirm-do")
+    window.wait(lambda: "2 redriven" in window.text("#dead-note"), "word of what was done")
+    window.wait(lambda: sum("redriven" in row.text for row in ours()) >= 2, "the marks of what went back")
