@@ -2,17 +2,18 @@
 SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help setup setup-tests demo test test-tansu test-newest test-browser console-pictures build lint format schemas events docs check-docs check-ops dashboard dashboard-picture check-alerts check-experiments check-tracing experiments fuzz session-properties sanitize-address sanitize-thread
+.PHONY: help setup setup-tests demo test test-tansu test-newest test-browser console-pictures build lint format schemas events docs check-docs check-ops dashboard dashboard-picture examples check-alerts check-experiments check-tracing experiments fuzz session-properties sanitize-address sanitize-thread
 
 SWIFT_FLAGS ?=
 ARGS ?=
-SOURCES := Package.swift Sources Tests
+SOURCES := Package.swift Sources Tests Examples/swift
 VENV := .venv
 EXPERIMENTS := ops/experiments/.venv
 TRACING := ops/tracing/.venv
 MONITORING := ops/grafana/.venv
 CHECKS := ops/checks/.venv
 BROWSER := Tests/Browser/.venv
+EXAMPLES := Examples/.venv
 
 help: ## Shows this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/\1\t\2/' | expand -t 20
@@ -109,6 +110,22 @@ events: setup $(VENV)/ok ## Checks the demo's outcomes against the schemas
 	events=$$(mktemp) && trap 'rm -f "$$events"' EXIT && \
 	  "$$(swift build --show-bin-path $(SWIFT_FLAGS))/locsearch" demo --once --record "$$events" && \
 	  $(VENV)/bin/python schemas/validate.py --events "$$events"
+
+$(EXAMPLES)/ok: Examples/python/requirements.txt
+	@tools/setup examples
+	python3 -m venv $(EXAMPLES)
+	@$(EXAMPLES)/bin/pip install --quiet --disable-pip-version-check -r Examples/python/requirements.txt || { \
+	  echo "make: the packages of Examples/python/requirements.txt cannot be had: is a package index reachable?" >&2; exit 1; }
+	@touch $@
+
+# The Swift example is a package of its own, as a service that uses the libraries is.
+examples: setup $(EXAMPLES)/ok ## Runs the examples of clients (Swift, Python, kcat) beside a broker, a provider and a worker
+	@tools/setup examples
+	swift build --product locsearch $(SWIFT_FLAGS)
+	swift build --package-path Examples/swift --scratch-path .build-examples $(SWIFT_FLAGS)
+	LOCSEARCH="$$(swift build --show-bin-path $(SWIFT_FLAGS))/locsearch" \
+	  SEARCH_CLIENT="$$(swift build --package-path Examples/swift --scratch-path .build-examples --show-bin-path $(SWIFT_FLAGS))/SearchClient" \
+	  $(EXAMPLES)/bin/python Examples/run
 
 $(EXPERIMENTS)/ok: ops/experiments/requirements.txt
 	@tools/setup python

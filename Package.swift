@@ -28,8 +28,10 @@ let package = Package(
     platforms: [.macOS(.v26)],
     products: [
         .executable(name: "locsearch", targets: ["locsearch"]),
-        .library(name: "EventContract", targets: ["EventContract"]),
+        .library(name: "EventContract", targets: ["EventContract", "LocationSearch"]),
         .library(name: "SessionState", targets: ["SessionState"]),
+        // For Swift services that have no client for Kafka yet: see Examples/swift.
+        .library(name: "Kafka", targets: ["Kafka", "EventLoop"]),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0"),
