@@ -20,11 +20,11 @@ SHINJUKU = {"latitude": 35.690921, "longitude": 139.700258}
 class House:
     """Broker, provider and worker. Consoles come and go."""
 
-    def __init__(self, program: str, logs: Path):
+    def __init__(self, program: str, logs: Path, latency: str = "40ms"):
         self.program = program
         self.processes = Processes(logs)
         broker = self._start("broker", "broker", "--partitions", "2")
-        simulator = self._start("simulator", "simulate", "--latency", "40ms")
+        simulator = self._start("simulator", "simulate", "--latency", latency)
         self.bootstrap, self.provider = first_line(broker), first_line(simulator)
         self.worker = first_line(self._start("worker", "worker", **self._worker_settings())).removeprefix("admin ")
         wait_until(lambda: answers(self.worker + "/readyz"), 40, "a worker that is ready")

@@ -12,10 +12,10 @@ from browser import Browser, Window, fresh_session, open_browser, search_url
 from house import SHINJUKU, Console, House, program
 from PIL import Image
 
-SIZE = (1280, 800)
-SCALE = 1.5
+SIZE = (1360, 850)
+SCALE = 1.4
 MOST_BYTES = 300_000
-TRAFFIC_SECONDS = 75
+TRAFFIC_SECONDS = 90
 
 
 def save(window: Window, path: Path) -> None:
@@ -46,7 +46,7 @@ def search_pictures(browser: Browser, console: Console, folder: Path) -> None:
     window.click(".info [data-does=details]")
     window.wait_gone("#detail.is-loading")
     window.wait_for("#detail .picture.is-loaded")
-    window.all("#places .place button")[0].click()
+    window.all("#places .place button")[3].click()
     window.wait_for(".info .picture.is-loaded")
     window.wait(lambda: window.run("return [...document.querySelectorAll('#places img')].filter((image) => image.complete).length") > 6, "pictures")
     window.run("document.activeElement.blur()")
@@ -56,7 +56,7 @@ def search_pictures(browser: Browser, console: Console, folder: Path) -> None:
 def traffic(console: Console, is_over: threading.Event) -> None:
     """Sends what a few busy sessions would."""
     chance = random.Random(7)
-    faults = ["fault:503", "fault:hang", "fault:reset", "fault:rate-limited"]
+    faults = ["fault:503", "fault:reset", "fault:not-found", "fault:none"]
     began = time.monotonic()
     while not is_over.is_set():
         # The load rises and falls, and now and then something fails.
@@ -66,7 +66,7 @@ def traffic(console: Console, is_over: threading.Event) -> None:
             location = {name: value + chance.uniform(-0.01, 0.01) for name, value in SHINJUKU.items()}
             provider, category = chance.choice([("hotpepper", "restaurant"), ("google-places", "hospital"), ("google-places", "cafe")])
             members = {"provider": provider, "category": category, "location": location, **({"keyword": keyword} if keyword else {})}
-            console.send(f"browser-{chance.randint(1, 40)}", **members)
+            console.send(f"browser-{chance.randint(1, 5000)}", **members)
         is_over.wait(0.1)
 
 
@@ -83,6 +83,7 @@ def traffic_pictures(browser: Browser, house: House, console: Console, folder: P
         window.click("#dead-open")
         window.wait(lambda: len(window.all("#dead-rows tr")) >= 2, "the dead letters")
         window.click("#dead-close")
+        window.wait(lambda: "to look at" in window.text("#dead-summary"), "the number of dead letters")
         window.run("document.activeElement.blur()")
         both_themes(window, folder, "traffic")
     finally:
@@ -93,7 +94,7 @@ def traffic_pictures(browser: Browser, house: House, console: Console, folder: P
 
 def main(folder: Path) -> None:
     with tempfile.TemporaryDirectory() as logs:
-        house = House(program(), Path(logs))
+        house = House(program(), Path(logs), latency="p50:80ms,p99:600ms")
         driver = None
         try:
             console = house.console()
@@ -102,7 +103,7 @@ def main(folder: Path) -> None:
             search_pictures(browser, console, folder)
             traffic_pictures(browser, house, console, folder)
         finally:
-            if driver:
+            if driver is not None:
                 driver.quit()
             house.processes.end_all()
 

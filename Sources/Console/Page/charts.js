@@ -4,13 +4,18 @@ import { el, setAttribute, setText, svg } from "./dom.js";
 import { clock, duration, number, t } from "./text.js";
 
 const SECONDS = 300;
-const SPACE = { left: 46, right: 8, top: 10, bottom: 22 };
+/** A console that has just been started fills at least so much of the chart's width with what it has seen. */
+const LEAST_SECONDS = 60;
+const SPACE = { left: 54, right: 8, top: 10, bottom: 22 };
 
 /** The least round number that is not below `value`. Half of it is round as well. */
 function roundedUp(value) {
   const power = 10 ** Math.floor(Math.log10(Math.max(value, 1e-9)));
   return [1, 1.2, 1.6, 2, 2.5, 3, 4, 5, 6, 8, 10].map((factor) => factor * power).find((round) => round >= value * 0.999);
 }
+
+/** How long ago the chart begins. */
+const ago = (seconds) => (seconds < 120 ? t("ago.seconds", { seconds: Math.round(seconds) }) : t("ago", { minutes: number(seconds / 60, seconds % 60 < 3 ? 0 : 1) }));
 
 class Chart {
   #frame;
@@ -48,7 +53,8 @@ class Chart {
     if (width === 0) return;
 
     const last = rates.length > 0 ? Date.parse(rates.at(-1).at) : Date.now();
-    const x = (rate) => width - SPACE.right - ((last - Date.parse(rate.at)) / 1000 / SECONDS) * (width - SPACE.left - SPACE.right);
+    const seconds = Math.max(LEAST_SECONDS, rates.length > 0 ? (last - Date.parse(rates[0].at)) / 1000 : 0);
+    const x = (rate) => width - SPACE.right - ((last - Date.parse(rate.at)) / 1000 / seconds) * (width - SPACE.left - SPACE.right);
     const isStacked = this.#series[0].isStacked;
     const totals = rates.map((rate) => {
       const values = this.#series.map(({ value }) => value(rate) ?? 0);
@@ -61,7 +67,7 @@ class Chart {
     setAttribute(this.#drawing, "viewBox", `0 0 ${width} ${height}`);
     setAttribute(this.#drawing, "aria-label", rates.length > 0 ? this.#describe(rates) : t("chart.waiting"));
     this.#drawing.replaceChildren(
-      ...this.#axes({ width, height, top, y }),
+      ...this.#axes({ width, height, top, y, seconds }),
       ...(isStacked ? this.#areas(rates, { x, y }) : this.#lines(rates, { x, y })),
       ...(near ? [svg("path", { class: "cursor", d: `M${x(near).toFixed(1)} ${SPACE.top}V${height - SPACE.bottom}` })] : []));
     this.#label(near ?? rates.at(-1), near);
@@ -72,12 +78,12 @@ class Chart {
     return rates.reduce((best, rate) => (Math.abs(x(rate) - this.#pointed) < Math.abs(x(best) - this.#pointed) ? rate : best));
   }
 
-  #axes({ width, height, top, y }) {
+  #axes({ width, height, top, y, seconds }) {
     const values = [0, top / 2, top];
     return [
       ...values.map((value) => svg("path", { class: "line", d: `M${SPACE.left} ${Math.round(y(value)) + 0.5}H${width - SPACE.right}` })),
       ...values.map((value) => svg("text", { x: SPACE.left - 8, y: y(value) + 4, "text-anchor": "end" }, this.#format(value))),
-      svg("text", { x: SPACE.left, y: height - 5 }, t("ago", { minutes: SECONDS / 60 })),
+      svg("text", { x: SPACE.left, y: height - 5 }, ago(seconds)),
       svg("text", { x: width - SPACE.right, y: height - 5, "text-anchor": "end" }, t("now")),
     ];
   }

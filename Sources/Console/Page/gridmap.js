@@ -162,7 +162,7 @@ export class GridMap {
     lines(northWest.longitude, southEast.longitude, (longitude, isCoarse) => {
       const x = Math.round(this.point({ latitude: 0, longitude }).x) + 0.5;
       paths[isCoarse ? "coarse" : "fine"] += `M${x} 0V${height}`;
-      if (isCoarse) labels.push(svg("text", { x: x + 6, y: height - 10 }, degrees(longitude, step, ["E", "W"])));
+      if (isCoarse && x < width - LEAST_PIXELS) labels.push(svg("text", { x: x + 6, y: height - 10 }, degrees(longitude, step, ["E", "W"])));
     });
     lines(southEast.latitude, northWest.latitude, (latitude, isCoarse) => {
       const y = Math.round(this.point({ latitude, longitude: 0 }).y) + 0.5;

@@ -10,7 +10,7 @@ export const english = {
   "category": "Category", "category.restaurant": "Restaurants", "category.hospital": "Hospitals", "category.other": "Other …",
   "category.own": "Category in the provider's words", "category.hint": "cafe, pharmacy, museum …",
   "radius": "Radius", "provider": "Provider", "open-now": "Open now",
-  "provider.auto": "Automatic", "provider.hotpepper": "Hot Pepper Gourmet", "provider.google-places": "Google Places",
+  "provider.auto": "Automatic", "provider.hotpepper": "Hot Pepper", "provider.google-places": "Google Places",
   "provider.google-places-legacy": "Google Places (legacy)",
 
   "results": "Places", "results.count": "{count} places", "results.of": "of {total}", "results.within": "within {radius}",
@@ -42,7 +42,7 @@ export const english = {
 
   "rate": "Outcomes a second", "latency": "Latency", "workers": "Workers", "completed": "Completed", "failures": "Failed", "chart.waiting": "Waiting for the first figures …",
   "chart.rate": "In the last {minutes} minutes: now {completed} completed and {failed} failed a second, at most {most}.",
-  "chart.latency": "In the last {minutes} minutes: now half of the outcomes within {p50}, 95 % within {p95}, 99 % within {p99}.", "ago": "{minutes} min ago", "now": "now",
+  "chart.latency": "In the last {minutes} minutes: now half of the outcomes within {p50}, 95 % within {p95}, 99 % within {p99}.", "ago": "{minutes} min ago", "ago.seconds": "{seconds} s ago", "now": "now",
   "outcomes": "Outcomes", "outcomes.shown": "{shown} of {kept} kept", "outcomes.none": "No outcome yet. Each appears as soon as a worker has published it.",
   "outcomes.no-match": "None of the {kept} outcomes that are kept matches.", "outcomes.missed": "{count} outcomes went by while this page was away.",
   "pause": "Pause", "resume": "Resume", "resume.waiting": "Resume, {count} new", "filter": "Filter", "filter.code": "Outcome", "filter.provider": "Provider",

@@ -10,7 +10,7 @@ export const japanese = {
   "category": "カテゴリー", "category.restaurant": "飲食店", "category.hospital": "病院", "category.other": "その他…",
   "category.own": "提供元のカテゴリー名", "category.hint": "cafe、pharmacy、museum…",
   "radius": "範囲", "provider": "提供元", "open-now": "営業中のみ",
-  "provider.auto": "自動", "provider.hotpepper": "ホットペッパーグルメ", "provider.google-places": "Google Places",
+  "provider.auto": "自動", "provider.hotpepper": "ホットペッパー", "provider.google-places": "Google Places",
   "provider.google-places-legacy": "Google Places(旧版)",
 
   "results": "検索結果", "results.count": "{count}件", "results.of": "全{total}件中", "results.within": "{radius}以内",
@@ -42,7 +42,7 @@ export const japanese = {
 
   "rate": "毎秒の結果数", "latency": "所要時間", "workers": "ワーカー", "completed": "成功", "failures": "失敗", "chart.waiting": "最初の値を待っています…",
   "chart.rate": "直近{minutes}分。現在は毎秒、成功{completed}件、失敗{failed}件、最大{most}件。",
-  "chart.latency": "直近{minutes}分。現在は半数が{p50}以内、95%が{p95}以内、99%が{p99}以内。", "ago": "{minutes}分前", "now": "現在",
+  "chart.latency": "直近{minutes}分。現在は半数が{p50}以内、95%が{p95}以内、99%が{p99}以内。", "ago": "{minutes}分前", "ago.seconds": "{seconds}秒前", "now": "現在",
   "outcomes": "結果イベント", "outcomes.shown": "保持{kept}件中{shown}件", "outcomes.none": "まだありません。ワーカーが発行するとすぐに表示します。",
   "outcomes.no-match": "保持している{kept}件の中に一致するものはありません。", "outcomes.missed": "このページが離れている間に{count}件が過ぎました。",
   "pause": "一時停止", "resume": "再開", "resume.waiting": "再開(新着{count}件)", "filter": "絞り込み", "filter.code": "結果", "filter.provider": "提供元",
