@@ -3,7 +3,7 @@ public import LocationSearch
 
 /// Something that happened to a session: the only way in which its state changes.
 public enum Action: Sendable, Hashable {
-    /// A request was sent at that time. Dispatch it before the request is produced, so that its outcome cannot come first.
+    /// A request was sent at that time, which orders the session's requests. Its outcome may be dispatched first.
     case requested(SearchRequest, at: EventTime)
     /// An outcome event was read.
     case outcome(OutcomeEvent)

@@ -22,13 +22,13 @@ struct SubscriberTests {
         let second = try #require(await states.next())
         #expect(second.search?.requestID == "r1" && second.revision == 1)
 
-        // Neither a copy nor a search that is older than the newest result shows anything new.
+        // A copy shows nothing new, so the next state is that of the next search.
         store.dispatch(Self.search(1))
         store.dispatch(Self.search(2))
         #expect(await states.next()?.search?.requestID == "r2")
     }
 
-    @Test func subscriberWhoIsLateGetsTheStateThatOthersHave() async throws {
+    @Test func subscriberWhoIsLateGetsTheStateThatOthersHave() async {
         let store = Store()
         for number in 1...3 { store.dispatch(Self.search(number)) }
         var states = store.updates(of: "session").makeAsyncIterator()
@@ -103,7 +103,7 @@ struct SubscriberTests {
         try await eventually("it is forgotten") { store.subscriberCount == 0 }
     }
 
-    @Test func sessionsAreSeparate() async throws {
+    @Test func sessionsAreSeparate() {
         let store = Store()
         store.dispatch(Self.search(1, session: "one"))
         store.dispatch(Self.search(2, session: "other"))

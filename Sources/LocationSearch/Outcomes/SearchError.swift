@@ -2,18 +2,31 @@
 public struct SearchError: Error, Hashable, Sendable {
     /// `error.code` of the event. Raw values are contract: add, never rename.
     public enum Code: String, CaseIterable, Sendable {
+        /// The record is no request, or the provider refused its parameters.
         case invalidRequest = "invalid-request"
+        /// The API key is missing, wrong, or not allowed.
         case unauthorized
+        /// A quota or rate limit, the provider's or ours, is used up.
         case rateLimited = "rate-limited"
+        /// The place of details or a photo does not exist.
         case notFound = "not-found"
+        /// The deadline passed.
         case timeout
+        /// The connection failed or was reset.
         case unreachable
+        /// The provider answered that it cannot answer at present.
         case upstreamUnavailable = "upstream-unavailable"
+        /// The provider refused in another way.
         case upstreamRejected = "upstream-rejected"
+        /// The answer cannot be read, or is too large.
         case badResponse = "bad-response"
+        /// The provider is failing and was not asked.
         case circuitOpen = "circuit-open"
+        /// A newer request of the same session arrived.
         case superseded
+        /// The request was too old to be of use when it was read.
         case expired
+        /// A defect of ours.
         case `internal`
 
         /// Whether the producer may send the request again and hope for more: the contract's table.
@@ -25,6 +38,7 @@ public struct SearchError: Error, Hashable, Sendable {
         }
     }
 
+    /// Names the kind of failure.
     public var code: Code
     /// One line for a person, saying what to do. Holds no API key and no bytes of the record.
     public var message: String

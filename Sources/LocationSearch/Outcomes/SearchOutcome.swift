@@ -2,10 +2,15 @@
 public struct SearchOutcome: Sendable, Hashable {
     /// The content of a success.
     public struct Result: Sendable, Hashable {
+        /// The places in the provider's order: of details the one place, of a photo none.
         public var places: Places
+        /// The URL of the picture that a photo request asked for. It is short-lived.
         public var photoURL: String?
+        /// How many places the provider has for the search; `nil` when it did not say.
         public var totalAvailable: Int?
+        /// The `pageToken` for the next page; `nil` when there is none.
         public var nextPageToken: String?
+        /// The credits that must be shown with the data, unchanged; they may be HTML.
         public var attributions: [String]
         /// Present for a search.
         public var search: Search?
@@ -25,7 +30,9 @@ public struct SearchOutcome: Sendable, Hashable {
 
     /// The search as the provider really ran it.
     public struct Search: Sendable, Hashable {
+        /// The category that was searched for.
         public var category: String
+        /// The position that was searched around.
         public var location: Coordinate
         /// The radius in metres, after the provider's rounding.
         public var radiusMeters: Double

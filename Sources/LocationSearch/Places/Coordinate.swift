@@ -11,6 +11,7 @@ public struct Coordinate: Sendable, Hashable {
     /// The longitude, finite, -180...180.
     public var longitude: Double
 
+    /// A position in decimal degrees, which is not checked.
     public init(latitude: Double, longitude: Double) {
         self.latitude = latitude
         self.longitude = longitude

@@ -2,7 +2,9 @@
 public struct Place: Sendable, Hashable {
     /// The provider's id, for a later details or photo request. Never empty.
     public var id: String
+    /// The provider that the place comes from, to which its id belongs.
     public var provider: ProviderID
+    /// The name. Never empty.
     public var name: String
     /// The kind of place, in the provider's words (`居酒屋`, `restaurant`).
     public var category: String?
@@ -12,16 +14,22 @@ public struct Place: Sendable, Hashable {
     public var location: Coordinate?
     /// The distance from the search's position in metres, which the presenter fills in.
     public var distanceMeters: Double?
+    /// The address, as a person writes it.
     public var address: String?
+    /// The URL of a picture.
     public var imageURL: String?
+    /// The URL of the place's page, its own or the provider's.
     public var url: String?
     /// The mean rating, 1...5.
     public var rating: Double?
+    /// The number of ratings that the mean is of.
     public var ratingCount: Int?
     /// The price level, 0 (free)...4.
     public var priceLevel: Int?
+    /// Whether the place was open when the provider answered.
     public var openNow: Bool?
 
+    /// A place; what is not known can be left out.
     @inlinable
     public init(
         id: String, provider: ProviderID, name: String, category: String? = nil, types: [String] = [],

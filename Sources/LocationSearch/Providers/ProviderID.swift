@@ -1,7 +1,10 @@
 /// An API that places come from. Raw values are contract: they stand in events, metrics and logs.
 public enum ProviderID: String, CaseIterable, Sendable, Hashable {
+    /// Google's Places API (New).
     case googlePlaces = "google-places"
+    /// Google's Places API as it was before.
     case googlePlacesLegacy = "google-places-legacy"
+    /// Recruit's Hot Pepper Gourmet.
     case hotpepper
 }
 
@@ -9,6 +12,7 @@ public enum ProviderID: String, CaseIterable, Sendable, Hashable {
 public enum ProviderChoice: Sendable, Hashable {
     /// The first configured provider that can serve the request, see `ProviderSelection`.
     case auto
+    /// That provider and no other.
     case named(ProviderID)
 
     /// - Parameter text: `provider` of a request event; `nil` when it is none of the contract's.

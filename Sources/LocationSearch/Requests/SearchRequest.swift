@@ -22,7 +22,9 @@ public struct SearchRequest: Sendable, Hashable {
 
     /// 1...128 characters.
     public var requestID: String
+    /// What is wanted: places, the details of one, or its picture.
     public var operation: SearchOperation
+    /// Who is to be asked.
     public var provider: ProviderChoice
     /// `restaurant`, `hospital` or a type of the provider's own. 1...64 characters.
     public var category: String
@@ -47,6 +49,7 @@ public struct SearchRequest: Sendable, Hashable {
     /// The time the request allows, 1 ms...60 s; `nil`: the worker's default.
     public var timeout: Duration?
 
+    /// A request; what is left out has the contract's default. Check it with `validated()` before it is sent.
     public init(
         requestID: String, operation: SearchOperation = .search, provider: ProviderChoice = .auto,
         category: String = defaultCategory, location: Coordinate? = nil, radiusMeters: Double = defaultRadiusMeters,

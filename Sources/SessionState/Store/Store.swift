@@ -11,7 +11,9 @@ public final class Store: Sendable {
     private let sessions: Mutex<SessionTable>
 
     /// A store without sessions.
-    /// - Parameter now: tells the time, by which sessions expire.
+    /// - Parameters:
+    ///   - configuration: how much is kept, and for how long.
+    ///   - now: tells the time, by which sessions expire.
     public init(
         _ configuration: StoreConfiguration = StoreConfiguration(),
         now: @escaping @Sendable () -> ContinuousClock.Instant = { .now }
