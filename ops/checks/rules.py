@@ -185,6 +185,16 @@ def probes_reach_the_admin_endpoints(files: Files) -> Iterator[str]:
                 yield f"overlay {overlay}: a file mounted by subPath does not follow its Secret"
 
 
+def our_services_have_health_checks(files: Files) -> Iterator[str]:
+    """The image has no shell, so that a check must be a program that is in it. A one-shot needs none."""
+    for name, service in files.compose["services"].items():
+        if not is_ours(service["image"]) or service.get("command", [])[:2] == ["topics", "create"]:
+            continue
+        test = service.get("healthcheck", {}).get("test", [])
+        if test[:3] != ["CMD", "locsearch", "probe"]:
+            yield f"compose.yaml, {name}: its health check is not `locsearch probe`"
+
+
 def load_sends_requests(files: Files) -> Iterator[str]:
     """All lines but the last are requests; the last one shows a dead letter."""
     schema = json.loads((ROOT / "schemas/request.schema.json").read_text())
@@ -199,7 +209,8 @@ def load_sends_requests(files: Files) -> Iterator[str]:
 RULES: list[Callable[[Files], Iterator[str]]] = [
     images_are_pinned_to_one_version, our_image_has_the_version_of_the_program, workers_have_time_to_end,
     variables_are_settings, settings_in_config_maps_exist, nothing_holds_a_secret, topics_are_made_by_the_command,
-    our_containers_can_do_nothing_else, workers_can_be_scaled, probes_reach_the_admin_endpoints, load_sends_requests,
+    our_containers_can_do_nothing_else, workers_can_be_scaled, probes_reach_the_admin_endpoints, our_services_have_health_checks,
+    load_sends_requests,
 ]
 
 

@@ -71,6 +71,8 @@ MISTAKES: list[tuple[str, Callable[[Files], object], str]] = [
     ("writable pod", lambda f: worker_pod(f)["containers"][0]["securityContext"].pop("readOnlyRootFilesystem"), "may write to its root"),
     ("one name", lambda f: service(f, "worker").update(container_name="worker"), "one container only"),
     ("one port", lambda f: service(f, "worker").update(ports=["127.0.0.1:8080:8080"]), "one container only"),
+    ("no health check", lambda f: service(f, "simulator").pop("healthcheck"), "simulator: its health check is not"),
+    ("a shell", lambda f: service(f, "worker")["healthcheck"].update(test=["CMD-SHELL", "locsearch probe"]), "is not `locsearch probe`"),
     ("replicas", lambda f: thing(f, "Deployment")["spec"].update(replicas=3), "would undo the autoscaler's"),
     ("no target", lambda f: thing(f, "ScaledObject")["spec"]["scaleTargetRef"].update(name="x"), "which is not there"),
     ("number", lambda f: thing(f, "ScaledObject")["spec"]["triggers"][0]["metadata"].update(lagThreshold=10), "in quotes"),
