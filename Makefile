@@ -2,7 +2,7 @@
 SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help setup setup-tests demo test test-tansu test-newest test-browser console-pictures build lint format schemas events docs check-docs check-ops dashboard dashboard-picture examples check-alerts check-experiments check-tracing experiments fuzz session-properties sanitize-address sanitize-thread
+.PHONY: help setup setup-tests demo console test test-tansu test-newest test-browser console-pictures build lint format schemas events docs check-docs check-ops dashboard dashboard-picture examples check-alerts check-experiments check-tracing experiments fuzz session-properties sanitize-address sanitize-thread
 
 SWIFT_FLAGS ?=
 ARGS ?=
@@ -29,6 +29,10 @@ demo: setup ## Runs broker, provider and worker in one process and shows searche
 	@swift build --product locsearch $(SWIFT_FLAGS) > .build-demo.log 2>&1 || { tail -40 .build-demo.log >&2; exit 1; }
 	@rm -f .build-demo.log
 	@exec "$$(swift build --show-bin-path $(SWIFT_FLAGS))/locsearch" demo $(ARGS)
+
+console: ## Runs the demo, and opens its console in the browser
+	@tools/setup console
+	@$(MAKE) --no-print-directory demo ARGS='--open $(ARGS)'
 
 # Each suite runs in a process of its own, a few side by side; in each, tests run one after another, because side by side
 # their brokers and workers would exceed their timeouts.

@@ -176,7 +176,8 @@ let package = Package(
             name: "ConsoleTests", dependencies: ["Console", "HTTPServing", "SessionState", "TestSupport"],
             swiftSettings: safe),
         .testTarget(
-            name: "LocsearchTests", dependencies: ["locsearch", "TestSupport", "TraceExport"], swiftSettings: safe),
+            name: "LocsearchTests", dependencies: ["Console", "locsearch", "TestSupport", "TraceExport"],
+            swiftSettings: safe),
         .testTarget(
             name: "IntegrationTests",
             dependencies: [

@@ -11,13 +11,18 @@ import Foundation
 package final class LoopbackConnection {
     private let socket: Int32
 
+    /// - Parameter receiveBuffer: bytes that the system keeps for this end until they are read; `nil`: its usual megabytes.
     /// - Throws: `POSIXError` when nobody listens on the port.
-    package init(port: Int) throws {
+    package init(port: Int, receiveBuffer: Int32? = nil) throws {
         #if canImport(Glibc)
             socket = Glibc.socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
         #else
             socket = Darwin.socket(AF_INET, SOCK_STREAM, 0)
         #endif
+
+        if var bytes = receiveBuffer {
+            unsafe setsockopt(socket, SOL_SOCKET, SO_RCVBUF, &bytes, socklen_t(MemoryLayout<Int32>.size))
+        }
 
         var address = sockaddr_in()
         address.sin_family = sa_family_t(AF_INET)
@@ -48,6 +53,16 @@ package final class LoopbackConnection {
             let count = unsafe recv(socket, &buffer, buffer.count, 0)
             if count == 0 { return true }
             if count < 0 { return false }
+        }
+    }
+
+    /// Returns what has come, without waiting.
+    package func readAvailable() -> [UInt8] {
+        var (bytes, buffer) = ([UInt8](), [UInt8](repeating: 0, count: 65_536))
+        while true {
+            let count = unsafe recv(socket, &buffer, buffer.count, Int32(MSG_DONTWAIT))
+            guard count > 0 else { return bytes }
+            bytes += buffer[..<count]
         }
     }
 

@@ -26,6 +26,7 @@ struct DemoCommand: AsyncParsableCommand {
             """)
 
     @Flag(help: "Ends after the table.") var once = false
+    @Flag(help: "Opens the console in the browser.") var open = false
     @Option(help: "How many workers share the requests.") var workers = 1
     @Option(help: "Writes every outcome to this file, one record a line, for schemas/validate.py.") var record: String?
     @OptionGroup(title: "Settings") var options: SettingsOptions
@@ -97,6 +98,7 @@ struct DemoCommand: AsyncParsableCommand {
             This broker is for trying out: a worker that is stopped while its group forms may repeat what it had in flight.
             Ctrl-C ends the demo.
             """)
+        if open { Browser.open(console.url) }
         await ProcessSetup.onFirstTermination()
         await console.stop()
     }

@@ -4,7 +4,7 @@ import Foundation
 enum LeafletFiles {
     /// What a page needs of it. Nothing else is read, whatever the folder holds.
     private static let names = [
-        "leaflet.js", "leaflet.css", "images/layers.png", "images/layers-2x.png", "images/marker-icon.png",
+        "leaflet.css", "images/layers.png", "images/layers-2x.png", "images/marker-icon.png",
         "images/marker-icon-2x.png", "images/marker-shadow.png",
     ]
 
@@ -14,6 +14,11 @@ enum LeafletFiles {
         for name in names {
             files[name] = FileManager.default.contents(atPath: folder + "/" + name).map(Array.init)
         }
+        // Debian has the script in both forms, a release only in the short one under the long one's name.
+        let script = ["leaflet.min.js", "leaflet.js"].lazy.compactMap {
+            FileManager.default.contents(atPath: folder + "/" + $0)
+        }.first
+        files["leaflet.js"] = script.map(Array.init)
         return files
     }
 }

@@ -7,10 +7,18 @@ struct WorkerPoll: Sendable {
     private static let timeout = Duration.milliseconds(1500)
 
     let workers: [String]
+    private let addresses = HostAddresses()
     /// What the workers' admin endpoints want to be shown; `nil`: nothing.
     let token: String?
     let http: HTTPTransport
     let traffic: Traffic
+
+    init(workers: [String], token: String?, http: HTTPTransport, traffic: Traffic) {
+        self.workers = workers
+        self.token = token
+        self.http = http
+        self.traffic = traffic
+    }
 
     /// Asks until its task is cancelled.
     func run() async {
@@ -20,8 +28,10 @@ struct WorkerPoll: Sendable {
         }
     }
 
+    /// A name may stand for several workers, as a service's does in compose or a headless one's in Kubernetes.
     private func reports() async -> [WorkerReport] {
-        await withTaskGroup(of: (Int, WorkerReport).self) { group in
+        let workers = await addresses.all(of: workers)
+        return await withTaskGroup(of: (Int, WorkerReport).self) { group in
             for (index, url) in workers.enumerated() { group.addTask { (index, await report(of: url)) } }
 
             var reports = [WorkerReport?](repeating: nil, count: workers.count)

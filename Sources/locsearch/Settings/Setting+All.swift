@@ -295,7 +295,8 @@ extension Setting {
             Setting("console.tileAttribution", .text, help: "whom the map must name for its tiles"),
             Setting(
                 "console.googleMapsKey", .text,
-                help: "key of Google's map, which every page gets: restrict it to the console's address"),
+                help: "key of Google's map, which every page gets: restrict it to the console's address",
+                isSecret: true),
             Setting(
                 "console.leafletDirectory", .text, default: "/usr/share/javascript/leaflet",
                 help: "where Leaflet is installed; without it the console draws a map of its own"),

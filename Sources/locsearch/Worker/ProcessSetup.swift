@@ -26,7 +26,7 @@ enum ProcessSetup {
         let security = try settings.security()
         let secrets = [
             try settings.googleKey(), try settings.hotpepperKey(), security.saslPassword, security.oidc?.clientSecret,
-            try settings.adminToken(),
+            try settings.adminToken(), try settings.consoleToken(),
         ]
         for case let secret? in secrets { SecretRegistry.shared.add(secret) }
     }

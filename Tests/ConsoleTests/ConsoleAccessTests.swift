@@ -1,0 +1,114 @@
+import Console
+import Foundation
+import HTTPServing
+import Synchronization
+import TestSupport
+import Testing
+
+/// Who may use the console, and what a browser lets its page do.
+struct ConsoleAccessTests {
+    private static let token = "a-token-of-the-console"
+
+    private static func withToken() async throws -> RunningConsole {
+        try await RunningConsole { $0.token = BearerToken(token) }
+    }
+
+    @Test(arguments: ["evil.example", "evil.example:8081", "127.0.0.1.evil.example", "[::2]:80", ""])
+    func pageOfAnotherNameIsRefusedWithoutAToken(host: String) async throws {
+        let console = try await RunningConsole()
+        let connection = try EventStreamClient(port: console.port, path: "/api/config", host: host)
+        let status = try await connection.status()
+        await console.stop()
+
+        #expect(status == 403)
+    }
+
+    @Test(arguments: ["localhost:8081", "127.0.0.1", "[::1]:8081"])
+    func pageOfThisMachineIsAnswered(host: String) async throws {
+        let console = try await RunningConsole()
+        let connection = try EventStreamClient(port: console.port, path: "/api/config", host: host)
+        let status = try await connection.status()
+        await console.stop()
+
+        #expect(status == 200)
+    }
+
+    @Test func nothingIsToldWithoutTheToken() async throws {
+        let console = try await Self.withToken()
+        for path in [
+            "/api/config", "/api/traffic/events", "/api/sessions/s/events", "/api/dead-letters", "/api/nothing",
+        ] {
+            #expect(try await console.get(path).status == 401, "\(path)")
+        }
+        let post = try await console.post("/api/sessions/s/requests", "{}")
+        #expect(post.status == 401)
+        #expect(try await console.get("/api/config", headers: ["Authorization": "Bearer wrong"]).status == 401)
+        #expect(try await console.get("/api/config", headers: ["Authorization": "Bearer \(Self.token)"]).status == 200)
+        #expect(try await console.get("/livez").status == 200)
+
+        let page = try await console.get("/")
+        #expect(page.status == 401)
+        #expect(page.headers["content-type"] == "text/html; charset=utf-8")
+        await console.stop()
+    }
+
+    @Test func browserTradesTheTokenForACookie() async throws {
+        let console = try await Self.withToken()
+        let wrong = try await console.post("/api/login", #"{"token":"a-token-of-the-consolE"}"#)
+        #expect(wrong.status == 401)
+        #expect(wrong.headers["set-cookie"] == nil)
+        #expect(!wrong.body.contains(Self.token))
+
+        let login = try await console.post("/api/login", #"{"token":"\#(Self.token)"}"#)
+        #expect(login.status == 204)
+        let cookie = try #require(login.headers["set-cookie"])
+        #expect(cookie.contains("HttpOnly"))
+        #expect(cookie.contains("SameSite=Strict"))
+        #expect(!cookie.contains(Self.token))
+
+        let pair = try #require(cookie.split(separator: ";").first.map(String.init))
+        #expect(try await console.get("/api/config", headers: ["Cookie": pair]).status == 200)
+        #expect(try await console.get("/api/config", headers: ["Cookie": pair + "x"]).status == 401)
+        await console.stop()
+    }
+
+    @Test(arguments: ["text/plain", "application/x-www-form-urlencoded", "multipart/form-data; boundary=x"])
+    func formOfAnotherSiteIsRefused(type: String) async throws {
+        let console = try await RunningConsole()
+        let answer = try await console.post("/api/sessions/s/requests", "{}", headers: ["Content-Type": type])
+        await console.stop()
+
+        #expect(answer.status == 400)
+        #expect(console.backend.state.withLock { $0.sent.isEmpty })
+    }
+
+    @Test func browserMayLoadOnlyWhatTheConsoleServesAndTiles() async throws {
+        let plain = try await RunningConsole()
+        let policy = try #require(try await plain.get("/").headers["content-security-policy"])
+        #expect(policy.hasPrefix("default-src 'none'; script-src 'self'; style-src 'self';"))
+        #expect(!policy.contains("unsafe"))
+        #expect(!policy.contains("https:"))
+        await plain.stop()
+
+        let tiled = try await RunningConsole {
+            $0.tiles = .init(url: "https://{s}.tiles.example/{z}/{x}/{y}.png", attribution: "Somebody")
+        }
+        #expect(
+            try await tiled.get("/").headers["content-security-policy"]?
+                .contains("img-src 'self' data: https://*.tiles.example;") == true)
+        #expect(try await tiled.get("/api/config").body.contains("\"attribution\":\"Somebody\""))
+        await tiled.stop()
+    }
+
+    @Test(arguments: [
+        "/assets/../ConsoleServer.swift", "/assets/%2e%2e%2fsecret", "/leaflet/../../etc/passwd", "/assets/x",
+    ])
+    func nothingButThePagesOwnFilesIsServed(path: String) async throws {
+        let console = try await RunningConsole()
+        let connection = try EventStreamClient(port: console.port, path: path)
+        let status = try await connection.status()
+        await console.stop()
+
+        #expect(status == 404)
+    }
+}

@@ -1,0 +1,31 @@
+import Foundation
+import Testing
+
+@testable import Console
+
+/// The files of the page are part of the program.
+struct PageFilesTests {
+    private static let folder = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+        .deletingLastPathComponent().appending(path: "Sources/Console/Page")
+
+    @Test func programHoldsEachFileOfThePageAsItIs() throws {
+        let names = try FileManager.default.contentsOfDirectory(atPath: Self.folder.path)
+        #expect(Set(names) == Set(PageFiles.all.keys))
+
+        for name in names {
+            let content = try Data(contentsOf: Self.folder.appending(path: name))
+            #expect(PageFiles.content(of: name) == Array(content), "\(name)")
+        }
+    }
+
+    @Test func eachFileIsServedUnderItsType() async throws {
+        let console = try await RunningConsole()
+        for (path, type) in [("/", "text/html; charset=utf-8"), ("/traffic", "text/html; charset=utf-8")] {
+            #expect(try await console.get(path).headers["content-type"] == type, "\(path)")
+        }
+        for name in PageFiles.all.keys {
+            #expect(try await console.get("/assets/\(name)").status == 200, "\(name)")
+        }
+        await console.stop()
+    }
+}

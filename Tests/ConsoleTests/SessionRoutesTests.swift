@@ -1,0 +1,123 @@
+import Console
+import EventContract
+import LocationSearch
+import SessionState
+import Synchronization
+import TestSupport
+import Testing
+
+/// Sending requests of a session, and following its state.
+struct SessionRoutesTests {
+    private static let search = #"{"location":{"latitude":35.69,"longitude":139.7},"keyword":"ramen"}"#
+
+    static func result(of request: SearchRequest, place name: String) -> OutcomeEvent {
+        let place = Place(
+            id: "J1", provider: .hotpepper, name: name, location: Coordinate(latitude: 35.69, longitude: 139.7))
+        return OutcomeEvent(
+            requestID: request.requestID, operation: "search", provider: "hotpepper", sessionID: request.sessionID,
+            body: .completed(SearchOutcome.Result(places: [place], attributions: ["credit"])), completedAt: .now())
+    }
+
+    @Test func pageSeesItsSearchUnderWayAndThenItsPlaces() async throws {
+        let console = try await RunningConsole()
+        let page = try EventStreamClient(port: console.port, path: "/api/sessions/a%20b/events")
+        try await page.waitFor("an empty state") { $0.json["revision"] as? Int == 0 }
+
+        let answer = try await console.post("/api/sessions/a%20b/requests", Self.search)
+        #expect(answer.status == 202)
+        let request = try #require(console.backend.state.withLock { $0.sent.first })
+        #expect(answer.json["requestId"] as? String == request.requestID)
+        #expect(request.sessionID == "a b")
+        #expect(request.keyword == "ramen")
+        try await page.waitFor("the search under way") { Self.status(of: $0) == "in-flight" }
+
+        console.store.dispatch(.outcome(Self.result(of: request, place: "<b>灯り屋</b>")))
+        let state = try await page.waitFor("the places") { Self.status(of: $0) == "completed" }
+        let list = try #require(state.json["list"] as? [String: Any])
+        #expect((list["places"] as? [[String: Any]])?.first?["name"] as? String == "<b>灯り屋</b>")
+        #expect(list["attributions"] as? [String] == ["credit"])
+        #expect(state.json["session"] as? String == "a b")
+        await console.stop()
+    }
+
+    private static func status(of event: EventStreamClient.Event) -> String? {
+        (event.json["search"] as? [String: Any])?["status"] as? String
+    }
+
+    @Test(arguments: [
+        (#"{"location":{"latitude":95,"longitude":139.7}}"#, "location.latitude"),
+        (#"{"operation":"details"}"#, "placeId"),
+        (#"[1,2"#, "value"),
+        ("", "value"),
+    ])
+    func pageHearsWhichMemberIsWrong(body: String, member: String) async throws {
+        let console = try await RunningConsole()
+        let answer = try await console.post("/api/sessions/s/requests", body)
+        await console.stop()
+
+        #expect(answer.status == 400)
+        #expect((answer.json["error"] as? [String: Any])?["member"] as? String == member, "\(answer.body)")
+        #expect(console.backend.state.withLock { $0.sent.isEmpty })
+    }
+
+    @Test func requestThatKafkaDoesNotTakeIsNotWaitedFor() async throws {
+        let console = try await RunningConsole()
+        console.backend.state.withLock { $0.refusal = ConsoleError(.unavailable, "no broker") }
+        let answer = try await console.post("/api/sessions/s/requests", Self.search)
+        await console.stop()
+
+        #expect(answer.status == 503)
+        #expect(answer.problem == "no broker")
+        #expect(console.store.state(of: "s").inFlight.isEmpty)
+    }
+
+    @Test(arguments: ["/api/sessions/%FF/events", "/api/sessions/\(String(repeating: "x", count: 129))/events"])
+    func sessionWithoutAUsableNameIsRefused(path: String) async throws {
+        let console = try await RunningConsole()
+        let answer = try await console.get(path)
+        await console.stop()
+
+        #expect(answer.status == 400)
+    }
+
+    @Test(.timeLimit(.minutes(1))) func twoHundredPagesOfASessionSeeTheSame() async throws {
+        let console = try await RunningConsole()
+        let pages = try (0..<200).map { _ in
+            try EventStreamClient(port: console.port, path: "/api/sessions/s/events")
+        }
+        for page in pages { try await page.waitFor("the first state") { $0.name == "state" } }
+
+        console.search("r1", place: "灯り屋")
+        for page in pages { try await page.waitFor("the places") { $0.data.contains("灯り屋") } }
+        await console.stop()
+    }
+
+    @Test(.timeLimit(.minutes(1))) func pageThatDoesNotReadHoldsUpNoOther() async throws {
+        let console = try await RunningConsole()
+        let stuck = try EventStreamClient(
+            port: console.port, path: "/api/sessions/s/events", receiveBuffer: 4096)
+        let page = try EventStreamClient(port: console.port, path: "/api/sessions/s/events")
+        try await page.waitFor("the first state") { $0.name == "state" }
+
+        // Together these states are more than the buffers of a socket hold, so the one that is stuck cannot have them all.
+        let count = 60
+        for number in 1...count {
+            console.search("r\(number)", place: String(repeating: "あ", count: 30_000) + "\(number)")
+            try await page.waitFor("state \(number)") { $0.data.contains("あ\(number)\"") }
+        }
+
+        #expect(stuck.events.isEmpty)
+        try await stuck.waitFor("the last state, late") { $0.data.contains("あ\(count)\"") }
+        #expect(stuck.events.count < count, "it was spared the states that were old by the time it read")
+        await console.stop()
+    }
+}
+
+extension RunningConsole {
+    /// A newer search of session `s`, and its result.
+    fileprivate func search(_ id: String, place name: String) {
+        let request = SearchRequest(requestID: id, location: Coordinate(latitude: 1, longitude: 1), sessionID: "s")
+        store.dispatch(.requested(request, at: .now()))
+        store.dispatch(.outcome(SessionRoutesTests.result(of: request, place: name)))
+    }
+}

@@ -1,0 +1,74 @@
+import Foundation
+import TestSupport
+
+/// A page that listens to one stream of a console, and reads only when it is told to.
+final class EventStreamClient {
+    struct Event: Equatable {
+        var name = ""
+        var id: Int?
+        var data = ""
+
+        var json: [String: Any] {
+            (try? JSONSerialization.jsonObject(with: Data(data.utf8))) as? [String: Any] ?? [:]
+        }
+    }
+
+    private let connection: LoopbackConnection
+    private var unread = Data()
+    /// All events so far.
+    private(set) var events: [Event] = []
+
+    /// - Parameter host: what the page calls the console.
+    /// - Parameter receiveBuffer: see `LoopbackConnection`.
+    init(
+        port: Int, path: String, host: String = "localhost", lastEventID: Int? = nil, receiveBuffer: Int32? = nil
+    ) throws {
+        connection = try LoopbackConnection(port: port, receiveBuffer: receiveBuffer)
+        let header = lastEventID.map { "Last-Event-ID: \($0)\r\n" } ?? ""
+        connection.send("GET \(path) HTTP/1.1\r\nHost: \(host)\r\n\(header)\r\n")
+    }
+
+    /// Waits for the first line of the answer, and returns its status.
+    func status() async throws -> Int {
+        var line: [UInt8] = []
+        try await eventually("an answer") {
+            unread += connection.readAvailable()
+            line = Array(unread.prefix { $0 != 0x0D })
+            return unread.contains(0x0D)
+        }
+        return String(decoding: line, as: UTF8.self).split(separator: " ").dropFirst().first.flatMap { Int($0) } ?? 0
+    }
+
+    /// Reads what is there.
+    func read() {
+        unread += connection.readAvailable()
+        while let end = unread.range(of: Data("\n\n".utf8)) {
+            let block = String(decoding: unread[..<end.lowerBound], as: UTF8.self)
+            unread = Data(unread[end.upperBound...])
+            if let event = Self.event(block) { events.append(event) }
+        }
+    }
+
+    /// Reads until an event satisfies `condition`, and returns the newest that does.
+    @discardableResult
+    func waitFor(_ what: String, _ condition: (Event) -> Bool) async throws -> Event {
+        var found: Event?
+        try await eventually(what) {
+            read()
+            found = events.last(where: condition)
+            return found != nil
+        }
+        return found ?? Event()
+    }
+
+    /// Reads one event. Chunk sizes and the head of the answer, which stand between, are passed over.
+    private static func event(_ block: String) -> Event? {
+        var event = Event()
+        for line in block.split(whereSeparator: \.isNewline) {
+            if line.hasPrefix("event: ") { event.name = String(line.dropFirst(7)) }
+            if line.hasPrefix("id: ") { event.id = Int(line.dropFirst(4)) }
+            if line.hasPrefix("data: ") { event.data += line.dropFirst(6) }
+        }
+        return event.name.isEmpty ? nil : event
+    }
+}

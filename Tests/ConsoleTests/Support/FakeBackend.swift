@@ -1,0 +1,47 @@
+import Console
+import EventContract
+import LocationSearch
+import Synchronization
+
+/// A backend without Kafka, which keeps what it was asked to do.
+final class FakeBackend: ConsoleBackend {
+    struct State {
+        var sent: [SearchRequest] = []
+        var refusal: ConsoleError?
+        var list = DeadLetterList(total: 0, pending: 0, letters: [], version: "none")
+        var redriven: Set<DeadLetterList.Position> = []
+        var pictures: [String: Picture] = [:]
+        /// The URLs that were asked for.
+        var fetched: [String] = []
+    }
+    let state = Mutex(State())
+
+    func send(_ request: SearchRequest, at time: EventTime) async throws(ConsoleError) {
+        let refusal = state.withLock { state in
+            if state.refusal == nil { state.sent.append(request) }
+            return state.refusal
+        }
+        if let refusal { throw refusal }
+    }
+
+    func deadLetters(limit: Int) async throws(ConsoleError) -> DeadLetterList { state.withLock { $0.list } }
+
+    func redrive(
+        _ letters: Set<DeadLetterList.Position>, ofVersion version: String
+    ) async throws(ConsoleError) -> DeadLetterList.Redriven {
+        let isCurrent = state.withLock { state in
+            guard state.list.version == version else { return false }
+            state.redriven = letters
+            return true
+        }
+        guard isCurrent else { throw ConsoleError(.changed, "there are other dead letters by now") }
+        return DeadLetterList.Redriven(redriven: letters.count, deleted: 0)
+    }
+
+    func picture(at url: String) async -> Picture? {
+        state.withLock { state in
+            state.fetched.append(url)
+            return state.pictures[url]
+        }
+    }
+}

@@ -1,0 +1,107 @@
+import Console
+import Foundation
+import LocationSearch
+import TestSupport
+import Testing
+
+@testable import locsearch
+
+#if canImport(FoundationNetworking)
+    import FoundationNetworking
+#endif
+
+/// `locsearch console` as a process, and the settings of `console.*`.
+struct ConsoleCommandTests {
+    private static let topics = [
+        "location-search.requests": 1, "location-search.results": 1, "location-search.errors": 1,
+    ]
+
+    @Test(.timeLimit(.minutes(2))) func consoleServesItsPageUntilItIsTold() async throws {
+        let broker = try TestBroker(topics: Self.topics)
+        let names = ["requests", "results", "errors"].flatMap {
+            ["--topics-\($0)", broker.name("location-search.\($0)")]
+        }
+        let console = try RunningProgram(
+            ["console", "--kafka-bootstrap-servers", broker.bootstrapServers, "--console-port", "0"] + names)
+        defer { console.end() }
+
+        try await eventually("the console says where it is", within: .seconds(60)) { console.firstLine != nil }
+        let url = try #require(console.firstLine?.split(separator: " ").last)
+        let (page, _) = try await URLSession.shared.data(from: try #require(URL(string: "\(url)/")))
+        #expect(String(decoding: page, as: UTF8.self).contains("<html"))
+
+        console.signal(SIGTERM)
+        try await eventually("the console ends", within: .seconds(30)) { !console.isRunning }
+        #expect(console.code == 0, "\(console.error)")
+    }
+
+    @Test func consoleWithoutABrokerSaysSoInOneLine() async throws {
+        let console = try RunningProgram(["console", "--kafka-bootstrap-servers", "127.0.0.1:1", "--console-port", "0"])
+        defer { console.end() }
+        try await eventually("the console ends", within: .seconds(60)) { !console.isRunning }
+
+        #expect(console.code == 69)
+        #expect(console.error.contains("the console cannot read from 127.0.0.1:1"), "\(console.error)")
+        #expect(console.error.split(separator: "\n").count == 1, "\(console.error)")
+    }
+
+    private static func settings(_ values: [String: String]) throws -> Settings {
+        try Settings.load(flags: values, file: nil, environment: [:])
+    }
+
+    @Test func consoleThatOthersCanReachWantsAToken() throws {
+        let open = try Self.settings(["console.host": "0.0.0.0"])
+        let error = #expect(throws: SettingsError.self) { _ = try open.console() }
+        #expect(error?.description.contains("set console.token") == true)
+
+        for cure in [["console.token": "t"], ["console.allowAnonymous": "true"]] {
+            _ = try Self.settings(cure.merging(["console.host": "0.0.0.0"]) { $1 }).console()
+        }
+        _ = try Self.settings(["console.host": "localhost"]).console()
+    }
+
+    @Test(arguments: [
+        "https://tiles.example/{z}/{x}.png", "ftp://tiles.example/{z}/{x}/{y}.png",
+        "https://tiles.example; script-src *; /{z}/{x}/{y}", "https://tiles.example/{z}/{x}/{y} ",
+    ])
+    func tilesThatCannotBeShownStopTheStart(url: String) throws {
+        let settings = try Self.settings(["console.tileURL": url, "console.tileAttribution": "Somebody"])
+        let error = #expect(throws: SettingsError.self) { _ = try settings.console() }
+        #expect(error?.description.contains("console.tileURL") == true)
+    }
+
+    @Test func tilesNeedSomebodyToName() throws {
+        let url = "https://tiles.example/{z}/{x}/{y}.png"
+        let error = #expect(throws: SettingsError.self) { _ = try Self.settings(["console.tileURL": url]).console() }
+        #expect(error?.description.contains("console.tileAttribution") == true)
+
+        let tiles = try Self.settings(["console.tileURL": url, "console.tileAttribution": "Somebody"]).console().tiles
+        #expect(tiles == .init(url: url, attribution: "Somebody"))
+    }
+
+    @Test(arguments: ["91,0", "1", "a,b", "1,2,3", "nan,1", ""])
+    func startThatIsNoPositionIsRefused(text: String) {
+        #expect(throws: SettingsError.self) { _ = try Self.settings(["console.start": text]) }
+    }
+
+    @Test func pageOnDiskIsServedFromItsFolderOnly() throws {
+        let folder = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        try Data("ours".utf8).write(to: folder.appending(path: "index.html"))
+
+        let page = try Self.settings(["console.pageDirectory": folder.path]).console().page
+        #expect(page("index.html") == Array("ours".utf8))
+        #expect(page("../\(folder.lastPathComponent)/index.html") == nil)
+        #expect(page(".hidden") == nil)
+    }
+
+    @Test func nameOfAWorkerStandsForItsAddresses() async {
+        let addresses = HostAddresses()
+        #expect(await addresses.all(of: ["http://localhost:8080"]) == ["http://127.0.0.1:8080"])
+        #expect(
+            await addresses.all(of: ["http://127.0.0.1:1", "https://localhost:2", "http://127.0.0.1:1"])
+                == ["http://127.0.0.1:1", "https://localhost:2"])
+        #expect(await addresses.all(of: ["http://nobody.invalid:3"]) == ["http://nobody.invalid:3"])
+    }
+}
