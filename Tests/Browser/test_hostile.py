@@ -9,6 +9,8 @@ MARKUP = '<img src=x onerror="window.wasRun=1">'
 SCRIPT = "<script>window.wasRun=1</script>"
 REVERSED = "\u202egnp.txt\u2066 مطعم"
 LONG = "長い名前" * 850  # Some 10 kB in UTF-8.
+ANCHORS = ['<a href="javascript:window.wasRun=1">x</a>', '<a href="https://example.test/" onclick="window.wasRun=1">x</a>']
+CREDIT = '<a href="https://example.test/contrib/1">Aoi</a>'
 NAMES = [MARKUP, SCRIPT, REVERSED, LONG, "{{7*7}} ${7*7}", "\u0007\u2028 line", "'\"><svg onload=window.wasRun=1>"]
 
 
@@ -37,7 +39,7 @@ def hostile_session(house, console):
     session = fresh_session()
     request = console.send(session, provider="hotpepper", keyword="fault:delay=1900")
     value = outcome(session, request, places=[place(number, name) for number, name in enumerate(NAMES, 1)],
-                    attributions=[MARKUP, REVERSED], search={"category": "restaurant", "location": SHINJUKU, "radiusMeters": 500})
+                    attributions=[MARKUP, REVERSED, *ANCHORS, CREDIT], search={"category": "restaurant", "location": SHINJUKU, "radiusMeters": 500})
     house.produce("completed", value, session, headers("completed", request))
     return session
 
@@ -53,7 +55,7 @@ def test_hostile_places_are_texts_on_the_search_page(browser, console, hostile_s
     window = browser.window(search_url(console, hostile_session))
     names = window.wait(lambda: len(found := window.texts("#places .place-name")) == len(NAMES) and found, "the hostile places")
     assert names == NAMES
-    assert MARKUP in window.texts("#credits li")
+    assert window.texts("#credits li") == [MARKUP, REVERSED, *ANCHORS, "Aoi"], "a plain link to the web is a link, all else is text"
 
     for row in range(len(NAMES)):
         window.run(f"document.querySelectorAll('#places .place button')[{row}].click()")

@@ -20,6 +20,7 @@ def test_person_searches_and_each_place_is_in_the_list_and_on_the_map(browser, c
     assert window.text("#results-heading") == "20 places"
     assert "within 500 m" in window.text("#results-summary")
     assert any("Powered by" in line for line in window.texts("#credits li"))
+    assert window.run("return document.querySelector('#credits a').href") == "https://webservice.recruit.co.jp/", "as their terms ask"
     assert float(window.run("return document.querySelector('.circle.made').getAttribute('r')")) > 100
 
 
@@ -40,6 +41,27 @@ def test_marker_and_list_lead_to_each_other(browser, console):
     window.driver.switch_to.active_element.send_keys(Keys.ENTER)
     window.wait(lambda: window.text(".info .info-name") == names[7], "the other info window")
     assert window.wait_for(".place.is-active .place-name").text == names[7]
+
+
+def test_keyboard_alone_leads_from_the_list_to_the_details_and_back(browser, console):
+    window = browser.window(search_url(console))
+    window.search()
+    names = window.wait_for_places()
+    keyboard = lambda *keys: window.driver.switch_to.active_element.send_keys(*keys)  # noqa: E731
+
+    window.focus(window.all("#places .place button")[2])
+    keyboard(Keys.ENTER)
+    window.wait(lambda: window.run("return document.activeElement.dataset.does") == "details", "the button in the info window")
+    keyboard(Keys.ESCAPE)
+    window.wait_gone(".info")
+    assert window.run("return document.activeElement.ariaLabel") == f"3: {names[2]}", "the marker has the focus"
+
+    keyboard(Keys.ENTER)
+    window.wait(lambda: window.run("return document.activeElement.dataset.does") == "details", "the button in the info window")
+    keyboard(Keys.ENTER)
+    window.wait(lambda: window.run("return document.activeElement.id") == "detail-name", "the card")
+    assert window.text("#detail-name") == names[2]
+    window.wait_gone(".info")
 
 
 def test_info_window_shows_name_category_distance_and_picture(browser, console):
@@ -118,6 +140,7 @@ def test_newer_search_supersedes_and_the_older_list_is_dimmed_meanwhile(browser,
 
     window.search("fault:delay=1500")
     window.wait_for("#superseded")
+    assert window.all("#results.is-superseded #places .place") != [], "the older list stays, dimmed"
     assert window.seen("#progress") is not None
     assert "Searching" in window.run("return document.getElementById('told').textContent")
 
@@ -159,7 +182,7 @@ def test_google_places_are_a_list_and_no_markers(browser, console):
     names = window.wait_for_places()
 
     assert window.all("#map .marker") == []
-    credits = window.texts("#credits li")
+    credits = window.wait(lambda: window.texts("#credits li"), "credits")
     assert any("Google map only" in line for line in credits) and any("Google Maps" in line for line in credits)
 
     window.all("#places .place button")[0].click()

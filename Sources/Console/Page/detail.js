@@ -1,5 +1,6 @@
 // The card of the selected place: the one whose details or picture were asked for last, in any window of the session.
 
+import { credit } from "./credits.js";
 import { el, icon, picture, setText, webAddress } from "./dom.js";
 import { facts, openState, rating } from "./list.js";
 import { placeKey } from "./store.js";
@@ -81,7 +82,7 @@ export class DetailView {
       el("div", { class: "detail-actions" },
         !selected.hasDetails && button("details", "details", () => this.#actions.details(place), "small primary"),
         button(imageURL ? "photo.again" : "photo", "photo", () => this.#actions.photo(place))),
-      el("ul", { class: "credits" }, ...(selected.attributions ?? []).map((line) => el("li", { dir: "auto" }, line))),
+      el("ul", { class: "credits" }, ...(selected.attributions ?? []).map((line) => el("li", {}, credit(line)))),
     ].filter(Boolean);
   }
 

@@ -1,5 +1,6 @@
 // The list of places beside the map, and what is said about it: how many, of which search, where they come from.
 
+import { credit } from "./credits.js";
 import { el, icon, picture, setAttribute, setPicture, setText, syncChildren } from "./dom.js";
 import { isGooglePlace, placeKey } from "./store.js";
 import { distance, number, shortened, t } from "./text.js";
@@ -60,8 +61,7 @@ export class ListView {
     const isListOnly = !takesGooglePlaces && places.some(isGooglePlace);
     const lines = [...(isListOnly ? [t("google.list-only")] : []), ...(list?.attributions ?? [])];
     syncChildren(this.#credits, {
-      items: [...new Set(lines)], key: (line) => line, make: () => el("li", { dir: "auto" }),
-      update: (item, line) => setText(item, line),
+      items: [...new Set(lines)], key: (line) => line, make: (line) => el("li", {}, credit(line)),
     });
 
     this.#more.hidden = !list?.nextPageToken || list.isSuperseded;
@@ -92,7 +92,7 @@ export class ListView {
     const key = placeKey(place);
     return el("li", { class: "place", onpointerenter: () => this.#actions.hover(key), onpointerleave: () => this.#actions.hover(undefined) },
       el("button", {
-        type: "button", onclick: () => this.#actions.activate(key, { from: "list" }),
+        type: "button", onclick: (event) => this.#actions.activate(key, { from: "list", byKeyboard: event.detail === 0 }),
         onfocus: () => this.#actions.hover(key), onblur: () => this.#actions.hover(undefined),
       },
       el("span", { class: "place-number", "aria-hidden": "true" }),

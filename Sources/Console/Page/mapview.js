@@ -1,9 +1,10 @@
 // What lies on the map: a marker for each place, the info window of the active one, the circles of the search, the scale.
 
-import { el, icon, picture, setAttribute, setText } from "./dom.js";
+import { el, setAttribute, setText } from "./dom.js";
+import { infoWindow } from "./infowindow.js";
 import { metersBetween, metersPerPixel, zoomForCircle } from "./mercator.js";
 import { isGooglePlace, placeKey } from "./store.js";
-import { distance, shortened, t } from "./text.js";
+import { distance, shortened } from "./text.js";
 
 const MARGIN = 16;
 
@@ -74,7 +75,7 @@ export class MapView {
   #button(key) {
     return el("button", {
       class: "marker", type: "button", "data-place": key,
-      onclick: () => this.#actions.activate(key, { from: "map" }),
+      onclick: (event) => this.#actions.activate(key, { from: "map", byKeyboard: event.detail === 0 }),
       onpointerenter: () => this.#actions.hover(key), onpointerleave: () => this.#actions.hover(undefined),
       onfocus: () => this.#actions.hover(key), onblur: () => this.#actions.hover(undefined),
     }, el("span", { class: "marker-number" }));
@@ -89,6 +90,11 @@ export class MapView {
       setAttribute(button, "aria-pressed", String(key === active));
       button.parentElement.classList.toggle("is-raised", key === active || key === hovered);
     }
+  }
+
+  /** Leads the keyboard to what can be done with the active place. */
+  focusInfo() {
+    this.#info?.element.querySelector("button")?.focus();
   }
 
   /** Gives the focus back to a place's marker, when its info window was closed from within. */
@@ -108,28 +114,15 @@ export class MapView {
     this.#info = undefined;
     if (!wanted) return;
 
-    const element = this.#window(wanted);
+    const close = () => {
+      this.#actions.activate(undefined, { from: "map" });
+      this.#markers.get(placeKey(wanted))?.button.focus();
+    };
+    const element = infoWindow(wanted, { ...this.#actions, close });
     const overlay = this.#map.place(element, wanted.location, { above: 3 });
     this.#info = { key: placeKey(wanted), text, element, overlay };
     if (focused) element.querySelector(`[data-does="${focused}"]`)?.focus();
     if (!isSame) requestAnimationFrame(() => this.#reveal(element, wanted.location));
-  }
-
-  #window(place) {
-    const facts = [place.category, distance(place.distanceMeters)].filter(Boolean);
-    const close = () => {
-      this.#actions.activate(undefined, { from: "map" });
-      this.focusMarker(placeKey(place));
-    };
-    return el("section", { class: "info", "aria-label": shortened(place.name), onkeydown: (event) => event.key === "Escape" && close() },
-      picture(place.imageURL, "info-picture"),
-      el("div", { class: "info-text" },
-        el("bdi", { class: "info-name" }, place.name ?? t("unnamed")),
-        el("span", { class: "info-facts" }, el("bdi", {}, facts.join(" · "))),
-        el("div", { class: "info-actions" },
-          el("button", { class: "small primary", type: "button", "data-does": "details", onclick: () => this.#actions.details(place) }, t("details")),
-          el("button", { class: "small", type: "button", "data-does": "photo", onclick: () => this.#actions.photo(place) }, t("photo")))),
-      el("button", { class: "close", type: "button", "aria-label": t("close"), "data-does": "close", onclick: close }, icon("close")));
   }
 
   /** Moves the map just as far as the whole info window needs to be seen. */

@@ -73,6 +73,7 @@ async function search() {
   sheet.open();
   form.showSearching(true);
   madeByThisPage = await requests.search({ ...form.values(), location: rounded(map.view().center) });
+  revealNew(store.state);
 }
 
 function ask(operation, place) {
@@ -102,15 +103,18 @@ function show(state) {
     view.revealPlace(state.selected.place);
   }
 
-  // The map moves only for a search that was made here; in another window one may be looking at something else.
-  if (state.list && !state.list.isSuperseded && state.list.requestId === madeByThisPage) {
-    madeByThisPage = undefined;
-    view.reveal(circleOf(state.list));
-  }
+  revealNew(state);
   if (link.searchesAtOnce && store.isKnown) {
     link.searchesAtOnce = false;
     if (!state.search) search();
   }
+}
+
+/** The map moves only for a search that was made here; in another window one may be looking at something else. */
+function revealNew({ list: shown }) {
+  if (!shown || shown.isSuperseded || shown.requestId !== madeByThisPage) return;
+  madeByThisPage = undefined;
+  if (shown.search) view.reveal(circleOf(shown));
 }
 
 const circleOf = ({ search: made }) => ({ center: made.location, radiusMeters: made.radiusMeters });
@@ -135,7 +139,7 @@ function mark({ reveal = false } = {}) {
   view.showInfo(active === detail.shown ? undefined : place);
 }
 
-function activate(key, { from }) {
+function activate(key, { from, byKeyboard = false }) {
   active = key;
   const place = store.state.list?.places?.find((place) => placeKey(place) === key);
   mark({ reveal: from === "map" });
@@ -143,6 +147,7 @@ function activate(key, { from }) {
   // A place that may not be on the map has no info window, so its details open instead.
   if (place && !view.shows(place)) details(place);
   else if (place && from === "list") sheet.showMap();
+  if (place && byKeyboard) view.focusInfo();
 }
 
 /** The card of a place was closed: its info window, if there is one, is seen again, and the keyboard is at its marker. */

@@ -1,6 +1,6 @@
 // On a phone the panel is a sheet that lies on the map: low, half or full height. On a wide screen it stands beside the map.
 
-import { t } from "./text.js";
+import { onLanguage, t } from "./text.js";
 
 const HEIGHTS = ["low", "half", "full"];
 
@@ -30,6 +30,7 @@ export function startSheet() {
     dragStart = Math.abs(moved) > 24 ? "moved" : undefined;
     if (dragStart) step(moved < 0 ? 1 : -1);
   });
+  onLanguage(() => set(panel.dataset.height));
   set("half");
 
   return {

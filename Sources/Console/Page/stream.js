@@ -4,6 +4,8 @@ import { getConfig } from "./api.js";
 
 const FIRST_WAIT = 500;
 const LONGEST_WAIT = 5000;
+/** A window that nobody sees gives its connection back after so long: browsers allow six to a host, over HTTP/1.1. */
+const WAIT_WHILE_HIDDEN = 10_000;
 
 /**
  * Follows a stream of server-sent events until the page is left.
@@ -14,9 +16,10 @@ const LONGEST_WAIT = 5000;
  */
 export function follow(address, events, onStatus) {
   let wait = FIRST_WAIT;
+  let source, timer;
 
   const connect = () => {
-    const source = new EventSource(address());
+    source = new EventSource(address());
     source.addEventListener("open", () => {
       wait = FIRST_WAIT;
       onStatus("open");
@@ -29,7 +32,8 @@ export function follow(address, events, onStatus) {
     source.addEventListener("error", () => {
       source.close();
       onStatus("lost");
-      setTimeout(connect, wait);
+      clearTimeout(timer);
+      timer = setTimeout(connect, wait);
       wait = Math.min(wait * 2, LONGEST_WAIT);
 
       // A login that has ended shows as an error without a reason. This asks again and so leads to the form.
@@ -37,6 +41,12 @@ export function follow(address, events, onStatus) {
     });
   };
   connect();
+
+  document.addEventListener("visibilitychange", () => {
+    clearTimeout(timer);
+    if (document.hidden) timer = setTimeout(() => source.close(), WAIT_WHILE_HIDDEN);
+    else if (source.readyState === EventSource.CLOSED) connect();
+  });
 }
 
 /** Shows in the page's head whether events arrive. */

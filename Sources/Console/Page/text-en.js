@@ -2,7 +2,7 @@
 
 export const english = {
   "brand": "Location search", "views": "Views", "view.search": "Search", "view.traffic": "Traffic",
-  "title.search": "Search for places", "title.traffic": "Traffic",
+  "title.search": "Search for places", "title.traffic": "Traffic", "page.traffic": "Traffic · Location search",
   "connection.lost": "Connection lost, trying again", "theme.switch": "Dark theme", "language.switch": "日本語 (Japanese)", "language.other": "日本語",
   "close": "Close", "cancel": "Cancel", "panel": "Search and results", "sheet.raise": "Raise the sheet", "sheet.lower": "Lower the sheet",
 

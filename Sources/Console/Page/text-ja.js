@@ -2,7 +2,7 @@
 
 export const japanese = {
   "brand": "周辺検索", "views": "表示", "view.search": "検索", "view.traffic": "トラフィック",
-  "title.search": "場所を検索", "title.traffic": "トラフィック",
+  "title.search": "場所を検索", "title.traffic": "トラフィック", "page.traffic": "トラフィック · 周辺検索",
   "connection.lost": "接続が切れました。再接続しています", "theme.switch": "ダークテーマ", "language.switch": "English (英語)", "language.other": "English",
   "close": "閉じる", "cancel": "キャンセル", "panel": "検索と結果", "sheet.raise": "シートを上げる", "sheet.lower": "シートを下げる",
 
