@@ -48,10 +48,11 @@ test-tansu: setup-tests $(EXPERIMENTS)/ok ## Runs the suites that talk Kafka on 
 test-newest: setup-tests $(EXPERIMENTS)/ok ## Runs the same suites on the embedded broker of the newest librdkafka, faults and all
 	ops/experiments/newest tools/tests $(SWIFT_FLAGS) $(or $(ARGS),$(KAFKA_SUITES))
 
-$(BROWSER)/ok: Tests/Browser/requirements.txt
+$(BROWSER)/ok: Tests/Browser/requirements.txt Tests/Browser/requirements-axe.txt
 	@tools/setup browser
 	python3 -m venv $(BROWSER)
-	@$(BROWSER)/bin/pip install --quiet --disable-pip-version-check -r Tests/Browser/requirements.txt || { \
+	@{ $(BROWSER)/bin/pip install --quiet --disable-pip-version-check -r Tests/Browser/requirements.txt && \
+	  $(BROWSER)/bin/pip install --quiet --disable-pip-version-check --no-deps -r Tests/Browser/requirements-axe.txt; } || { \
 	  echo "make: the packages of Tests/Browser/requirements.txt cannot be had: is a package index reachable?" >&2; exit 1; }
 	@touch $@
 

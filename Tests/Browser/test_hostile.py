@@ -75,7 +75,7 @@ def test_hostile_details_are_texts(browser, console, house, hostile_session):
     house.produce("completed", value, hostile_session, headers("completed", request))
 
     window.wait(lambda: window.text("#detail-name") == SCRIPT, "the details")
-    assert window.seen("#detail a") is None, "an address of another kind than http is no link"
+    assert window.seen("#detail .detail-line a") is None, "an address of another kind than http is no link"
     assert_nothing_ran(window)
 
 

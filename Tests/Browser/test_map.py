@@ -45,7 +45,7 @@ def test_tiles_are_shown_with_their_attribution_as_text(browser, tiled, tiles):
     log_in(window)
     window.wait(lambda: len(tiles.asked) > 3, "tiles")
     assert all(path.startswith("/16/") for path in tiles.asked)
-    assert window.text("#map-attribution") == "© <b>Test</b> tiles"
+    window.wait(lambda: window.text("#map-attribution") == "© <b>Test</b> tiles", "the attribution")
 
     window.search()
     names = window.wait_for_places(20)

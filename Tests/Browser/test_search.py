@@ -10,6 +10,18 @@ def test_first_visit_asks_for_nothing_and_shows_the_map_at_zoom_16(browser, cons
     assert window.run("return document.querySelectorAll('.grid-labels text').length") > 4
 
 
+def test_link_that_ends_in_go_searches_at_once_and_only_once(browser, console):
+    window = browser.window(console.url + "/#go")
+    names = window.wait_for_places(20)
+    window.wait(lambda: "session=" in (link := window.run("return location.hash")) and not link.endswith("go"), "a link without go")
+    sent = "return performance.getEntriesByType('resource').filter(({ name }) => name.endsWith('/requests')).length"
+    assert window.run(sent) == 1
+
+    window.driver.refresh()
+    assert window.wait_for_places(20) == names
+    assert window.run(sent) == 0
+
+
 def test_person_searches_and_each_place_is_in_the_list_and_on_the_map(browser, console):
     window = browser.window(search_url(console))
     window.search()

@@ -10,7 +10,10 @@ struct SupplyChainTests {
         try String(contentsOf: root.appending(path: path), encoding: .utf8)
     }
 
-    @Test(arguments: ["schemas/requirements.txt", "ops/experiments/requirements.txt", "ops/grafana/requirements.txt"])
+    @Test(arguments: [
+        "schemas/requirements.txt", "ops/experiments/requirements.txt", "ops/grafana/requirements.txt",
+        "Tests/Browser/requirements.txt", "Tests/Browser/requirements-axe.txt",
+    ])
     func everyPythonPackageIsPinnedToOneVersion(path: String) throws {
         let packages = try Self.text(path).split(separator: "\n").filter { !$0.hasPrefix("#") }
 

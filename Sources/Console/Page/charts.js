@@ -15,7 +15,7 @@ function roundedUp(value) {
 }
 
 /** How long ago the chart begins. */
-const ago = (seconds) => (seconds < 120 ? t("ago.seconds", { seconds: Math.round(seconds) }) : t("ago", { minutes: number(seconds / 60, seconds % 60 < 3 ? 0 : 1) }));
+const ago = (seconds) => (seconds < 120 ? t("ago.seconds", { seconds: Math.round(seconds) }) : t("ago", { minutes: number(Math.round(seconds / 30) / 2, Math.round(seconds / 30) % 2) }));
 
 class Chart {
   #frame;

@@ -98,7 +98,8 @@ struct DemoCommand: AsyncParsableCommand {
             This broker is for trying out: a worker that is stopped while its group forms may repeat what it had in flight.
             Ctrl-C ends the demo.
             """)
-        if open { Browser.open(console.url) }
+        // The link has the page search at once, so that there is something to see.
+        if open { Browser.open(console.url + "/#go") }
         await ProcessSetup.onFirstTermination()
         await console.stop()
     }
