@@ -40,15 +40,27 @@ struct RequestTests {
         #expect(
             searches.map(\.url) == [
                 "https://hot.test/hotpepper/gourmet/v1/?key=\(Self.key)&lat=35.6895&lng=139.6917123&range=4"
-                    + "&keyword=%E6%8A%B9%E8%8C%B6%20%26%20%22latte%22&genre=G014&start=21&count=50&format=json"
+                    + "&keyword=%E6%8A%B9%E8%8C%B6%20%26%20%22latte%22&genre=G014&start=21&count=50&type=lite&format=json"
             ])
-        for request in [Providers.details("J009900001", language: "ja"), Providers.photo("J009900001")] {
-            #expect(
-                await Self.sent(.hotpepper, request).map(\.url) == [
-                    "https://hot.test/hotpepper/gourmet/v1/?key=\(Self.key)&id=J009900001&format=json"
-                ])
-        }
+        let details = await Self.sent(.hotpepper, Providers.details("J009900001", language: "ja"))
+        #expect(
+            details.map(\.url) == [
+                "https://hot.test/hotpepper/gourmet/v1/?key=\(Self.key)&id=J009900001&type=lite&format=json"
+            ])
+        let photo = await Self.sent(.hotpepper, Providers.photo("J009900001"))
+        #expect(
+            photo.map(\.url) == [
+                "https://hot.test/hotpepper/gourmet/v1/?key=\(Self.key)&id=J009900001&format=json"
+            ])
         #expect(searches.allSatisfy { Self.text($0) == "GET" && $0.headers.isEmpty })
+    }
+
+    @Test(arguments: [Providers.search(), Providers.details("J009900001"), Providers.photo("J009900001")])
+    func hotpepperIsAskedForEverythingWhereTheSettingSaysFull(request: SearchRequest) async {
+        let http = FakeHTTP("")
+        _ = await Providers.hotpepper(http, response: .full).failure(request)
+        #expect(http.requests.count == 1)
+        #expect(http.requests.allSatisfy { !$0.url.contains("type=") })
     }
 
     /// Hot Pepper reads a comma as "and another value", even an encoded one.

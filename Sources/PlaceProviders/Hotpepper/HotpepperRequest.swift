@@ -14,7 +14,8 @@ struct HotpepperRequest {
     /// The radii that `range` 1 to 5 stand for, in metres.
     private static let ranges: [Double] = [300, 500, 1000, 2000, 3000]
 
-    init(_ request: SearchRequest, configuration: ProviderConfiguration) {
+    /// - Parameter response: the form of the answers, see `HotpepperResponseType`.
+    init(_ request: SearchRequest, configuration: ProviderConfiguration, response: HotpepperResponseType) {
         operation = request.operation
         var url = QueryURL(configuration.baseURL, path: "/hotpepper/gourmet/v1/")
         url.add("key", configuration.apiKey)
@@ -38,6 +39,7 @@ struct HotpepperRequest {
             url.add("id", request.placeID)
         }
 
+        if response.applied(toPhoto: operation == .photo) == .lite { url.add("type", "lite") }
         url.add("format", "json")
         self.url = url.text
     }

@@ -8,11 +8,16 @@ public struct HotpepperService: PlaceService {
     public let id = ProviderID.hotpepper
     private let http: any HTTPSending
     private let configuration: ProviderConfiguration
+    private let response: HotpepperResponseType
 
     /// A service that makes its calls with `http`.
-    public init(http: any HTTPSending, configuration: ProviderConfiguration) {
+    /// - Parameter response: the form of the answers to searches and details; photo requests ask for the full one.
+    public init(
+        http: any HTTPSending, configuration: ProviderConfiguration, response: HotpepperResponseType = .lite
+    ) {
         self.http = http
         self.configuration = configuration
+        self.response = response
     }
 
     public func refusal(of request: SearchRequest) -> SearchError? {
@@ -44,7 +49,7 @@ public struct HotpepperService: PlaceService {
         for request: SearchRequest, followUp: FollowUpCall?, before deadline: Deadline
     ) async throws(SearchError) -> ProviderReply {
         try configuration.checkKey(of: id)
-        let call = HotpepperRequest(request, configuration: configuration)
+        let call = HotpepperRequest(request, configuration: configuration, response: response)
 
         return try await http.ask(HTTPRequest(url: call.url), of: id, before: deadline) {
             [self] (response) throws(SearchError) in

@@ -2,6 +2,7 @@ import Console
 import HTTPTransport
 import Kafka
 import LocationSearch
+import PlaceProviders
 import Resilience
 import TraceExport
 import WorkerRuntime
@@ -140,6 +141,10 @@ extension Setting {
             help: "Hot Pepper Gourmet"),
         Setting("hotpepper.apiKey", .text, help: "its key", isSecret: true),
         Setting("hotpepper.apiKeyFile", .text, help: "file that holds the key, instead"),
+        Setting(
+            "hotpepper.response", .choice(HotpepperResponseType.allCases.map(\.rawValue)),
+            default: HotpepperResponseType.lite.rawValue,
+            help: "how much is asked of a shop: lite is a quarter of the bytes and lacks the sub-genre only"),
         Setting(
             "providers.order", .list(["hotpepper", "google-places", "google-places-legacy"]),
             default: "hotpepper,google-places", help: "whom auto asks, first to last"),

@@ -151,6 +151,8 @@ extension Settings {
         return policy
     }
 
+    var hotpepperResponse: HotpepperResponseType { choice("hotpepper.response") ?? .lite }
+
     func googleKey() throws(SettingsError) -> String? {
         try secret("googlePlaces.apiKey", orFile: "googlePlaces.apiKeyFile")
     }

@@ -32,7 +32,10 @@ struct ProviderKeys: Sendable {
 
         var services: [any PlaceService] = []
         if let hotpepper {
-            services.append(HotpepperService(http: http, configuration: configuration("hotpepper.baseURL", hotpepper)))
+            services.append(
+                HotpepperService(
+                    http: http, configuration: configuration("hotpepper.baseURL", hotpepper),
+                    response: settings.hotpepperResponse))
         }
         if let google {
             services.append(

@@ -36,8 +36,10 @@ final class FakeHTTP: HTTPSending {
 enum Providers {
     static let key = "SECRET-key-0123"
 
-    static func hotpepper(_ http: FakeHTTP) -> HotpepperService {
-        HotpepperService(http: http, configuration: ProviderConfiguration(baseURL: "https://hot.test", apiKey: key))
+    static func hotpepper(_ http: FakeHTTP, response: HotpepperResponseType = .lite) -> HotpepperService {
+        HotpepperService(
+            http: http, configuration: ProviderConfiguration(baseURL: "https://hot.test", apiKey: key),
+            response: response)
     }
     static func google(_ http: FakeHTTP) -> GooglePlacesService {
         GooglePlacesService(http: http, configuration: ProviderConfiguration(baseURL: "https://new.test", apiKey: key))

@@ -1,0 +1,55 @@
+import HTTPTransport
+import LocationSearch
+import PlaceProviders
+import TestSupport
+import Testing
+
+/// What a result has when Hot Pepper is asked for less: the simulator's answers over TCP.
+@Suite(.timeLimit(.minutes(1)))
+struct HotpepperResponseTests {
+    /// A place without what `lite` cuts.
+    private func lite(_ place: Place) -> Place {
+        var place = place
+        place.types = Array(place.types.prefix(1))
+        return place
+    }
+
+    @Test func liteAnswerLacksNothingOfAResultButTheSubGenre() async throws {
+        try await ProviderHouse.run { house in
+            let lite = HotpepperService(http: house.http, configuration: house.configuration)
+            let full = HotpepperService(http: house.http, configuration: house.configuration, response: .full)
+
+            let short = try await house.ask(lite, ProviderHouse.search(limit: 100))
+            let shortBytes = try #require(house.http.takeSeen().bytes.first)
+            let long = try await house.ask(full, ProviderHouse.search(limit: 100))
+            let longBytes = try #require(house.http.takeSeen().bytes.first)
+
+            #expect(short.places.count == 100)
+            #expect(long.places.contains { $0.types.count == 2 })
+            #expect(Array(short.places) == long.places.map { self.lite($0) })
+            #expect(short.attributions == long.attributions)
+            #expect(short.totalAvailable == long.totalAvailable)
+            #expect(short.nextPageToken == long.nextPageToken)
+            #expect(short.unreadablePlaces == 0)
+            #expect(shortBytes * 3 < longBytes, "\(shortBytes) \(longBytes)")
+        }
+    }
+
+    @Test func detailsFollowTheSettingAndPhotosAlwaysAskForEverything() async throws {
+        try await ProviderHouse.run { house in
+            let lite = HotpepperService(http: house.http, configuration: house.configuration)
+            let full = HotpepperService(http: house.http, configuration: house.configuration, response: .full)
+            let found = try await house.ask(full, ProviderHouse.search())
+            let place = try #require(found.places.first { $0.types.count == 2 })
+            _ = house.http.takeSeen()
+
+            #expect(try await Array(house.ask(lite, ProviderHouse.details(place.id)).places) == [self.lite(place)])
+            #expect(try await Array(house.ask(full, ProviderHouse.details(place.id)).places) == [place])
+            #expect(house.http.takeSeen().requests.map { $0.url.contains("&type=lite") } == [true, false])
+
+            #expect(try await house.ask(lite, ProviderHouse.photo(place.id)).photoURL == place.imageURL)
+            #expect(try await house.ask(full, ProviderHouse.photo(place.id)).photoURL == place.imageURL)
+            #expect(house.http.takeSeen().requests.allSatisfy { !$0.url.contains("type=") })
+        }
+    }
+}

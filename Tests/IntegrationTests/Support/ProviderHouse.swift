@@ -1,0 +1,82 @@
+import EventLoop
+import HTTPTransport
+import LocationSearch
+import PlaceProviders
+import ProviderSimulator
+import Resilience
+import Synchronization
+import TestSupport
+
+/// The providers' services, the transport of the worker and the simulator that they ask over TCP. No Kafka.
+struct ProviderHouse: Sendable {
+    let http: CountedHTTP
+    private let baseURL: String
+
+    /// Runs `body` in a house of its own and takes it down, whatever comes of it.
+    static func run(_ body: (ProviderHouse) async throws -> Void) async throws {
+        let simulator = try SimulatorServer(SimulatorConfiguration())
+        let loop = try EventLoop()
+        defer { loop.stop() }
+        let transport = HTTPTransport(loop: loop)
+        let baseURL = try await simulator.start()
+
+        let result = await Result.of {
+            try await body(ProviderHouse(http: CountedHTTP(transport), baseURL: baseURL))
+        }
+        await transport.shutdown()
+        await simulator.shutdown()
+        try result.get()
+    }
+
+    var configuration: ProviderConfiguration { ProviderConfiguration(baseURL: baseURL, apiKey: "secret-key") }
+
+    /// Makes all the calls that a request needs.
+    func ask(_ service: any PlaceService, _ request: SearchRequest) async throws -> ProviderAnswer {
+        var followUp: FollowUpCall?
+        while true {
+            switch try await service.call(for: request, followUp: followUp, before: Deadline(.now + .seconds(20))) {
+            case .answer(let answer): return answer
+            case .needsCall(let next): followUp = next
+            }
+        }
+    }
+
+    /// A search in Shinjuku.
+    static func search(keyword: String? = nil, limit: Int = 20) -> SearchRequest {
+        SearchRequest(
+            requestID: "r", location: Coordinate(latitude: 35.690921, longitude: 139.700258), radiusMeters: 1000,
+            keyword: keyword, limit: limit)
+    }
+
+    static func details(_ id: String) -> SearchRequest {
+        SearchRequest(requestID: "r", operation: .details, placeID: id)
+    }
+
+    static func photo(_ id: String) -> SearchRequest {
+        SearchRequest(requestID: "r", operation: .photo, placeID: id)
+    }
+}
+
+/// Passes calls on, and remembers what was asked and how large the answers were.
+final class CountedHTTP: HTTPSending {
+    private let next: any HTTPSending
+    private let seen = Mutex<(requests: [HTTPRequest], bytes: [Int])>(([], []))
+
+    init(_ next: any HTTPSending) { self.next = next }
+
+    /// What was asked since the last look, and the bytes of the answers' bodies.
+    func takeSeen() -> (requests: [HTTPRequest], bytes: [Int]) {
+        seen.withLock { exchange(&$0, with: ([], [])) }
+    }
+
+    func send(
+        _ request: HTTPRequest, before deadline: ContinuousClock.Instant,
+        receiving receive: @escaping @Sendable (HTTPResponse) -> Void
+    ) async throws(HTTPError) {
+        seen.withLock { $0.requests.append(request) }
+        try await next.send(request, before: deadline) { [self] response in
+            seen.withLock { $0.bytes.append(response.body.count) }
+            receive(response)
+        }
+    }
+}
