@@ -24,7 +24,9 @@ def open_browser(scale: float = 1, language: str = "en") -> webdriver.Chrome:
     options = webdriver.ChromeOptions()
     options.binary_location = "/usr/bin/chromium"
     for argument in ("--headless=new", "--no-sandbox", "--disable-dev-shm-usage", f"--lang={language}", "--hide-scrollbars",
-                     f"--force-device-scale-factor={scale}", "--disable-background-networking", "--disable-component-update"):
+                     f"--force-device-scale-factor={scale}", "--disable-background-networking", "--disable-component-update",
+                     # Whatever a page asked for elsewhere, it would not get there.
+                     "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1"):
         options.add_argument(argument)
     options.add_experimental_option("prefs", {"intl.accept_languages": language})
     options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Makes the pictures of the console that the documents show: `pictures.py FOLDER`. See `make console-pictures`."""
 import io
+import json
 import random
 import sys
 import tempfile
@@ -9,7 +10,7 @@ import time
 from pathlib import Path
 
 from browser import Browser, Window, fresh_session, open_browser, search_url
-from house import SHINJUKU, Console, House, program
+from house import SHINJUKU, TOPICS, Console, House, program
 from PIL import Image
 
 SIZE = (1360, 850)
@@ -53,20 +54,24 @@ def search_pictures(browser: Browser, console: Console, folder: Path) -> None:
     both_themes(window, folder, "search")
 
 
-def traffic(console: Console, is_over: threading.Event) -> None:
-    """Sends what a few busy sessions would."""
+def traffic(house: House, is_over: threading.Event) -> None:
+    """Sends what many sessions of a program with traces would."""
     chance = random.Random(7)
     faults = ["fault:503", "fault:reset", "fault:not-found", "fault:none"]
     began = time.monotonic()
     while not is_over.is_set():
         # The load rises and falls, and now and then something fails.
         elapsed = time.monotonic() - began
-        for _ in range(chance.randint(1, 4 + int(6 * abs(((elapsed / 40) % 2) - 1)))):
+        for _ in range(chance.randint(2, 7 + int(10 * abs(((elapsed / 40) % 2) - 1)))):
             keyword = chance.choice(faults) if chance.random() < 0.06 else ""
             location = {name: value + chance.uniform(-0.01, 0.01) for name, value in SHINJUKU.items()}
             provider, category = chance.choice([("hotpepper", "restaurant"), ("google-places", "hospital"), ("google-places", "cafe")])
-            members = {"provider": provider, "category": category, "location": location, **({"keyword": keyword} if keyword else {})}
-            console.send(f"browser-{chance.randint(1, 5000)}", **members)
+            session = f"browser-{chance.randint(1, 9999):04}"
+            request = {"requestId": f"{session}-{chance.randint(1, 99)}", "sessionId": session, "provider": provider, "category": category,
+                       "location": location, "radiusMeters": 500, **({"keyword": keyword} if keyword else {})}
+            trace = f"00-{chance.getrandbits(128):032x}-{chance.getrandbits(64):016x}-01"
+            house.producer.produce(TOPICS["requested"], json.dumps(request).encode(), key=session, headers=[("traceparent", trace.encode())])
+        house.producer.poll(0)
         is_over.wait(0.1)
 
 
@@ -75,9 +80,8 @@ def traffic_pictures(browser: Browser, house: House, console: Console, folder: P
         house.produce("requested", b'{"location": {"latitude": 91', fresh_session())
     window = browser.window(console.url + "/traffic", SIZE)
     is_over = threading.Event()
-    senders = [threading.Thread(target=traffic, args=(console, is_over)) for _ in range(2)]
-    for sender in senders:
-        sender.start()
+    sender = threading.Thread(target=traffic, args=(house, is_over))
+    sender.start()
     try:
         is_over.wait(TRAFFIC_SECONDS)
         window.click("#dead-open")
@@ -88,8 +92,7 @@ def traffic_pictures(browser: Browser, house: House, console: Console, folder: P
         both_themes(window, folder, "traffic")
     finally:
         is_over.set()
-        for sender in senders:
-            sender.join()
+        sender.join()
 
 
 def main(folder: Path) -> None:
