@@ -27,7 +27,7 @@ let store, active, hovered, refusal, linkTimer;
 let wasTold = "";
 let madeByThisPage, isExpected;
 
-const form = new SearchForm({ onSearch: search, onChange: moved });
+const form = new SearchForm({ onSearch: () => store && search(), onChange: moved });
 form.fill(link.values);
 const requests = new Requests(link.session, { onRefusal: refused });
 const banner = new ErrorBanner((error) => requests.again(error, store.state));
