@@ -8,6 +8,32 @@ def allowed():
     return {"hosts": set(), "errors": ["ERR_CONNECTION_REFUSED", "ERR_INCOMPLETE_CHUNKED_ENCODING", "ERR_EMPTY_RESPONSE", "ERR_CONNECTION_RESET"]}
 
 
+WITH_SIGHT = """
+window.sources = [];
+window.EventSource = class extends EventSource { constructor(...all) { super(...all); window.sources.push(this); } };
+const later = window.setTimeout;
+window.setTimeout = (call, wait, ...all) => later(call, wait === 10000 ? 50 : wait, ...all);
+Object.defineProperty(document, "hidden", { get: () => Boolean(window.isUnseen) });
+window.see = (isSeen) => { window.isUnseen = !isSeen; document.dispatchEvent(new Event("visibilitychange")); };
+"""
+
+
+def test_window_that_nobody_sees_gives_its_connection_back_and_catches_up_later(browser, console):
+    session = fresh_session()
+    window = browser.window("about:blank")
+    window.driver.execute_cdp_cmd("Page.addScriptToEvaluateOnNewDocument", {"source": WITH_SIGHT})
+    window.driver.get(search_url(console, session))
+    window.wait_for("#empty[data-kind=fresh]")
+
+    window.run("see(false)")
+    window.wait(lambda: window.run("return sources.every(({ readyState }) => readyState === EventSource.CLOSED)"), "the end of its stream")
+    console.send(session)
+    assert window.seen("#connection") is None, "nothing is wrong"
+
+    window.run("see(true)")
+    window.wait_for_places(20)
+
+
 def test_pages_catch_up_after_the_console_was_killed_and_started_anew(browser, house, allowed):
     console = house.console("console-to-kill")
     allowed["hosts"].add(console.url)

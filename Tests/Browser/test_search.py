@@ -125,6 +125,20 @@ def test_failed_search_says_what_happened_and_retrying_helps(browser, console):
     window.wait_gone("#banner")
 
 
+def test_rate_limited_search_counts_down_until_it_can_be_tried_again(browser, console):
+    window = browser.window(search_url(console, provider="google-places-legacy"))
+    window.search("fault:RESOURCE_EXHAUSTED=2*1")
+
+    window.wait_for("#banner")
+    assert window.text("#banner-title") == "Too many requests just now"
+    waiting = window.run("return [document.getElementById('banner-retry').textContent, document.getElementById('banner-retry').ariaDisabled]")
+    assert waiting[0] in ("Try again in 2 s", "Try again in 1 s") and waiting[1] == "true"
+    window.wait(lambda: window.text("#banner-retry") == "Try again", "the end of the wait")
+    assert window.run("return document.getElementById('banner-retry').ariaDisabled") == "false"
+    window.click("#banner-retry")
+    window.wait_for_places()
+
+
 def test_failed_search_that_retrying_cannot_help_has_no_retry(browser, console):
     window = browser.window(search_url(console, provider="hotpepper", category="hospital"))
     window.search()

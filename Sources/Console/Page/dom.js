@@ -44,15 +44,19 @@ export function setAttribute(element, name, value) {
  * `make(item)` makes one, `update(element, item, index)` fills it.
  */
 export function syncChildren(parent, { items, key, make, update }) {
+  // What goes, goes first: then what stays need not be moved, which would take the focus from it.
+  const wanted = new Set(items.map(key));
+  for (const child of [...parent.children]) {
+    if (!wanted.has(child.dataset.key)) child.remove();
+  }
+
   const old = new Map([...parent.children].map((child) => [child.dataset.key, child]));
   let next = parent.firstElementChild;
 
   items.forEach((item, index) => {
     const itemKey = key(item);
     let element = old.get(itemKey);
-    if (element) {
-      old.delete(itemKey);
-    } else {
+    if (!element) {
       element = make(item);
       element.dataset.key = itemKey;
     }
@@ -61,7 +65,6 @@ export function syncChildren(parent, { items, key, make, update }) {
     if (element === next) next = next.nextElementSibling;
     else parent.insertBefore(element, next);
   });
-  for (const element of old.values()) element.remove();
 }
 
 /** Returns a link's address if it is one of the web; others, such as `javascript:`, are left out. */

@@ -42,7 +42,6 @@ store = new SessionStore(link.session, showConnection);
 store.subscribe(show);
 onLanguage(() => store.refresh());
 document.getElementById("copy-link").addEventListener("click", copyLink);
-document.getElementById("version").textContent = config.version ?? "";
 addEventListener("hashchange", () => readLink(config.start).session !== link.session && location.reload());
 moved();
 
