@@ -69,7 +69,7 @@ export class GoogleMap {
 
   place(element, location, { above = 0 } = {}) {
     const holder = el("div", { class: "overlay" }, element);
-    holder.style.zIndex = above;
+    holder.style.zIndex = above * 1000;
     this.#maps.OverlayView.preventMapHitsAndGesturesFrom(element);
 
     const overlay = new this.#maps.OverlayView();

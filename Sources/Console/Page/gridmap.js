@@ -75,7 +75,7 @@ export class GridMap {
 
   place(element, location, { above = 0 } = {}) {
     const holder = el("div", { class: "overlay" }, element);
-    holder.style.zIndex = above;
+    holder.style.zIndex = above * 1000;
     const overlay = { holder, location };
     this.#overlays.add(overlay);
     this.#layer.append(holder);

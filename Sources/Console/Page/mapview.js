@@ -149,10 +149,11 @@ export class MapView {
     if (moveX || moveY) this.#map.panBy(moveX, moveY);
   }
 
-  /** How much of the map's right side the card of the selected place covers, in pixels. */
+  /** How much of the map's right side is covered, in pixels: by the card of the selected place, on a phone by the zoom buttons. */
   #covered() {
+    if (matchMedia("(max-width: 760px)").matches) return document.getElementById("zoom-in").offsetWidth;
     const card = document.getElementById("detail");
-    return card.hidden || matchMedia("(max-width: 760px)").matches ? 0 : card.offsetWidth + MARGIN;
+    return card.hidden ? 0 : card.offsetWidth + MARGIN;
   }
 
   /** Draws the circle of the search that was made, and dashed the one that a search would make now if that differs. */
