@@ -16,7 +16,7 @@ public actor SearchWorker: SearchWorking, FleetMember {
     private let random: any RandomNumberGenerator & Sendable
     private let onTransition: @Sendable (ProviderID, CircuitBreaker.Transition, SearchError?) -> Void
     private let onWasted: @Sendable (ProviderID, Int) -> Void
-    private let onCall: @Sendable (ProviderID, CallEnd, Duration) -> Void
+    private let onCall: @Sendable (PriceClass, CallEnd, Duration) -> Void
     private var guards: [ProviderID: ProviderGuard] = [:]
     private var ownership = (assigned: 0, partitions: 0)
 
@@ -28,7 +28,8 @@ public actor SearchWorker: SearchWorking, FleetMember {
     ///   `executor`.
     /// - Parameter onWasted: told of the number of calls that were made for nothing: given up before their deadline, or
     ///   ended when no request waited for them any more; called on `executor`.
-    /// - Parameter onCall: told of each call that has ended, and how long it took; called on `executor`.
+    /// - Parameter onCall: told of each call that has ended, what it is charged as, and how long it took; called on
+    ///   `executor`.
     public init(
         executor: any SerialExecutor, policies: [ProviderID: ProviderPolicy] = [:], concurrency: Int = 256,
         clock: any MonotonicClock = ContinuousClock(), timekeeper: (any Timekeeper & Sendable)? = nil,
@@ -37,7 +38,7 @@ public actor SearchWorker: SearchWorking, FleetMember {
         onTransition: @escaping @Sendable (ProviderID, CircuitBreaker.Transition, SearchError?) -> Void = { _, _, _ in
         },
         onWasted: @escaping @Sendable (ProviderID, Int) -> Void = { _, _ in },
-        onCall: @escaping @Sendable (ProviderID, CallEnd, Duration) -> Void = { _, _, _ in }
+        onCall: @escaping @Sendable (PriceClass, CallEnd, Duration) -> Void = { _, _, _ in }
     ) {
         self.executor = executor
         self.policies = policies

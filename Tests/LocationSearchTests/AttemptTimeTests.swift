@@ -24,6 +24,8 @@ final class SlowService: PlaceService {
 
     func refusal(of request: SearchRequest) -> SearchError? { nil }
 
+    func priceClass(of request: SearchRequest, followUp: FollowUpCall?) -> PriceClass { .hotpepper }
+
     func call(
         for request: SearchRequest, followUp: FollowUpCall?, before deadline: Deadline
     ) async throws(SearchError) -> ProviderReply {

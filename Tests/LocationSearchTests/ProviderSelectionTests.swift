@@ -17,6 +17,9 @@ private struct Shelf: PlaceService {
         guard id == .hotpepper, request.category == "hospital" else { return nil }
         return .unsupported("category", by: id, "it knows restaurants only")
     }
+
+    func priceClass(of request: SearchRequest, followUp: FollowUpCall?) -> PriceClass { .hotpepper }
+
     func call(
         for request: SearchRequest, followUp: FollowUpCall?, before deadline: Deadline
     ) async throws(SearchError) -> ProviderReply {

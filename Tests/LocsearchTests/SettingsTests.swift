@@ -117,6 +117,8 @@ struct SettingsTests {
         ("topics.requests", "a b", "a topic's name"), ("topics.requests", "..", "a topic's name"),
         ("hotpepper.baseURL", "ftp://x", "an http or https URL"), ("hotpepper.baseURL", "http://", "an http"),
         ("hotpepper.baseURL", "http://a?b", "an http"), ("hotpepper.baseURL", "http://user@a", "an http"),
+        ("googlePlaces.fields", "displayName,stars", "essentials, pro, enterprise, or fields of the API"),
+        ("googlePlaces.fields", "pro,enterprise", "essentials"), ("hotpepper.response", "light", "one of lite, full"),
         ("providers.order", "hotpepper,hotpepper", "some of"), ("providers.order", "yelp", "some of"),
         ("admin.port", "65536", "an integer from 0 to 65535"), ("log.format", "xml", "one of json, text"),
         ("kafka.groupId", "a\nb", "text"), ("kafka.startFrom", "yesterday", "earliest, latest, or an RFC 3339 time"),
@@ -127,6 +129,13 @@ struct SettingsTests {
         #expect(refusal.hasPrefix("\(name) is "))
         #expect(refusal.contains("expected \(expected)"))
         #expect(refusal.filter(\.isNewline).count == value.filter(\.isNewline).count)
+    }
+
+    @Test func fieldsOfGoogleAreTakenAsANameOrAList() throws {
+        #expect(try load()["googlePlaces.fields"] == "enterprise")
+        #expect(try load(flags: ["googlePlaces.fields": "essentials"])["googlePlaces.fields"] == "essentials")
+        let list = (name: "a.yaml", text: "googlePlaces:\n  fields: [displayName, location]\n")
+        #expect(try load(file: list)["googlePlaces.fields"] == "displayName,location")
     }
 
     @Test(arguments: ["a:1", "a-b.c_d:65535, 10.0.0.1:9092", "[::1]:9092", "[fe80::1%25eth0]:1"])

@@ -88,7 +88,7 @@ struct WorkerMetersTests {
         meters.calls.countEnded(.hotpepper, .answered, after: .milliseconds(80))
         meters.calls.countEnded(.hotpepper, .failed(.timeout), after: .seconds(5))
         meters.calls.countEnded(.hotpepper, .failed(.timeout), after: .seconds(5))
-        meters.calls.countEnded(.googlePlaces, .cancelled, after: .milliseconds(3))
+        meters.calls.countEnded(.textSearchPro, .cancelled, after: .milliseconds(3))
 
         let metrics = PrometheusDocument(registry.prometheusText)
         func count(_ provider: String, _ code: String) -> Double? {
@@ -98,6 +98,12 @@ struct WorkerMetersTests {
         #expect(count("hotpepper", "ok") == 1)
         #expect(count("hotpepper", "timeout") == 2)
         #expect(count("google-places", "cancelled") == 1)
+        func charged(_ provider: String, as sku: String) -> Double? {
+            metrics.value("locsearch_provider_calls_by_sku_total", ["provider": provider, "sku": sku])
+        }
+        #expect(charged("hotpepper", as: "hotpepper") == 3)
+        #expect(charged("google-places", as: "text-search-pro") == 1)
+        #expect(charged("google-places", as: "place-details-photos") == 0)
         #expect(count("google-places", "ok") == nil, "what was never observed has no series")
     }
 }

@@ -20,7 +20,7 @@ final class ProviderGuard {
     private let sharedCalls: SingleFlight<Inquiry, GuardedAnswer, GuardedFailure>
     private let admission: CallAdmission
     private let onWasted: @Sendable (ProviderID, Int) -> Void
-    private let onCall: @Sendable (ProviderID, CallEnd, Duration) -> Void
+    private let onCall: @Sendable (PriceClass, CallEnd, Duration) -> Void
     private var retryBudget: RetryBudget
     private var attemptTimer: AttemptTimer
     /// The failure that the breaker is just told of, for the log.
@@ -38,7 +38,7 @@ final class ProviderGuard {
         taskExecutor: (any TaskExecutor)?, random: any RandomNumberGenerator & Sendable,
         onTransition: @escaping @Sendable (ProviderID, CircuitBreaker.Transition, SearchError?) -> Void,
         onWasted: @escaping @Sendable (ProviderID, Int) -> Void,
-        onCall: @escaping @Sendable (ProviderID, CallEnd, Duration) -> Void
+        onCall: @escaping @Sendable (PriceClass, CallEnd, Duration) -> Void
     ) {
         self.id = id
         self.policy = policy
@@ -258,7 +258,8 @@ final class ProviderGuard {
         let duration = start.duration(to: end)
         cost.upstream += duration
         let isCancelled = Task.isCancelled
-        onCall(id, isCancelled ? .cancelled : CallEnd(result), duration)
+        let priceClass = inquiry.service.priceClass(of: inquiry.request, followUp: followUp)
+        onCall(priceClass, isCancelled ? .cancelled : CallEnd(result), duration)
         // A call of a cancelled task says nothing about the provider: dropping `admitted` gives everything back.
         if isCancelled { return result }
 

@@ -12,6 +12,10 @@ public protocol PlaceService: Sendable {
     /// asked only about requests that ``refusal(of:)`` lets pass.
     func suitability(for request: SearchRequest) -> Suitability
 
+    /// Returns what the provider charges a call as. Asked for each call, so that it must be quick and allocate nothing.
+    /// - Parameter followUp: as in ``call(for:followUp:before:)``.
+    func priceClass(of request: SearchRequest, followUp: FollowUpCall?) -> PriceClass
+
     /// Makes exactly one HTTP call for a request and reads its answer.
     ///
     /// Each call passes the provider's limits on its own. A service whose request needs another call therefore returns

@@ -72,6 +72,9 @@ extension MetricDescription {
             "locsearch_provider_calls_total", .counter, in: .providers, labels: ["provider"],
             "Calls made, retries included; each may cost money."),
         MetricDescription(
+            "locsearch_provider_calls_by_sku_total", .counter, in: .providers, labels: ["provider", "sku"],
+            "Calls that have ended, however they did, by the price class that the provider charges them as."),
+        MetricDescription(
             "locsearch_provider_calls_failed_total", .counter, in: .providers, labels: ["provider"],
             "Calls that failed, and not by the request's own fault."),
         MetricDescription(

@@ -14,15 +14,8 @@ import LocationSearch
 struct GooglePlacesRequests {
     /// The address and the key.
     let configuration: ProviderConfiguration
-
-    private static let placeFields = [
-        "id", "displayName", "formattedAddress", "location", "types", "primaryType", "primaryTypeDisplayName",
-        "googleMapsUri", "businessStatus", "attributions", "rating", "userRatingCount", "priceLevel",
-        "currentOpeningHours.openNow",
-    ]
-    private static let nearbyMask = placeFields.map { "places.\($0)" }.joined(separator: ",")
-    private static let textMask = nearbyMask + ",nextPageToken"
-    private static let detailsMask = placeFields.joined(separator: ",")
+    /// What is asked of each place.
+    let fields: GooglePlacesFields
 
     /// Returns true for a search that nearby search cannot do: it has no keyword, no filter for open places and no pages.
     static func needsTextSearch(_ request: SearchRequest) -> Bool {
@@ -48,7 +41,7 @@ struct GooglePlacesRequests {
             body.endObject()
         }
         body.endObject()
-        return post("/v1/places:searchNearby", body.finish(), mask: Self.nearbyMask)
+        return post("/v1/places:searchNearby", body.finish(), mask: fields.nearbyMask)
     }
 
     /// Returns a text search. The API wants all members of a further page as they were for the first one, so they follow
@@ -76,15 +69,13 @@ struct GooglePlacesRequests {
         }
         body.member("pageToken", request.pageToken)
         body.endObject()
-        return post("/v1/places:searchText", body.finish(), mask: Self.textMask)
+        return post("/v1/places:searchText", body.finish(), mask: fields.textMask)
     }
 
-    /// Returns a call for all that is known of a place.
-    func details(_ request: SearchRequest) -> HTTPRequest {
-        get(place: request, mask: Self.detailsMask + ",photos,websiteUri")
-    }
+    /// Returns a call for a place's details.
+    func details(_ request: SearchRequest) -> HTTPRequest { get(place: request, mask: fields.detailsMask) }
 
-    /// Returns a call for the names of a place's photos.
+    /// Returns a call for the names of a place's photos, which costs nothing.
     func photoNames(_ request: SearchRequest) -> HTTPRequest { get(place: request, mask: "photos,attributions") }
 
     /// Returns a call for the address of a photo.

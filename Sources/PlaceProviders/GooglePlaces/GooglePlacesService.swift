@@ -9,12 +9,24 @@ public struct GooglePlacesService: PlaceService {
     private let requests: GooglePlacesRequests
 
     /// A service that makes its calls with `http`.
-    public init(http: any HTTPSending, configuration: ProviderConfiguration) {
+    /// - Parameter fields: what is asked of each place, which sets the price of searches and details.
+    public init(
+        http: any HTTPSending, configuration: ProviderConfiguration, fields: GooglePlacesFields = .enterprise
+    ) {
         self.http = http
-        requests = GooglePlacesRequests(configuration: configuration)
+        requests = GooglePlacesRequests(configuration: configuration, fields: fields)
     }
 
     public func refusal(of request: SearchRequest) -> SearchError? { nil }
+
+    public func priceClass(of request: SearchRequest, followUp: FollowUpCall?) -> PriceClass {
+        switch request.operation {
+        case .search:
+            GooglePlacesRequests.needsTextSearch(request) ? requests.fields.textClass : requests.fields.nearbyClass
+        case .details: requests.fields.detailsClass
+        case .photo: followUp == nil ? .placeDetailsIDsOnly : .placeDetailsPhotos
+        }
+    }
 
     public func call(
         for request: SearchRequest, followUp: FollowUpCall?, before deadline: Deadline

@@ -19,6 +19,14 @@ public struct GooglePlacesLegacyService: PlaceService {
         self.configuration = configuration
     }
 
+    public func priceClass(of request: SearchRequest, followUp: FollowUpCall?) -> PriceClass {
+        switch request.operation {
+        case .search: .legacyNearbySearch
+        case .details: .legacyPlaceDetails
+        case .photo: followUp == nil ? .legacyPlaceDetails : .legacyPlacePhoto
+        }
+    }
+
     public func refusal(of request: SearchRequest) -> SearchError? { nil }
 
     public func call(

@@ -35,6 +35,8 @@ public struct HotpepperService: PlaceService {
         return nil
     }
 
+    public func priceClass(of request: SearchRequest, followUp: FollowUpCall?) -> PriceClass { .hotpepper }
+
     public func suitability(for request: SearchRequest) -> Suitability {
         switch request.operation {
         case .search:

@@ -5,6 +5,7 @@ internal import Metrics
 public struct CallMeters: Sendable {
     private let wasted: Counter
     private let durations: [ProviderID: Durations]
+    private let bySKU: [PriceClass: Counter]
 
     /// The durations of one provider's calls, by how they ended.
     private struct Durations {
@@ -15,6 +16,11 @@ public struct CallMeters: Sendable {
 
     init(maker: MeterMaker) {
         wasted = maker.counter("locsearch_provider_calls_wasted_total")
+        bySKU = Dictionary(
+            uniqueKeysWithValues: PriceClass.allCases.map { priceClass in
+                let labels = [("provider", priceClass.provider.rawValue), ("sku", priceClass.rawValue)]
+                return (priceClass, maker.counter("locsearch_provider_calls_by_sku_total", labels: labels))
+            })
         durations = maker.each(ProviderID.self) { provider in
             func timer(_ code: String) -> Timer {
                 maker.timer(
@@ -29,8 +35,10 @@ public struct CallMeters: Sendable {
     public func countWasted(_ calls: Int) { if calls > 0 { wasted.increment(by: calls) } }
 
     /// Counts a call to a provider that has ended.
-    public func countEnded(_ provider: ProviderID, _ end: CallEnd, after time: Duration) {
-        guard let timers = durations[provider] else { return }
+    /// - Parameter priceClass: what the provider charges it as.
+    public func countEnded(_ priceClass: PriceClass, _ end: CallEnd, after time: Duration) {
+        bySKU[priceClass]?.increment()
+        guard let timers = durations[priceClass.provider] else { return }
 
         switch end {
         case .answered: timers.answered.record(wait: time)

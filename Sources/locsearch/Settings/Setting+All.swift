@@ -134,6 +134,9 @@ extension Setting {
         Setting("googlePlaces.apiKey", .text, help: "key for both Google APIs", isSecret: true),
         Setting("googlePlaces.apiKeyFile", .text, help: "file that holds the key, instead"),
         Setting(
+            "googlePlaces.fields", .googlePlacesFields, default: GooglePlacesFields.enterprise.text,
+            help: "what the Places API (New) is asked for each place; the dearest field sets the price of a call"),
+        Setting(
             "googlePlacesLegacy.baseURL", .url(canBeOff: false), default: "https://maps.googleapis.com",
             help: "Places API, legacy"),
         Setting(

@@ -1,6 +1,7 @@
 import Foundation
 import Kafka
 import LocationSearch
+import PlaceProviders
 
 /// The rules that each kind of value keeps.
 extension Setting {
@@ -14,6 +15,7 @@ extension Setting {
         case .list(let values): return Self.list(value, of: values)
         case .url(let canBeOff): return canBeOff && value == "off" ? value : Self.url(value)
         case .urls: return Self.urls(value)
+        case .googlePlacesFields: return GooglePlacesFields(text: value)?.text
         default: return fits(value) ? value : nil
         }
     }
@@ -21,7 +23,7 @@ extension Setting {
     /// Returns true when a value that is used as it stands keeps the rule of its kind.
     private func fits(_ value: String) -> Bool {
         switch kind {
-        case .text, .flag, .list, .url, .urls: true
+        case .text, .flag, .list, .url, .urls, .googlePlacesFields: true
         case .proxy: !value.contains(where: \.isWhitespace)
         case .addresses: Self.entries(value).allSatisfy { Self.isAddress($0) }
         case .topic: Self.isTopic(value)

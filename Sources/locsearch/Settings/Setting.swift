@@ -1,3 +1,5 @@
+import PlaceProviders
+
 /// One setting: its name, what it may hold, and what it is for. The table of all of them is `Setting.all`; parsing,
 /// checks, `locsearch config`, `--help` and the table in `docs/settings.md` come from it.
 struct Setting: Sendable {
@@ -28,6 +30,8 @@ struct Setting: Sendable {
         case coordinate
         /// Headers of an HTTP request as `name=value,name=value`, where values may be percent-encoded. All of it is secret.
         case headers
+        /// What Google's Places API (New) is asked for each place: see `GooglePlacesFields`.
+        case googlePlacesFields
         /// A proxy's URL, which may hold a name and a password.
         case proxy
     }
@@ -97,6 +101,7 @@ struct Setting: Sendable {
         case .urls: "http or https URLs without ? and #, separated by commas"
         case .coordinate: "latitude,longitude in degrees, such as 35.69,139.70"
         case .headers: "name=value pairs of HTTP headers, separated by commas"
+        case .googlePlacesFields: GooglePlacesFields.expectation
         case .proxy: "an http, https or socks5 URL"
         }
     }

@@ -151,6 +151,8 @@ extension Settings {
         return policy
     }
 
+    var googlePlacesFields: GooglePlacesFields { GooglePlacesFields(text: text("googlePlaces.fields")) ?? .enterprise }
+
     var hotpepperResponse: HotpepperResponseType { choice("hotpepper.response") ?? .lite }
 
     func googleKey() throws(SettingsError) -> String? {

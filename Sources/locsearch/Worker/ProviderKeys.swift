@@ -39,7 +39,9 @@ struct ProviderKeys: Sendable {
         }
         if let google {
             services.append(
-                GooglePlacesService(http: http, configuration: configuration("googlePlaces.baseURL", google)))
+                GooglePlacesService(
+                    http: http, configuration: configuration("googlePlaces.baseURL", google),
+                    fields: settings.googlePlacesFields))
             services.append(
                 GooglePlacesLegacyService(
                     http: http, configuration: configuration("googlePlacesLegacy.baseURL", google)))

@@ -23,6 +23,8 @@ final class ScriptedService: PlaceService {
 
     func refusal(of request: SearchRequest) -> SearchError? { nil }
 
+    func priceClass(of request: SearchRequest, followUp: FollowUpCall?) -> PriceClass { .hotpepper }
+
     func call(
         for request: SearchRequest, followUp: FollowUpCall?, before deadline: Deadline
     ) async throws(SearchError) -> ProviderReply {

@@ -41,8 +41,9 @@ enum Providers {
             http: http, configuration: ProviderConfiguration(baseURL: "https://hot.test", apiKey: key),
             response: response)
     }
-    static func google(_ http: FakeHTTP) -> GooglePlacesService {
-        GooglePlacesService(http: http, configuration: ProviderConfiguration(baseURL: "https://new.test", apiKey: key))
+    static func google(_ http: FakeHTTP, fields: GooglePlacesFields = .enterprise) -> GooglePlacesService {
+        GooglePlacesService(
+            http: http, configuration: ProviderConfiguration(baseURL: "https://new.test", apiKey: key), fields: fields)
     }
     static func legacy(_ http: FakeHTTP) -> GooglePlacesLegacyService {
         GooglePlacesLegacyService(

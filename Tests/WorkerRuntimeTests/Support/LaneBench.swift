@@ -133,6 +133,8 @@ private struct IdleService: PlaceService {
 
     func refusal(of request: SearchRequest) -> SearchError? { nil }
 
+    func priceClass(of request: SearchRequest, followUp: FollowUpCall?) -> PriceClass { .hotpepper }
+
     func call(
         for request: SearchRequest, followUp: FollowUpCall?, before deadline: Deadline
     ) async throws(SearchError) -> ProviderReply { .answer(ProviderAnswer()) }

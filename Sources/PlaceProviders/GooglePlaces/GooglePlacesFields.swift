@@ -1,0 +1,96 @@
+public import LocationSearch
+
+/// What Google's Places API (New) is asked for each place, and so what its calls cost: the setting `googlePlaces.fields`.
+///
+/// Masks and price classes are made once, so that a request makes neither.
+public struct GooglePlacesFields: Sendable, Hashable {
+    /// The setting as it was written, without blanks.
+    public let text: String
+    let nearbyMask: String
+    let textMask: String
+    let detailsMask: String
+    let nearbyClass: PriceClass
+    let textClass: PriceClass
+    let detailsClass: PriceClass
+
+    /// Everything that a result can have.
+    public static let enterprise = GooglePlacesFields(
+        "enterprise", search: searchFields, details: searchFields + [.photos, .websiteUri])
+
+    /// Everything but ratings, prices, opening hours and the place's own page.
+    public static let pro = GooglePlacesFields(
+        "pro", search: searchFields.filter { $0.tier <= .pro },
+        details: (searchFields + [.photos]).filter { $0.tier <= .pro })
+
+    /// The cheapest details that say where a place is. Searches are asked what `pro` asks, because a search that gives
+    /// positions costs Pro at least, and the rest of Pro comes with it.
+    public static let essentials = GooglePlacesFields(
+        "essentials", search: searchFields.filter { $0.tier <= .pro },
+        details: (searchFields + [.photos]).filter { $0.tier <= .essentials })
+
+    /// What the setting may hold, for people.
+    public static let expectation =
+        "essentials, pro, enterprise, or fields of the API, each once and separated by commas: some of "
+        + GooglePlacesField.allCases.map(\.rawValue).joined(separator: ", ")
+
+    private static let presets = [essentials, pro, enterprise]
+
+    private static let searchFields: [GooglePlacesField] = [
+        .id, .displayName, .formattedAddress, .location, .types, .primaryType, .primaryTypeDisplayName, .googleMapsUri,
+        .businessStatus, .attributions, .rating, .userRatingCount, .priceLevel, .currentOpeningHours,
+    ]
+
+    /// Reads the setting: the name of a price class, or names of the API's fields, separated by commas.
+    ///
+    /// A list is asked of searches and details alike. `id` and `attributions` are asked for in any case: no result is made
+    /// without the one, the terms ask for the other, and neither raises a price.
+    /// - Returns: `nil` for a name that is unknown or stands twice.
+    public init?(text: String) {
+        if let preset = Self.presets.first(where: { $0.text == text }) {
+            self = preset
+            return
+        }
+
+        let names = text.split(separator: ",", omittingEmptySubsequences: false).map { String($0.trimmed) }
+        let listed = names.compactMap { GooglePlacesField(name: $0) }
+        guard listed.count == names.count, Set(listed).count == listed.count else { return nil }
+
+        let fields = listed + [.id, .attributions].filter { !listed.contains($0) }
+        self.init(names.joined(separator: ","), search: fields, details: fields)
+    }
+
+    private init(_ text: String, search: [GooglePlacesField], details: [GooglePlacesField]) {
+        self.text = text
+        nearbyMask = search.map { "places.\($0.path)" }.joined(separator: ",")
+        textMask = nearbyMask + ",nextPageToken"
+        detailsMask = details.map(\.path).joined(separator: ",")
+
+        nearbyClass =
+            switch search.map(\.nearbySearchTier).max() {
+            case .enterprise: .nearbySearchEnterprise
+            default: .nearbySearchPro
+            }
+        textClass =
+            switch search.map(\.textSearchTier).max() {
+            case .enterprise: .textSearchEnterprise
+            case .essentials, .pro: .textSearchPro
+            case .idsOnly, nil: .textSearchIDsOnly
+            }
+        detailsClass =
+            switch details.map(\.tier).max() {
+            case .enterprise: .placeDetailsEnterprise
+            case .pro: .placeDetailsPro
+            case .essentials: .placeDetailsEssentials
+            case .idsOnly, nil: .placeDetailsIDsOnly
+            }
+    }
+}
+
+extension Substring {
+    fileprivate var trimmed: Substring {
+        var text = self
+        while text.first == " " { text.removeFirst() }
+        while text.last == " " { text.removeLast() }
+        return text
+    }
+}

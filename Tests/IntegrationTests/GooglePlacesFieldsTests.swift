@@ -1,0 +1,128 @@
+import EventContract
+import Foundation
+import LocationSearch
+import PlaceProviders
+import TestSupport
+import Testing
+
+/// What results have when Google is asked for less: the simulator's answers over TCP, and a whole worker's.
+@Suite(.serialized, .timeLimit(.minutes(2)))
+struct GooglePlacesFieldsTests {
+    /// The optional members that a place has.
+    private func members(_ place: Place) -> Set<String> {
+        var members: Set<String> = []
+        func note(_ name: String, _ isThere: Bool) { if isThere { members.insert(name) } }
+        note("category", place.category != nil)
+        note("types", !place.types.isEmpty)
+        note("location", place.location != nil)
+        note("address", place.address != nil)
+        note("url", place.url != nil)
+        note("rating", place.rating != nil)
+        note("ratingCount", place.ratingCount != nil)
+        note("priceLevel", place.priceLevel != nil)
+        note("openNow", place.openNow != nil)
+        return members
+    }
+
+    private func members(_ answer: ProviderAnswer) -> Set<String> {
+        answer.places.reduce(into: []) { $0.formUnion(members($1)) }
+    }
+
+    private static let pro: Set<String> = ["category", "types", "location", "address", "url"]
+    private static let enterprise = pro.union(["rating", "ratingCount", "priceLevel", "openNow"])
+
+    /// - Parameters: the setting; the members of searches' places; those of details; whether details have the name.
+    static let expectations: [(String, Set<String>, Set<String>, Bool)] = [
+        ("enterprise", enterprise, enterprise, true),
+        ("pro", pro, pro, true),
+        ("essentials", pro, ["category", "types", "location", "address"], false),
+        ("displayName,location,rating", ["location", "rating"], ["location", "rating"], true),
+        ("id", [], [], false),
+    ]
+    @Test(arguments: expectations)
+    func resultHasTheMembersThatWereAskedFor(
+        fields: String, search: Set<String>, details: Set<String>, hasName: Bool
+    ) async throws {
+        try await ProviderHouse.run { house in
+            let asked = try #require(GooglePlacesFields(text: fields))
+            let whole = GooglePlacesService(http: house.http, configuration: house.configuration)
+            let service = GooglePlacesService(http: house.http, configuration: house.configuration, fields: asked)
+
+            let all = try await house.ask(whole, ProviderHouse.search())
+            let nearby = try await house.ask(service, ProviderHouse.search())
+            #expect(nearby.places.map(\.id) == all.places.map(\.id))
+            #expect(members(nearby) == search)
+            let text = try await house.ask(service, ProviderHouse.search(keyword: "ラーメン"))
+            #expect(!text.places.isEmpty)
+            #expect(members(text).isSubset(of: search))
+
+            // One that has all there is to ask for.
+            let place = try #require(all.places.first { members($0) == Self.enterprise })
+            let answer = try await house.ask(service, ProviderHouse.details(place.id))
+            let detailed = try #require(answer.places.first)
+            #expect(detailed.id == place.id)
+            #expect(members(detailed) == details)
+            #expect(detailed.name == (hasName ? place.name : detailed.address ?? place.id))
+
+            let photo = try await house.ask(service, ProviderHouse.photo(place.id))
+            #expect(photo.photoURL != nil)
+        }
+    }
+
+    /// Every name that the setting takes is one that the API knows, for each operation.
+    @Test func apiKnowsEachFieldThatTheSettingTakes() async throws {
+        let names = try #require(GooglePlacesFields.expectation.split(separator: "some of ").last)
+        let fields = try #require(GooglePlacesFields(text: String(names)))
+        try await ProviderHouse.run { house in
+            let service = GooglePlacesService(http: house.http, configuration: house.configuration, fields: fields)
+            let nearby = try await house.ask(service, ProviderHouse.search())
+            #expect(members(nearby) == Self.enterprise)
+            _ = try await house.ask(service, ProviderHouse.search(keyword: "ラーメン"))
+            _ = try await house.ask(service, ProviderHouse.details(try #require(nearby.places.first).id))
+        }
+    }
+
+    @Test func workerAsksForTheFieldsOfItsSettingAndCountsCallsByTheirPriceClass() async throws {
+        try await WorkerHouse.run(["GOOGLE_PLACES_FIELDS": "pro"]) { house in
+            try await house.send([
+                WorkerHouse.request("nearby", "google-places"),
+                WorkerHouse.request("text", "google-places", #","keyword":"ラーメン""#),
+                WorkerHouse.request("legacy", "google-places-legacy"), WorkerHouse.request("hot", "hotpepper"),
+            ])
+            let found = try await house.outcomes(4)
+            let place = try #require(found["nearby"]?.places?.first)
+            let text = #""provider":"google-places","placeId":"\#(place)""#
+            try await house.send([
+                #"{"requestId":"details","operation":"details",\#(text)}"#,
+                #"{"requestId":"photo","operation":"photo",\#(text)}"#,
+            ])
+            let outcomes = try await house.outcomes(2).merging(found) { one, _ in one }
+
+            for id in ["nearby", "text", "details"] {
+                guard case .completed(let result)? = outcomes[id]?.body else {
+                    Issue.record("\(id) has failed")
+                    continue
+                }
+                #expect(!result.places.isEmpty)
+                #expect(result.places.allSatisfy { Self.pro.isSuperset(of: members($0)) }, "\(id)")
+                #expect(result.places.allSatisfy { !$0.name.isEmpty && $0.location != nil }, "\(id)")
+            }
+            #expect(outcomes["photo"]?.failure == nil)
+
+            let metrics = PrometheusDocument(try await house.get("/metrics").body)
+            let samples = metrics.families["locsearch_provider_calls_by_sku_total"]?.samples ?? []
+            let counts = samples.filter { $0.value > 0 }.reduce(into: [String: Double]()) { counts, sample in
+                counts["\(sample.labels["provider"] ?? "")/\(sample.labels["sku"] ?? "")"] = sample.value
+            }
+            #expect(
+                counts == [
+                    "google-places/nearby-search-pro": 1, "google-places/text-search-pro": 1,
+                    "google-places/place-details-pro": 1, "google-places/place-details-essentials-ids-only": 1,
+                    "google-places/place-details-photos": 1, "google-places-legacy/legacy-nearby-search": 1,
+                    "hotpepper/hotpepper": 1,
+                ])
+            let calls = metrics.total("locsearch_provider_calls_total")
+            #expect(metrics.total("locsearch_provider_calls_by_sku_total") == calls)
+        }
+    }
+}
