@@ -1,4 +1,6 @@
 """A person's whole way through the search page."""
+from urllib.parse import parse_qsl
+
 from browser import Keys, fresh_session, search_url
 
 
@@ -29,6 +31,7 @@ def test_person_searches_and_each_place_is_in_the_list_and_on_the_map(browser, c
 
     labels = window.run("return [...document.querySelectorAll('#map .marker')].map((marker) => marker.ariaLabel)")
     assert sorted(labels) == sorted(f"{number}: {name}" for number, name in enumerate(names, 1))
+    assert sorted(window.texts("#map .marker"), key=int) == window.texts("#places .place-number"), "both have the same numbers"
     assert window.text("#results-heading") == "20 places"
     assert "within 500 m" in window.text("#results-summary")
     assert any("Powered by" in line for line in window.texts("#credits li"))
@@ -228,10 +231,11 @@ def test_more_places_are_appended(browser, console):
 def test_keyboard_moves_and_zooms_the_map(browser, console):
     window = browser.window(search_url(console))
     window.wait_for("#empty")
-    before = window.run("return location.hash")
-    element = window.wait_for("#map")
-    element.send_keys(Keys.ARROW_RIGHT, Keys.ARROW_UP, "-")
-    window.wait(lambda: "zoom=15" in (now := window.run("return location.hash")) and now != before, "another link")
+    link = lambda: dict(parse_qsl(window.run("return location.hash.slice(1)")))  # noqa: E731
+    before = window.wait(lambda: "lat" in (parts := link()) and parts, "the link")
+    window.wait_for("#map").send_keys(Keys.ARROW_RIGHT, Keys.ARROW_UP, "-")
+    after = window.wait(lambda: (parts := link())["zoom"] == "15" and parts, "another link")
+    assert float(after["lng"]) > float(before["lng"]) and float(after["lat"]) > float(before["lat"]), "east and north of before"
 
 
 def test_language_and_theme_are_kept(browser, console):
