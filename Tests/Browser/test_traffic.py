@@ -1,6 +1,9 @@
 """What an operator does on the traffic page."""
+import secrets
+
 import pytest
 from browser import fresh_session
+from house import SHINJUKU
 
 
 @pytest.fixture
@@ -33,6 +36,15 @@ def test_outcomes_arrive_newest_first_and_are_filtered(window, console):
     provider = "document.getElementById('filter-provider')"
     window.run(f"{provider}.value = 'google-places'; {provider}.dispatchEvent(new Event('input', {{bubbles: true}}))")
     window.wait(lambda: rows(window) == [], "no outcome of another provider")
+
+
+def test_outcome_is_found_by_its_trace(window, house):
+    trace, mark = secrets.token_hex(16), fresh_session()
+    request = {"requestId": mark, "provider": "hotpepper", "location": SHINJUKU}
+    house.produce("requested", request, mark, [("traceparent", f"00-{trace}-{secrets.token_hex(8)}-01".encode())])
+
+    window.fill("#filter-text", trace[4:])
+    window.wait(lambda: len(found := rows(window)) == 1 and mark in found[0] and trace[:8] in found[0], "the outcome of that trace alone")
 
 
 def test_paused_table_stands_still_and_catches_up(window, console):

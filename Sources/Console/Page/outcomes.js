@@ -132,7 +132,7 @@ export class OutcomeTable {
 
   #row(outcome) {
     const { id, at, code, operation, provider, places, latencyMs, sessionId, requestId, traceId } = outcome;
-    const name = (value) => el("td", { class: "name" }, el("bdi", { title: shortened(value, 160) }, shortened(value ?? "", 64)));
+    const name = (value, length = 64) => el("td", { class: "name" }, el("bdi", { title: shortened(value, 160) }, shortened(value ?? "", length)));
     const label = t("record.open", { id: shortened(requestId ?? id, 60) });
     return el("tr", {},
       el("td", { class: "time" }, el("button", { type: "button", "aria-label": `${clock(at)} ${label}` }, clock(at, { milliseconds: true }))),
@@ -141,7 +141,7 @@ export class OutcomeTable {
       el("td", { class: "provider" }, el("bdi", {}, shortened(provider ?? "", 40))),
       el("td", { class: "figure" }, Number.isFinite(places) ? number(places) : ""),
       el("td", { class: "figure" }, duration(latencyMs)),
-      name(sessionId), name(requestId), name(traceId?.slice(0, 8)));
+      name(sessionId), name(requestId), name(traceId, 9));
   }
 }
 
