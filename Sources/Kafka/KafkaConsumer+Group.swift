@@ -23,19 +23,37 @@ extension KafkaConsumer {
         switch event.change {
         case .assigned:
             group.membership = GroupMembership(of: client)
-            await assign(event.partitions)
-            await tellListener(of: .assigned, event.partitions, since: start)
+            let own = leaveForeign(event.partitions)
+            await assign(own)
+            await tellListener(of: .assigned, own, since: start)
             group.isRejoining = false
             if client.isCooperative { await wakeFetchers() }
         case .revoked:
             // Another assignment may have come without a revocation in between.
             group.isRejoining = false
-            let kind = await revoke(event.partitions)
-            await tellListener(of: kind, event.partitions, since: start)
+            let own = event.partitions.filter { group.topics.contains($0.topic) }
+            let kind = await revoke(own)
+            await tellListener(of: kind, own, since: start)
         case .failed(let error):
             log.warning("rebalance failed", metadata: ["reason": "\(error)"])
             client.unassignAll()
         }
+    }
+
+    /// Returns the partitions that are of subscribed topics. The others are given back unread: they are no part of what
+    /// librdkafka is told to fetch, nor of what this member tells the group that it owns.
+    ///
+    /// A broker that hands over what nobody subscribed to is broken. Reading it would have a worker take its own outcomes
+    /// for requests. The log has one line for it, and another one only when other partitions are concerned.
+    private func leaveForeign(_ partitions: [TopicPartition]) -> [TopicPartition] {
+        let foreign = Set(partitions.filter { !group.topics.contains($0.topic) })
+        if !foreign.isEmpty, !foreign.isSubset(of: group.foreign) {
+            log.error(
+                "the group hands over partitions of topics that nobody subscribed to; they are given back unread",
+                metadata: ["partitions": "\(foreign.map(\.description).sorted())"])
+        }
+        if !foreign.isEmpty { group.foreign = foreign }
+        return partitions.filter { !foreign.contains($0) }
     }
 
     private func tellListener(

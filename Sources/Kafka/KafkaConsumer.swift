@@ -40,6 +40,10 @@ public actor KafkaConsumer: ReadinessHandler {
     /// The last word of the group to this member.
     struct Group {
         weak var listener: (any RebalanceListener)?
+        /// The topics that were subscribed to.
+        var topics: Set<String> = []
+        /// The partitions of other topics that the group handed over last, about which the log has a line.
+        var foreign: Set<TopicPartition> = []
         var membership: GroupMembership?
         /// True from the answer to a revocation to the next assignment.
         var isRejoining = false
@@ -80,9 +84,11 @@ public actor KafkaConsumer: ReadinessHandler {
     // MARK: - Joining and leaving
 
     /// Joins the group. Call it once.
+    /// - Parameter topics: Their names, none of them a pattern. Partitions of others that the group hands over are not read.
     /// - Parameter listener: Told of each rebalance. It is kept weakly, because its owner owns the consumer too.
     public func subscribe(to topics: [String], listener: any RebalanceListener) throws(KafkaError) {
         group.listener = listener
+        group.topics = Set(topics)
         client.signal.connect(client.events, as: PartitionTable.mainQueueNumber)
         loop.watch(client.signal.readEnd, for: .read, handler: self)
         scheduleTick()

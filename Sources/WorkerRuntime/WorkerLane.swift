@@ -30,6 +30,8 @@ public actor WorkerLane {
     private let meters: WorkerMeters
     private var state = LaneState.running
     private var isPrepared = false
+    /// True once the log says that the requests topic holds outcomes.
+    private var hasSeenOwnWords = false
     /// Requests whose tasks have yet to run, in the order of both.
     private var starting: Deque<RequestInProgress> = []
 
@@ -216,8 +218,9 @@ public actor WorkerLane {
         case .request(let decoded):
             await waitForDeadLetters(before: request)
             outcome = await runner.run(decoded, of: request)
-        case .rejected(let rejection):
+        case .rejected(let rejection, let isOwnWord):
             partitions.expectDeadLetter(of: request)
+            if isOwnWord { noteOwnWord(request) }
             outcome = rejection
         }
 
@@ -230,6 +233,15 @@ public actor WorkerLane {
         } catch {
             fail(error)
         }
+    }
+
+    /// Says once that the requests topic holds a worker's outcomes.
+    private func noteOwnWord(_ request: RequestInProgress) {
+        guard !hasSeenOwnWords else { return }
+        hasSeenOwnWords = true
+        log.error(
+            "the requests topic holds a worker's results or errors, which are put aside: check who writes to it",
+            metadata: request.logMetadata)
     }
 
     /// Waits until the dead letters of earlier records of the partition are written. That takes no place in flight from

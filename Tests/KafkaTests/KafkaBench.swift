@@ -11,8 +11,10 @@ struct KafkaBench: Sendable {
     let loop: EventLoop
     let log = Logger(label: "test") { StreamLogHandler.standardError(label: $0) }
 
-    init(partitions: Int = 4, brokers: Int = 1) throws {
-        broker = try TestBroker(brokers: brokers, topics: ["t": partitions])
+    /// - Parameter others: further topics, and how many partitions each has.
+    init(partitions: Int = 4, brokers: Int = 1, others: [String: Int] = [:]) throws {
+        let topics = others.merging(["t": partitions]) { _, own in own }
+        broker = try TestBroker(brokers: brokers, topics: topics)
         loop = try EventLoop()
     }
 

@@ -57,6 +57,41 @@ struct RebalanceTests {
         return !isRefused
     }
 
+    /// A coordinator that hands over what nobody asked for, as one with broken patterns did: the client subscribes to a
+    /// second topic behind the consumer's back.
+    @Test(arguments: ["range", "cooperative-sticky"])
+    func partitionsOfTopicsThatNobodySubscribedToAreGivenBackUnread(assignor: String) async throws {
+        let bench = try KafkaBench(partitions: 2, others: ["outcomes": 2])
+        bench.broker.embedded?.setGroupDelay(.milliseconds(100))
+        let producer = try bench.producer()
+        for partition in [Int32(0), 1] {
+            try await bench.fill(5, partition: partition, with: producer)
+            try await producer.send(
+                ProducerRecord(topic: bench.broker.name("outcomes"), partition: partition, value: Array("own".utf8)))
+        }
+
+        let (notebook, notes) = (InMemoryLogHandler(), Notes())
+        let consumer = try bench.consumer(session: 10_000, notebook: notebook) { $0.assignor = assignor }
+        try await consumer.subscribe(to: [bench.topic], listener: notes)
+        try await consumer.subscribeBehindItsBack(to: [bench.topic, bench.broker.name("outcomes")])
+        let read = try await consumer.read(10, within: .seconds(60))
+        #expect(read.allSatisfy { $0.partition.id.topic == bench.topic })
+        try await eventually("the log names what is given back", within: .seconds(60)) {
+            notebook.entries.contains { "\($0.message)".contains("given back unread") }
+        }
+
+        // What the other topic holds would have come meanwhile: nothing further does.
+        try await bench.fill(5, partition: 0, with: producer)
+        #expect(try await consumer.read(5).allSatisfy { $0.partition.id.topic == bench.topic })
+        #expect(await consumer.positions.allSatisfy { $0.partition.id.topic == bench.topic })
+        #expect(await notes.assigned.allSatisfy { $0.id.topic == bench.topic })
+        #expect(notebook.entries.count { "\($0.message)".contains("given back unread") } == 1)
+
+        await consumer.close()
+        await producer.close()
+        bench.loop.stop()
+    }
+
     /// The group thinks that the member is dead: its partitions are lost, and nothing of them is committed.
     @Test(.enabled(if: TestBroker.isEmbedded, "only the embedded broker can be told to fail"))
     func memberThatLostItsPartitionsIsToldAndCommitsNothing() async throws {
@@ -115,4 +150,9 @@ struct RebalanceTests {
         await producer.close()
         bench.loop.stop()
     }
+}
+
+extension KafkaConsumer {
+    /// Has the group hand over partitions of topics that the consumer knows nothing of.
+    fileprivate func subscribeBehindItsBack(to topics: [String]) throws(KafkaError) { try client.subscribe(to: topics) }
 }

@@ -44,7 +44,7 @@ struct DeadLetterHouse {
     /// - Parameter age: how long ago it was put aside.
     func put(
         _ offset: Int, in partition: Int32 = 0, reason: SearchError.Code = .invalidRequest, age: Duration = .zero,
-        withoutContent: Bool = false
+        withoutContent: Bool = false, isOutcome: Bool = false
     ) async throws {
         let record = IncomingRecord(
             source: SourcePosition(topic: broker.name("requests"), partition: 0, offset: Int64(offset)), timestamp: nil,
@@ -52,7 +52,8 @@ struct DeadLetterHouse {
             headers: [EventHeader("n", text: "\(offset)")])
         let time = EventTime(milliseconds: EventTime.now().milliseconds - Int64(age / .milliseconds(1)))
 
-        var letter = DeadLetter(record, error: SearchError(reason, "value is no JSON"), at: time)
+        var letter = DeadLetter(
+            record, error: SearchError(reason, "value is no JSON"), isOutcome: isOutcome, at: time)
         if withoutContent { letter = letter.withoutContent }
         try await producer.send(
             ProducerRecord(

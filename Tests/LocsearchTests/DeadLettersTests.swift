@@ -59,6 +59,21 @@ struct DeadLettersTests {
         await house.close()
     }
 
+    @Test func redriveLeavesAWorkersOwnOutcomes() async throws {
+        let house = try await DeadLetterHouse(partitions: 1)
+        try await house.put(0, age: .seconds(2))
+        try await house.put(1, age: .seconds(1), isOutcome: true)
+
+        let run = try await house.run("redrive")
+        #expect(run.output.contains("1 dead letters went back"), "\(run.output)\(run.error)")
+        #expect(run.error.contains("1 stay where they are"), "\(run.error)")
+        let again = try await house.run("redrive")
+        #expect(again.output.contains("0 dead letters went back"), "\(again.output)\(again.error)")
+        let list = try await house.run("list", "--json")
+        #expect(list.output.contains(#""outcome":true"#), "\(list.output)")
+        await house.close()
+    }
+
     @Test func dryRunShowsALineForEachLetterAndSendsNothing() async throws {
         let house = try await DeadLetterHouse(partitions: 2)
         for offset in 0..<4 { try await house.put(offset, in: Int32(offset % 2), age: .seconds(10 - offset)) }

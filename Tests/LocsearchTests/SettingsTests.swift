@@ -131,6 +131,15 @@ struct SettingsTests {
         #expect(refusal.filter(\.isNewline).count == value.filter(\.isNewline).count)
     }
 
+    /// A worker whose topics are one would answer its own outcomes.
+    @Test(arguments: ["topics.results", "topics.errors", "topics.deadLetters"])
+    func requestsTopicThatIsAnotherTopicTooIsRefusedOnOneLine(name: String) throws {
+        let settings = try load(flags: ["topics.requests": "one", name: "one"])
+        let error = #expect(throws: SettingsError.self) { try settings.validate() }
+        let text = try #require(error.map { "\($0)" })
+        #expect(text == "\(name) is \"one\", as is topics.requests: expected a topic of its own")
+    }
+
     @Test func fieldsOfGoogleAreTakenAsANameOrAList() throws {
         #expect(try load()["googlePlaces.fields"] == "enterprise")
         #expect(try load(flags: ["googlePlaces.fields": "essentials"])["googlePlaces.fields"] == "essentials")

@@ -23,17 +23,23 @@ public struct DeadLetter: Sendable, Hashable {
     /// are at `source`, for as long as the requests topic keeps them.
     public private(set) var isWithoutContent = false
 
+    /// True for a result or an error of a worker that stood in the requests topic. It must not go back there.
+    public let isOutcome: Bool
+
     private static let marker = "dead-letter-reason"
+    private static let redriveMarker = "dead-letter-redrive"
     private static let contentMarker = "dead-letter-content"
 
     /// Puts a record aside.
     /// - Parameter error: why it is no request.
-    public init(_ record: IncomingRecord, error: SearchError, at time: EventTime) {
+    /// - Parameter isOutcome: true for a result or an error of a worker.
+    public init(_ record: IncomingRecord, error: SearchError, isOutcome: Bool = false, at time: EventTime) {
         reason = error.code.rawValue
         message = error.message
         member = error.member
         source = record.source
         self.time = time
+        self.isOutcome = isOutcome
         key = record.key
         value = record.value
         originalHeaders = record.headers
@@ -50,15 +56,26 @@ public struct DeadLetter: Sendable, Hashable {
     /// The headers for the dead-letter topic: the original ones, then ours, of which `dead-letter-reason` is the first.
     public var headers: [EventHeader] {
         var headers = originalHeaders
-        headers.reserveCapacity(headers.count + 8)
+        headers.reserveCapacity(headers.count + 9)
 
         headers.append(EventHeader(Self.marker, text: reason))
         headers.append(EventHeader("dead-letter-message", text: message))
         if let member { headers.append(EventHeader("dead-letter-member", text: member)) }
         if let source { PositionText(source).append(to: &headers) }
         if let time { headers.append(EventHeader("dead-letter-time", time.bytes)) }
+        if isOutcome { headers.append(EventHeader(Self.redriveMarker, text: "never")) }
         if isWithoutContent { headers.append(EventHeader(Self.contentMarker, text: "too-large")) }
         return headers
+    }
+
+    /// Returns true for the headers of a dead letter, wherever it stands. One that is read as a request and is none has no
+    /// further dead letter: its bytes are put aside already. Headers that only look like ours do not count, because what
+    /// has them would be put aside nowhere.
+    static func isOne(_ headers: [EventHeader]) -> Bool {
+        guard headers.contains(where: { $0.name == marker }),
+            let letter = DeadLetter(key: nil, value: nil, headers: headers)
+        else { return false }
+        return letter.source != nil && letter.time != nil && !letter.message.isEmpty
     }
 
     /// Reads a record of the dead-letter topic.
@@ -81,6 +98,7 @@ public struct DeadLetter: Sendable, Hashable {
         self.key = key
         self.value = value
         originalHeaders = Array(headers[..<start])
+        isOutcome = own.contains { $0.name == Self.redriveMarker }
         isWithoutContent = own.contains { $0.name == Self.contentMarker }
     }
 }

@@ -89,6 +89,11 @@ struct EventAttributes {
         }
     }
 
+    /// The kind of outcome that the event is, by its type alone; `nil` for what is none.
+    var outcome: EventType? { type == Self.completed ? .completed : type == Self.failed ? .failed : nil }
+
+    private static let completed = Array(EventType.completed.rawValue.utf8)
+    private static let failed = Array(EventType.failed.rawValue.utf8)
     private static let specVersion = Array(CloudEvents.specVersion.utf8)
     private static let requested = Array(EventType.requested.rawValue.utf8)
 

@@ -1,6 +1,7 @@
 public import LocationSearch
 
-/// A record that is no valid request. It becomes an error event and a dead letter.
+/// A record that is no valid request. It becomes an error event and a dead letter, unless it is a worker's own
+/// word: see `deservesEvent` and `isDeadLetter`.
 public struct RejectedRecord: Error, Sendable, Hashable {
     /// The id of the request where it could be read, else `ce_id`, else `topic-partition-offset`. 1...128 characters.
     public let requestID: String
@@ -15,4 +16,12 @@ public struct RejectedRecord: Error, Sendable, Hashable {
     /// An `invalid-request` whose `member` is never `nil`: it is `value` when the record as a whole is at fault, and the
     /// name of a header when that is. The error holds none of the record's bytes.
     public let error: SearchError
+    /// `completed` or `failed` for a result or an error of a worker, which somebody wrote to the requests topic.
+    public let outcome: EventType?
+    /// True for a record that is a dead letter, headers and all.
+    public let isDeadLetter: Bool
+
+    /// False for a record that gets no error event: an error of a worker, and the dead letter of an outcome. Were it
+    /// answered with another error, topics that are mixed up would make one of each for ever.
+    public var deservesEvent: Bool { outcome != .failed && (outcome == nil || !isDeadLetter) }
 }

@@ -30,7 +30,8 @@ public struct RequestDecoder: Sendable {
             throw RejectedRecord(
                 requestID: reading.usableID ?? record.source.requestID, operation: members.operation,
                 provider: members.provider?.named, sessionID: RequestMembers.usable(members.sessionID),
-                envelope: envelope(of: record, reading), error: error)
+                envelope: envelope(of: record, reading), error: error, outcome: reading.attributes.outcome,
+                isDeadLetter: DeadLetter.isOne(record.headers))
         }
     }
 

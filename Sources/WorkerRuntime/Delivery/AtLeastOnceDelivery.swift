@@ -128,7 +128,7 @@ final class AtLeastOnceDelivery: OutcomeDelivery {
     private func write(
         _ part: Part, of outcome: OutgoingOutcome, request: RequestInProgress
     ) async throws(KafkaError) {
-        let record = record(part, of: outcome)
+        guard let record = record(part, of: outcome) else { return }
         if refusals.contains(record.topic) { await refusals.waitForRetry(of: record.topic) }
 
         await turns.enter()
@@ -167,7 +167,7 @@ final class AtLeastOnceDelivery: OutcomeDelivery {
         var (wasAlone, isBrief) = (false, false)
 
         while true {
-            let topic = record(part, of: outcome).topic
+            guard let topic = record(part, of: outcome)?.topic else { return }
             if isClosing { throw KafkaError(.closed, "the worker ended before \(topic) took the record") }
 
             switch refusal.kind {
@@ -193,7 +193,7 @@ final class AtLeastOnceDelivery: OutcomeDelivery {
                 await refusals.waitForRetry(of: topic)
             }
 
-            let record = record(part, of: outcome)
+            guard let record = record(part, of: outcome) else { return }
             failed = sinks.current
             do throws(KafkaError) {
                 try await send(record, to: self.topic(of: part, outcome), alone: wasAlone)
@@ -239,14 +239,15 @@ final class AtLeastOnceDelivery: OutcomeDelivery {
         announcedStalls = stalled
     }
 
-    private func record(_ part: Part, of outcome: OutgoingOutcome) -> ProducerRecord {
-        part == .deadLetter ? outcome.deadLetter ?? outcome.event : outcome.event
+    /// - Returns: `nil` where the outcome has no such part.
+    private func record(_ part: Part, of outcome: OutgoingOutcome) -> ProducerRecord? {
+        part == .deadLetter ? outcome.deadLetter : outcome.event
     }
 
     private func log(
         _ refusal: KafkaError, of part: Part, of outcome: OutgoingOutcome, request: RequestInProgress
     ) {
-        let record = record(part, of: outcome)
+        guard let record = record(part, of: outcome) else { return }
         log.error(
             "Kafka refuses a record as too large; it is written in brief",
             metadata: request.logMetadata.merging([

@@ -39,15 +39,19 @@ final class BriefForms {
                     trace: request.trace?.beginSending(to: topics.errors)), topics: topics)
         } catch {
             requestID = error.requestID
-            brief.event = ProducerRecord(
-                encoder.encode(
-                    error, receivedAt: now, completedAt: now, trace: request.trace?.beginSending(to: topics.errors)),
-                topics: topics)
-            let letter = DeadLetter(request.record, error: error.error, at: now)
-            brief.deadLetter = ProducerRecord(letter.withoutContent, topics: topics)
+            if outcome.event != nil {
+                brief.event = ProducerRecord(
+                    encoder.encode(
+                        error, receivedAt: now, completedAt: now,
+                        trace: request.trace?.beginSending(to: topics.errors)), topics: topics)
+            }
+            if outcome.deadLetter != nil {
+                let letter = DeadLetter(request.record, error: error.error, isOutcome: error.outcome != nil, at: now)
+                brief.deadLetter = ProducerRecord(letter.withoutContent, topics: topics)
+            }
         }
 
-        if let key = brief.event.key, key.count > maxKeyBytes { brief.event.key = Array(requestID.utf8) }
+        if let key = brief.event?.key, key.count > maxKeyBytes { brief.event?.key = Array(requestID.utf8) }
         return brief
     }
 }

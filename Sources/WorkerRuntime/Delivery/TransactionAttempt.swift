@@ -52,7 +52,7 @@ struct TransactionAttempt {
             times = Times(confirmed: confirmed, committed: .now)
             for record in sent {
                 let position = try await sink.confirm(record.receipt)
-                guard let trace = record.entry.request.trace, record.topic == record.entry.outcome.event.topic else {
+                guard let trace = record.entry.request.trace, record.topic == record.entry.outcome.event?.topic else {
                     continue
                 }
                 trace.noteConfirmed(at: position)
@@ -72,14 +72,13 @@ struct TransactionAttempt {
 
     private mutating func handOver(_ entry: ReadyOutcomes.Entry, to sink: any OutcomeSink) async throws(KafkaError) {
         let outcome = entry.outcome
-        for (index, record) in outcome.records.enumerated() {
+        for (record, kind) in outcome.records {
             do throws(KafkaError) {
                 let start = ContinuousClock.now
                 let receipt = try await sink.handOver(record)
                 sent.append(
                     Sent(
-                        entry: entry, topic: record.topic, kind: index == 0 ? outcome.eventTopic : .deadLetters,
-                        receipt: receipt, handedOver: start))
+                        entry: entry, topic: record.topic, kind: kind, receipt: receipt, handedOver: start))
             } catch {
                 refusedAtHandOver = (entry, record.topic, error)
                 throw error

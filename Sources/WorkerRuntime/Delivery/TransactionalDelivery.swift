@@ -181,7 +181,7 @@ final class TransactionalDelivery: OutcomeDelivery {
         health.noteSuccess()
         ready.clearSuspicions()
         if !refusals.isEmpty {
-            for record in attempt.batch.flatMap(\.outcome.records) { refusals.clear(record.topic) }
+            for (record, _) in attempt.batch.flatMap(\.outcome.records) { refusals.clear(record.topic) }
         }
         gate.wake()
     }
@@ -271,8 +271,8 @@ final class TransactionalDelivery: OutcomeDelivery {
     private func noteTopicRefusal(_ error: KafkaError, of batch: [ReadyOutcomes.Entry]) -> Bool {
         guard error.isTopicRefusal else { return false }
 
-        if let only = batch.first, batch.count == 1 {
-            let topic = (only.outcome.deadLetter ?? only.outcome.event).topic
+        if let only = batch.first, batch.count == 1, let topic = (only.outcome.deadLetter ?? only.outcome.event)?.topic
+        {
             noteRefusal(by: topic, of: only, reason: error)
             return true
         }

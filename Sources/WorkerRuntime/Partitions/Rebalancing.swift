@@ -37,7 +37,16 @@ final class Rebalancing {
         return partitionCount > 0
     }
 
-    func assigned(_ assigned: [AssignedPartition]) async {
+    /// - Parameter given: what the group hands over. Partitions of other topics are not taken in, so that nothing of them is
+    ///   run and they count for no share of a rate: a worker that takes its own outcomes for requests answers them for ever.
+    func assigned(_ given: [AssignedPartition]) async {
+        let assigned = given.filter { $0.id.topic == requestsTopic }
+        if assigned.count < given.count {
+            log.error(
+                "the group hands over partitions of other topics than the requests topic: nothing of them is run",
+                metadata: ["partitions": "\(given.filter { $0.id.topic != requestsTopic }.map(\.id))"])
+        }
+
         partitions.add(assigned)
         await learnPartitionCount()
         await tellFleet()

@@ -2,11 +2,11 @@ internal import Kafka
 
 /// The records that leave for one request.
 struct OutgoingOutcome: Sendable {
-    /// The outcome event.
-    var event: ProducerRecord
+    /// The outcome event; `nil` where no error may follow from an error: see `RejectedRecord.deservesEvent`.
+    var event: ProducerRecord?
     /// `true` when the event goes to the results topic, `false` for the errors topic.
     var isResult: Bool
-    /// The untouched bytes of a record that is no request; `nil` for a request.
+    /// The untouched bytes of a record that is no request; `nil` for a request, and for a dead letter that was read as one.
     var deadLetter: ProducerRecord?
     /// The provider calls made for the request, each of which may have cost money.
     var calls = 0
@@ -15,8 +15,13 @@ struct OutgoingOutcome: Sendable {
     var eventTopic: ConfirmationWatch.Topic { isResult ? .results : .errors }
 
     /// What is to be written, the event first.
-    var records: [ProducerRecord] { [event] + (deadLetter.map { [$0] } ?? []) }
+    var records: [(record: ProducerRecord, topic: ConfirmationWatch.Topic)] {
+        var records: [(record: ProducerRecord, topic: ConfirmationWatch.Topic)] = []
+        if let event { records.append((event, eventTopic)) }
+        if let deadLetter { records.append((deadLetter, .deadLetters)) }
+        return records
+    }
 
     /// The size of the records' values.
-    var bytes: Int { (event.value?.count ?? 0) + (deadLetter?.value?.count ?? 0) }
+    var bytes: Int { (event?.value?.count ?? 0) + (deadLetter?.value?.count ?? 0) }
 }

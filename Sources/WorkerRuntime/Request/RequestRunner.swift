@@ -12,7 +12,8 @@ final class RequestRunner {
     /// What a record turned out to be.
     enum Reading {
         case request(DecodedRequest)
-        case rejected(OutgoingOutcome)
+        /// - Parameter isOwnWord: true for a worker's result or error.
+        case rejected(OutgoingOutcome, isOwnWord: Bool)
     }
 
     private let interactor: SearchInteractor
@@ -49,7 +50,7 @@ final class RequestRunner {
             }
             return .request(decoded)
         } catch {
-            return .rejected(rejection(of: request, error))
+            return .rejected(rejection(of: request, error), isOwnWord: error.outcome != nil)
         }
     }
 
@@ -58,14 +59,29 @@ final class RequestRunner {
         request.trace = tracing?.begin(request, envelope: rejected.envelope, requestID: rejected.requestID)
         request.trace?.fail(with: rejected.error)
 
+        return OutgoingOutcome(
+            event: errorEvent(for: request, rejected), isResult: false, deadLetter: deadLetter(of: request, rejected))
+    }
+
+    /// Returns the error event for a record that is no request.
+    /// - Returns: `nil` where none may follow.
+    private func errorEvent(for request: RequestInProgress, _ rejected: RejectedRecord) -> ProducerRecord? {
+        guard rejected.deservesEvent else { return nil }
+
         let now = EventTime.now()
         let encoded = encoder.encode(
             rejected, receivedAt: now, completedAt: now, trace: request.trace?.beginSending(to: topics.errors))
-        let letter = DeadLetter(request.record, error: rejected.error, at: now)
+        return ProducerRecord(encoded, topics: topics)
+    }
 
-        return OutgoingOutcome(
-            event: ProducerRecord(encoded, topics: topics), isResult: false,
-            deadLetter: ProducerRecord(letter, topics: topics))
+    /// Returns the dead letter of a record that is no request.
+    /// - Returns: `nil` for a record that is a dead letter already.
+    private func deadLetter(of request: RequestInProgress, _ rejected: RejectedRecord) -> ProducerRecord? {
+        guard !rejected.isDeadLetter else { return nil }
+
+        let letter = DeadLetter(
+            request.record, error: rejected.error, isOutcome: rejected.outcome != nil, at: EventTime.now())
+        return ProducerRecord(letter, topics: topics)
     }
 
     /// Inlined, as are the other functions of a request's way: see docs/concurrency.md, 2.

@@ -38,6 +38,9 @@ extension DeadLettersCommand {
             if plan.withoutContent > 0 {
                 Terminal.note("\(plan.withoutContent) cannot go back: \(topic.name) did not take their content")
             }
+            if plan.outcomes > 0 {
+                Terminal.note("\(plan.outcomes) stay where they are: they are results or errors of a worker")
+            }
             if dryRun { return show(plan, requests: settings.topics.requests) }
 
             let redriver = try Redriver(settings, log: log)

@@ -42,7 +42,7 @@ final class KafkaConsoleBackend: ConsoleBackend {
 
     func deadLetters(limit: Int) async throws(ConsoleError) -> DeadLetterList {
         let snapshot = try await snapshot(of: topic())
-        let pending = snapshot.letters.count { !$0.isRedriven && !$0.isWithoutContent }
+        let pending = snapshot.letters.count(where: \.isPending)
         return DeadLetterList(
             total: snapshot.letters.count, pending: pending,
             letters: snapshot.letters.suffix(limit).reversed().map { DeadLetterList.Letter($0) },

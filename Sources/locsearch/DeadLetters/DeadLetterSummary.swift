@@ -18,6 +18,8 @@ struct DeadLetterSummary: Sendable {
     let valueHead: Head?
     /// True where the dead-letter topic did not take the record's content, which therefore cannot go back.
     let isWithoutContent: Bool
+    /// True for a worker's result or error, which stood in the requests topic and does not go back there.
+    let isOutcome: Bool
     /// True once the letter went back to the requests topic.
     var isRedriven = false
 
@@ -48,7 +50,11 @@ struct DeadLetterSummary: Sendable {
         keyHead = letter.key.map(Head.init)
         valueHead = letter.value.map(Head.init)
         isWithoutContent = letter.isWithoutContent
+        isOutcome = letter.isOutcome
     }
+
+    /// True while the letter can go back to the requests topic.
+    var isPending: Bool { !isRedriven && !isWithoutContent && !isOutcome }
 
     /// Orders letters by the time at which they were put aside, oldest first. Of letters of one millisecond, and of those
     /// that tell no time and come last, the one that stands first in the dead-letter topic comes first: the lower

@@ -32,6 +32,7 @@ enum DeadLetterText {
         json.member("bytes", letter.valueHead?.count ?? 0)
         json.member("head", valueText(letter))
         json.member("withoutContent", letter.isWithoutContent)
+        json.member("outcome", letter.isOutcome)
         json.member("redriven", letter.isRedriven)
         json.endObject()
         return String(decoding: json.finish(), as: UTF8.self)

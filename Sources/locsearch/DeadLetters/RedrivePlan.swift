@@ -6,15 +6,17 @@ struct RedrivePlan: Sendable {
     let redrivenBefore: Int
     /// The number of letters that cannot go back, as the dead-letter topic did not take their content.
     let withoutContent: Int
+    /// The number of letters that stay because they are results or errors of a worker.
+    let outcomes: Int
 
     /// - Parameter letters: all that match, oldest first.
     /// - Parameter limit: the most that are chosen; `nil`: all of them.
     init(_ letters: [DeadLetterSummary], limit: Int?) {
         let waiting = letters.filter { !$0.isRedriven }
-        let complete = waiting.filter { !$0.isWithoutContent }
 
-        chosen = Array(complete.prefix(limit ?? .max))
+        chosen = Array(waiting.filter(\.isPending).prefix(limit ?? .max))
         redrivenBefore = letters.count - waiting.count
-        withoutContent = waiting.count - complete.count
+        outcomes = waiting.count(where: \.isOutcome)
+        withoutContent = waiting.count { $0.isWithoutContent && !$0.isOutcome }
     }
 }

@@ -56,6 +56,23 @@ struct DeadLetterTests {
         #expect(DeadLetter(key: nil, value: [1], headers: headers) == nil)
     }
 
+    @Test func deadLetterOfAnOutcomeSaysThatItStays() throws {
+        for isBrief in [false, true] {
+            var letter = DeadLetter(Records.record([1]), error: Self.error, isOutcome: true, at: Self.time)
+            if isBrief { letter = letter.withoutContent }
+            #expect(letter.headers.contains { $0.line == "dead-letter-redrive=never" })
+            let read = try #require(DeadLetter(key: letter.key, value: letter.value, headers: letter.headers))
+            #expect(read == letter && read.isOutcome)
+        }
+        #expect(!DeadLetter(Records.record([1]), error: Self.error, at: Self.time).isOutcome)
+    }
+
+    @Test(arguments: brought) func headersThatOnlyLookLikeOursMakeNoDeadLetter(headers: [EventHeader]) {
+        #expect(!DeadLetter.isOne(headers))
+        let letter = DeadLetter(Records.record([1], headers: headers), error: Self.error, at: Self.time)
+        #expect(DeadLetter.isOne(letter.headers))
+    }
+
     /// For a topic that does not take records of that size: it still says what was wrong and where the record is.
     @Test func deadLetterWithoutContentSaysWhereTheRecordIs() throws {
         let headers = [EventHeader("dead-letter-content", text: "mine")]

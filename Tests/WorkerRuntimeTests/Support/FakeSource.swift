@@ -37,9 +37,10 @@ actor FakeSource: RequestSource {
     /// Appends records with the next offsets of a partition.
     /// - Parameter timestamp: in milliseconds since 1970; `nil`: they have none.
     func append(
-        _ values: [String], to partition: Int32 = 0, headers: [RecordHeader] = [], timestamp: Int64? = nil
+        _ values: [String], to partition: Int32 = 0, of topic: String = "requests", headers: [RecordHeader] = [],
+        timestamp: Int64? = nil
     ) {
-        let id = TopicPartition("requests", partition)
+        let id = TopicPartition(topic, partition)
         for value in values {
             let offset = nextOffsets[id, default: 0]
             nextOffsets[id] = offset + 1
@@ -52,8 +53,12 @@ actor FakeSource: RequestSource {
     }
 
     func assign(_ partitions: [Int32]) async {
+        await assign(partitions.map { TopicPartition("requests", $0) })
+    }
+
+    func assign(_ partitions: [TopicPartition]) async {
         epoch += 1
-        let new = partitions.map { AssignedPartition(TopicPartition("requests", $0), epoch: epoch) }
+        let new = partitions.map { AssignedPartition($0, epoch: epoch) }
         assigned += new
         await listener?.assigned(new)
         wakeReader()
