@@ -1,0 +1,64 @@
+/// What a member tells the fleet. Every member reads every message, its own too.
+public struct FleetMessage: Sendable, Hashable {
+    /// Part of a limit that one member lets another use.
+    public struct Grant: Sendable, Hashable {
+        /// The name of the member that may use it.
+        public var borrower: String
+        /// The number of the borrower's message that the grant answers. The loan counts from the moment at which that was
+        /// sent, which is earlier than the moment of the grant whatever the clocks say.
+        public var answering: UInt64
+        /// Of the whole limit, 0 to 1. With 0 the lender asks for what it has lent.
+        public var part: Double
+
+        public init(borrower: String, answering: UInt64, part: Double) {
+            self.borrower = borrower
+            self.answering = answering
+            self.part = part
+        }
+    }
+
+    /// What a member says of one limit.
+    public struct Limit: Sendable, Hashable {
+        /// The part of the limit that the member could use now, 0 to 1.
+        public var need: Double
+        /// What it lends, to each borrower once.
+        public var grants: [Grant]
+        /// The number of the newest message of each lender whose grant the member goes by. It goes by no older one any more,
+        /// so the lender need hold back nothing for those.
+        public var heeded: [String: UInt64]
+
+        public init(need: Double, grants: [Grant] = [], heeded: [String: UInt64] = [:]) {
+            self.need = need
+            self.grants = grants
+            self.heeded = heeded
+        }
+    }
+
+    /// The sender: a name that no other member has, and that a restart changes.
+    public var sender: String
+    /// Counts the sender's messages.
+    public var number: UInt64
+    /// The partitions that the group gave to the sender.
+    public var partitions: [Int32]
+    /// The number of partitions of the requests topic.
+    public var partitionCount: Int
+    /// The limits by their names.
+    public var limits: [String: Limit]
+    /// True for the sender's last message: it uses nothing from here on.
+    public var isLast: Bool
+
+    public init(
+        sender: String, number: UInt64, partitions: [Int32], partitionCount: Int, limits: [String: Limit] = [:],
+        isLast: Bool = false
+    ) {
+        self.sender = sender
+        self.number = number
+        self.partitions = partitions
+        self.partitionCount = partitionCount
+        self.limits = limits
+        self.isLast = isLast
+    }
+
+    /// The part of each limit that the sender's partitions give it.
+    var ownPart: Double { partitionCount > 0 ? min(1, Double(partitions.count) / Double(partitionCount)) : 0 }
+}

@@ -1,0 +1,203 @@
+/// One member of a fleet that shares limits by demand: what it may use now, and what it tells the others.
+///
+/// A member has the part of each limit that its partitions give it. What it does not need it lends to those who need more,
+/// for a second and a half at a time. docs/fleet.md says why the sum never exceeds a limit.
+///
+/// Does no I/O and reads no clock. Not `Sendable`: it belongs to one owner, which hands it messages and moments.
+public final class LendingMember {
+    /// What another member said last.
+    private struct Peer {
+        var message: FleetMessage
+        var heard: ContinuousClock.Instant
+    }
+
+    /// The member's name; see `FleetMessage.sender`.
+    public let name: String
+
+    private let terms: FleetTerms
+    private var own: OwnPart
+    private var needs: [String: Double] = [:]
+    private var books: [String: LoanBook]
+    private var peers: [String: Peer] = [:]
+    /// When each of our newest messages was sent, by its number.
+    private var sent: [UInt64: ContinuousClock.Instant] = [:]
+    private var number: UInt64 = 0
+    private var lastSent: ContinuousClock.Instant?
+    /// What was said last, so that a change is noticed.
+    private var saidNeeds: [String: Double] = [:]
+    private var hasNews = true
+    /// When it was last thought about what to say. In a large fleet that costs more than to read a message.
+    private var planned: ContinuousClock.Instant?
+    private static let planningPause = Duration.milliseconds(50)
+    /// Since when somebody lacks something, by limit.
+    private var hungerBegan: [String: ContinuousClock.Instant] = [:]
+
+    /// - Parameters:
+    ///   - name: unique in the fleet and for this start of the process.
+    ///   - limits: the names of the limits that are shared.
+    public init(name: String, limits: [String], terms: FleetTerms = FleetTerms(), at now: ContinuousClock.Instant) {
+        self.name = name
+        self.terms = terms
+        own = OwnPart(terms, at: now)
+        books = Dictionary(uniqueKeysWithValues: limits.map { ($0, LoanBook(terms)) })
+    }
+
+    // MARK: - What may be used
+
+    /// Returns the part of a limit that may be used at a moment, 0 to 1.
+    public func part(of limit: String, at now: ContinuousClock.Instant) -> Double {
+        guard let book = books[limit] else { return 0 }
+        return min(1, max(0, own.usable(at: now) - book.lent(at: now)) + book.borrowed(at: now))
+    }
+
+    /// Returns the next moment at which the part may get smaller although nothing happens. Nobody may use the part beyond
+    /// that moment without asking again.
+    public func partHolds(of limit: String, after now: ContinuousClock.Instant) -> ContinuousClock.Instant {
+        min(own.attentiveUntil, books[limit]?.ends(after: now) ?? own.attentiveUntil)
+    }
+
+    // MARK: - What happens
+
+    /// Takes the partitions that the group gave this member, in place of any others. Of a loss it must be told before the
+    /// member acknowledges it to the group.
+    public func assign(_ partitions: some Sequence<Int32>, of count: Int, at now: ContinuousClock.Instant) {
+        if own.assign(partitions, of: count, at: now) { hasNews = true }
+    }
+
+    /// Says how much of a limit this member could use: 0 to 1.
+    public func setNeed(_ need: Double, of limit: String) { needs[limit] = min(max(need, 0), 1) }
+
+    /// Takes a message of the topic, which may be late, doubled, or out of order.
+    public func receive(_ message: FleetMessage, at now: ContinuousClock.Instant) {
+        guard message.sender != name else { return }
+        if let known = peers[message.sender], known.message.number > message.number { return }
+        peers[message.sender] = message.isLast ? nil : Peer(message: message, heard: now)
+
+        for (limit, said) in message.limits {
+            for grant in said.grants where grant.borrower == name {
+                guard let asked = sent[grant.answering] else { continue }
+                let isLess = books[limit]?.borrow(
+                    grant.part, from: message.sender, number: message.number, asked: asked)
+                if isLess == true { hasNews = true }
+            }
+            if let heeded = said.heeded[name] {
+                books[limit]?.forgetLoans(to: message.sender, olderThan: heeded)
+            }
+        }
+    }
+
+    /// Looks at the clock, and says what is to be said now. To be called at least every `FleetTerms.tick`, and after each
+    /// message that was received.
+    /// - Returns: a message to send at once; `nil` when it is not time for one.
+    public func look(at now: ContinuousClock.Instant) -> FleetMessage? {
+        own.look(at: now)
+        guard hasNews || planned.map({ now - $0 >= Self.planningPause }) ?? true else { return nil }
+        planned = now
+        peers = peers.filter { now - $0.value.heard < terms.memory }
+
+        let plans = books.keys.reduce(into: [:]) { plans, limit in plans[limit] = plan(of: limit, at: now) }
+        guard isTimeToSpeak(plans, at: now) else { return nil }
+        return speak(plans, at: now)
+    }
+
+    /// Returns the last message: this member uses nothing from here on.
+    public func leave(at now: ContinuousClock.Instant) -> FleetMessage {
+        _ = own.assign([], of: own.partitionCount, at: now)
+        number += 1
+        return FleetMessage(
+            sender: name, number: number, partitions: [], partitionCount: own.partitionCount, isLast: true)
+    }
+
+    // MARK: - What is said
+
+    /// What this member knows of one limit, and what follows for it.
+    private struct View {
+        /// What this member should lend.
+        var loans: [(borrower: String, part: Double)] = []
+        /// True when this member needs more than it has.
+        var isHungry = false
+        /// True when somebody has something to lend.
+        var hasLenders = false
+    }
+
+    private func plan(of limit: String, at now: ContinuousClock.Instant) -> View {
+        let mine = LoanPlan.Member(name: name, own: own.usable(at: now), need: needs[limit] ?? 0)
+        var members = [mine]
+        for peer in peers.values {
+            guard let said = peer.message.limits[limit] else { continue }
+            var member = LoanPlan.Member(
+                name: peer.message.sender, own: peer.message.ownPart, need: said.need)
+            // Who lacks something speaks often. One that does not has gone, or needs nothing any more.
+            let isFresh = now - peer.heard < terms.freshness
+            if !isFresh, member.need > member.own { member.need = member.own }
+            members.append(member)
+        }
+
+        let isAnyHungry = members.contains { $0.need > $0.own + LoanBook.least }
+        hungerBegan[limit] = isAnyHungry ? hungerBegan[limit] ?? now : nil
+
+        // Who has something to lend speaks often as soon as somebody lacks something. One that does not has gone.
+        if let began = hungerBegan[limit], now - began > terms.freshness {
+            members.removeAll { member in
+                guard let peer = peers[member.name] else { return false }
+                return member.own > member.need && now - peer.heard >= terms.freshness
+            }
+        }
+
+        return View(
+            loans: isAnyHungry ? LoanPlan(members).loans[name] ?? [] : [],
+            isHungry: mine.need > mine.own + LoanBook.least,
+            hasLenders: members.contains { $0.own > $0.need + LoanBook.least })
+    }
+
+    private func isTimeToSpeak(_ views: [String: View], at now: ContinuousClock.Instant) -> Bool {
+        guard let lastSent else { return true }
+        let silence = now - lastSent
+        guard silence >= terms.shortestPause else { return false }
+        if silence >= terms.idlePace || hasNews { return true }
+
+        for (limit, view) in views {
+            let need = needs[limit] ?? 0
+            if abs(need - (saidNeeds[limit] ?? 0)) > 0.05 { return true }
+            if view.isHungry, silence >= (view.hasLenders ? terms.pace : terms.patientPace) { return true }
+            if !view.loans.isEmpty, silence >= terms.pace || isWaitedFor(view.loans, limit, at: now) { return true }
+        }
+        return false
+    }
+
+    /// True when a borrower waits for more than it has of us.
+    private func isWaitedFor(
+        _ loans: [(borrower: String, part: Double)], _ limit: String, at now: ContinuousClock.Instant
+    ) -> Bool {
+        guard let book = books[limit] else { return false }
+        let free = own.usable(at: now) - (needs[limit] ?? 0) - book.lent(at: now)
+        return loans.contains { loan in
+            min(loan.part, book.lent(to: loan.borrower, at: now) + free) > book.lent(to: loan.borrower, at: now) + 0.01
+        }
+    }
+
+    private func speak(_ views: [String: View], at now: ContinuousClock.Instant) -> FleetMessage {
+        number += 1
+        sent[number] = now
+        sent = sent.filter { now - $0.value < terms.loan }
+        (lastSent, hasNews) = (now, false)
+
+        var message = FleetMessage(
+            sender: name, number: number, partitions: own.partitions, partitionCount: own.partitionCount)
+        for (limit, view) in views {
+            let need = needs[limit] ?? 0
+            saidNeeds[limit] = need
+            message.limits[limit] = FleetMessage.Limit(
+                need: need, grants: grants(view, limit, at: now), heeded: books[limit]?.heeded(at: now) ?? [:])
+        }
+        return message
+    }
+
+    private func grants(_ view: View, _ limit: String, at now: ContinuousClock.Instant) -> [FleetMessage.Grant] {
+        let spare = own.usable(at: now) - (needs[limit] ?? 0)
+        let grants = books[limit]?.lend(view.loans, outOf: spare, number: number, at: now) { borrower in
+            peers[borrower]?.message.number
+        }
+        return grants ?? []
+    }
+}

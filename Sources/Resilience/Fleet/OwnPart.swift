@@ -1,0 +1,60 @@
+/// The part of each limit that a member has by its partitions, and from when on it may be used.
+///
+/// Kafka's group gives each partition to one member at a time, and takes it away before it gives it to another. Two things
+/// are left to guard against: loans that the last owner made, and a member that was stopped, was given up by the group, and
+/// goes on without knowing it. Both are over once a new owner has waited for `FleetTerms.settling`.
+struct OwnPart {
+    private let terms: FleetTerms
+    private(set) var partitionCount = 0
+    /// The partitions that the group gave us, and when each may be used.
+    private var usableFrom: [Int32: ContinuousClock.Instant] = [:]
+    /// Our clock when we last looked at it.
+    private var looked: ContinuousClock.Instant
+
+    init(_ terms: FleetTerms, at now: ContinuousClock.Instant) {
+        self.terms = terms
+        looked = now
+    }
+
+    /// The partitions that the group gave us, in order.
+    var partitions: [Int32] { usableFrom.keys.sorted() }
+
+    /// The end of the time for which we may use our part without looking at the clock again.
+    var attentiveUntil: ContinuousClock.Instant { looked + terms.attention }
+
+    /// Takes the partitions that the group gave us, in place of any others.
+    /// - Returns: true when they are others than before.
+    mutating func assign(_ partitions: some Sequence<Int32>, of count: Int, at now: ContinuousClock.Instant) -> Bool {
+        let former = usableFrom
+        usableFrom = [:]
+        for partition in partitions { usableFrom[partition] = former[partition] ?? now + terms.settling }
+
+        let isChanged =
+            partitionCount != count || former.count != usableFrom.count
+            || former.keys.contains { usableFrom[$0] == nil }
+        partitionCount = count
+        return isChanged
+    }
+
+    /// Looks at the clock. A member that has been away begins as a new owner does: by the end of that wait, its client has
+    /// heard from the group, or from its own clock, whether it is still a member.
+    mutating func look(at now: ContinuousClock.Instant) {
+        let wasAway = now > attentiveUntil
+        looked = max(looked, now)
+        guard wasAway else { return }
+
+        for partition in usableFrom.keys { usableFrom[partition] = now + terms.settling }
+    }
+
+    /// Returns the part that may be used at a moment, 0 to 1.
+    func usable(at now: ContinuousClock.Instant) -> Double {
+        guard now <= attentiveUntil, partitionCount > 0 else { return 0 }
+        let count = usableFrom.values.count { $0 <= now }
+        return min(1, Double(count) / Double(partitionCount))
+    }
+
+    /// The next moment at which more may be used.
+    func grows(after now: ContinuousClock.Instant) -> ContinuousClock.Instant? {
+        usableFrom.values.filter { $0 > now }.min()
+    }
+}

@@ -1,0 +1,107 @@
+import Foundation
+import Resilience
+import TestSupport
+import Testing
+
+/// A limit that a fleet shares by demand, in virtual time.
+struct FleetSharingTests {
+    /// Messages are lost, doubled, late and out of order; members are stopped, killed, leave and join.
+    private static let hostile: FleetSimulation.Conditions = {
+        var conditions = FleetSimulation.Conditions()
+        conditions.lost = 0.05
+        conditions.doubled = 0.1
+        conditions.late = 0.1
+        conditions.incidents = 0.5
+        return conditions
+    }()
+
+    /// `LOCSEARCH_FLEET_SCHEDULES` says how many schedules are tried, `LOCSEARCH_FLEET_SEED` with which seed to begin.
+    @Test(.timeLimit(.minutes(60))) func partsNeverSumToMoreThanTheLimitWhateverHappens() {
+        let environment = ProcessInfo.processInfo.environment
+        let count = environment["LOCSEARCH_FLEET_SCHEDULES"].flatMap { UInt64($0) } ?? 1000
+        let first = environment["LOCSEARCH_FLEET_SEED"].flatMap { UInt64($0) } ?? 1
+
+        for seed in first..<first + count {
+            var simulation = FleetSimulation(seed: seed, Self.hostile)
+            simulation.run()
+
+            let (part, time) = simulation.highestSum
+            guard part <= 1 + 1e-9 else {
+                Issue.record(
+                    "\(part) of the limit at \(time) s: LOCSEARCH_FLEET_SEED=\(seed) LOCSEARCH_FLEET_SCHEDULES=1 repeats it"
+                )
+                return
+            }
+        }
+    }
+
+    /// A rule that is broken must be seen, or the test above proves nothing: clocks that run apart by a third.
+    @Test func simulationSeesALoanThatOutlivesWhatItsLenderHoldsBack() {
+        var conditions = Self.hostile
+        conditions.drift = 0.2
+
+        let isSeen = (1...100 as ClosedRange<UInt64>).contains { seed in
+            var simulation = FleetSimulation(seed: seed, conditions)
+            simulation.run()
+            return simulation.highestSum.part > 1.01
+        }
+        #expect(isSeen)
+    }
+
+    // MARK: - What is used
+
+    /// Runs a calm fleet of three, and returns the part of the limit that was used at each half second.
+    private static func used(for seconds: Int, need: (_ second: Double, _ member: Int) -> Double) -> [Double] {
+        var conditions = FleetSimulation.Conditions()
+        conditions.members = 3...3
+        conditions.demandChanges = 0
+        var simulation = FleetSimulation(seed: 1, conditions)
+
+        return (1...2 * seconds).map { half in
+            let time = Double(half) / 2
+            for member in 0..<3 { simulation.setNeed(need(time - 0.5, member), of: member) }
+            simulation.run(until: time)
+            return simulation.used
+        }
+    }
+
+    /// The least that was used in any ten seconds that begin three seconds after the start.
+    private static func leastInTenSeconds(_ used: [Double]) -> Double {
+        let averages = (6...used.count - 20).map { begin in used[begin..<begin + 20].reduce(0, +) / 20 }
+        return averages.min() ?? 0
+    }
+
+    @Test(arguments: [[1, 1, 1], [1, 0.1, 0.1], [1, 0, 0], [0.5, 0.5, 0.02], [1, 1, 0]])
+    func waitingWorkUsesTheLimitFromThreeSecondsAfterTheStart(needs: [Double]) {
+        let used = Self.used(for: 20) { _, member in needs[member] }
+        #expect(Self.leastInTenSeconds(used) > 0.95, "\(used)")
+        #expect(used.dropFirst(10).allSatisfy { $0 > 0.99 }, "\(used)")
+    }
+
+    @Test func loadThatMovesFromMemberToMemberUsesTheLimitThreeSecondsLater() {
+        let used = Self.used(for: 60) { second, member in Int(second / 5) % 3 == member ? 1 : 0 }
+        for (half, part) in used.enumerated() where half % 10 >= 6 {
+            #expect(part > 0.99, "\(Double(half) / 2) s: \(used)")
+        }
+    }
+
+    @Test func memberTakesItsOwnPartBackWithinTwoSeconds() {
+        let used = Self.used(for: 20) { second, member in member == 0 || second >= 10 ? 1 : 0 }
+        #expect(used[24...].allSatisfy { $0 > 0.99 }, "\(used)")
+    }
+
+    @Test(arguments: [0.0, 0.05])
+    func fleetThatLacksNothingSaysNextToNothing(need: Double) {
+        var conditions = FleetSimulation.Conditions()
+        conditions.members = 6...6
+        conditions.demandChanges = 0
+        var simulation = FleetSimulation(seed: 1, conditions)
+        for member in 0..<6 { simulation.setNeed(need, of: member) }
+
+        simulation.run(until: 5)
+        let atStart = simulation.messages
+        simulation.run(until: 105)
+        #expect(simulation.messages - atStart <= 6 * 10)
+        #expect(simulation.messages - atStart >= 6 * 9, "a silent member would be taken for gone")
+    }
+}
