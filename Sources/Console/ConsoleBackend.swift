@@ -1,7 +1,7 @@
 package import EventContract
 package import LocationSearch
 
-/// What the console needs of the world outside: Kafka, workers, pictures. Its functions are called concurrently.
+/// The console's way to Kafka and to pictures. Its functions are called concurrently.
 package protocol ConsoleBackend: Sendable {
     /// Sends a request, and returns once the broker has it.
     /// - Parameter time: the time that the event carries.

@@ -1,9 +1,9 @@
 package import HTTPServing
 package import LocationSearch
 
-/// What an operator decides about a console. Addresses and hosts come from settings, never from records or pages.
+/// The decisions of an operator about a console. Addresses and hosts come from settings, never from records or pages.
 package struct ConsoleConfiguration: Sendable {
-    /// Where the tiles of the map come from.
+    /// The source of the map's tiles.
     package struct Tiles: Sendable, Hashable {
         /// The URL of one tile, with `{z}`, `{x}` and `{y}`, and perhaps `{s}` for one of the hosts a, b and c.
         package var url: String

@@ -14,7 +14,8 @@ struct PageFilesTests {
 
         for name in names {
             let content = try Data(contentsOf: Self.folder.appending(path: name))
-            #expect(PageFiles.content(of: name) == Array(content), "\(name)")
+            let isSame = PageFiles.content(of: name) == Array(content)
+            #expect(isSame, "\(name)")
         }
     }
 

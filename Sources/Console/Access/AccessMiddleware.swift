@@ -10,7 +10,7 @@ struct AccessMiddleware: RouterMiddleware {
     let securityPolicy: String
     let page: PageRoutes
 
-    /// What whoever is not logged in may ask for, beside the files that the page to log in with is made of.
+    /// Paths that need no login, beside the files of the page to log in with.
     private static let open: Set<String> = ["/api/login", "/livez"]
 
     // `@concurrent` is what Hummingbird, which is built without NonisolatedNonsendingByDefault, means by `async`.

@@ -13,7 +13,7 @@ final class ConsoleAccess: Sendable {
     /// How long a browser stays logged in, and how many can be at a time.
     private static let lifetime = Duration.seconds(12 * 3600)
     private static let mostLogins = 1000
-    /// What a wrong token costs whoever tries them by turns.
+    /// The wait before a wrong token is refused, so that nobody tries many of them.
     private static let penalty = Duration.milliseconds(500)
 
     private let token: BearerToken?

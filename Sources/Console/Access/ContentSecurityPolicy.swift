@@ -1,4 +1,4 @@
-/// What a browser lets the page do (W3C Content Security Policy): to load what the console serves, and tiles.
+/// The header by which a browser lets the page load only what the console serves, and tiles (W3C Content Security Policy).
 enum ContentSecurityPolicy {
     /// The hosts that Google's map loads from, as Google's own page on the subject names them.
     private static let googleHosts = "https://*.googleapis.com https://*.gstatic.com https://*.google.com"

@@ -2,7 +2,7 @@ package import EventContract
 
 /// The dead letters of the topic as it stood when it was read.
 package struct DeadLetterList: Sendable, Hashable {
-    /// Where a letter stands in the dead-letter topic.
+    /// The position of a letter in the dead-letter topic.
     package struct Position: Sendable, Hashable {
         package let partition: Int32
         package let offset: Int64
@@ -18,11 +18,11 @@ package struct DeadLetterList: Sendable, Hashable {
         package let position: Position
         /// The error code.
         package let reason: String
-        /// What was wrong, for a person.
+        /// The reason in one line, for a person.
         package let message: String
-        /// Where the record stood in the requests topic.
+        /// The position of the record in the requests topic.
         package let source: SourcePosition?
-        /// When it was put aside.
+        /// The time at which it was put aside.
         package let time: EventTime?
         /// The beginning of its value, as text.
         package let valueHead: String
@@ -46,7 +46,7 @@ package struct DeadLetterList: Sendable, Hashable {
         }
     }
 
-    /// What became of letters that were to go back.
+    /// The outcome of sending letters back.
     package struct Redriven: Sendable, Hashable {
         /// The number that went back.
         package let redriven: Int

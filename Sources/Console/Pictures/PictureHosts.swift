@@ -4,7 +4,7 @@
 /// call any address of the network that the console is in.
 package struct PictureHosts: Sendable, Hashable {
     private let hosts: Set<String>
-    /// Where all pictures are fetched instead, whichever host they name; `nil`: at their hosts.
+    /// The address that pictures are fetched from, whichever host they name; `nil`: each from its own host.
     private let stand: String?
 
     /// - Parameters:

@@ -3,7 +3,7 @@ internal import JSON
 internal import LocationSearch
 internal import NIOCore
 
-/// What the page must know before it draws anything.
+/// Tells the page what it must know before it draws anything, and probes that the console lives.
 struct ConfigRoutes {
     let configuration: ConsoleConfiguration
 

@@ -3,9 +3,9 @@ internal import JSON
 
 /// Why the console could not do what a page asked for: a line for the person in front of it.
 package struct ConsoleError: Error, Hashable {
-    /// What kind of failure it is, which decides the HTTP status.
+    /// A kind of failure, which decides the HTTP status.
     package enum Kind: Sendable, Hashable {
-        /// What was asked is wrong: 400.
+        /// The page asked for something wrong: 400.
         case invalid
         /// The page must log in first: 401.
         case unauthorized

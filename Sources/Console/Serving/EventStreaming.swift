@@ -4,7 +4,7 @@ internal import ServiceLifecycle
 
 /// One page that listens to a stream, with its place in what it is told.
 protocol EventListener: Sendable {
-    /// What tells that there may be something new.
+    /// The element that says that there may be something new.
     associatedtype Signal: Sendable
 
     /// Returns the next events for the page. It is called again until there are none.

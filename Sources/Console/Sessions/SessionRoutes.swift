@@ -5,12 +5,12 @@ internal import JSON
 internal import LocationSearch
 internal import SessionState
 
-/// What the search view asks for: to send a request of a session, and to be told the session's state.
+/// Serves the search view: takes requests of a session, and tells the session's state as it changes.
 struct SessionRoutes {
     let backend: any ConsoleBackend
     let store: Store
 
-    /// As the contract has it for requests.
+    /// The contract's bound for the value of a request.
     private static let mostBytes = 65_536
 
     /// One page that shows a session.

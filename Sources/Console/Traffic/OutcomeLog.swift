@@ -10,7 +10,7 @@ struct OutcomeLog {
         let row: [UInt8]
     }
 
-    /// What a reader gets: the entries behind its place, and how many were forgotten before it came.
+    /// The entries behind a reader's place, and the number of those that were forgotten before it came.
     struct Batch {
         let entries: [Entry]
         let missed: Int

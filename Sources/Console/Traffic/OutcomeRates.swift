@@ -3,7 +3,7 @@ internal import EventContract
 
 /// How many outcomes came in each second, and how long they took.
 struct OutcomeRates {
-    /// What came within one second.
+    /// The outcomes that came within one second.
     struct Second {
         /// The seconds since 1970 at which it began.
         let time: Int64

@@ -10,7 +10,7 @@ package final class OutcomeRecord: Sendable {
     package let value: [UInt8]?
     /// The record's headers, in their order.
     package let headers: [EventHeader]
-    /// What the record says; `nil` for a record that is no outcome event.
+    /// The outcome event in the record; `nil` for a record that holds none.
     package let event: OutcomeEvent?
 
     /// - Parameter position: where the record stands.

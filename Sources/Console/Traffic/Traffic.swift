@@ -1,7 +1,7 @@
 package import EventContract
 internal import Synchronization
 
-/// What goes by: the newest outcomes, rates by the second, and what workers say. Many pages look at it at once, each at its
+/// The newest outcomes, rates by the second, and the state of the workers. Many pages look at it at once, each at its
 /// own place, so that a slow page holds up none of the others. Safe to use from any thread.
 package final class Traffic: Sendable {
     private struct State {

@@ -2,7 +2,7 @@ internal import EventContract
 internal import JSON
 internal import LocationSearch
 
-/// What the traffic view reads, as JSON.
+/// Writes the JSON that the traffic view reads.
 enum TrafficJSON {
     /// One row of the table of outcomes.
     static func row(of record: OutcomeRecord, id: Int) -> [UInt8] {
@@ -125,7 +125,7 @@ enum TrafficJSON {
         json.endObject()
     }
 
-    /// What the workers say of themselves.
+    /// The states of the workers, each as the worker itself wrote it.
     static func workers(_ workers: [WorkerReport]) -> [UInt8] {
         var json = JSONWriter(capacity: 4096)
         json.beginObject()

@@ -1,7 +1,7 @@
 internal import HTTPTypes
 internal import Hummingbird
 
-/// What the traffic view asks for.
+/// Serves the traffic view.
 struct TrafficRoutes {
     let traffic: Traffic
 

@@ -1,4 +1,4 @@
-/// What a worker's admin endpoint answered when it was asked for `/status`.
+/// The answer of a worker's admin endpoint to `/status`.
 package struct WorkerReport: Sendable, Hashable {
     /// The address of the worker's admin endpoints, as the setting has it.
     package let url: String

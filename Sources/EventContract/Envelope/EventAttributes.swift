@@ -15,6 +15,8 @@ struct EventAttributes {
     var type: [UInt8]?
     var time: EventTime?
     var expiry: EventTime?
+    /// True for a worker's error that says that an outcome stood in the requests topic.
+    private(set) var answersOutcome = false
     private var traceParent: [UInt8]?
     private var traceState: [UInt8]?
 
@@ -47,6 +49,7 @@ struct EventAttributes {
         case "ce_type": type = value
         case "ce_time": time = value.flatMap(EventTime.init(rfc3339:))
         case "ce_expirytime": expiry = value.flatMap(EventTime.init(rfc3339:))
+        case OutcomeEncoder.answersOutcome.name: answersOutcome = true
         case "ce_traceparent": takeTrace(parent: value)
         case "ce_tracestate": takeTrace(state: value)
         default:

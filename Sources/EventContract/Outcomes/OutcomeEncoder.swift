@@ -62,14 +62,15 @@ public struct OutcomeEncoder: ~Copyable {
         json.timing(receivedAt.bytes, completed, upstream: .zero, attempts: 0)
         json.endObject()
         return record(
-            .error, requestID: rejected.requestID, envelope: rejected.envelope, time: completed, trace: trace)
+            .error, requestID: rejected.requestID, envelope: rejected.envelope, time: completed, trace: trace,
+            answersOutcome: rejected.outcome != nil)
     }
 
     // MARK: The record around it
 
     private mutating func record(
         _ kind: EncodedOutcome.Kind, requestID: String, envelope: RequestEnvelope, time: [UInt8],
-        trace: TraceContext?
+        trace: TraceContext?, answersOutcome: Bool = false
     ) -> EncodedOutcome {
         let position = PositionText(envelope.source)
         var headers: [EventHeader] = []
@@ -86,6 +87,7 @@ public struct OutcomeEncoder: ~Copyable {
             headers.append(EventHeader("traceparent", trace.traceparent))
             if let state = trace.traceState { headers.append(EventHeader("tracestate", state)) }
         }
+        if answersOutcome { headers.append(Self.answersOutcome) }
         return EncodedOutcome(
             kind: kind, key: envelope.key ?? Array(requestID.utf8), value: json.finish(), headers: headers)
     }
@@ -93,6 +95,8 @@ public struct OutcomeEncoder: ~Copyable {
     // These headers are the same in every event. They are made once, so that events share their bytes.
     static let specVersion = EventHeader("ce_specversion", text: CloudEvents.specVersion)
     static let contentType = EventHeader("content-type", text: CloudEvents.json)
+    /// Marks the error for an outcome that stood in the requests topic. Should it get there too, it is not answered.
+    static let answersOutcome = EventHeader("answers-outcome", text: "true")
     private static let sourceHeader = EventHeader("ce_source", text: source)
     private static let completed = EventHeader("ce_type", text: EventType.completed.rawValue)
     private static let failed = EventHeader("ce_type", text: EventType.failed.rawValue)

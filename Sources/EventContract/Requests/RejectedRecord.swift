@@ -21,7 +21,10 @@ public struct RejectedRecord: Error, Sendable, Hashable {
     /// True for a record that is a dead letter, headers and all.
     public let isDeadLetter: Bool
 
-    /// False for a record that gets no error event: an error of a worker, and the dead letter of an outcome. Were it
-    /// answered with another error, topics that are mixed up would make one of each for ever.
-    public var deservesEvent: Bool { outcome != .failed && (outcome == nil || !isDeadLetter) }
+    /// True for an error event that says that an outcome stood in the requests topic.
+    public let answersOutcome: Bool
+
+    /// False for a record that gets no error event: one that says that an outcome stood in the requests topic, and the dead
+    /// letter of an outcome. Were they answered, topics that are mixed up would make errors of errors for ever.
+    public var deservesEvent: Bool { outcome == nil || !(answersOutcome || isDeadLetter) }
 }

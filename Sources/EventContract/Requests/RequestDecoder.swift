@@ -31,7 +31,7 @@ public struct RequestDecoder: Sendable {
                 requestID: reading.usableID ?? record.source.requestID, operation: members.operation,
                 provider: members.provider?.named, sessionID: RequestMembers.usable(members.sessionID),
                 envelope: envelope(of: record, reading), error: error, outcome: reading.attributes.outcome,
-                isDeadLetter: DeadLetter.isOne(record.headers))
+                isDeadLetter: DeadLetter.isOne(record.headers), answersOutcome: reading.attributes.answersOutcome)
         }
     }
 

@@ -1,4 +1,4 @@
-public import LocationSearch
+internal import LocationSearch
 
 /// What Google's Places API (New) is asked for each place, and so what its calls cost: the setting `googlePlaces.fields`.
 ///

@@ -1,4 +1,3 @@
-import Console
 import HTTPTransport
 import Kafka
 import LocationSearch
@@ -273,49 +272,6 @@ extension Setting {
             Setting(
                 "tracing.serviceName", .text, default: tracing.serviceName, help: "the worker's name in traces",
                 sharedVariable: "OTEL_SERVICE_NAME"),
-        ]
-    }()
-
-    // MARK: - Console
-
-    private static let console: [Setting] = {
-        let console = ConsoleConfiguration()
-        return [
-            Setting("console.host", .text, default: console.host, help: "address of the console"),
-            Setting(
-                "console.port", .integer(0...65_535), default: "\(console.port)",
-                help: "its port; 0: any free one, printed"),
-            Setting("console.token", .text, help: "whoever opens the console must show it", isSecret: true),
-            Setting("console.tokenFile", .text, help: "file that holds the token, instead"),
-            Setting(
-                "console.allowAnonymous", .flag, default: "false",
-                help: "listen on other addresses than this machine's own without a token"),
-            Setting(
-                "console.workers", .urls, help: "admin endpoints of workers to show; unset: http://127.0.0.1:8080"),
-            Setting(
-                "console.history", .integer(1...100_000), default: "200",
-                help: "records of each partition that are read when the console starts"),
-            Setting(
-                "console.start", .coordinate,
-                default: "\(console.start.latitude),\(console.start.longitude)", help: "where the map begins"),
-            Setting(
-                "console.tileURL", .text, help: "tiles of the map, with {z}, {x} and {y}; unset: a plain grid"),
-            Setting("console.tileAttribution", .text, help: "whom the map must name for its tiles"),
-            Setting(
-                "console.googleMapsKey", .text,
-                help: "key of Google's map, which every page gets: restrict it to the console's address",
-                isSecret: true),
-            Setting(
-                "console.leafletDirectory", .text, default: "/usr/share/javascript/leaflet",
-                help: "where Leaflet is installed; without it the console draws a map of its own"),
-            Setting(
-                "console.pictureHosts", .text, default: "imgfp.hotp.jp,lh3.googleusercontent.com",
-                help: "hosts that pictures of places are fetched from"),
-            Setting(
-                "console.pictureBaseURL", .url(canBeOff: false),
-                help: "where pictures are fetched instead of at those hosts, such as a simulator"),
-            Setting(
-                "console.pageDirectory", .text, help: "files of the page, for those who work on it; unset: built in"),
         ]
     }()
 }
