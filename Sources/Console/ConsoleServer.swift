@@ -24,7 +24,7 @@ package final class ConsoleServer: Sendable {
         let access = ConsoleAccess(token: configuration.token, host: configuration.host)
         let page = PageRoutes(file: configuration.page, leaflet: configuration.leaflet)
 
-        let router = Router()
+        let router = Router(options: .autoGenerateHeadEndpoints)
         router.add(
             middleware: AccessMiddleware(
                 access: access, securityPolicy: ContentSecurityPolicy.text(for: configuration), page: page))

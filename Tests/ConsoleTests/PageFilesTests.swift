@@ -23,6 +23,7 @@ struct PageFilesTests {
         let console = try await RunningConsole()
         for (path, type) in [("/", "text/html; charset=utf-8"), ("/traffic", "text/html; charset=utf-8")] {
             #expect(try await console.get(path).headers["content-type"] == type, "\(path)")
+            #expect(try await console.head(path).status == 200, "\(path)")
         }
         for name in PageFiles.all.keys {
             #expect(try await console.get("/assets/\(name)").status == 200, "\(name)")

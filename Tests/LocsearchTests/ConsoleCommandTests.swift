@@ -35,6 +35,38 @@ struct ConsoleCommandTests {
         #expect(console.code == 0, "\(console.error)")
     }
 
+    @Test(.timeLimit(.minutes(2))) func consoleGoesByTheNewTokenOnceItsFileHasIt() async throws {
+        let broker = try TestBroker(topics: Self.topics)
+        let file = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)
+        try Data("first-token".utf8).write(to: file)
+        defer { try? FileManager.default.removeItem(at: file) }
+        let names = ["requests", "results", "errors"].flatMap {
+            ["--topics-\($0)", broker.name("location-search.\($0)")]
+        }
+        let console = try RunningProgram(
+            [
+                "console", "--kafka-bootstrap-servers", broker.bootstrapServers, "--console-port", "0",
+                "--console-token-file", file.path,
+            ] + names)
+        defer { console.end() }
+        try await eventually("the console says where it is", within: .seconds(60)) { console.firstLine != nil }
+        let url = try #require(console.firstLine?.split(separator: " ").last)
+
+        func status(showing token: String) async throws -> Int {
+            var request = URLRequest(url: try #require(URL(string: "\(url)/api/config")))
+            request.setValue("Bearer \(token)", forHTTPHeaderField: "Authorization")
+            let (_, response) = try await URLSession.shared.data(for: request)
+            return (response as? HTTPURLResponse)?.statusCode ?? 0
+        }
+        #expect(try await status(showing: "first-token") == 200)
+        #expect(try await status(showing: "second-token") == 401)
+
+        try Data("second-token".utf8).write(to: file)
+        try await eventually("the new token counts") { try await status(showing: "second-token") == 200 }
+        #expect(try await status(showing: "first-token") == 401)
+        #expect(!(console.output + console.error).contains("first-token"))
+    }
+
     @Test func consoleWithoutABrokerSaysSoInOneLine() async throws {
         let console = try RunningProgram(["console", "--kafka-bootstrap-servers", "127.0.0.1:1", "--console-port", "0"])
         defer { console.end() }

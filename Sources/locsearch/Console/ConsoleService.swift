@@ -40,10 +40,12 @@ final class ConsoleService: Sendable {
 
         let poll = WorkerPoll(
             workers: settings.consoleWorkers, token: try settings.adminToken(), http: http, traffic: traffic)
+        let files = SecretFiles(try settings.consoleTokenFile(of: configuration), log: log)
         feeding = Task {
             await withTaskGroup(of: Void.self) { group in
                 group.addTask { await feed.run(reader) }
                 group.addTask { await poll.run() }
+                group.addTask { await files.run() }
                 group.addTask { await Self.tick(traffic) }
             }
         }

@@ -12,7 +12,7 @@ extension Setting {
                 "console.port", .integer(0...65_535), default: "\(console.port)",
                 help: "its port; 0: any free one, printed"),
             Setting("console.token", .text, help: "whoever opens the console must show it", isSecret: true),
-            Setting("console.tokenFile", .text, help: "file that holds the token, instead"),
+            Setting("console.tokenFile", .text, help: "file that holds the token, instead; read again when it changes"),
             Setting(
                 "console.allowAnonymous", .flag, default: "false",
                 help: "listen on other addresses than this machine's own without a token"),

@@ -41,6 +41,19 @@ extension Settings {
         return console
     }
 
+    /// Returns the file of the console's token, where it stands in one: what it holds later counts without a restart.
+    func consoleTokenFile(of console: ConsoleConfiguration) throws(SettingsError) -> [SecretFiles.Entry] {
+        guard self["console.tokenFile"] != nil, let token = console.token, let current = try consoleToken() else {
+            return []
+        }
+        return [
+            SecretFiles.Entry(
+                setting: "console.tokenFile", current: current,
+                read: { () throws(SettingsError) in try consoleToken() },
+                use: { token.replace(with: $0) })
+        ]
+    }
+
     private func requireTokenOfConsole(_ console: ConsoleConfiguration) throws(SettingsError) {
         guard console.token == nil, !isLocal("console.host"), !flag("console.allowAnonymous") else { return }
         throw SettingsError(

@@ -59,10 +59,14 @@ struct RunningConsole {
         return try await ask(path, headers: headers, body: body)
     }
 
-    private func ask(_ path: String, headers: [String: String], body: String?) async throws -> Answer {
+    func head(_ path: String) async throws -> Answer { try await ask(path, method: "HEAD", headers: [:], body: nil) }
+
+    private func ask(
+        _ path: String, method: String? = nil, headers: [String: String], body: String?
+    ) async throws -> Answer {
         guard let url = URL(string: "http://127.0.0.1:\(port)\(path)") else { throw URLError(.badURL) }
         var request = URLRequest(url: url)
-        request.httpMethod = body == nil ? "GET" : "POST"
+        request.httpMethod = method ?? (body == nil ? "GET" : "POST")
         request.httpBody = body.map { Data($0.utf8) }
         for (name, value) in headers { request.setValue(value, forHTTPHeaderField: name) }
 
