@@ -52,9 +52,4 @@ struct OwnPart {
         let count = usableFrom.values.count { $0 <= now }
         return min(1, Double(count) / Double(partitionCount))
     }
-
-    /// The next moment at which more may be used.
-    func grows(after now: ContinuousClock.Instant) -> ContinuousClock.Instant? {
-        usableFrom.values.filter { $0 > now }.min()
-    }
 }
