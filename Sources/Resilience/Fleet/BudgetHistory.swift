@@ -1,0 +1,44 @@
+/// What a new member reads of the log before it knows the state: the records up to the end that the log had when it began.
+struct BudgetHistory {
+    /// The offset of the first record to come.
+    private let first: Int64
+    /// One past the last record of the history.
+    let end: Int64
+    /// The offset of the oldest record that the log has.
+    private let oldest: Int64
+    /// The offset of the record from which the state comes; `nil` while there is none.
+    private(set) var baseOffset: Int64?
+    private var state = BudgetLedger()
+    /// The records that the state does not contain yet.
+    private var records: [(offset: Int64, message: BudgetMessage)] = []
+
+    init(first: Int64, end: Int64, oldest: Int64) {
+        self.first = first
+        self.end = end
+        self.oldest = oldest
+    }
+
+    mutating func add(_ message: BudgetMessage, at offset: Int64) {
+        guard baseOffset == nil else {
+            state.apply(message, at: offset)
+            return
+        }
+        records.append((offset, message))
+
+        // A state is of use to those who have read all that came after it.
+        guard let base = message.base, base.offset >= first - 1, base.offset < offset else { return }
+        baseOffset = offset
+        state = base.ledger
+        for record in records where record.offset > base.offset { state.apply(record.message, at: record.offset) }
+        records = []
+    }
+
+    /// True when an older record must be read first: these hold no state, and they are not all there is.
+    var isTooShort: Bool { baseOffset == nil && first > oldest }
+
+    /// The state after these records. Without one among them it begins with nothing taken.
+    var ledger: BudgetLedger {
+        if baseOffset != nil { return state }
+        return records.reduce(into: BudgetLedger()) { $0.apply($1.message, at: $1.offset) }
+    }
+}

@@ -1,0 +1,126 @@
+/// The calls of one provider's budget that one member has reserved and not yet made.
+struct BudgetPurse {
+    /// The budget of a day by this member's settings.
+    let limit: Int
+    /// The provider's day, as its clock says; `nil` before the first look.
+    private(set) var day: BudgetDay?
+    /// Counts the days that have begun, so that a call of one day is never taken for one of the next.
+    private(set) var turn = 0
+    /// Calls that may be made at once.
+    private(set) var held = 0
+    /// Calls that are asked for.
+    private(set) var asked = 0
+    /// Calls that wait.
+    var waiting = 0
+    /// Calls made that nobody was told of, by day and kind.
+    private(set) var made: [String: [String: Int]] = [:]
+    /// Since when `made` is not empty.
+    private(set) var madeSince: ContinuousClock.Instant?
+    /// When a call was taken last.
+    private(set) var lastTake: ContinuousClock.Instant
+    /// Calls in a second, of late.
+    private(set) var pace = 0.0
+    private var takes = 0
+    private var paceMeasured: ContinuousClock.Instant
+
+    init(limit: Int, at now: ContinuousClock.Instant) {
+        self.limit = limit
+        (lastTake, paceMeasured) = (now, now)
+    }
+
+    // MARK: - Calls
+
+    /// Takes one call, where one is held.
+    mutating func tryTake(at now: ContinuousClock.Instant) -> Bool {
+        guard held > 0, let day, now < day.end else { return false }
+        held -= 1
+        takes += 1
+        lastTake = now
+        return true
+    }
+
+    /// Takes back a call that was not made. One of another day has lapsed.
+    mutating func putBack(turn: Int) {
+        if turn == self.turn { held += 1 }
+    }
+
+    mutating func noteMade(_ kind: String, turn: Int, at now: ContinuousClock.Instant) {
+        guard let day = turn == self.turn ? day?.label : previousDay else { return }
+        made[day, default: [:]][kind, default: 0] += 1
+        if madeSince == nil { madeSince = now }
+    }
+
+    private var previousDay: String?
+
+    // MARK: - The day
+
+    /// What is held of one day is worth nothing on the next.
+    mutating func begin(_ day: BudgetDay) {
+        defer { self.day = day }
+        guard day.label != self.day?.label else { return }
+        previousDay = self.day?.label
+        turn += 1
+        (held, asked) = (0, 0)
+    }
+
+    // MARK: - Messages
+
+    /// Brings the pace up to date. It follows the calls within a second or two, and is zero after a pause.
+    mutating func measurePace(at now: ContinuousClock.Instant, idle: Duration) {
+        let time = paceMeasured.duration(to: now).inSeconds
+        guard time >= 0.1 else { return }
+        pace += (Double(takes) / time - pace) * min(1, time)
+        if takes == 0, lastTake.duration(to: now) >= idle { pace = 0 }
+        (takes, paceMeasured) = (0, now)
+    }
+
+    mutating func ask(_ count: Int) { asked += count }
+
+    /// Waits for nothing any more that was asked for.
+    mutating func forgetAsked() { asked = 0 }
+
+    /// Removes calls that are to be given back.
+    /// - Returns: how many there were.
+    mutating func remove(_ count: Int) -> Int {
+        let removed = min(count, held)
+        held -= removed
+        return removed
+    }
+
+    /// Removes what others are to be told of.
+    mutating func takeMade() -> [String: [String: Int]] {
+        defer { (made, madeSince) = ([:], nil) }
+        return made
+    }
+
+    /// Takes what a message of ours was given.
+    mutating func receive(_ granted: Int, askedFor take: Int, on day: String) {
+        guard day == self.day?.label else { return }
+        asked = max(0, asked - take)
+        held += granted
+    }
+
+    /// Undoes a message of ours that will never be read.
+    mutating func restore(_ entry: BudgetMessage.Entry, at now: ContinuousClock.Instant) {
+        if !entry.made.isEmpty {
+            made[entry.day, default: [:]].merge(entry.made, uniquingKeysWith: +)
+            if madeSince == nil { madeSince = now }
+        }
+        guard entry.day == day?.label else { return }
+        asked = max(0, asked - entry.take)
+        held += entry.giveBack
+    }
+}
+
+/// A provider's day by the clock of one member.
+public struct BudgetDay: Sendable, Hashable {
+    /// Such as `2026-11-23`.
+    public let label: String
+    /// When the next day begins.
+    public let end: ContinuousClock.Instant
+
+    public init(label: String, end: ContinuousClock.Instant) {
+        self.label = label
+        self.end = end
+    }
+}

@@ -1,0 +1,91 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import Resilience
+
+/// A daily budget that a fleet shares over a log, in virtual time.
+struct BudgetSharingTests {
+    /// Messages are lost, doubled, late and out of order; members are stopped, killed, leave and join; the log is cut.
+    private static let hostile: BudgetSimulation.Conditions = {
+        var conditions = BudgetSimulation.Conditions()
+        conditions.lost = 0.05
+        conditions.doubled = 0.1
+        conditions.late = 0.1
+        conditions.incidents = 0.5
+        return conditions
+    }()
+
+    /// `LOCSEARCH_FLEET_SCHEDULES` says how many schedules are tried, `LOCSEARCH_FLEET_SEED` with which seed to begin.
+    @Test(.timeLimit(.minutes(60))) func fleetNeverMakesMoreCallsThanTheBudgetWhateverHappens() {
+        let environment = ProcessInfo.processInfo.environment
+        let count = environment["LOCSEARCH_FLEET_SCHEDULES"].flatMap { UInt64($0) } ?? 200
+        let first = environment["LOCSEARCH_FLEET_SEED"].flatMap { UInt64($0) } ?? 1
+
+        for seed in first..<first + count {
+            var simulation = BudgetSimulation(seed: seed, Self.hostile)
+            simulation.run()
+
+            guard simulation.problem == nil else {
+                Issue.record(
+                    "\(simulation.problem ?? ""): LOCSEARCH_FLEET_SEED=\(seed) LOCSEARCH_FLEET_SCHEDULES=1 repeats it")
+                return
+            }
+        }
+    }
+
+    /// Where nobody crashes, the whole budget is used while work waits, although messages are lost and members stop.
+    @Test(arguments: 1...30 as ClosedRange<UInt64>)
+    func waitingWorkUsesAllOfTheBudgetUnlessSomebodyCrashes(seed: UInt64) {
+        var conditions = Self.hostile
+        conditions.members = 3...6
+        conditions.ends = false
+        conditions.demand = 10...40
+        conditions.day = 40
+        conditions.seconds = 80
+        var simulation = BudgetSimulation(seed: seed, conditions)
+        simulation.run(until: 78)
+
+        #expect(simulation.problem == nil)
+        #expect(simulation.calls["day 1000"] == conditions.budget)
+        #expect(simulation.calls["day 1001"] == conditions.budget)
+    }
+
+    @Test(arguments: 1...10 as ClosedRange<UInt64>)
+    func allCallsAreToldOfAlthoughMessagesAreLost(seed: UInt64) {
+        var conditions = Self.hostile
+        conditions.members = 2...4
+        conditions.ends = false
+        conditions.incidents = 0
+        conditions.day = 1000
+        conditions.budget = 100_000
+        conditions.quietFrom = 20
+        var simulation = BudgetSimulation(seed: seed, conditions)
+        simulation.run(until: 80)
+
+        let known = simulation.processes.compactMap { $0.member.today(of: BudgetSimulation.provider)?.day.used }
+        #expect(known.allSatisfy { $0 == simulation.calls["day 1000"] }, "\(known), \(simulation.calls)")
+    }
+
+    @Test func fleetWarnsOnceADayWhenFourFifthsAreTaken() {
+        var conditions = BudgetSimulation.Conditions()
+        conditions.members = 4...4
+        conditions.demand = 20...40
+        conditions.skew = 0
+        conditions.day = 20
+        conditions.seconds = 59
+        var simulation = BudgetSimulation(seed: 1, conditions)
+        simulation.run()
+        #expect(simulation.warnings == 3)
+    }
+
+    @Test func fleetWithNothingToDoSaysNothing() {
+        var conditions = BudgetSimulation.Conditions()
+        conditions.members = 6...6
+        conditions.demand = 0...0
+        conditions.terms = BudgetTerms()
+        var simulation = BudgetSimulation(seed: 1, conditions)
+        simulation.run(until: 300)
+        #expect(simulation.messages == 0)
+    }
+}
