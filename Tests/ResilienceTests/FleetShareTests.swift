@@ -5,7 +5,8 @@ import Testing
 
 struct FleetShareTests {
     static let shares: [(mode: FleetShare, assigned: Int, partitions: Int, share: Double)] = [
-        (.shared, 3, 12, 0.25), (.shared, 0, 12, 0), (.shared, 12, 12, 1), (.shared, 5, 0, 0), (.shared, 9, 8, 1),
+        (.byPartitions, 3, 12, 0.25), (.byPartitions, 0, 12, 0), (.byDemand, 12, 12, 1), (.byPartitions, 5, 0, 0),
+        (.byPartitions, 9, 8, 1),
         (.perProcess(loops: 1), 0, 0, 1), (.perProcess(loops: 4), 3, 12, 0.25),
     ]
 
@@ -23,7 +24,7 @@ struct FleetShareTests {
         let owner = Owner(time)
         owner.assumeIsolated { owner in
             let limiters = (0..<members).map { _ in
-                RateLimiter(limit: limit, share: FleetShare.shared.initial, timekeeper: time)
+                RateLimiter(limit: limit, share: FleetShare.byPartitions.initial, timekeeper: time)
             }
             let admitted = Log<Duration>()
             for limiter in limiters {
@@ -46,7 +47,7 @@ struct FleetShareTests {
                 var random = SplitMix64(state: seed)
                 var owners = [Int?](repeating: nil, count: partitions)
                 func tell(_ member: Int) {
-                    let share = FleetShare.shared.value(
+                    let share = FleetShare.byPartitions.value(
                         assigned: owners.count { $0 == member }, of: partitions)
                     limiters[member].setShare(share, at: time.now)
                 }

@@ -261,6 +261,51 @@ struct RateLimiterTests {
             #expect(traffic.refused.last?.retryAfter == nil)
         }
     }
+
+    @Test
+    func nothingPassesBeyondTheEndOfAShare() {
+        world(RateLimit(perSecond: 100, burst: 10)) { time, owner, traffic in
+            traffic.limiter.setShare(1, until: time.now + .milliseconds(500), at: time.now)
+            for name in 0..<100 {
+                Task.immediate(executorPreference: time) {
+                    _ = owner
+                    await traffic.ask(name, within: .seconds(5))
+                }
+            }
+            time.run(for: .seconds(2))
+            // The bucket was full, and half a second's worth came in.
+            #expect((58...60).contains(traffic.admitted.count), "\(traffic.admitted.count)")
+            #expect(traffic.refused.isEmpty, "who has time left waits for the next share")
+
+            traffic.limiter.setShare(1, at: time.now)
+            time.run(for: .seconds(2))
+            #expect(traffic.admitted.count == 100)
+        }
+    }
+
+    @Test
+    func whoHasTimeForTheShareThatIsHopedForWaitsForIt() {
+        world(RateLimit(perSecond: 10, burst: 1), share: 0) { time, owner, traffic in
+            traffic.limiter.setShare(0, prospect: 1, at: time.now)
+            for (name, seconds) in [(0, 1), (1, 5)] {
+                Task.immediate(executorPreference: time) {
+                    _ = owner
+                    await traffic.ask(name, within: .seconds(seconds))
+                }
+            }
+            time.settle()
+            #expect(traffic.refused.isEmpty)
+
+            time.run(for: .seconds(2))
+            traffic.limiter.setShare(0, prospect: 1, at: time.now)
+            time.settle()
+            #expect(traffic.refused.map(\.name) == [0], "its time is over")
+
+            traffic.limiter.setShare(1, prospect: 1, at: time.now)
+            time.run(for: .seconds(1))
+            #expect(traffic.admitted.map(\.name) == [1])
+        }
+    }
 }
 
 /// A value that several tasks of one actor change.

@@ -1,4 +1,4 @@
-/// What a member tells the fleet. Every member reads every message, its own too.
+/// What a member tells the fleet of the limits that are shared by demand. Every member reads every message, its own too.
 public struct FleetMessage: Sendable, Hashable {
     /// Part of a limit that one member lets another use.
     public struct Grant: Sendable, Hashable {
@@ -26,11 +26,17 @@ public struct FleetMessage: Sendable, Hashable {
         /// The number of the newest message of each lender whose grant the member goes by. It goes by no older one any more,
         /// so the lender need hold back nothing for those.
         public var heeded: [String: UInt64]
+        /// What the member gives back because it needs it no more: the number of the lender's newest message. It goes by
+        /// no grant of that lender up to this one.
+        public var returned: [String: UInt64]
 
-        public init(need: Double, grants: [Grant] = [], heeded: [String: UInt64] = [:]) {
+        public init(
+            need: Double, grants: [Grant] = [], heeded: [String: UInt64] = [:], returned: [String: UInt64] = [:]
+        ) {
             self.need = need
             self.grants = grants
             self.heeded = heeded
+            self.returned = returned
         }
     }
 
@@ -38,8 +44,8 @@ public struct FleetMessage: Sendable, Hashable {
     public var sender: String
     /// Counts the sender's messages.
     public var number: UInt64
-    /// The partitions that the group gave to the sender.
-    public var partitions: [Int32]
+    /// The number of partitions that the group gave to the sender.
+    public var owned: Int
     /// The number of partitions of the requests topic.
     public var partitionCount: Int
     /// The limits by their names.
@@ -48,17 +54,17 @@ public struct FleetMessage: Sendable, Hashable {
     public var isLast: Bool
 
     public init(
-        sender: String, number: UInt64, partitions: [Int32], partitionCount: Int, limits: [String: Limit] = [:],
+        sender: String, number: UInt64, owned: Int, partitionCount: Int, limits: [String: Limit] = [:],
         isLast: Bool = false
     ) {
         self.sender = sender
         self.number = number
-        self.partitions = partitions
+        self.owned = owned
         self.partitionCount = partitionCount
         self.limits = limits
         self.isLast = isLast
     }
 
     /// The part of each limit that the sender's partitions give it.
-    var ownPart: Double { partitionCount > 0 ? min(1, Double(partitions.count) / Double(partitionCount)) : 0 }
+    var ownPart: Double { partitionCount > 0 ? min(1, Double(owned) / Double(partitionCount)) : 0 }
 }

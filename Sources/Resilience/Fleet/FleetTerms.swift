@@ -7,7 +7,7 @@ public struct FleetTerms: Sendable, Hashable {
     /// How often a member that borrows or lends speaks: a loan outlives two messages that come late.
     public var pace: Duration = .milliseconds(400)
     /// The shortest time between two messages of one member, however much changes.
-    public var shortestPause: Duration = .milliseconds(100)
+    public var shortestPause: Duration = .milliseconds(50)
     /// How often a member asks for loans when nobody has anything to lend.
     public var patientPace: Duration = .seconds(2)
     /// How often a member speaks when nothing happens.
@@ -21,6 +21,9 @@ public struct FleetTerms: Sendable, Hashable {
 
     /// How often a member should look at its clock, at least.
     public var tick: Duration { attention / 4 }
+
+    /// How often a member looks that uses a limit: so soon it notices that its work has begun or ended.
+    public var busyTick: Duration { attention / 10 }
 
     /// How long a new owner leaves unused what a partition gives: by then whoever had the partition before has noticed that
     /// it is gone, and what was lent against it has come to its end.

@@ -28,7 +28,7 @@ public final class LendingMember {
     private var hasNews = true
     /// When it was last thought about what to say. In a large fleet that costs more than to read a message.
     private var planned: ContinuousClock.Instant?
-    private static let planningPause = Duration.milliseconds(50)
+    private static let planningPause = Duration.milliseconds(20)
     /// Since when somebody lacks something, by limit.
     private var hungerBegan: [String: ContinuousClock.Instant] = [:]
 
@@ -54,6 +54,26 @@ public final class LendingMember {
     /// that moment without asking again.
     public func partHolds(of limit: String, after now: ContinuousClock.Instant) -> ContinuousClock.Instant {
         min(own.attentiveUntil, books[limit]?.ends(after: now) ?? own.attentiveUntil)
+    }
+
+    /// Returns the part that this member would have within two seconds if it needed all that it can get, 0 to 1. What it says
+    /// is a hope: others may need more by then.
+    public func prospect(of limit: String) -> Double {
+        let others = peers.values.compactMap { peer in
+            peer.message.limits[limit].map { peer.message.ownPart - $0.need }
+        }
+        let spare = others.reduce(0) { $0 + max(0, $1) }
+        let mine = 1 - own.settled
+        let level = LoanPlan.level(of: others.map { max(0, -$0) } + [mine], sharing: spare)
+        return own.settled + min(mine, level)
+    }
+
+    /// The time until the next look at the clock is due.
+    public var nextLook: Duration { needs.values.contains { $0 > 0 } ? terms.busyTick : terms.tick }
+
+    /// True while this member has partitions and may use nothing yet, because it waits as a new owner does.
+    public func isSettling(at now: ContinuousClock.Instant) -> Bool {
+        own.owned > 0 && own.usable(at: now) == 0 && books.values.allSatisfy { $0.borrowed(at: now) == 0 }
     }
 
     // MARK: - What happens
@@ -83,6 +103,9 @@ public final class LendingMember {
             if let heeded = said.heeded[name] {
                 books[limit]?.forgetLoans(to: message.sender, olderThan: heeded)
             }
+            if let returned = said.returned[name] {
+                books[limit]?.endLoans(to: message.sender, upTo: returned)
+            }
         }
     }
 
@@ -105,7 +128,7 @@ public final class LendingMember {
         _ = own.assign([], of: own.partitionCount, at: now)
         number += 1
         return FleetMessage(
-            sender: name, number: number, partitions: [], partitionCount: own.partitionCount, isLast: true)
+            sender: name, number: number, owned: 0, partitionCount: own.partitionCount, isLast: true)
     }
 
     // MARK: - What is said
@@ -165,16 +188,22 @@ public final class LendingMember {
         return false
     }
 
-    /// True when a borrower waits for more than it has of us.
+    /// True when a borrower waits for more than it has of us, and we have it, or can ask another borrower for it.
     private func isWaitedFor(
         _ loans: [(borrower: String, part: Double)], _ limit: String, at now: ContinuousClock.Instant
     ) -> Bool {
         guard let book = books[limit] else { return false }
-        let free = own.usable(at: now) - (needs[limit] ?? 0) - book.lent(at: now)
-        return loans.contains { loan in
-            min(loan.part, book.lent(to: loan.borrower, at: now) + free) > book.lent(to: loan.borrower, at: now) + 0.01
-        }
+        let waitsForMore = loans.contains { $0.part > book.lent(to: $0.borrower, at: now) + Self.noticeable }
+        guard waitsForMore else { return false }
+
+        let lent = book.lent(at: now)
+        let free = own.usable(at: now) - (needs[limit] ?? 0) - lent
+        let agreed = loans.reduce(0) { $0 + min($1.part, book.newestLoan(to: $1.borrower, at: now)) }
+        return free > Self.noticeable || book.newestLoans(at: now) > agreed + Self.noticeable
     }
+
+    /// Less of a limit than this is not worth a message before its time.
+    private static let noticeable = 0.01
 
     private func speak(_ views: [String: View], at now: ContinuousClock.Instant) -> FleetMessage {
         number += 1
@@ -183,12 +212,15 @@ public final class LendingMember {
         (lastSent, hasNews) = (now, false)
 
         var message = FleetMessage(
-            sender: name, number: number, partitions: own.partitions, partitionCount: own.partitionCount)
+            sender: name, number: number, owned: own.owned, partitionCount: own.partitionCount)
         for (limit, view) in views {
             let need = needs[limit] ?? 0
             saidNeeds[limit] = need
+            let missing = max(0, need - own.usable(at: now))
+            let returned = books[limit]?.giveBack(leaving: missing, at: now) ?? [:]
             message.limits[limit] = FleetMessage.Limit(
-                need: need, grants: grants(view, limit, at: now), heeded: books[limit]?.heeded(at: now) ?? [:])
+                need: need, grants: grants(view, limit, at: now), heeded: books[limit]?.heeded(at: now) ?? [:],
+                returned: returned)
         }
         return message
     }

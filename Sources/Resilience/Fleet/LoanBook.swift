@@ -33,6 +33,16 @@ struct LoanBook {
         lent.keys.reduce(0) { $0 + lent(to: $1, at: now) }
     }
 
+    /// Returns what our newest word lets a borrower use. It may still use more, until it has read that.
+    func newestLoan(to borrower: String, at now: ContinuousClock.Instant) -> Double {
+        lent[borrower]?.last { $0.end > now }?.part ?? 0
+    }
+
+    /// Returns what our newest words let all borrowers together use.
+    func newestLoans(at now: ContinuousClock.Instant) -> Double {
+        lent.keys.reduce(0) { $0 + newestLoan(to: $1, at: now) }
+    }
+
     /// Lends to some, as far as there is enough, and asks for what the others have.
     /// - Parameters:
     ///   - wishes: what each is to have.
@@ -66,6 +76,11 @@ struct LoanBook {
         lent[borrower]?.removeAll { $0.number < number }
     }
 
+    /// Takes back what a borrower gives back: it goes by no grant of ours up to message `number`.
+    mutating func endLoans(to borrower: String, upTo number: UInt64) {
+        lent[borrower]?.removeAll { $0.number <= number }
+    }
+
     /// Parts below this are not worth a message.
     static let least = 1e-6
 
@@ -92,6 +107,22 @@ struct LoanBook {
         if let former, former.number >= number { return false }
         borrowed[lender] = Loan(part: part, end: asked + terms.loan, number: number)
         return part < former?.part ?? 0
+    }
+
+    /// Gives back whole loans, as far as the others are enough.
+    /// - Parameter needed: what must be left.
+    /// - Returns: the number of the newest message of each lender that has its loan back.
+    mutating func giveBack(leaving needed: Double, at now: ContinuousClock.Instant) -> [String: UInt64] {
+        var left = borrowed(at: now)
+        var returned: [String: UInt64] = [:]
+        let loans = borrowed.filter { $0.value.end > now && $0.value.part > 0 }.sorted { $0.key < $1.key }
+        for (lender, loan) in loans where left - loan.part >= needed {
+            left -= loan.part
+            // The number is kept, so that an older grant that comes late changes nothing.
+            borrowed[lender]?.part = 0
+            returned[lender] = loan.number
+        }
+        return returned
     }
 
     /// The number of the newest message of each lender whose grant has not ended.

@@ -16,8 +16,11 @@ struct OwnPart {
         looked = now
     }
 
-    /// The partitions that the group gave us, in order.
-    var partitions: [Int32] { usableFrom.keys.sorted() }
+    /// The number of partitions that the group gave us.
+    var owned: Int { usableFrom.count }
+
+    /// The part that they give us once all may be used, 0 to 1.
+    var settled: Double { partitionCount > 0 ? min(1, Double(owned) / Double(partitionCount)) : 0 }
 
     /// The end of the time for which we may use our part without looking at the clock again.
     var attentiveUntil: ContinuousClock.Instant { looked + terms.attention }

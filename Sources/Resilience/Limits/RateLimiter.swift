@@ -37,6 +37,10 @@ public final class RateLimiter {
     private let timekeeper: any Timekeeper
     private var rate: Double
     private var capacity: Double
+    /// The moment from which on nothing passes until the share is set again; `nil` where it holds for good.
+    private var shareEnd: ContinuousClock.Instant?
+    /// The rate by which turns are foretold, where that is more than the rate of the moment.
+    private var prospectiveRate = 0.0
     private var tokens: Double
     /// The moment up to which `tokens` are counted; it lies in the future while the bucket is closed.
     private var countedUntil: ContinuousClock.Instant
@@ -98,7 +102,7 @@ public final class RateLimiter {
         let waiter = Waiter()
         line.append(Entry(waiter: waiter, deadline: deadline))
         counters.waited += 1
-        if line.count == 1 { setAlarm(at: now + wait) }
+        if line.count == 1 { setAlarmForFirst(at: now) }
         switch await waiter.verdict() {
         case .served: return
         case .tooLate(let retryAfter): throw .tooLate(retryAfter: retryAfter)
@@ -120,11 +124,20 @@ public final class RateLimiter {
 
     // MARK: - What changes the bucket
 
-    /// Changes this loop's share, at each rebalance. A smaller share counts at once, also for tokens saved up. A larger one
-    /// brings a larger bucket but no tokens, so that what another worker has just used is not used again.
-    public func setShare(_ share: Double, at now: ContinuousClock.Instant) {
+    /// Changes this loop's share. A smaller share counts at once, also for tokens saved up. A larger one brings a larger
+    /// bucket but no tokens, so that what another worker has just used is not used again.
+    /// - Parameter end: the moment from which on nothing passes until the share is set again, because others may have it
+    ///   then. `nil`: the share holds until then.
+    /// - Parameter prospect: the share that this loop will have soon, 0 to 1. A request is not refused for a share that is
+    ///   smaller for a moment.
+    public func setShare(
+        _ share: Double, until end: ContinuousClock.Instant? = nil, prospect: Double = 0,
+        at now: ContinuousClock.Instant
+    ) {
         count(until: now)
+        shareEnd = end
         (rate, capacity) = Self.bucket(limit, share)
+        prospectiveRate = Self.bucket(limit, prospect).rate
         tokens = min(tokens, capacity)
         reviewLine(at: now)
     }
@@ -162,7 +175,8 @@ public final class RateLimiter {
         guard now > countedUntil else { return }
         if limit != nil {
             let top = line.isEmpty ? capacity : max(capacity, 1 + min(1, rate * Self.lateness))
-            tokens = min(top, tokens + countedUntil.duration(to: now).inSeconds * rate)
+            let counted = max(.zero, countedUntil.duration(to: min(now, shareEnd ?? now)))
+            tokens = min(top, tokens + counted.inSeconds * rate)
         }
         countedUntil = now
     }
@@ -170,13 +184,17 @@ public final class RateLimiter {
     private func takeToken(at now: ContinuousClock.Instant) -> Bool {
         if limit == nil { return now >= countedUntil }
         count(until: now)
-        guard now >= countedUntil, tokens >= Self.whole else { return false }
+        guard now >= countedUntil, tokens >= Self.whole, shareEnd.map({ now < $0 }) ?? true else { return false }
         tokens = max(0, tokens - 1)
         return true
     }
 
     /// Returns the time until the turn of a request with so many others in front; `nil` when the share never gives it one.
     private func wait(behind others: Int, at now: ContinuousClock.Instant) -> Duration? {
+        wait(behind: others, atRate: max(rate, prospectiveRate), at: now)
+    }
+
+    private func wait(behind others: Int, atRate rate: Double, at now: ContinuousClock.Instant) -> Duration? {
         let closed = max(.zero, now.duration(to: countedUntil))
         guard limit != nil else { return closed }
         let missing = Double(others + 1) - tokens
@@ -195,12 +213,16 @@ public final class RateLimiter {
                 tokens += 1  // its task was cancelled a moment ago: the next may have the token
             }
         }
-        if !line.isEmpty, let wait = wait(behind: 0, at: now) { setAlarm(at: now + wait) }
+        if !line.isEmpty { setAlarmForFirst(at: now) }
     }
 
     /// Sets the alarm for the first in line. Only one counts at a time: an alarm that was overtaken by an earlier one does
-    /// nothing when it goes off.
-    private func setAlarm(at due: ContinuousClock.Instant) {
+    /// nothing when it goes off. None is set where the turn comes after the share's end: whoever sets the next share looks
+    /// at the line.
+    private func setAlarmForFirst(at now: ContinuousClock.Instant) {
+        guard let wait = wait(behind: 0, atRate: rate, at: now) else { return }
+        let due = now + wait
+        if let shareEnd, due >= shareEnd { return }
         if let alarm, alarm <= due { return }
         alarm = due
         timekeeper.schedule(at: due) { [weak self] in

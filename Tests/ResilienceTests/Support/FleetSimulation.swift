@@ -32,6 +32,8 @@ struct FleetSimulation {
         /// How often demand changes, per member and second.
         var demandChanges = 0.2
         var terms = FleetTerms()
+        /// The times that every second member keeps to, where they differ from the others'.
+        var otherTerms: FleetTerms?
     }
 
     enum Event {
@@ -151,7 +153,8 @@ struct FleetSimulation {
         let drift = Double.random(in: -conditions.drift...conditions.drift, using: &random)
         let offset = Double.random(in: 0...conditions.offset, using: &random)
         let clock = begin + .seconds(offset + now * (1 + drift))
-        let member = LendingMember(name: "m\(index)", limits: [Self.limit], terms: conditions.terms, at: clock)
+        let terms = index % 2 == 1 ? conditions.otherTerms ?? conditions.terms : conditions.terms
+        let member = LendingMember(name: "m\(index)", limits: [Self.limit], terms: terms, at: clock)
         processes.append(Process(member, offset: offset, drift: drift))
         queue.add(.look(index), at: now + Double.random(in: 0...0.2, using: &random))
         if conditions.demandChanges > 0 { queue.add(.demand(index), at: now) }
