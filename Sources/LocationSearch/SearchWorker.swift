@@ -4,7 +4,7 @@ public import Resilience
 /// deadline.
 ///
 /// An actor on the executor it is given: on a worker's event loop, a request passes through without a hop.
-public actor SearchWorker: SearchWorking, FleetMember {
+public actor SearchWorker: SearchWorking {
     private nonisolated let executor: any SerialExecutor
     public nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe executor.asUnownedSerialExecutor() }
 
@@ -18,9 +18,12 @@ public actor SearchWorker: SearchWorking, FleetMember {
     private let onWasted: @Sendable (ProviderID, Int) -> Void
     private let onCall: @Sendable (PriceClass, CallEnd, Duration) -> Void
     private var guards: [ProviderID: ProviderGuard] = [:]
-    private var ownership = (assigned: 0, partitions: 0)
+    private var ownership = (assigned: [Int32](), partitions: 0)
+    /// What is lent to others and borrowed from them; `nil` where no limit is shared by demand.
+    private var lending: LendingMember?
 
     /// - Parameter policies: by provider; one that is missing has the defaults.
+    /// - Parameter name: this loop's in the fleet: unique, and another one after each start of the process.
     /// - Parameter timekeeper: timers on `executor`; `nil`: a task of `clock` for each.
     /// - Parameter taskExecutor: `executor` as one, if it is: see `SingleFlight`.
     /// - Parameter random: for the jitter.
@@ -31,7 +34,8 @@ public actor SearchWorker: SearchWorking, FleetMember {
     /// - Parameter onCall: told of each call that has ended, what it is charged as, and how long it took; called on
     ///   `executor`.
     public init(
-        executor: any SerialExecutor, policies: [ProviderID: ProviderPolicy] = [:], concurrency: Int = 256,
+        executor: any SerialExecutor, policies: [ProviderID: ProviderPolicy] = [:], name: String = "",
+        concurrency: Int = 256,
         clock: any MonotonicClock = ContinuousClock(), timekeeper: (any Timekeeper & Sendable)? = nil,
         taskExecutor: (any TaskExecutor)? = nil,
         random: any RandomNumberGenerator & Sendable = SystemRandomNumberGenerator(),
@@ -50,6 +54,11 @@ public actor SearchWorker: SearchWorking, FleetMember {
         self.onTransition = onTransition
         self.onWasted = onWasted
         self.onCall = onCall
+
+        let shared = policies.filter { $0.value.rateLimit != nil && $0.value.share == .byDemand }
+        if !shared.isEmpty {
+            lending = LendingMember(name: name, limits: shared.keys.map(\.rawValue), at: clock.now)
+        }
     }
 
     public func report(
@@ -81,23 +90,14 @@ public actor SearchWorker: SearchWorking, FleetMember {
             id, policy: policies[id] ?? defaultPolicy, clock: clock,
             timekeeper: timekeeper ?? ClockTimekeeper(clock: clock, owner: self), taskExecutor: taskExecutor,
             random: random, onTransition: onTransition, onWasted: onWasted, onCall: onCall)
-        new.owns(ownership.assigned, of: ownership.partitions)
+        new.owns(ownership.assigned.count, of: ownership.partitions)
         guards[id] = new
         return new
-    }
-
-    public nonisolated var sharesByPartitions: Bool {
-        policies.values.contains { $0.rateLimit != nil && $0.share == .shared }
     }
 
     /// Makes the given providers known, so that `statuses` holds them before the first request asks one.
     public func prepare(for providers: [ProviderID]) {
         for provider in providers { _ = providerGuard(of: provider) }
-    }
-
-    public func owns(_ assigned: Int, of partitions: Int) {
-        ownership = (assigned, partitions)
-        for provider in guards.values { provider.owns(assigned, of: partitions) }
     }
 
     /// Call this when a provider has a new key: one that was shut for its key is tried again with the next request.
@@ -109,14 +109,67 @@ public actor SearchWorker: SearchWorking, FleetMember {
     }
 }
 
-/// Shares something with the other workers of its group, in proportion to the partitions that each owns.
-public protocol FleetMember: Sendable {
-    /// `true` when nothing may be asked before the number of partitions is known, because the share follows from it.
-    nonisolated var sharesByPartitions: Bool { get }
+// MARK: - The fleet
 
-    /// Called at each rebalance: before a loss is acknowledged, after a gain.
-    /// - Parameter partitions: of the requests topic; 0: not known yet.
-    func owns(_ assigned: Int, of partitions: Int) async
+extension SearchWorker: FleetMember {
+    public nonisolated var sharesByPartitions: Bool {
+        policies.values.contains { $0.rateLimit != nil && $0.share.isShared }
+    }
+
+    public nonisolated var usesWords: Bool {
+        policies.values.contains { $0.rateLimit != nil && $0.share == .byDemand }
+    }
+
+    public func owns(_ assigned: [Int32], of partitions: Int) {
+        ownership = (assigned, partitions)
+        for provider in guards.values { provider.owns(assigned.count, of: partitions) }
+
+        guard let lending else { return }
+        lending.assign(assigned, of: partitions, at: clock.now)
+        takeParts(of: lending, at: clock.now)
+    }
+
+    public func hear(_ records: [FleetRecord]) {
+        guard let lending else { return }
+        let now = clock.now
+        for record in records where !record.isOld {
+            switch record.word {
+            case .shares(let message): lending.receive(message, at: now)
+            }
+        }
+        takeParts(of: lending, at: now)
+    }
+
+    public func look() -> FleetView {
+        guard let lending else { return FleetView() }
+        let now = clock.now
+        for (id, provider) in guards { lending.setNeed(provider.need(at: now), of: id.rawValue) }
+
+        // What is lent with this message is no longer ours when the message leaves.
+        let message = lending.look(at: now)
+        takeParts(of: lending, at: now)
+        return FleetView(
+            words: message.map { [.shares($0)] } ?? [], isReady: !lending.isSettling(at: now),
+            nextLook: lending.nextLook)
+    }
+
+    public func leave() -> [FleetWord] {
+        guard let lending else { return [] }
+        let message = lending.leave(at: clock.now)
+        takeParts(of: lending, at: clock.now)
+        return [.shares(message)]
+    }
+
+    private func takeParts(of lending: LendingMember, at now: ContinuousClock.Instant) {
+        for (id, provider) in guards where provider.sharesByDemand {
+            let limit = id.rawValue
+            provider.take(
+                LoopPart(
+                    share: lending.part(of: limit, at: now), end: lending.partHolds(of: limit, after: now),
+                    prospect: lending.prospect(of: limit)),
+                at: now)
+        }
+    }
 }
 
 extension SearchReport {

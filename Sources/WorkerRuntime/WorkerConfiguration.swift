@@ -1,6 +1,6 @@
 /// How a worker takes, runs and answers requests. Kafka's and the providers' own settings stand with them.
 public struct WorkerConfiguration: Sendable, Hashable {
-    /// Names of the four topics.
+    /// Names of the topics.
     public struct Topics: Sendable, Hashable {
         /// `topics.requests`: what the worker reads.
         public var requests = "location-search.requests"
@@ -11,9 +11,12 @@ public struct WorkerConfiguration: Sendable, Hashable {
         /// `topics.deadLetters`: the untouched bytes of every record that is no request.
         public var deadLetters = "location-search.dead-letters"
 
+        /// `topics.fleet`: what workers tell each other, about limits that they share by demand.
+        public var fleet = "location-search.fleet"
+
         public init() {}
 
-        /// The four names: what is read first, then what is written.
+        /// The names of the four that requests and outcomes go through: what is read first, then what is written.
         public var all: [String] { [requests, results, errors, deadLetters] }
     }
 

@@ -4,6 +4,7 @@ public import EventLoop
 public import Kafka
 public import LocationSearch
 public import Logging
+public import Resilience
 
 /// One event loop's worth of a worker: takes records from its source, runs each request, has its outcome delivered, and
 /// only then counts the record as done. A process has `worker.loops` of them, each a member of the group.
@@ -25,6 +26,7 @@ public actor WorkerLane {
     private let runner: RequestRunner
     private let delivery: any OutcomeDelivery
     private let rebalancing: Rebalancing
+    private let fleet: FleetPulse
     private let shutdown: LaneShutdown
     private let log: Logger
     private let meters: WorkerMeters
@@ -39,14 +41,16 @@ public actor WorkerLane {
     /// - Parameter sink: the producer, on the same loop.
     /// - Parameter makeSink: makes one like `sink`, for when that has failed for good. `nil`: then the worker ends.
     /// - Parameter interactor: its worker and services live on the same loop.
-    /// - Parameter fleet: told at each rebalance how many of the topic's partitions are this lane's.
+    /// - Parameter fleet: told at each rebalance which of the topic's partitions are this lane's.
+    /// - Parameter link: where the fleet's members talk; `nil`: they do not.
     /// - Parameter departure: shared by the lanes of a process.
     /// - Parameter tracing: starts the trace of each request; `nil`: none is traced.
     public init(
         loop: EventLoop, configuration: WorkerConfiguration, source: any RequestSource, sink: any OutcomeSink,
         makeSink: (@Sendable () throws(KafkaError) -> any OutcomeSink)? = nil, interactor: SearchInteractor,
-        fleet: (any FleetMember)? = nil, departure: DepartureBarrier = DepartureBarrier(lanes: 1),
-        meters: WorkerMeters, tracing: RequestTracing? = nil, log: Logger
+        fleet: (any FleetMember)? = nil, link: FleetLink? = nil,
+        departure: DepartureBarrier = DepartureBarrier(lanes: 1), meters: WorkerMeters, tracing: RequestTracing? = nil,
+        log: Logger
     ) {
         self.loop = loop
         self.configuration = configuration
@@ -63,8 +67,9 @@ public actor WorkerLane {
             sink: sink, makeSink: makeSink, source: source, partitions: partitions, gate: gate,
             configuration: configuration, loop: loop, meters: meters, log: log)
         delivery = parts.makeDelivery()
+        self.fleet = FleetPulse(fleet, link: link, loop: loop)
         rebalancing = Rebalancing(
-            partitions: partitions, delivery: delivery, source: source, fleet: fleet,
+            partitions: partitions, delivery: delivery, source: source, fleet: self.fleet,
             configuration: configuration, log: log)
         shutdown = LaneShutdown(
             partitions: partitions, delivery: delivery, source: source, departure: departure)
@@ -79,6 +84,7 @@ public actor WorkerLane {
         await withTaskCancellationHandler {
             let delivering = await work()
             await end(delivering: delivering)
+            await fleet.stop()
         } onCancel: {
             Task { await drain() }
         }
@@ -112,6 +118,7 @@ public actor WorkerLane {
 
         var delivering: Task<Void, Never>?
         do throws(KafkaError) {
+            Task(executorPreference: loop) { await self.lookAtFleet() }
             try await source.subscribe(to: [configuration.topics.requests], listener: self)
             delivering = Task(executorPreference: loop) { await self.runDelivery() }
             try await takeRecords()
@@ -120,6 +127,8 @@ public actor WorkerLane {
         }
         return delivering
     }
+
+    private func lookAtFleet() async { await fleet.beat() }
 
     private func runDelivery() async {
         do throws(KafkaError) {
@@ -187,6 +196,8 @@ public actor WorkerLane {
             if !rebalancing.isShareKnown {
                 await rebalancing.learnShare()
                 if !rebalancing.isShareKnown, state.isRunning { await loop.pause(.seconds(1)) }
+            } else if !fleet.isReady {
+                await loop.pause(.milliseconds(50))
             } else if !delivery.acceptsRequests {
                 _ = await gate.waitForRoom(while: { !delivery.acceptsRequests })
             } else {
@@ -295,6 +306,11 @@ public actor WorkerLane {
                 consumer: source.statistics, producer: sink.statistics, busy: loop.busy)
         }
     }
+}
+
+extension WorkerLane {
+    /// Takes what the members of the fleet say, in the order of the fleet's topic.
+    public func hear(_ records: [FleetRecord]) async { await fleet.hear(records) }
 }
 
 extension WorkerLane: RebalanceListener {

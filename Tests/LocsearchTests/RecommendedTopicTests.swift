@@ -24,7 +24,8 @@ struct RecommendedTopicTests {
     }
 
     @Test func everyTopicOfAWorkerIsRecommendedOnce() {
-        #expect(Self.topics().map(\.name) == WorkerConfiguration.Topics().all)
+        let names = WorkerConfiguration.Topics()
+        #expect(Self.topics().map(\.name) == names.all + [names.fleet])
         for role in RecommendedTopic.Role.allCases {
             #expect(Setting.byName["topics.\(role.rawValue)"] != nil)
         }

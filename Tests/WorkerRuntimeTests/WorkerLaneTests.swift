@@ -2,6 +2,7 @@ import EventContract
 import EventLoop
 import Kafka
 import LocationSearch
+import Resilience
 import TestSupport
 import Testing
 
@@ -189,7 +190,11 @@ struct WorkerLaneTests {
 
     private struct Fleet: FleetMember {
         let sharesByPartitions: Bool
-        func owns(_ assigned: Int, of partitions: Int) async {}
+        var usesWords: Bool { false }
+        func owns(_ assigned: [Int32], of partitions: Int) async {}
+        func look() async -> FleetView { FleetView() }
+        func hear(_ records: [FleetRecord]) async {}
+        func leave() async -> [FleetWord] { [] }
     }
 
     @Test func nothingIsTakenWhileTheShareIsUnknown() async throws {

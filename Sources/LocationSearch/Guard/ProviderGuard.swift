@@ -27,6 +27,7 @@ final class ProviderGuard {
     private var judgedFailure: SearchError?
     /// This loop's part of the key's rate limit, 0 to 1.
     private var share: Double
+    private var demand = RateDemand()
     /// HTTP calls made.
     private var calls = 0
     /// Requests that wait for an open breaker.
@@ -337,11 +338,26 @@ final class ProviderGuard {
 
     // MARK: - The fleet, and what is shown
 
-    /// Takes over this loop's share of the rate limit. Called at each rebalance: before a loss is acknowledged, after a
-    /// gain.
+    /// Takes over what follows from the partitions that this loop owns. Called at each rebalance: before a loss is
+    /// acknowledged, after a gain.
     func owns(_ assigned: Int, of partitions: Int) {
+        guard policy.share != .byDemand else { return }
         share = policy.share.value(assigned: assigned, of: partitions)
         admission.limiter.setShare(share, at: clock.now)
+    }
+
+    var sharesByDemand: Bool { policy.rateLimit != nil && policy.share == .byDemand }
+
+    /// Takes over this loop's part of a limit that is shared by demand.
+    func take(_ part: LoopPart, at now: ContinuousClock.Instant) {
+        share = part.share
+        admission.limiter.setShare(part.share, until: part.end, prospect: part.prospect, at: now)
+    }
+
+    /// The part of the limit that this loop could use now, 0 to 1.
+    func need(at now: ContinuousClock.Instant) -> Double {
+        guard let limit = policy.rateLimit else { return 0 }
+        return demand.need(of: limit, admission.limiter.statistics, at: now)
     }
 
     /// Lets the next call through where the last key was to blame. See `CircuitBreaker.renewKey`.
@@ -355,7 +371,7 @@ final class ProviderGuard {
             openFor: breaker.openUntil(at: now).map { now.duration(to: $0) },
             breakerCounts: breaker.statistics, allowedPerSecond: policy.rateLimit.map { $0.perSecond * share },
             closedFor: limiter.closedUntil(at: now).map { now.duration(to: $0) }, rateLimiter: limiter.statistics,
-            sharesRate: policy.share == .shared,
+            sharesRate: policy.share.isShared,
             concurrency: admission.concurrency.statistics, retries: retryBudget.statistics,
             calls: calls, shared: sharedCalls.statistics.joined, held: held)
     }

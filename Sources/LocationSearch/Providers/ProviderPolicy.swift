@@ -18,7 +18,7 @@ public struct ProviderPolicy: Sendable, Hashable {
     public var budget = RetryBudget.Configuration()
     /// The API key's limit; `nil` where none is known.
     public var rateLimit: RateLimit?
-    public var share = FleetShare.shared
+    public var share = FleetShare.byPartitions
     public var breaker = CircuitBreaker.Configuration()
     public var whenOpen = WhenOpen.fail
     public var concurrency: AdaptiveLimit.Configuration

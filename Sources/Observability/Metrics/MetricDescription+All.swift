@@ -105,6 +105,10 @@ extension MetricDescription {
             "locsearch_provider_rate_limit", .gauge, in: .providers, labels: ["provider"],
             "Calls per second that this worker may make, its share of the key's rate; absent without a limit."),
         MetricDescription(
+            "locsearch_fleet_topic_usable", .gauge, in: .providers,
+            "1 while workers can tell each other what they need; 0: shares follow the partitions. Absent where nobody talks."
+        ),
+        MetricDescription(
             "locsearch_provider_askable", .gauge, in: .providers, labels: ["provider"],
             "1 while a further worker could ask for more; 0: breaker, a pause asked for, or the shared rate is reached."
         ),

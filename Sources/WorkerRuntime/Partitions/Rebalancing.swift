@@ -1,5 +1,4 @@
 internal import Kafka
-internal import LocationSearch
 internal import Logging
 
 /// What a lane does when partitions come and go. One call at a time: the group waits for it.
@@ -9,7 +8,7 @@ final class Rebalancing {
     private let partitions: PartitionTable
     private let delivery: any OutcomeDelivery
     private let source: any RequestSource
-    private let fleet: (any FleetMember)?
+    private let fleet: FleetPulse
     private let requestsTopic: String
     private let revokeGrace: Duration
     private let log: Logger
@@ -19,7 +18,7 @@ final class Rebalancing {
 
     init(
         partitions: PartitionTable, delivery: any OutcomeDelivery, source: any RequestSource,
-        fleet: (any FleetMember)?, configuration: WorkerConfiguration, log: Logger
+        fleet: FleetPulse, configuration: WorkerConfiguration, log: Logger
     ) {
         self.partitions = partitions
         self.delivery = delivery
@@ -33,7 +32,7 @@ final class Rebalancing {
     /// `false` while nobody has said how many partitions the topic has. A rate that is shared by partitions is zero until
     /// then: whatever began would end as `rate-limited`.
     var isShareKnown: Bool {
-        guard let fleet, fleet.sharesByPartitions, partitions.count > 0 else { return true }
+        guard fleet.sharesByPartitions, partitions.count > 0 else { return true }
         return partitionCount > 0
     }
 
@@ -94,11 +93,13 @@ final class Rebalancing {
 
     // MARK: - The share of the rate
 
-    private func tellFleet() async { await fleet?.owns(partitions.count, of: partitionCount) }
+    private func tellFleet() async {
+        await fleet.owns(partitions.all.map(\.id.id.partition), of: partitionCount)
+    }
 
     /// Asks how many partitions the topic has, with each assignment, because a topic may grow.
     private func learnPartitionCount() async {
-        guard fleet != nil, partitions.count > 0 else { return }
+        guard partitions.count > 0 else { return }
         if let count = await source.partitionCount(of: requestsTopic) { partitionCount = count }
     }
 

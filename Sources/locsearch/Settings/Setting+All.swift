@@ -76,6 +76,9 @@ extension Setting {
             Setting(
                 "topics.deadLetters", .topic, default: topics.deadLetters,
                 help: "records that are no requests, untouched"),
+            Setting(
+                "topics.fleet", .topic, default: topics.fleet,
+                help: "what workers tell each other about limits that they share by demand; one partition"),
         ]
     }()
 
@@ -169,8 +172,8 @@ extension Setting {
             Setting(prefix + "requestsPerSecond", .number(0.001...1_000_000), help: "limit of the API key"),
             Setting(prefix + "burst", .number(1...1_000_000), help: "requests at once after a pause"),
             Setting(
-                prefix + "limitMode", .choice(["shared", "perProcess"]), default: "shared",
-                help: "whether all workers share the limit, or each has it"),
+                prefix + "limitMode", .choice(["shared", "by-partitions", "perProcess"]), default: "shared",
+                help: "whether all workers share the limit, by demand or by partitions, or each has it"),
             Setting(
                 prefix + "retryBudget", .number(0...1), default: plain(policy.budget.ratio),
                 help: "most retries per request, over 10 s"),

@@ -80,6 +80,7 @@ extension Settings {
         topics.results = text("topics.results")
         topics.errors = text("topics.errors")
         topics.deadLetters = text("topics.deadLetters")
+        topics.fleet = text("topics.fleet")
         return topics
     }
 
@@ -136,7 +137,12 @@ extension Settings {
         policy.rateLimit = number(prefix + "requestsPerSecond").map {
             RateLimit(perSecond: $0, burst: number(prefix + "burst"))
         }
-        policy.share = text(prefix + "limitMode") == "perProcess" ? .perProcess(loops: loops) : .shared
+        policy.share =
+            switch text(prefix + "limitMode") {
+            case "perProcess": .perProcess(loops: loops)
+            case "by-partitions": .byPartitions
+            default: .byDemand
+            }
         if let whenOpen: ProviderPolicy.WhenOpen = choice(prefix + "whenOpen") { policy.whenOpen = whenOpen }
         policy.sharesIdenticalCalls = flag(prefix + "singleFlight")
         policy.concurrency.isAdaptive = flag(prefix + "adaptiveConcurrency")

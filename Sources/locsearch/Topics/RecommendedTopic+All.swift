@@ -12,10 +12,11 @@ extension RecommendedTopic {
         var retentions: [Role: Duration] = [:]
 
         /// Requests and errors outlast a long weekend. Results are provider data, whose terms ask for little storage. A dead
-        /// letter waits for a person, and perhaps for a release.
+        /// letter waits for a person, and perhaps for a release. What workers say counts for seconds, and for a day where it is
+        /// about a day's calls.
         static let retention: [Role: Duration] = [
             .requests: .seconds(7 * day), .results: .seconds(day), .errors: .seconds(7 * day),
-            .deadLetters: .seconds(30 * day),
+            .deadLetters: .seconds(30 * day), .fleet: .seconds(3 * day),
         ]
         private static let day = 86_400
 
@@ -29,6 +30,8 @@ extension RecommendedTopic {
     private static let headerBytes = 65_536
     /// Dead letters are rare. Three partitions are enough for a flood of them.
     private static let deadLetterPartitions = 3
+    /// Workers read all that is said in one order. What thousands of them say in a minute fits into the bytes.
+    private static let (fleetPartitions, fleetBytes, fleetSegmentBytes) = (1, 128 << 20, 32 << 20)
 
     /// Every topic of a worker as it should be.
     /// - Parameters:
@@ -39,7 +42,12 @@ extension RecommendedTopic {
         let requestBytes = max(maxMessageBytes, maxRequestBytes + headerBytes)
 
         return Role.allCases.map { role in
-            let partitions = role == .deadLetters ? min(deadLetterPartitions, choices.partitions) : choices.partitions
+            let partitions =
+                switch role {
+                case .requests, .results, .errors: choices.partitions
+                case .deadLetters: min(deadLetterPartitions, choices.partitions)
+                case .fleet: fleetPartitions
+                }
             return RecommendedTopic(
                 role: role, name: role.name(in: names), partitions: partitions,
                 replicationFactor: choices.replicationFactor,
@@ -66,6 +74,7 @@ extension RecommendedTopic {
             name: "retention.ms", value: "\(time.milliseconds(roundedUp: false))",
             comparison: role == .results ? .atMost : .atLeast,
             consequence: role.consequenceOfOtherRetention)
+        if role == .fleet { return [retention] + fleetSizes }
         guard role == .results else { return [retention] }
 
         // Records go by whole segments, and a segment that is still written to stays: Kafka's 7 days would keep results
@@ -79,6 +88,17 @@ extension RecommendedTopic {
         ]
     }
 
+    private static var fleetSizes: [Configuration] {
+        [
+            Configuration(
+                name: "retention.bytes", value: "\(fleetBytes)", comparison: .atLeast,
+                consequence: "workers that start could miss what was said of this day's calls"),
+            Configuration(
+                name: "segment.bytes", value: "\(fleetSegmentBytes)", comparison: .atMost,
+                consequence: "records are deleted by whole segments, so the topic would grow beyond its bytes"),
+        ]
+    }
+
     private static func maxBytes(of role: Role, requestBytes: Int) -> Configuration {
         let (bytes, consequence) =
             switch role {
@@ -86,6 +106,7 @@ extension RecommendedTopic {
             case .results: (maxMessageBytes, "large results would end as bad-response errors")
             case .errors: (maxMessageBytes, "batches of errors would be refused and sent again one by one")
             case .deadLetters: (requestBytes + headerBytes, "large dead letters would be kept without their content")
+            case .fleet: (maxMessageBytes, "what a member of a large fleet says would be refused")
             }
         return Configuration(
             name: "max.message.bytes", value: "\(bytes)", comparison: .atLeast, consequence: consequence)
@@ -99,6 +120,7 @@ extension RecommendedTopic.Role {
         case .results: topics.results
         case .errors: topics.errors
         case .deadLetters: topics.deadLetters
+        case .fleet: topics.fleet
         }
     }
 
@@ -108,6 +130,7 @@ extension RecommendedTopic.Role {
         case .results: "the providers' terms ask for little storage"
         case .errors: "consumers that are away for longer would miss errors"
         case .deadLetters: "dead letters would be gone before somebody looks at them"
+        case .fleet: "a day's calls would be forgotten while no worker runs"
         }
     }
 }

@@ -5,7 +5,7 @@ import Kafka
 struct RecommendedTopic: Sendable, Hashable {
     /// What a topic carries. The raw value is the name of its setting below `topics.`.
     enum Role: String, Sendable, CaseIterable {
-        case requests, results, errors, deadLetters
+        case requests, results, errors, deadLetters, fleet
     }
 
     /// One of Kafka's settings of a topic.

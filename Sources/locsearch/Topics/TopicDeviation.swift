@@ -59,7 +59,7 @@ extension RecommendedTopic.Configuration {
             return actual.lowercased() == value.lowercased()
         }
 
-        let isUnlimited = name == "retention.ms" && actual < 0
+        let isUnlimited = name.hasPrefix("retention.") && actual < 0
         return switch comparison {
         case .atLeast: isUnlimited || actual >= wanted
         case .atMost: !isUnlimited && actual <= wanted

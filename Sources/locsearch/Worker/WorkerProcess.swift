@@ -18,7 +18,12 @@ final class WorkerProcess: Sendable {
         let http: HTTPTransport
         let searches: SearchWorker
     }
+    /// How long the fleet's topic has for what the lanes say when they leave.
+    private static let timeForLastWords = Duration.seconds(1)
+
     private let parts: [Part]
+    /// Where the fleet's members talk; `nil` where they have nothing to say.
+    let link: FleetLink?
     private let hasJoined = Atomic<Bool>(false)
     private let keys: ProviderKeys
     /// The providers that have an API key.
@@ -40,19 +45,28 @@ final class WorkerProcess: Sendable {
         // their own each; the group's generation fences those that lost their partitions.
         let instance = "\(consumer.groupID)-\(consumer.groupInstanceID ?? UUID().uuidString)"
         let departure = DepartureBarrier(lanes: configuration.loops)
+        let memberName = String(UUID().uuidString.prefix(13))
         var parts: [Part] = []
         var configured: [ProviderID] = []
+        var link: FleetLink?
         for number in 0..<configuration.loops {
             let loop = try EventLoop()
             let http = HTTPTransport(loop: loop, configuration: settings.http)
             let services = keys.services(settings, traces == nil ? http : TracedHTTP(http))
             configured = services.map(\.id)
             let searches = SearchWorker(
-                executor: loop, policies: settings.policies, timekeeper: LoopTimekeeper(loop), taskExecutor: loop,
+                executor: loop, policies: settings.policies, name: "\(memberName)-\(number)",
+                timekeeper: LoopTimekeeper(loop), taskExecutor: loop,
                 onTransition: { Self.report($1, of: $0, cause: $2, to: log) },
                 onWasted: { meters.calls.countWasted($1) },
                 onCall: { meters.calls.countEnded($0, $1, after: $2) })
             await searches.prepare(for: configured)
+            if searches.usesWords, link == nil {
+                link = FleetLink(
+                    FleetLink.Configuration(
+                        topic: configuration.topics.fleet, consumer: consumer, producer: producer),
+                    loop: loop, log: log)
+            }
             let interactor = SearchInteractor(
                 selection: ProviderSelection(services: services, order: order), worker: searches)
             var own = consumer
@@ -69,11 +83,12 @@ final class WorkerProcess: Sendable {
                 source: try KafkaConsumer(loop: loop, configuration: own, log: log),
                 sink: try makeProducer(),
                 makeSink: configuration.delivery == .atLeastOnce ? makeProducer : nil, interactor: interactor,
-                fleet: searches, departure: departure, meters: meters,
+                fleet: searches, link: link, departure: departure, meters: meters,
                 tracing: traces.map { RequestTracing(tracer: $0.tracer, consumerGroup: consumer.groupID) }, log: log)
             parts.append(Part(loop: loop, lane: lane, http: http, searches: searches))
         }
         self.parts = parts
+        self.link = link
         self.keys = keys
         providers = configured
         automaticProviders = order.filter(configured.contains)
@@ -115,7 +130,24 @@ final class WorkerProcess: Sendable {
     /// - Throws: the first failure, after every lane has ended.
     func run() async throws {
         if await !prepareLanes() { await drain() }
+        let talking = Task { await talk() }
         hasJoined.store(true, ordering: .relaxed)
+
+        let result = await runLanes()
+        link?.end()
+        _ = await answer(within: Self.timeForLastWords) { await talking.value }
+        try result.get()
+    }
+
+    private func runLanes() async -> Result<Void, any Error> {
+        do {
+            return .success(try await joinLanes())
+        } catch {
+            return .failure(error)
+        }
+    }
+
+    private func joinLanes() async throws {
         try await withThrowingTaskGroup(of: Void.self) { group in
             for part in parts {
                 group.addTask {
@@ -129,6 +161,13 @@ final class WorkerProcess: Sendable {
                 }
             }
             try await group.waitForAll()
+        }
+    }
+
+    /// Has the lanes hear what the fleet says, and says what they say, until all have left.
+    private func talk() async {
+        await link?.run { records in
+            for part in self.parts { await part.lane.hear(records) }
         }
     }
 

@@ -60,6 +60,7 @@ struct WorkerStatus: AdminSource {
             + backlogMetrics(lanes, providers)
             + Self.buildInfo
             + (providers.map(ProviderSummary.prometheusText) ?? "")
+            + fleetMetrics
             + PrometheusText.family(
                 "locsearch_log_lines_dropped_total", Double(LineOutput.standardError.droppedLines))
             + ProcessMetrics.prometheusText
@@ -69,6 +70,10 @@ struct WorkerStatus: AdminSource {
         guard let lanes, let providers else { return "" }
         let backlog = Self.runnableBacklog(lanes, providers, automatic: worker.automaticProviders)
         return PrometheusText.family("locsearch_runnable_backlog", Double(backlog))
+    }
+
+    private var fleetMetrics: String {
+        worker.link.map { PrometheusText.family("locsearch_fleet_topic_usable", $0.problem == nil ? 1 : 0) } ?? ""
     }
 
     private static var buildInfo: String {
@@ -94,6 +99,13 @@ struct WorkerStatus: AdminSource {
             json.beginArray()
             for summary in providers { summary.write(to: &json) }
             json.endArray()
+        }
+        if let link = worker.link {
+            json.key("fleet")
+            json.beginObject()
+            json.member("topicUsable", link.problem == nil)
+            json.member("problem", link.problem)
+            json.endObject()
         }
         json.endObject()
         return String(decoding: json.finish(), as: UTF8.self) + "\n"

@@ -103,7 +103,7 @@ class Lab:
             self.broker.ask(groupDelay=500)
         self.partitions = partitions
         self.outcome_topics = {self.topics.results: results, self.topics.errors: errors, self.topics.dead: 1}
-        self.broker.create_topics({self.topics.requests: partitions, **self.outcome_topics})
+        self.broker.create_topics({self.topics.requests: partitions, self.topics.fleet: 1, **self.outcome_topics})
         self.provider = Provider(self.options.provider) if self.options.provider else self.another_provider()
         self.sender = Sender(self.broker, self.topics, partitions, self.recorder)
         self.reader = self._observe(Reader(self.broker, self.topics, self.outcome_topics, self.recorder, isolation, observe))

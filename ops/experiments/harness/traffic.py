@@ -18,11 +18,12 @@ class Topics:
     results: str
     errors: str
     dead: str
+    fleet: str
     group: str
 
     @classmethod
     def named(cls, run: str) -> "Topics":
-        return cls(f"{run}.requests", f"{run}.results", f"{run}.errors", f"{run}.dead-letters", f"{run}.group")
+        return cls(f"{run}.requests", f"{run}.results", f"{run}.errors", f"{run}.dead-letters", f"{run}.fleet", f"{run}.group")
 
     @property
     def kinds(self) -> dict[str, str]:
@@ -70,10 +71,11 @@ class Sender:
         if self.produced % 64 == 0:
             self._producer.poll(0)
 
-    def many(self, count: int, rate: float = 0, prefix: str = "r", keys: int = 0, until=None, ahead: int = 0, **members) -> None:
+    def many(self, count: int, rate: float = 0, prefix: str = "r", keys: int = 0, until=None, ahead: int = 0, place=None, **members) -> None:
         """Sends `count` requests at `rate` per second (0 means at once), or fewer once `until()` is true.
 
-        The requests have so many `keys`, each in one partition; with 0, each request has its own. While more than `ahead`
+        The requests have so many `keys`, each in one partition; with 0, each request has its own, and `place(number)` says
+        its partition. While more than `ahead`
         requests have no outcome, no further one is sent. `members` are those of the request; a function among them is
         called with the request's number.
         """
@@ -88,7 +90,7 @@ class Sender:
                 break
             own = {name: value(i) if callable(value) else value for name, value in members.items()}
             key = f"{prefix}k{i % keys}" if keys else f"{prefix}{i}"
-            self.send(f"{prefix}{i}", request(f"{prefix}{i}", i, **own), key, i % keys % self.partitions if keys else None)
+            self.send(f"{prefix}{i}", request(f"{prefix}{i}", i, **own), key, i % keys % self.partitions if keys else place(i) if place else None)
         self.flush()
 
     def start(self, *args, **options) -> threading.Thread:

@@ -31,7 +31,7 @@ def base_settings(broker: Broker, topics: Topics, provider: str, cooperative: bo
     return {
         "kafka.bootstrapServers": broker.bootstrap, "kafka.groupId": topics.group, "kafka.properties": properties(client),
         "kafka.assignor": "cooperative-sticky" if cooperative else None,
-        "topics.requests": topics.requests, "topics.results": topics.results, "topics.errors": topics.errors, "topics.deadLetters": topics.dead,
+        "topics.requests": topics.requests, "topics.results": topics.results, "topics.errors": topics.errors, "topics.deadLetters": topics.dead, "topics.fleet": topics.fleet,
         "hotpepper.baseURL": provider, "hotpepper.apiKey": "experiment", "googlePlaces.baseURL": provider, "googlePlaces.apiKey": "experiment", "googlePlacesLegacy.baseURL": provider,
         "worker.concurrency": 64, "admin.host": "127.0.0.1", "log.level": "info", "log.format": "json",
     }

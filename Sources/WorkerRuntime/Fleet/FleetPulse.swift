@@ -1,0 +1,65 @@
+internal import EventLoop
+internal import LocationSearch
+internal import Resilience
+
+/// One lane's part in its fleet: looks at the clock for the lane's member, has said what that says, and has it hear the
+/// others.
+///
+/// Confined to its lane; not `Sendable`.
+final class FleetPulse {
+    private let member: (any FleetMember)?
+    private let link: FleetLink?
+    private let loop: EventLoop
+    private var hasLeft = false
+    /// `false` while no request may begin, because there is nothing that it could use and soon will be.
+    private(set) var isReady = true
+    private var nextLook = FleetTerms().tick
+
+    /// - Parameter link: `nil`: nobody hears what is said.
+    init(_ member: (any FleetMember)?, link: FleetLink?, loop: EventLoop) {
+        self.member = member
+        self.link = link
+        self.loop = loop
+    }
+
+    /// `true` when nothing may be asked before the number of partitions is known.
+    var sharesByPartitions: Bool { member?.sharesByPartitions ?? false }
+
+    // MARK: - The beat
+
+    /// Looks at the clock again and again until `stop`. Returns at once where nothing is shared by words.
+    func beat() async {
+        guard member?.usesWords == true else { return }
+        while !hasLeft {
+            await look()
+            await loop.pause(nextLook)
+        }
+    }
+
+    /// Ends it, with a last word.
+    func stop() async {
+        guard let member, member.usesWords, !hasLeft else { return }
+        hasLeft = true
+        link?.say(await member.leave())
+    }
+
+    private func look() async {
+        guard let member, !hasLeft else { return }
+        let view = await member.look()
+        (isReady, nextLook) = (view.isReady, view.nextLook)
+        link?.say(view.words)
+    }
+
+    // MARK: - What happens
+
+    func owns(_ assigned: [Int32], of partitions: Int) async {
+        await member?.owns(assigned, of: partitions)
+        if member?.usesWords == true { await look() }
+    }
+
+    func hear(_ records: [FleetRecord]) async {
+        guard let member, !hasLeft else { return }
+        await member.hear(records)
+        await look()
+    }
+}

@@ -1,0 +1,52 @@
+import Foundation
+import Kafka
+import TestSupport
+import Testing
+
+/// Workers that share one key's limit by demand.
+struct FleetTests {
+    private static let settings = [
+        "PROVIDERS_HOTPEPPER_REQUESTS_PER_SECOND": "20", "PROVIDERS_HOTPEPPER_BURST": "2", "WORKER_DEADLINE": "30s",
+    ]
+
+    @Test(.timeLimit(.minutes(3))) func workerHasTheWholeLimitWhileTheOtherHasNoWork() async throws {
+        try await WorkerHouse.run(Self.settings) { house in
+            let second = try RunningProgram(["worker"], environment: house.environment)
+            defer { second.end() }
+            try await eventually("each has two partitions", within: .seconds(60)) {
+                second.error.contains(#""owned":"2""#)
+            }
+
+            // One key is one partition.
+            let requests = (0..<160).map {
+                WorkerHouse.request("r\($0)", "hotpepper", #","radiusMeters":\#($0 + 300)"#)
+            }
+            try await house.send(requests, key: "one tenant")
+
+            var parts: [Double] = []
+            try await eventually("one of them may use nearly all", within: .seconds(30)) {
+                let own = try await house.metric(#"locsearch_provider_rate_limit{provider="hotpepper"}"#)
+                parts.append(own)
+                // The work is either the house's own worker's, which then has all, or the other's, to which it lends all.
+                return own > 19 || (own < 1 && parts.contains { $0 > 9 })
+            }
+            let outcomes = try await house.outcomes(requests.count)
+            #expect(outcomes.values.allSatisfy { $0.places != nil })
+            let usable = try await house.metric("locsearch_fleet_topic_usable")
+            #expect(usable == 1)
+
+            second.signal(SIGTERM)
+            try await eventually("the second worker ends", within: .seconds(30)) { !second.isRunning }
+            #expect(second.code == 0, "\(second.error)")
+        }
+    }
+
+    @Test(.timeLimit(.minutes(2))) func workerWithoutALimitSaysNothing() async throws {
+        try await WorkerHouse.run { house in
+            let metrics = try await house.get("/metrics").body
+            #expect(!metrics.contains("locsearch_fleet_topic_usable"))
+            let fleet = try await house.status("fleet", as: [String: Any].self)
+            #expect(fleet == nil)
+        }
+    }
+}
