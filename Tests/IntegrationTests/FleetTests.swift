@@ -9,9 +9,15 @@ struct FleetTests {
         "PROVIDERS_HOTPEPPER_REQUESTS_PER_SECOND": "20", "PROVIDERS_HOTPEPPER_BURST": "2", "WORKER_DEADLINE": "30s",
     ]
 
-    @Test(.timeLimit(.minutes(3))) func workerHasTheWholeLimitWhileTheOtherHasNoWork() async throws {
-        try await WorkerHouse.run(Self.settings) { house in
-            let second = try RunningProgram(["worker"], environment: house.environment)
+    /// Sends all work to one of two workers, and waits until it has what the other does not need.
+    /// - Parameters:
+    ///   - more: settings of both workers.
+    ///   - ofSecond: settings of the second one.
+    private static func expectOneToHaveAll(
+        with more: [String: String] = [:], ofSecond: [String: String] = [:]
+    ) async throws {
+        try await WorkerHouse.run(settings.merging(more) { $1 }) { house in
+            let second = try RunningProgram(["worker"], environment: house.environment.merging(ofSecond) { $1 })
             defer { second.end() }
             try await eventually("each has two partitions", within: .seconds(60)) {
                 second.error.contains(#""owned":"2""#)
@@ -39,6 +45,27 @@ struct FleetTests {
             try await eventually("the second worker ends", within: .seconds(30)) { !second.isRunning }
             #expect(second.code == 0, "\(second.error)")
         }
+    }
+
+    @Test(.timeLimit(.minutes(3))) func workerHasTheWholeLimitWhileTheOtherHasNoWork() async throws {
+        try await Self.expectOneToHaveAll()
+    }
+
+    @Test(.timeLimit(.minutes(3))) func staticMembersShareByDemandToo() async throws {
+        try await Self.expectOneToHaveAll(
+            with: ["KAFKA_GROUP_INSTANCE_ID": "first"], ofSecond: ["KAFKA_GROUP_INSTANCE_ID": "second"])
+    }
+
+    @Test(.timeLimit(.minutes(3))) func cooperativeMembersShareByDemandToo() async throws {
+        try await Self.expectOneToHaveAll(with: ["KAFKA_ASSIGNOR": "cooperative-sticky"])
+    }
+
+    @Test(
+        .timeLimit(.minutes(3)),
+        .enabled(if: LibraryVersion.running >= LibraryVersion(2, 12), "needs librdkafka 2.12: make test-newest"))
+    func membersWhosePartitionsTheBrokersShareOutShareByDemandToo() async throws {
+        try await Self.expectOneToHaveAll(
+            with: ["KAFKA_GROUP_PROTOCOL": "consumer", "KAFKA_PROPERTIES": "fetch.wait.max.ms=10"])
     }
 
     @Test(.timeLimit(.minutes(2))) func workerWithoutALimitSaysNothing() async throws {

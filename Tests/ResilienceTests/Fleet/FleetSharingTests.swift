@@ -148,4 +148,35 @@ struct FleetSharingTests {
         #expect(simulation.messages - atStart <= 6 * 10)
         #expect(simulation.messages - atStart >= 6 * 9, "a silent member would be taken for gone")
     }
+
+    // MARK: - Large fleets
+
+    /// `LOCSEARCH_FLEET_MEMBERS` says how many there are; what they say is printed.
+    @Test(.timeLimit(.minutes(60)), arguments: ["one of them has work", "half of them have", "none has"])
+    func largeFleetUsesTheLimitWithinTwoSeconds(load: String) {
+        let environment = ProcessInfo.processInfo.environment
+        let count = environment["LOCSEARCH_FLEET_MEMBERS"].flatMap { Int($0) } ?? 24
+        var conditions = FleetSimulation.Conditions()
+        conditions.members = count...count
+        conditions.partitions = count
+        conditions.demandChanges = 0
+        conditions.eventsPerCheck = 100 * count
+        var simulation = FleetSimulation(seed: 1, conditions)
+        simulation.run(until: 3)
+
+        let (encoder, said) = (JSONEncoder(), Log<Int>())
+        simulation.onMessage = { said.note((try? encoder.encode(FleetWord.shares($0)).count) ?? 0) }
+        let workers = ["one of them has work": 1, "half of them have": count / 2][load] ?? 0
+        for member in 0..<workers { simulation.setNeed(1, of: member) }
+        simulation.run(until: 5)
+        if workers > 0 { #expect(simulation.used > 0.99) }
+
+        let before = said.count
+        simulation.run(until: 8)
+        #expect(simulation.highestSum.part <= 1 + 1e-9)
+        let late = said.entries.dropFirst(before)
+        print(
+            "\(count) members, \(load): \(late.count / 3) messages/s,",
+            "\(late.reduce(0, +) / max(1, late.count)) bytes each")
+    }
 }

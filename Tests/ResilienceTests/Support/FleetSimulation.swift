@@ -32,8 +32,8 @@ struct FleetSimulation {
         /// How often demand changes, per member and second.
         var demandChanges = 0.2
         var terms = FleetTerms()
-        /// The times that every second member keeps to, where they differ from the others'.
-        var otherTerms: FleetTerms?
+        /// The parts are added up after so many events: 1, except for large fleets.
+        var eventsPerCheck = 1
     }
 
     enum Event {
@@ -82,6 +82,9 @@ struct FleetSimulation {
     /// The highest sum of parts so far, and when it was.
     private(set) var highestSum = (part: 0.0, at: 0.0)
     private(set) var messages = 0
+    private var events = 0
+    /// Told of each message that is said.
+    var onMessage: (FleetMessage) -> Void = { _ in }
     private var random: SplitMix64
     private var queue = EventQueue<Event>()
     /// The owner that the group has for each partition.
@@ -139,6 +142,8 @@ struct FleetSimulation {
     }
 
     private mutating func check() {
+        events += 1
+        guard events % conditions.eventsPerCheck == 0 else { return }
         var sum = 0.0
         for process in processes where process.isRunning && !process.isStopped {
             sum += process.member.part(of: Self.limit, at: clock(of: process))
@@ -153,8 +158,7 @@ struct FleetSimulation {
         let drift = Double.random(in: -conditions.drift...conditions.drift, using: &random)
         let offset = Double.random(in: 0...conditions.offset, using: &random)
         let clock = begin + .seconds(offset + now * (1 + drift))
-        let terms = index % 2 == 1 ? conditions.otherTerms ?? conditions.terms : conditions.terms
-        let member = LendingMember(name: "m\(index)", limits: [Self.limit], terms: terms, at: clock)
+        let member = LendingMember(name: "m\(index)", limits: [Self.limit], terms: conditions.terms, at: clock)
         processes.append(Process(member, offset: offset, drift: drift))
         queue.add(.look(index), at: now + Double.random(in: 0...0.2, using: &random))
         if conditions.demandChanges > 0 { queue.add(.demand(index), at: now) }
@@ -176,6 +180,7 @@ struct FleetSimulation {
 
     private mutating func send(_ message: FleetMessage, from sender: Int) {
         messages += 1
+        onMessage(message)
         for reader in processes.indices where processes[reader].isRunning && reader != sender {
             if Double.random(in: 0..<1, using: &random) < conditions.lost { continue }
             let copies = Double.random(in: 0..<1, using: &random) < conditions.doubled ? 2 : 1
