@@ -13,7 +13,8 @@ public protocol FleetMember: Sendable {
     /// - Parameters:
     ///   - assigned: the partitions that are this member's from now on, all of them.
     ///   - partitions: the number of partitions of the requests topic; 0: not known yet.
-    func owns(_ assigned: [Int32], of partitions: Int) async
+    ///   - wasTaken: true when some were taken away without our word, so that others may have had them for a while.
+    func owns(_ assigned: [Int32], of partitions: Int, wasTaken: Bool) async
 
     /// Looks at the clock. To be called after each `owns` and `hear`, and when the time is over that the last look named.
     func look() async -> FleetView

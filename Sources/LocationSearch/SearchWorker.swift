@@ -120,12 +120,12 @@ extension SearchWorker: FleetMember {
         policies.values.contains { $0.rateLimit != nil && $0.share == .byDemand }
     }
 
-    public func owns(_ assigned: [Int32], of partitions: Int) {
+    public func owns(_ assigned: [Int32], of partitions: Int, wasTaken: Bool = false) {
         ownership = (assigned, partitions)
         for provider in guards.values { provider.owns(assigned.count, of: partitions) }
 
         guard let lending else { return }
-        lending.assign(assigned, of: partitions, at: clock.now)
+        lending.assign(assigned, of: partitions, wasTaken: wasTaken, at: clock.now)
         takeParts(of: lending, at: clock.now)
     }
 

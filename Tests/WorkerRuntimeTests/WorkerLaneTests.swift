@@ -191,7 +191,7 @@ struct WorkerLaneTests {
     private struct Fleet: FleetMember {
         let sharesByPartitions: Bool
         var usesWords: Bool { false }
-        func owns(_ assigned: [Int32], of partitions: Int) async {}
+        func owns(_ assigned: [Int32], of partitions: Int, wasTaken: Bool) async {}
         func look() async -> FleetView { FleetView() }
         func hear(_ records: [FleetRecord]) async {}
         func leave() async -> [FleetWord] { [] }

@@ -29,6 +29,10 @@ public struct FleetTerms: Sendable, Hashable {
     /// it is gone, and what was lent against it has come to its end.
     public var settling: Duration { lenderLoan + attention }
 
+    /// A partition that comes back to its owner within this time was used by nobody meanwhile, because a new owner waits for
+    /// longer; less what two clocks may run apart. A rebalance of all partitions at once therefore costs no wait.
+    var returning: Duration { settling - settling / 50 }
+
     /// How long a lender holds back what it lent: the loan, and what two clocks may run apart.
     var lenderLoan: Duration { loan + loan / 50 }
     /// A member that has not spoken for so long has no part in what others do next.

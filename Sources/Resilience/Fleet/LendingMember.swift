@@ -26,6 +26,8 @@ public final class LendingMember {
     /// What was said last, so that a change is noticed.
     private var saidNeeds: [String: Double] = [:]
     private var hasNews = true
+    /// What of the own part could be used at the last look.
+    private var lastUsable = 0.0
     /// When it was last thought about what to say. In a large fleet that costs more than to read a message.
     private var planned: ContinuousClock.Instant?
     private static let planningPause = Duration.milliseconds(20)
@@ -80,8 +82,11 @@ public final class LendingMember {
 
     /// Takes the partitions that the group gave this member, in place of any others. Of a loss it must be told before the
     /// member acknowledges it to the group.
-    public func assign(_ partitions: some Sequence<Int32>, of count: Int, at now: ContinuousClock.Instant) {
-        if own.assign(partitions, of: count, at: now) { hasNews = true }
+    /// - Parameter wasTaken: true when partitions were taken away without this member's word.
+    public func assign(
+        _ partitions: some Sequence<Int32>, of count: Int, wasTaken: Bool = false, at now: ContinuousClock.Instant
+    ) {
+        if own.assign(partitions, of: count, wasTaken: wasTaken, at: now) { hasNews = true }
     }
 
     /// Says how much of a limit this member could use: 0 to 1.
@@ -114,6 +119,7 @@ public final class LendingMember {
     /// - Returns: a message to send at once; `nil` when it is not time for one.
     public func look(at now: ContinuousClock.Instant) -> FleetMessage? {
         own.look(at: now)
+        noteOwnPart(at: now)
         guard hasNews || planned.map({ now - $0 >= Self.planningPause }) ?? true else { return nil }
         planned = now
         peers = peers.filter { now - $0.value.heard < terms.memory }
@@ -123,9 +129,17 @@ public final class LendingMember {
         return speak(plans, at: now)
     }
 
+    /// Has it said at once when partitions may be used that could not: the others took this member for one with nothing to
+    /// lend.
+    private func noteOwnPart(at now: ContinuousClock.Instant) {
+        let usable = own.usable(at: now)
+        if usable > lastUsable { hasNews = true }
+        lastUsable = usable
+    }
+
     /// Returns the last message: this member uses nothing from here on.
     public func leave(at now: ContinuousClock.Instant) -> FleetMessage {
-        _ = own.assign([], of: own.partitionCount, at: now)
+        _ = own.assign([], of: own.partitionCount, wasTaken: false, at: now)
         number += 1
         return FleetMessage(
             sender: name, number: number, owned: 0, partitionCount: own.partitionCount, isLast: true)

@@ -8,6 +8,8 @@ struct OwnPart {
     private(set) var partitionCount = 0
     /// The partitions that the group gave us, and when each may be used.
     private var usableFrom: [Int32: ContinuousClock.Instant] = [:]
+    /// The partitions that we gave back of late: when that was, and when each could be used.
+    private var givenBack: [Int32: (at: ContinuousClock.Instant, usableFrom: ContinuousClock.Instant)] = [:]
     /// Our clock when we last looked at it.
     private var looked: ContinuousClock.Instant
 
@@ -26,17 +28,37 @@ struct OwnPart {
     var attentiveUntil: ContinuousClock.Instant { looked + terms.attention }
 
     /// Takes the partitions that the group gave us, in place of any others.
+    /// - Parameter wasTaken: true when partitions were taken from us without our word, so that others may have had them for a
+    ///   while.
     /// - Returns: true when they are others than before.
-    mutating func assign(_ partitions: some Sequence<Int32>, of count: Int, at now: ContinuousClock.Instant) -> Bool {
+    mutating func assign(
+        _ partitions: some Sequence<Int32>, of count: Int, wasTaken: Bool, at now: ContinuousClock.Instant
+    ) -> Bool {
         let former = usableFrom
+        let isSure = !wasTaken && now <= attentiveUntil
+        if !isSure { givenBack = [:] }
+        forgetGivenBack(at: now)
+
         usableFrom = [:]
-        for partition in partitions { usableFrom[partition] = former[partition] ?? now + terms.settling }
+        for partition in partitions {
+            usableFrom[partition] = former[partition] ?? givenBack[partition]?.usableFrom ?? now + terms.settling
+            givenBack[partition] = nil
+        }
+        for (partition, moment) in former where isSure && usableFrom[partition] == nil {
+            givenBack[partition] = (now, moment)
+        }
 
         let isChanged =
             partitionCount != count || former.count != usableFrom.count
             || former.keys.contains { usableFrom[$0] == nil }
         partitionCount = count
         return isChanged
+    }
+
+    /// Forgets partitions that somebody else may have used since we gave them back: whoever had them had to wait for as long
+    /// as a new owner does.
+    private mutating func forgetGivenBack(at now: ContinuousClock.Instant) {
+        givenBack = givenBack.filter { now - $0.value.at < terms.returning }
     }
 
     /// Looks at the clock. A member that has been away begins as a new owner does: by the end of that wait, its client has
@@ -47,6 +69,7 @@ struct OwnPart {
         guard wasAway else { return }
 
         for partition in usableFrom.keys { usableFrom[partition] = now + terms.settling }
+        givenBack = [:]
     }
 
     /// Returns the part that may be used at a moment, 0 to 1.

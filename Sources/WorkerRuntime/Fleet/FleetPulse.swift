@@ -52,8 +52,8 @@ final class FleetPulse {
 
     // MARK: - What happens
 
-    func owns(_ assigned: [Int32], of partitions: Int) async {
-        await member?.owns(assigned, of: partitions)
+    func owns(_ assigned: [Int32], of partitions: Int, wasTaken: Bool) async {
+        await member?.owns(assigned, of: partitions, wasTaken: wasTaken)
         if member?.usesWords == true { await look() }
     }
 

@@ -81,7 +81,7 @@ final class Rebalancing {
     func lost(_ lost: [AssignedPartition]) async {
         for partition in lost { partitions[partition.id]?.giveUp() }
         remove(lost)
-        await tellFleet()
+        await tellFleet(wasTaken: true)
         log.warning(
             "partitions lost: other members have them already, what was in flight is done again there",
             metadata: ["removed": "\(lost.map(\.id))", "owned": "\(partitions.count)"])
@@ -93,8 +93,8 @@ final class Rebalancing {
 
     // MARK: - The share of the rate
 
-    private func tellFleet() async {
-        await fleet.owns(partitions.all.map(\.id.id.partition), of: partitionCount)
+    private func tellFleet(wasTaken: Bool = false) async {
+        await fleet.owns(partitions.all.map(\.id.id.partition), of: partitionCount, wasTaken: wasTaken)
     }
 
     /// Asks how many partitions the topic has, with each assignment, because a topic may grow.

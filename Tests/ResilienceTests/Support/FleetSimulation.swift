@@ -86,6 +86,8 @@ struct FleetSimulation {
     /// Told of each message that is said.
     var onMessage: (FleetMessage) -> Void = { _ in }
     private var random: SplitMix64
+    /// True where each rebalance takes all partitions from all members first, as Kafka's older assignors do.
+    private let isEager: Bool
     private var queue = EventQueue<Event>()
     /// The owner that the group has for each partition.
     private var owners: [Int32: Int] = [:]
@@ -95,6 +97,7 @@ struct FleetSimulation {
         self.conditions = conditions
         random = SplitMix64(state: seed)
         begin = .now
+        isEager = Bool.random(using: &random)
 
         let count = Int.random(in: conditions.members, using: &random)
         for _ in 0..<count { join() }
@@ -226,9 +229,14 @@ struct FleetSimulation {
             owners[partition] = next
         }
 
-        for index in losses.keys.sorted()
-        where processes[index].isRunning && !processes[index].isStopped && processes[index].isMemberOfGroup {
-            setAssignment(of: index, to: processes[index].believes.subtracting(losses[index] ?? []))
+        for index in members where !processes[index].isStopped {
+            let kept = processes[index].believes.subtracting(losses[index] ?? [])
+            if isEager {
+                gains[index, default: []].formUnion(kept)
+                setAssignment(of: index, to: [])
+            } else if losses[index] != nil {
+                setAssignment(of: index, to: kept)
+            }
         }
         if mustWait { queue.add(.rebalance, at: now + 0.3) }
         let handover = now + Double.random(in: 0.01...0.5, using: &random)
@@ -247,10 +255,11 @@ struct FleetSimulation {
         setAssignment(of: index, to: process.believes.union(still))
     }
 
-    private mutating func setAssignment(of index: Int, to partitions: Set<Int32>) {
+    private mutating func setAssignment(of index: Int, to partitions: Set<Int32>, wasTaken: Bool = false) {
         let process = processes[index]
         process.believes = partitions
-        process.member.assign(partitions.sorted(), of: conditions.partitions, at: clock(of: process))
+        process.member.assign(
+            partitions.sorted(), of: conditions.partitions, wasTaken: wasTaken, at: clock(of: process))
         // A part grows by itself when its partitions have settled.
         for delay in [2.25, 2.3, 2.35] { queue.add(.check, at: now + delay) }
     }
@@ -313,7 +322,7 @@ struct FleetSimulation {
         let process = processes[index]
         guard process.isRunning else { return }
         guard !process.isStopped else { return queue.add(.rejoin(index), at: now + 0.5) }
-        setAssignment(of: index, to: [])
+        setAssignment(of: index, to: [], wasTaken: true)
         process.isMemberOfGroup = true
         rebalance()
     }
