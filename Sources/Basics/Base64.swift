@@ -61,11 +61,16 @@ public enum Base64 {
         var text: [UInt8] = []
         text.reserveCapacity((bytes.count + 2) / 3 * 4)
 
-        for start in stride(from: 0, to: bytes.count, by: 3) {
-            let group = bytes[start..<min(start + 3, bytes.count)]
-            let bits = (0..<3).reduce(0) { $0 << 8 | ($1 < group.count ? Int(group[start + $1]) : 0) }
+        var start = 0
+        while start < bytes.count {
+            let count = min(3, bytes.count - start)
+            var bits = Int(bytes[start]) << 16
+            if count > 1 { bits |= Int(bytes[start + 1]) << 8 }
+            if count > 2 { bits |= Int(bytes[start + 2]) }
+            start += 3
+
             for index in 0..<4 {
-                if index <= group.count {
+                if index <= count {
                     text.append(characters[bits >> (18 - 6 * index) & 63])
                 } else if alphabet == .standard {
                     text.append(UInt8(ascii: "="))

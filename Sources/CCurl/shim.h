@@ -29,6 +29,10 @@ static inline CURLcode locsearch_set_text(CURL *easy, CURLoption option, const c
 static inline CURLcode locsearch_set_pointer(CURL *easy, CURLoption option, void *value) {
     return curl_easy_setopt(easy, option, value);
 }
+// A URL in its parts, which must outlive every call made with it; NULL: the URL that was set as text.
+static inline CURLcode locsearch_set_url_parts(CURL *easy, CURLU *parts) {
+    return curl_easy_setopt(easy, CURLOPT_CURLU, parts);
+}
 static inline CURLcode locsearch_set_headers(CURL *easy, struct curl_slist *headers) {
     return curl_easy_setopt(easy, CURLOPT_HTTPHEADER, headers);
 }

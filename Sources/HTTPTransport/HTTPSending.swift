@@ -1,5 +1,3 @@
-public import Synchronization
-
 /// Makes HTTP calls. Called concurrently. `HTTPTransport` is the real one; the provider suites have a fake.
 public protocol HTTPSending: Sendable {
     /// Makes a call and hands its answer to `receive`.
@@ -23,9 +21,12 @@ extension HTTPSending {
         _ request: HTTPRequest, before deadline: ContinuousClock.Instant,
         reading read: @escaping @Sendable (HTTPResponse) -> Value
     ) async throws(HTTPError) -> Value {
-        let result = ResultBox<Value>()
-        try await send(request, before: deadline, receiving: { result.set(read($0)) })
-        return result.take()
+        // Safe because it is written before this task goes on, and read by this task after that. A box with a lock would cost
+        // a dozen look-ups of generic types.
+        nonisolated(unsafe) var result: Value?
+        try await send(request, before: deadline, receiving: { result = read($0) })
+        guard let result else { preconditionFailure("a call that ended without an answer") }
+        return result
     }
 
     /// Makes a call and returns its answer as it is.
@@ -33,22 +34,5 @@ extension HTTPSending {
         _ request: HTTPRequest, before deadline: ContinuousClock.Instant
     ) async throws(HTTPError) -> HTTPResponse {
         try await send(request, before: deadline, reading: { $0 })
-    }
-}
-
-/// Carries what was read of an answer from a `@Sendable` closure to the task that asked (see docs/concurrency.md, 4).
-@usableFromInline final class ResultBox<Value: Sendable>: Sendable {
-    @usableFromInline let state = Mutex<Value?>(nil)
-
-    @inlinable init() {}
-
-    @inlinable func set(_ value: Value) { state.withLock { $0 = value } }
-
-    /// Takes the value out of the box. Called once, after `set`.
-    @inlinable func take() -> Value {
-        guard let value = state.withLock({ $0.take() }) else {
-            preconditionFailure("a call that ended without an answer")
-        }
-        return value
     }
 }

@@ -48,32 +48,51 @@ public actor HTTPTransport: HTTPSending, CurlDriverOwner {
     }
 
     /// Makes a call: see `HTTPSending`.
-    public func send(
+    public nonisolated func send(
         _ request: HTTPRequest, before deadline: ContinuousClock.Instant,
         receiving receive: @escaping @Sendable (HTTPResponse) -> Void
     ) async throws(HTTPError) {
         try request.validated()
-        lastSerial += 1
-        let serial = lastSerial
+        // A task that is on the loop already need not switch to this actor and back.
+        guard loop.isCurrent else { return try await sendOnLoop(request, before: deadline, receiving: receive) }
+        if let failure = await failure(of: request, before: deadline, receiving: receive) { throw failure }
+    }
 
-        let failure = await withTaskCancellationHandler {
-            await withUnsafeContinuation { continuation in
-                // Shutdown and cancellation are checked in here, where nothing else can run: see docs/concurrency.md, 5.
-                do throws(HTTPError) {
-                    let (transfer, driver) = try prepareTransfer(for: request, before: deadline)
-                    transfer.serial = serial
-                    transfer.caller = Transfer.Caller(continuation: continuation, receive: receive)
-                    begin(transfer, driver: driver)
-                } catch {
-                    continuation.resume(returning: error)
-                }
+    /// Makes a call, for tasks that are on the loop.
+    /// - Returns: why the call failed; `nil` when it was answered.
+    @inline(__always)
+    private func failure(
+        of request: HTTPRequest, before deadline: ContinuousClock.Instant,
+        receiving receive: @escaping @Sendable (HTTPResponse) -> Void,
+        isolation: isolated (any Actor)? = #isolation
+    ) async -> HTTPError? {
+        let serial = takeSerial()
+        return await withTaskCancellationHandler {
+            _ = isolation  // see docs/concurrency.md, 3
+            return await withUnsafeContinuation { continuation in
+                let caller = Transfer.Caller(continuation: continuation, receive: receive)
+                assumeIsolated { $0.begin(request, before: deadline, serial: serial, caller: caller) }
             }
         } onCancel: {
             // A cancellation that comes before the call has begun finds no transfer; the call then finds its task cancelled.
             Task { await self.cancel(serial) }
         }
+    }
 
-        if let failure { throw failure }
+    /// Does what `send` does, for tasks that are not on the loop.
+    private func sendOnLoop(
+        _ request: HTTPRequest, before deadline: ContinuousClock.Instant,
+        receiving receive: @escaping @Sendable (HTTPResponse) -> Void
+    ) async throws(HTTPError) {
+        if let failure = await failure(of: request, before: deadline, receiving: receive) { throw failure }
+    }
+
+    /// Returns the number of the next call. For tasks that are on the loop.
+    private nonisolated func takeSerial() -> UInt64 {
+        assumeIsolated { transport in
+            transport.lastSerial += 1
+            return transport.lastSerial
+        }
     }
 
     /// Ends the calls under way as `cancelled` and closes all connections. Later calls end as `cancelled` too.
@@ -130,6 +149,22 @@ public actor HTTPTransport: HTTPSending, CurlDriverOwner {
     private func makeDriver() -> CurlDriver? {
         driver = CurlDriver(owner: self, configuration: configuration)
         return driver
+    }
+
+    /// Begins a call, or ends it at once with the reason why it cannot begin.
+    ///
+    /// Called within the continuation, where nothing else can run between the checks and the start: see docs/concurrency.md, 5.
+    private func begin(
+        _ request: HTTPRequest, before deadline: ContinuousClock.Instant, serial: UInt64, caller: Transfer.Caller
+    ) {
+        do throws(HTTPError) {
+            let (transfer, driver) = try prepareTransfer(for: request, before: deadline)
+            transfer.serial = serial
+            transfer.caller = caller
+            begin(transfer, driver: driver)
+        } catch {
+            caller.continuation.resume(returning: error)
+        }
     }
 
     private func begin(_ transfer: Transfer, driver: CurlDriver) {

@@ -49,7 +49,7 @@ struct ResponseHead {
     }
 
     private mutating func setContentType(_ value: UnsafeRawBufferPointer) {
-        let isUsual = usualContentType.utf8.count == value.count && value.elementsEqual(usualContentType.utf8)
+        let isUsual = usualContentType.utf8.span.withUnsafeBytes { $0.hasSameBytes(as: value) }
         if !isUsual { usualContentType = String(decoding: value, as: UTF8.self) }
         contentType = usualContentType
     }

@@ -69,15 +69,25 @@ public actor KafkaProducer: ReadinessHandler {
     /// Puts a record into the local queue: in the order of the calls, before the first suspension where there is room.
     /// A full queue makes the call wait, not fail. Every receipt must be given to `confirm`.
     /// - Throws: Why the record cannot be written; `fatal` or `fenced` when nothing more can be.
-    public func handOver(_ record: ProducerRecord) async throws(KafkaError) -> Receipt {
-        start()
-        if roomWaiters.isEmpty, let receipt = offer(record) { return try receipt.get() }
+    public nonisolated func handOver(_ record: ProducerRecord) async throws(KafkaError) -> Receipt {
+        // A task that is on the loop already need not switch to this actor and back, which takes more than the hand-over.
+        if loop.isCurrent, let receipt = handOverAtOnce(record) { return try receipt.get() }
         return try await handOverInTurn(record)
+    }
+
+    /// For tasks that are on the loop.
+    /// - Returns: `nil` when there is no room, or others wait for some.
+    private nonisolated func handOverAtOnce(_ record: ProducerRecord) -> Result<Receipt, KafkaError>? {
+        assumeIsolated { producer in
+            producer.start()
+            return producer.roomWaiters.isEmpty ? producer.offer(record) : nil
+        }
     }
 
     // Kept out of line: see docs/concurrency.md, 2.
     @inline(never)
     private func handOverInTurn(_ record: ProducerRecord) async throws(KafkaError) -> Receipt {
+        start()
         if !roomWaiters.isEmpty {
             await suspend(unless: roomWaiters.isEmpty) { roomWaiters.append($0) }
         }
@@ -124,8 +134,16 @@ public actor KafkaProducer: ReadinessHandler {
 
     /// Returns once the brokers have confirmed the record.
     /// - Throws: Why it was not, or may not have been, written.
-    public func confirm(_ receipt: Receipt) async throws(KafkaError) -> RecordPosition {
+    public nonisolated func confirm(_ receipt: Receipt) async throws(KafkaError) -> RecordPosition {
+        guard loop.isCurrent else { return try await confirmOnLoop(receipt) }
         // An unsafe continuation saves an allocation. The table resumes whatever it takes out of a slot.
+        return try await withUnsafeContinuation { waiter in
+            assumeIsolated { $0.deliveries.await(receipt.slot, waiter) }
+        }.get()
+    }
+
+    /// Does what `confirm` does, for tasks that are not on the loop.
+    private func confirmOnLoop(_ receipt: Receipt) async throws(KafkaError) -> RecordPosition {
         try await withUnsafeContinuation { waiter in deliveries.await(receipt.slot, waiter) }.get()
     }
 

@@ -26,7 +26,12 @@ struct QueryURL {
     }
 
     /// Adds a parameter that is an integer.
-    mutating func add(_ name: String, _ number: Int) { add(name, "\(number)") }
+    mutating func add(_ name: String, _ number: Int) {
+        addFlag(name)
+        bytes.append(UInt8(ascii: "="))
+        // A digit is itself in a URL, and so is the minus sign.
+        bytes.append(contentsOf: String(number).utf8)
+    }
 
     /// Adds a parameter that is a number, written as `plainDecimal` writes it.
     mutating func add(_ name: String, decimal number: Double) {

@@ -11,31 +11,22 @@ struct CallAdmission {
     let limiter: RateLimiter
     let concurrency: AdaptiveLimit
 
-    /// Admits one call as soon as all three allow it.
+    /// Asks for all that a call needs and that takes no wait. `waitForSlot` gets the rest.
     /// - Parameter deadline: the request's; time for the call itself is kept free.
-    /// - Throws: at once when the breaker is open, or when a turn or a slot would come too late.
-    @inline(__always)
-    func admit(
-        before deadline: Deadline, at arrival: ContinuousClock.Instant, clock: any MonotonicClock
-    ) async throws(AdmissionError) -> AdmittedCall {
+    /// - Throws: when the breaker is open, or when the call would come too late.
+    func admit(before deadline: Deadline, at now: ContinuousClock.Instant) throws(AdmissionError) -> AdmittedCall {
         let permit: CircuitBreaker.Permit
         do throws(CircuitBreaker.Rejection) {
-            permit = try breaker.permit(at: arrival)
+            permit = try breaker.permit(at: now)
         } catch {
             throw .breakerOpen(error)
         }
 
-        let slot: AdaptiveLimit.Slot
         do throws(LimitError) {
-            if let free = try slotWithoutWaiting(before: deadline, at: arrival) {
-                slot = free
-            } else {
-                slot = try await slotAfterWaiting(before: deadline, clock: clock)
-            }
+            return AdmittedCall(permit: permit, slot: try slotWithoutWaiting(before: deadline, at: now))
         } catch {
             throw .limited(error)
         }
-        return AdmittedCall(permit: permit, slot: slot)
     }
 
     /// Takes a turn and a slot where neither takes a wait; returns `nil` where one does.
@@ -44,6 +35,19 @@ struct CallAdmission {
     ) throws(LimitError) -> AdaptiveLimit.Slot? {
         guard concurrency.hasRoom, limiter.tryAcquire(at: now) else { return nil }
         return try takeSlot(before: deadline, at: now)
+    }
+
+    /// Waits for the turn and the slot of a call that `admit` gave none. Few calls wait, so this is kept out of their way.
+    /// - Throws: when a turn or a slot would come too late.
+    @inline(never)
+    func waitForSlot(
+        before deadline: Deadline, clock: any MonotonicClock
+    ) async throws(AdmissionError) -> AdaptiveLimit.Slot {
+        do throws(LimitError) {
+            return try await slotAfterWaiting(before: deadline, clock: clock)
+        } catch {
+            throw .limited(error)
+        }
     }
 
     /// Waits for a turn and a slot.
@@ -91,7 +95,7 @@ struct CallAdmission {
         at now: ContinuousClock.Instant
     ) {
         call.permit.finish(health, at: now)
-        call.slot.finish(error?.load ?? .answered, at: now)
+        call.slot?.finish(error?.load ?? .answered, at: now)
 
         if let error, error.code == .rateLimited || error.code == .upstreamUnavailable, let pause = error.retryAfter {
             limiter.close(until: now + pause, at: now)
@@ -102,7 +106,15 @@ struct CallAdmission {
 /// The right to one call. Dropped without `finish`, as by a cancelled call, it is given back and nothing is learnt from it.
 struct AdmittedCall: ~Copyable {
     let permit: CircuitBreaker.Permit
-    let slot: AdaptiveLimit.Slot
+    /// `nil` until there is room for the call, which may begin only then.
+    var slot: AdaptiveLimit.Slot?
+    let hasSlot: Bool
+
+    init(permit: consuming CircuitBreaker.Permit, slot: consuming AdaptiveLimit.Slot?) {
+        self.permit = permit
+        hasSlot = slot != nil
+        self.slot = slot
+    }
 }
 
 /// Why a call was not admitted.

@@ -47,6 +47,14 @@ final class GuardedFailure: Error, Sendable {
         cause = failure.cause
         self.cost = cost
     }
+
+    /// True for a failure that a later deadline might have prevented: a timeout, or a limiter's refusal.
+    var lacksTime: Bool {
+        switch cause {
+        case .breakerOpen, .givenUp: false
+        case .call, .noTime: error.code == .timeout || error.code == .rateLimited
+        }
+    }
 }
 
 /// Why one attempt brought no reply.

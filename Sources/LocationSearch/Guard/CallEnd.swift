@@ -5,11 +5,11 @@ public enum CallEnd: Sendable, Hashable {
     /// No request waited for the answer any more.
     case cancelled
 
-    init(_ result: Result<ProviderReply, AttemptFailure>) {
+    init(_ result: Result<ProviderReply, SearchError>) {
         self =
             switch result {
             case .success: .answered
-            case .failure(let failure): .failed(failure.error.code)
+            case .failure(let error): .failed(error.code)
             }
     }
 }

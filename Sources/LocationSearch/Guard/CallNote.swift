@@ -10,6 +10,7 @@ public final class CallNote: Sendable {
     private let start: ContinuousClock.Instant
     /// The time from `start` to the first call, in nanoseconds.
     private let firstCall = Atomic<Int64>(CallNote.none)
+    private let isFollowed = Atomic<Bool>(false)
     private let followed = AtomicLazyReference<SearchTrace>()
 
     /// - Parameter start: the receipt of the request.
@@ -31,8 +32,13 @@ public final class CallNote: Sendable {
     }
 
     /// The trace that the request's calls belong to; `nil` for a request that is not traced.
-    var trace: SearchTrace? { followed.load() }
+    ///
+    /// The flag is asked first, because loading the reference costs more than all else that is done for most requests here.
+    var trace: SearchTrace? { isFollowed.load(ordering: .acquiring) ? followed.load() : nil }
 
     /// Has each call for the request be a span of the trace. The first trace counts.
-    public func follow(_ trace: SearchTrace) { _ = followed.storeIfNil(trace) }
+    public func follow(_ trace: SearchTrace) {
+        _ = followed.storeIfNil(trace)
+        isFollowed.store(true, ordering: .releasing)
+    }
 }

@@ -9,12 +9,24 @@ final class Inquiry: Sendable, Hashable {
     let hasAlternative: Bool
     /// The note that takes down the first call made for this request.
     let note: CallNote?
+    /// The hash of the members that tell most requests apart, taken once because each look-up asks for it.
+    private let fingerprint: Int
 
     init(_ service: any PlaceService, request: SearchRequest, hasAlternative: Bool, note: CallNote?) {
         self.service = service
         self.request = request
         self.hasAlternative = hasAlternative
         self.note = note
+        fingerprint = Self.fingerprint(of: request)
+    }
+
+    private static func fingerprint(of request: SearchRequest) -> Int {
+        var hasher = Hasher()
+        hasher.combine(request.location)
+        hasher.combine(request.placeID)
+        hasher.combine(request.keyword)
+        hasher.combine(request.pageToken)
+        return hasher.finalize()
     }
 
     static func == (a: Inquiry, b: Inquiry) -> Bool {
@@ -23,13 +35,7 @@ final class Inquiry: Sendable, Hashable {
                 && a.request.asksTheSame(as: b.request))
     }
 
-    /// Hashes only the members that tell most requests apart.
-    func hash(into hasher: inout Hasher) {
-        hasher.combine(request.location)
-        hasher.combine(request.placeID)
-        hasher.combine(request.keyword)
-        hasher.combine(request.pageToken)
-    }
+    func hash(into hasher: inout Hasher) { hasher.combine(fingerprint) }
 }
 
 extension SearchRequest {

@@ -17,7 +17,7 @@ final class ProviderGuard {
     let id: ProviderID
     private let policy: ProviderPolicy
     private let clock: any MonotonicClock
-    private let sharedCalls: SingleFlight<Inquiry, GuardedAnswer, GuardedFailure>
+    private let sharedCalls: SingleFlight
     private let admission: CallAdmission
     private let onWasted: @Sendable (ProviderID, Int) -> Void
     private let onCall: @Sendable (PriceClass, CallEnd, Duration) -> Void
@@ -47,15 +47,7 @@ final class ProviderGuard {
         self.random = random
         self.onWasted = onWasted
         self.onCall = onCall
-        sharedCalls = SingleFlight(
-            isEnabled: policy.sharesIdenticalCalls, timekeeper: timekeeper, taskExecutor: taskExecutor,
-            lacksTime: {
-                switch $0.cause {
-                case .breakerOpen, .givenUp: false
-                case .call, .noTime: $0.error.code == .timeout || $0.error.code == .rateLimited
-                }
-            })
-
+        sharedCalls = SingleFlight(timekeeper: timekeeper, taskExecutor: taskExecutor)
         share = policy.share.initial
         admission = CallAdmission(
             breaker: CircuitBreaker(policy.breaker),
@@ -118,10 +110,10 @@ final class ProviderGuard {
     private func share(
         _ inquiry: Inquiry, before deadline: Deadline, isolation: isolated (any Actor)? = #isolation
     ) async throws(GuardedFailure) -> GuardedAnswer {
-        guard policy.sharesIdenticalCalls else { return try await retry(inquiry, before: deadline) }
+        guard policy.sharesIdenticalCalls else { return try await retryAlone(inquiry, before: deadline) }
 
         let start = clock.now
-        do throws(SharedCallError<GuardedFailure>) {
+        do throws(SharedCallError) {
             let (answer, isShared) = try await sharedCalls.run(inquiry, before: deadline) {
                 [self] (deadline) async throws(GuardedFailure) in
                 _ = isolation  // see docs/concurrency.md
@@ -136,6 +128,15 @@ final class ProviderGuard {
                 throw GuardedFailure(AttemptFailure(error: .timedOut, cause: .noTime), cost: waiting(since: start))
             }
         }
+    }
+
+    /// Makes the calls of one request for itself only, in its own task. Kept out of line, because few settings ask for it and
+    /// all that it inlines would enlarge the frame of every request.
+    @inline(never)
+    private func retryAlone(
+        _ inquiry: Inquiry, before deadline: Deadline
+    ) async throws(GuardedFailure) -> GuardedAnswer {
+        try await retry(inquiry, before: deadline)
     }
 
     /// Calls belong to the request that made them. The others that share them paid with time only.
@@ -220,71 +221,30 @@ final class ProviderGuard {
 
     // MARK: - Attempt
 
-    /// Makes one HTTP call as soon as it is admitted.
-    @inline(__always)
-    private func attempt(
-        _ inquiry: Inquiry, followUp: FollowUpCall?, before deadline: Deadline,
-        ifGivenUp other: AttemptTimer.OtherChance, cost: inout CallCost
-    ) async -> Result<ProviderReply, AttemptFailure> {
-        let arrival = clock.now
-        guard !Task.isCancelled, !deadline.hasPassed(at: arrival) else {
-            return .failure(AttemptFailure(error: .timedOut, cause: .noTime))
-        }
-        let admitted: AdmittedCall
-        do throws(AdmissionError) {
-            admitted = try await admission.admit(before: deadline, at: arrival, clock: clock)
-        } catch {
-            return .failure(failure(for: error))
-        }
-
-        let start = clock.now
-        countCall(for: inquiry, isFirst: cost.attempts == 0, at: start)
-        cost.attempts += 1
-        let time = attemptTime(before: deadline, ifGivenUp: other, at: start)
-        var result: Result<ProviderReply, AttemptFailure>
-        do throws(SearchError) {
-            let reply =
-                if let trace = inquiry.note?.trace {
-                    try await trace.call(for: inquiry, followUp: followUp, before: time.deadline, number: cost.attempts)
-                } else {
-                    try await inquiry.service.call(for: inquiry.request, followUp: followUp, before: time.deadline)
-                }
-            result = .success(reply)
-        } catch {
-            result = .failure(AttemptFailure(error: error, cause: .call))
-        }
-        if time.holdsRetry { retryBudget.release() }
-
-        let end = clock.now
-        let duration = start.duration(to: end)
-        cost.upstream += duration
-        let isCancelled = Task.isCancelled
-        let priceClass = inquiry.service.priceClass(of: inquiry.request, followUp: followUp)
-        onCall(priceClass, isCancelled ? .cancelled : CallEnd(result), duration)
-        // A call of a cancelled task says nothing about the provider: dropping `admitted` gives everything back.
-        if isCancelled { return result }
-
-        if case .failure(let failure) = result {
-            finish(admitted, failedWith: failure.error, after: duration, at: end)
-            if time.isOver(at: end), failure.error.code == .timeout, failure.error.httpStatus == nil {
-                noteGivenUp(cost: &cost)
-                result = .failure(AttemptFailure(error: .givenUp(id), cause: .givenUp))
-            }
-        } else {
-            attemptTimer.noteAnswer(after: duration)
-            let isSlow = duration >= policy.breaker.slowCallDuration
-            admission.finish(admitted, failedWith: nil, health: isSlow ? .slow : .success, at: end)
-        }
-        return result
-    }
-
-    /// The time that one call has.
-    private struct AttemptTime {
+    /// One HTTP call from its admission to its end.
+    ///
+    /// A class, which everything that an attempt knows lives in: the compiler does not know the size of an `Instant`, so each
+    /// local of an async function that holds one is an allocation of its own, and an attempt has twenty.
+    private final class Attempt {
+        let inquiry: Inquiry
+        let followUp: FollowUpCall?
+        var admitted: AdmittedCall?
+        /// False while the call waits for room.
+        var hasSlot = false
+        var start: ContinuousClock.Instant
+        /// When the call is over, answered or not.
         var deadline: Deadline
-        /// Whether the call is given up before the request's deadline.
-        var isLimited: Bool
+        /// Whether that is before the request's deadline, so that the call is given up.
+        var isLimited = false
         /// Whether a retry is set aside for the case that the call is given up.
-        var holdsRetry: Bool
+        var holdsRetry = false
+
+        init(_ inquiry: Inquiry, followUp: FollowUpCall?, before deadline: Deadline, at now: ContinuousClock.Instant) {
+            self.inquiry = inquiry
+            self.followUp = followUp
+            self.deadline = deadline
+            start = now
+        }
 
         /// Whether a timeout at this moment means that the call was given up. Timers may fire a little early.
         func isOver(at now: ContinuousClock.Instant) -> Bool {
@@ -292,14 +252,116 @@ final class ProviderGuard {
         }
     }
 
-    private func attemptTime(
-        before deadline: Deadline, ifGivenUp other: AttemptTimer.OtherChance, at now: ContinuousClock.Instant
-    ) -> AttemptTime {
+    /// Makes one HTTP call as soon as it is admitted.
+    @inline(__always)
+    private func attempt(
+        _ inquiry: Inquiry, followUp: FollowUpCall?, before deadline: Deadline,
+        ifGivenUp other: AttemptTimer.OtherChance, cost: inout CallCost
+    ) async -> Result<ProviderReply, AttemptFailure> {
+        let attempt: Attempt
+        do throws(AttemptFailure) {
+            attempt = try admit(inquiry, followUp: followUp, before: deadline)
+            if !attempt.hasSlot { try await waitForSlot(of: attempt) }
+        } catch {
+            return .failure(error)
+        }
+
+        begin(attempt, ifGivenUp: other, cost: &cost)
+        let result: Result<ProviderReply, SearchError>
+        do throws(SearchError) {
+            let reply =
+                if let trace = inquiry.note?.trace {
+                    try await trace.call(
+                        for: inquiry, followUp: followUp, before: attempt.deadline, number: cost.attempts)
+                } else {
+                    try await inquiry.service.call(for: inquiry.request, followUp: followUp, before: attempt.deadline)
+                }
+            result = .success(reply)
+        } catch {
+            result = .failure(error)
+        }
+        return end(attempt, with: result, cost: &cost)
+    }
+
+    /// Has a call admitted, as far as that takes no wait.
+    private func admit(
+        _ inquiry: Inquiry, followUp: FollowUpCall?, before deadline: Deadline
+    ) throws(AttemptFailure) -> Attempt {
+        let now = clock.now
+        guard !Task.isCancelled, !deadline.hasPassed(at: now) else {
+            throw AttemptFailure(error: .timedOut, cause: .noTime)
+        }
+
+        let attempt = Attempt(inquiry, followUp: followUp, before: deadline, at: now)
+        do throws(AdmissionError) {
+            let admitted = try admission.admit(before: deadline, at: now)
+            attempt.hasSlot = admitted.hasSlot
+            attempt.admitted = consume admitted
+        } catch {
+            throw failure(for: error)
+        }
+        return attempt
+    }
+
+    @inline(never)
+    private func waitForSlot(of attempt: Attempt) async throws(AttemptFailure) {
+        do throws(AdmissionError) {
+            attempt.admitted?.slot = try await admission.waitForSlot(before: attempt.deadline, clock: clock)
+            attempt.hasSlot = true
+        } catch {
+            throw failure(for: error)
+        }
+    }
+
+    /// Notes that an admitted call begins, and decides how long it may take.
+    private func begin(_ attempt: Attempt, ifGivenUp other: AttemptTimer.OtherChance, cost: inout CallCost) {
+        let now = clock.now
+        attempt.start = now
+        countCall(for: attempt.inquiry, isFirst: cost.attempts == 0, at: now)
+        cost.attempts += 1
+
         // Without a retry set aside, calls that were given up together could not all be made again.
-        guard let limit = attemptTimer.limit(within: deadline.remaining(at: now), ifGivenUp: other),
+        guard let limit = attemptTimer.limit(within: attempt.deadline.remaining(at: now), ifGivenUp: other),
             other == .nextProvider || retryBudget.reserve(at: now)
-        else { return AttemptTime(deadline: deadline, isLimited: false, holdsRetry: false) }
-        return AttemptTime(deadline: Deadline(now + limit), isLimited: true, holdsRetry: other == .retry)
+        else { return }
+        attempt.deadline = Deadline(now + limit)
+        attempt.isLimited = true
+        attempt.holdsRetry = other == .retry
+    }
+
+    /// Notes how a call ended.
+    /// - Returns: what came of it, where giving it up is a failure of its own kind.
+    private func end(
+        _ attempt: Attempt, with result: Result<ProviderReply, SearchError>, cost: inout CallCost
+    ) -> Result<ProviderReply, AttemptFailure> {
+        if attempt.holdsRetry { retryBudget.release() }
+
+        let end = clock.now
+        let duration = attempt.start.duration(to: end)
+        cost.upstream += duration
+        let isCancelled = Task.isCancelled
+        let priceClass = attempt.inquiry.service.priceClass(of: attempt.inquiry.request, followUp: attempt.followUp)
+        onCall(priceClass, isCancelled ? .cancelled : CallEnd(result), duration)
+
+        // A call of a cancelled task says nothing about the provider: dropping `admitted` gives everything back.
+        guard let admitted = attempt.admitted.take() else { preconditionFailure("a call that nobody admitted") }
+        if isCancelled { return result.mapError { AttemptFailure(error: $0, cause: .call) } }
+
+        switch result {
+        case .success(let reply):
+            attemptTimer.noteAnswer(after: duration)
+            let isSlow = duration >= policy.breaker.slowCallDuration
+            admission.finish(admitted, failedWith: nil, health: isSlow ? .slow : .success, at: end)
+            return .success(reply)
+
+        case .failure(let error):
+            finish(admitted, failedWith: error, after: duration, at: end)
+            guard attempt.isOver(at: end), error.code == .timeout, error.httpStatus == nil else {
+                return .failure(AttemptFailure(error: error, cause: .call))
+            }
+            noteGivenUp(cost: &cost)
+            return .failure(AttemptFailure(error: .givenUp(id), cause: .givenUp))
+        }
     }
 
     private func noteGivenUp(cost: inout CallCost) {

@@ -39,7 +39,7 @@ struct SearchDigest: Hashable {
 
     /// Eight characters, each of which may stand in a URL.
     var text: String {
-        let bytes = stride(from: 40, through: 0, by: -8).map { UInt8(truncatingIfNeeded: bits >> UInt64($0)) }
+        let bytes = [40, 32, 24, 16, 8, 0].map { UInt8(truncatingIfNeeded: bits >> $0) }
         return Base64.encode(bytes, .url)
     }
 

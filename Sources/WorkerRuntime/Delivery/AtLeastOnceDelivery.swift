@@ -110,10 +110,7 @@ final class AtLeastOnceDelivery: OutcomeDelivery {
         }
 
         do throws(KafkaError) {
-            if outcome.deadLetter != nil {
-                try await write(.deadLetter, of: outcome, request: request)
-                meters.kafka.countDeadLetter()
-            }
+            if outcome.deadLetter != nil { try await writeDeadLetter(of: outcome, request: request) }
             try await write(.event, of: outcome, request: request)
             isDelivered = true
         } catch {
@@ -121,6 +118,13 @@ final class AtLeastOnceDelivery: OutcomeDelivery {
             if error.kind == .closed, isClosing { return }
             throw error
         }
+    }
+
+    /// Kept out of line: `write` would be inlined a second time, into the frame of every request.
+    @inline(never)
+    private func writeDeadLetter(of outcome: OutgoingOutcome, request: RequestInProgress) async throws(KafkaError) {
+        try await write(.deadLetter, of: outcome, request: request)
+        meters.kafka.countDeadLetter()
     }
 
     /// Writes one record. This is the way that nearly all take; what fails goes on in `writeAgain`.

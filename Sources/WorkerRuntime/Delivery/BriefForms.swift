@@ -24,7 +24,7 @@ final class BriefForms {
     /// content in place of a whole one.
     func brief(_ outcome: OutgoingOutcome, of request: RequestInProgress) -> OutgoingOutcome {
         let now = EventTime.now()
-        var brief = OutgoingOutcome(event: outcome.event, isResult: false, calls: outcome.calls)
+        var (event, deadLetter) = (outcome.event, nil as ProducerRecord?)
         let requestID: String
 
         do throws(RejectedRecord) {
@@ -33,25 +33,25 @@ final class BriefForms {
             failed.attempts = outcome.calls
             request.trace?.fail(with: .resultTooLarge)
             requestID = failed.requestID
-            brief.event = ProducerRecord(
+            event = ProducerRecord(
                 encoder.encode(
                     failed, for: decoded.envelope, receivedAt: now, completedAt: now,
                     trace: request.trace?.beginSending(to: topics.errors)), topics: topics)
         } catch {
             requestID = error.requestID
             if outcome.event != nil {
-                brief.event = ProducerRecord(
+                event = ProducerRecord(
                     encoder.encode(
                         error, receivedAt: now, completedAt: now,
                         trace: request.trace?.beginSending(to: topics.errors)), topics: topics)
             }
             if outcome.deadLetter != nil {
                 let letter = DeadLetter(request.record, error: error.error, isOutcome: error.outcome != nil, at: now)
-                brief.deadLetter = ProducerRecord(letter.withoutContent, topics: topics)
+                deadLetter = ProducerRecord(letter.withoutContent, topics: topics)
             }
         }
 
-        if let key = brief.event?.key, key.count > maxKeyBytes { brief.event?.key = Array(requestID.utf8) }
-        return brief
+        if let key = event?.key, key.count > maxKeyBytes { event?.key = Array(requestID.utf8) }
+        return OutgoingOutcome(event: event, isResult: false, deadLetter: deadLetter, calls: outcome.calls)
     }
 }

@@ -1,15 +1,22 @@
 internal import Kafka
 
-/// The records that leave for one request.
-struct OutgoingOutcome: Sendable {
+/// The records that leave for one request. A class, so that passing it through async frames copies one pointer.
+final class OutgoingOutcome: Sendable {
     /// The outcome event; `nil` where no error may follow from an error: see `RejectedRecord.deservesEvent`.
-    var event: ProducerRecord?
+    let event: ProducerRecord?
     /// `true` when the event goes to the results topic, `false` for the errors topic.
-    var isResult: Bool
+    let isResult: Bool
     /// The untouched bytes of a record that is no request; `nil` for a request, and for a dead letter that was read as one.
-    var deadLetter: ProducerRecord?
+    let deadLetter: ProducerRecord?
     /// The provider calls made for the request, each of which may have cost money.
-    var calls = 0
+    let calls: Int
+
+    init(event: ProducerRecord?, isResult: Bool, deadLetter: ProducerRecord? = nil, calls: Int = 0) {
+        self.event = event
+        self.isResult = isResult
+        self.deadLetter = deadLetter
+        self.calls = calls
+    }
 
     /// The topic that the event goes to.
     var eventTopic: ConfirmationWatch.Topic { isResult ? .results : .errors }

@@ -1,18 +1,3 @@
-import TestSupport
-
-/// Has the types under test live on it, as a `SearchWorker` has.
-actor Owner {
-    nonisolated let time: VirtualTime
-    nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe time.asUnownedSerialExecutor() }
-
-    init(_ time: VirtualTime) { self.time = time }
-
-    /// Enters the actor from the test's thread.
-    nonisolated func enter<T: Sendable>(_ body: (isolated Owner) throws -> T) rethrows -> T {
-        try assumeIsolated(body)
-    }
-}
-
 /// What is counted on the owner.
 final class Log<Entry> {
     var entries: [Entry] = []

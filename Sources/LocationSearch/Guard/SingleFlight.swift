@@ -1,7 +1,9 @@
-/// The reason why a caller of shared calls has no value.
-public enum SharedCallError<Failure: Error & Sendable>: Error, Sendable {
+import Resilience
+
+/// Why a caller of shared calls has no answer.
+enum SharedCallError: Error {
     /// The call failed. The flag is true when the call was made for another caller.
-    case failed(Failure, isShared: Bool)
+    case failed(GuardedFailure, isShared: Bool)
     /// The caller's own deadline passed; the call goes on for the others.
     case timedOut
     case cancelled
@@ -16,19 +18,22 @@ public enum SharedCallError<Failure: Error & Sendable>: Error, Sendable {
 /// call together. A call's deadline cannot be moved once it is under way, and a call that always had the longest possible
 /// one would wait in limiters that should refuse it.
 ///
+/// Not generic, although it could be: the runtime would look up the metadata of its types some twenty times for each
+/// request, which takes as long as the rest of it.
+///
 /// Not `Sendable`: it belongs to one actor, on which the calls run.
-public final class SingleFlight<Key: Hashable & Sendable, Value: Sendable, Failure: Error & Sendable> {
-    public struct Statistics: Sendable, Hashable {
+final class SingleFlight {
+    struct Statistics: Sendable, Hashable {
         /// The number of calls made.
-        public var calls = 0
+        var calls = 0
         /// The number of callers that shared another caller's call.
-        public var joined = 0
+        var joined = 0
         /// The number of callers that made another call, because they had more time than the one that failed.
-        public var again = 0
+        var again = 0
         /// The number of calls cancelled because no caller waited any more.
-        public var abandoned = 0
+        var abandoned = 0
         /// The number of calls under way now.
-        public var underWay = 0
+        var underWay = 0
     }
 
     /// A call under way, with those that wait for it.
@@ -36,61 +41,47 @@ public final class SingleFlight<Key: Hashable & Sendable, Value: Sendable, Failu
         let deadline: Deadline
         var task: Task<Void, Never>?
         /// The call's result, once it has ended.
-        var result: Result<Value, Failure>?
+        var result: Result<GuardedAnswer, GuardedFailure>?
         var waiters: [Waiter] = []
         var waiting = 0
 
         init(deadline: Deadline) { self.deadline = deadline }
     }
 
-    private let isEnabled: Bool
     private let timekeeper: any Timekeeper
     private let taskExecutor: (any TaskExecutor)?
-    private let lacksTime: (Failure) -> Bool
-    private var calls: [Key: SharedCall] = [:]
+    private var calls: [Inquiry: SharedCall] = [:]
     private var counters = Statistics()
 
-    /// - Parameter isEnabled: `providers.<name>.singleFlight`; when off, each caller makes its own call in its own task.
     /// - Parameter taskExecutor: the executor that the calls' tasks prefer. Without one, a resumed call goes through the
     ///   runtime's thread pool before it comes back to the actor: see docs/concurrency.md, 1.
-    /// - Parameter lacksTime: returns true for a failure that a later deadline might have prevented, such as a timeout or a
-    ///   limiter's refusal.
-    public init(
-        isEnabled: Bool = true, timekeeper: any Timekeeper, taskExecutor: (any TaskExecutor)? = nil,
-        lacksTime: @escaping (Failure) -> Bool
-    ) {
-        self.isEnabled = isEnabled
+    init(timekeeper: any Timekeeper, taskExecutor: (any TaskExecutor)? = nil) {
         self.taskExecutor = taskExecutor
         self.timekeeper = timekeeper
-        self.lacksTime = lacksTime
     }
 
-    public var statistics: Statistics {
+    var statistics: Statistics {
         var statistics = counters
         statistics.underWay = calls.count
         return statistics
     }
 
-    /// Makes a call, or waits for the one that is under way with the same key.
+    /// Makes a call, or waits for the one that is under way for an equal inquiry.
     /// - Parameter call: makes the call on the caller's actor, and ends by the deadline that it is given.
-    /// - Returns: the value, and true when the call was made for another caller.
-    public func run(
-        _ key: Key, before deadline: Deadline, isolation: isolated (any Actor)? = #isolation,
-        _ call: @escaping (Deadline) async throws(Failure) -> Value
-    ) async throws(SharedCallError<Failure>) -> (value: Value, isShared: Bool) {
-        guard isEnabled else {
-            do throws(Failure) { return (try await call(deadline), false) } catch {
-                throw .failed(error, isShared: false)
-            }
-        }
+    /// - Returns: the answer, and true when the call was made for another caller.
+    @inline(__always)
+    func run(
+        _ inquiry: Inquiry, before deadline: Deadline, isolation: isolated (any Actor)? = #isolation,
+        _ call: @escaping (Deadline) async throws(GuardedFailure) -> GuardedAnswer
+    ) async throws(SharedCallError) -> (answer: GuardedAnswer, isShared: Bool) {
         while true {
             guard !Task.isCancelled else { throw .cancelled }
 
-            let found = calls[key]
+            let found = calls[inquiry]
             let shared = found ?? SharedCall(deadline: deadline)
             let waiter = join(shared, before: deadline)
             if found == nil {
-                begin(shared, for: key, isolation: isolation, call)
+                begin(shared, for: inquiry, isolation: isolation, call)
             } else {
                 counters.joined += 1
             }
@@ -98,23 +89,29 @@ public final class SingleFlight<Key: Hashable & Sendable, Value: Sendable, Failu
             switch await waiter.verdict() {
             case .served:
                 switch shared.result {
-                case .success(let value): return (value, found != nil)
+                case .success(let answer): return (answer, found != nil)
                 case .failure(let error):
-                    let moreTimeMayHelp = deadline > shared.deadline && lacksTime(error)
-                    guard moreTimeMayHelp, !deadline.hasPassed(at: timekeeper.now) else {
+                    guard moreTimeMayHelp(after: error, of: shared, before: deadline) else {
                         throw .failed(error, isShared: found != nil)
                     }
                     counters.again += 1
                 case nil: preconditionFailure("a call that ended without a result")
                 }
             case .tooLate:
-                leave(shared, of: key)
+                leave(shared, of: inquiry)
                 throw .timedOut
             case .cancelled:
-                leave(shared, of: key)
+                leave(shared, of: inquiry)
                 throw .cancelled
             }
         }
+    }
+
+    /// True for a caller that has more time than the call had which failed for lack of it.
+    private func moreTimeMayHelp(
+        after failure: GuardedFailure, of call: SharedCall, before deadline: Deadline
+    ) -> Bool {
+        failure.lacksTime && deadline > call.deadline && !deadline.hasPassed(at: timekeeper.now)
     }
 
     private func join(_ call: SharedCall, before deadline: Deadline) -> Waiter {
@@ -129,34 +126,35 @@ public final class SingleFlight<Key: Hashable & Sendable, Value: Sendable, Failu
         return waiter
     }
 
+    @inline(__always)
     private func begin(
-        _ shared: SharedCall, for key: Key, isolation: isolated (any Actor)?,
-        _ call: @escaping (Deadline) async throws(Failure) -> Value
+        _ shared: SharedCall, for inquiry: Inquiry, isolation: isolated (any Actor)?,
+        _ call: @escaping (Deadline) async throws(GuardedFailure) -> GuardedAnswer
     ) {
-        calls[key] = shared
+        calls[inquiry] = shared
         counters.calls += 1
         shared.task = Task.immediate(executorPreference: taskExecutor) {
             _ = isolation  // see docs/concurrency.md, 3
-            do throws(Failure) {
+            do throws(GuardedFailure) {
                 shared.result = .success(try await call(shared.deadline))
             } catch {
                 shared.result = .failure(error)
             }
-            finish(shared, of: key)
+            finish(shared, of: inquiry)
         }
     }
 
-    private func finish(_ call: SharedCall, of key: Key) {
-        if calls[key] === call { calls[key] = nil }
+    private func finish(_ call: SharedCall, of inquiry: Inquiry) {
+        if calls[inquiry] === call { calls[inquiry] = nil }
         for waiter in call.waiters { waiter.settle(.served) }
     }
 
-    private func leave(_ call: SharedCall, of key: Key) {
+    private func leave(_ call: SharedCall, of inquiry: Inquiry) {
         call.waiting -= 1
-        // A call that has ended is no longer the one of this key.
-        guard call.waiting == 0, calls[key] === call else { return }
+        // A call that has ended is no longer the one of this inquiry.
+        guard call.waiting == 0, calls[inquiry] === call else { return }
 
-        calls[key] = nil
+        calls[inquiry] = nil
         counters.abandoned += 1
         call.task?.cancel()
     }

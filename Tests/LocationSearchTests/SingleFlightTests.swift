@@ -1,33 +1,30 @@
+import Resilience
 import TestSupport
 import Testing
 
-@testable import Resilience
+@testable import LocationSearch
 
 struct SingleFlightTests {
-    private struct Failed: Error, Equatable {
-        var lacksTime = false
-    }
-
     private enum Ending: Equatable {
+        /// The number of the call that was answered.
         case value(Int, isShared: Bool)
-        case failed(Failed, isShared: Bool)
+        case failed(lacksTime: Bool, isShared: Bool)
         case timedOut, cancelled
     }
 
     /// Callers of one thing that takes a second, and what came of them.
     private final class Callers {
         let time: VirtualTime
-        let sharing: SingleFlight<String, Int, Failed>
+        let sharing: SingleFlight
         var endings: [String: Ending] = [:]
         var at: [String: Duration] = [:]
         var calls = 0
         var cancelledCalls = 0
-        var fails: (Int) -> Failed? = { _ in nil }
+        var allFail = false
 
-        init(_ time: VirtualTime, isEnabled: Bool) {
+        init(_ time: VirtualTime) {
             self.time = time
-            sharing = SingleFlight(
-                isEnabled: isEnabled, timekeeper: time, taskExecutor: time, lacksTime: { $0.lacksTime })
+            sharing = SingleFlight(timekeeper: time, taskExecutor: time)
         }
 
         @discardableResult
@@ -42,34 +39,41 @@ struct SingleFlightTests {
         }
 
         private func ending(_ key: String, before deadline: Deadline) async -> Ending {
-            do throws(SharedCallError<Failed>) {
-                let (value, isShared) = try await sharing.run(key, before: deadline, call)
-                return .value(value, isShared: isShared)
+            let request = SearchRequest(requestID: "r", keyword: key)
+            let service = ScriptedService { _ in .success(ProviderAnswer()) }
+            let inquiry = Inquiry(service, request: request, hasAlternative: false, note: nil)
+            do throws(SharedCallError) {
+                let (answer, isShared) = try await sharing.run(inquiry, before: deadline, call)
+                return .value(answer.cost.attempts, isShared: isShared)
             } catch {
                 switch error {
-                case .failed(let failure, let isShared): return .failed(failure, isShared: isShared)
+                case .failed(let failure, let isShared):
+                    return .failed(lacksTime: failure.lacksTime, isShared: isShared)
                 case .timedOut: return .timedOut
                 case .cancelled: return .cancelled
                 }
             }
         }
 
-        private func call(_ deadline: Deadline) async throws(Failed) -> Int {
+        private func call(_ deadline: Deadline) async throws(GuardedFailure) -> GuardedAnswer {
             calls += 1
             let number = calls
             await time.sleep(until: min(deadline.instant, time.now + .seconds(1)))
             if Task.isCancelled { cancelledCalls += 1 }
-            if let failure = fails(number) { throw failure }
-            if deadline.hasPassed(at: time.now) { throw Failed(lacksTime: true) }
-            return number
+            if allFail {
+                let failure = AttemptFailure(error: SearchError(.upstreamRejected, "no"), cause: .call)
+                throw GuardedFailure(failure, cost: CallCost())
+            }
+            if deadline.hasPassed(at: time.now) {
+                throw GuardedFailure(AttemptFailure(error: .timedOut, cause: .call), cost: CallCost())
+            }
+            return GuardedAnswer(answer: ProviderAnswer(), cost: CallCost(attempts: number))
         }
     }
 
-    private func world(
-        isEnabled: Bool = true, _ body: @Sendable (VirtualTime, isolated Owner, Callers) throws -> Void
-    ) rethrows {
+    private func world(_ body: @Sendable (VirtualTime, isolated Owner, Callers) throws -> Void) rethrows {
         let time = VirtualTime()
-        try Owner(time).assumeIsolated { try body(time, $0, Callers(time, isEnabled: isEnabled)) }
+        try Owner(time).assumeIsolated { try body(time, $0, Callers(time)) }
     }
 
     @Test func callersOfOneKeyAtTheSameTimeShareOneCall() {
@@ -95,13 +99,13 @@ struct SingleFlightTests {
 
     @Test func callersOfOneKeyShareItsFailure() {
         world { time, owner, callers in
-            callers.fails = { _ in Failed() }
+            callers.allFail = true
             for name in ["a", "b", "c"] { callers.ask(name, on: owner) }
             time.run(for: .seconds(5))
             #expect(
                 callers.endings == [
-                    "a": .failed(Failed(), isShared: false), "b": .failed(Failed(), isShared: true),
-                    "c": .failed(Failed(), isShared: true),
+                    "a": .failed(lacksTime: false, isShared: false), "b": .failed(lacksTime: false, isShared: true),
+                    "c": .failed(lacksTime: false, isShared: true),
                 ])
             #expect(callers.calls == 1)
         }
@@ -154,20 +158,11 @@ struct SingleFlightTests {
             callers.ask("short", within: .milliseconds(400), on: owner)
             for name in ["a", "b"] { callers.ask(name, on: owner) }
             time.run(for: .seconds(5))
-            #expect(callers.endings["short"] == .failed(Failed(lacksTime: true), isShared: false))
+            #expect(callers.endings["short"] == .failed(lacksTime: true, isShared: false))
             #expect(callers.endings["a"] == .value(2, isShared: false))
             #expect(callers.endings["b"] == .value(2, isShared: true))
             #expect(callers.calls == 2)
             #expect(callers.sharing.statistics.again == 2)
-        }
-    }
-
-    @Test func disabledSharingGivesEachCallerItsOwnCall() {
-        world(isEnabled: false) { time, owner, callers in
-            for name in ["a", "b", "c"] { callers.ask(name, on: owner) }
-            time.run(for: .seconds(5))
-            #expect(callers.calls == 3)
-            #expect(callers.endings.values.allSatisfy { if case .value(_, false) = $0 { true } else { false } })
         }
     }
 }

@@ -4,8 +4,8 @@ internal import Synchronization
 ///
 /// It may be settled from any thread, because a cancellation may come from any. Only tasks that wait take the lock. The type
 /// is not generic over its verdicts, because the runtime would look its metadata up for each request.
-final class Waiter: Sendable {
-    enum Verdict: Sendable {
+package final class Waiter: Sendable {
+    package enum Verdict: Sendable {
         /// The task has what it waited for.
         case served
         /// The task's turn would come too late, or has not come in time. `retryAfter` is the time until one may, if known.
@@ -20,8 +20,10 @@ final class Waiter: Sendable {
     }
     private let state = Mutex(State.fresh)
 
+    package init() {}
+
     /// Suspends the calling task until there is a verdict. Called once.
-    func verdict(isolation: isolated (any Actor)? = #isolation) async -> Verdict {
+    package func verdict(isolation: isolated (any Actor)? = #isolation) async -> Verdict {
         await withTaskCancellationHandler {
             // see docs/concurrency.md, 3
             _ = isolation
@@ -41,7 +43,7 @@ final class Waiter: Sendable {
     /// Lets the task go on.
     /// - Returns: `false` when the task has its verdict already, so that the next one should have what was meant for it.
     @discardableResult
-    func settle(_ verdict: Verdict) -> Bool {
+    package func settle(_ verdict: Verdict) -> Bool {
         let (isFirst, continuation) = state.withLock { state in
             defer { if case .settled = state {} else { state = .settled(verdict) } }
             return switch state {
