@@ -2,11 +2,11 @@
 SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help setup setup-tests demo console test test-tansu test-newest test-browser console-pictures build lint format schemas events docs check-docs check-ops dashboard dashboard-picture examples check-alerts check-experiments check-tracing experiments fuzz session-properties sanitize-address sanitize-thread
+.PHONY: help setup setup-tests demo console bench test test-tansu test-newest test-browser console-pictures build lint format schemas events docs check-docs check-ops dashboard dashboard-picture examples check-alerts check-experiments check-tracing experiments fuzz session-properties sanitize-address sanitize-thread
 
 SWIFT_FLAGS ?=
 ARGS ?=
-SOURCES := Package.swift Sources Tests Examples/swift
+SOURCES := Package.swift Sources Tests Benchmarks Examples/swift
 VENV := .venv
 EXPERIMENTS := ops/experiments/.venv
 TRACING := ops/tracing/.venv
@@ -69,6 +69,11 @@ console-pictures: setup $(BROWSER)/ok ## Makes the pictures of the console in do
 
 build: setup ## Builds the program as it is deployed: .build/release/locsearch
 	swift build -c release --product locsearch $(SWIFT_FLAGS)
+
+bench: ## Counts instructions, and fails when they rose; ACCEPT=1 takes the new figures over into Benchmarks/figures.txt
+	@tools/setup bench
+	swift build -c release --product Benchmarks $(SWIFT_FLAGS)
+	tools/bench "$$(swift build -c release --show-bin-path $(SWIFT_FLAGS))/Benchmarks" $(if $(ACCEPT),--accept)
 
 lint: ## Checks format and style, as .swift-format describes them
 	swift format lint --strict --parallel --recursive $(SOURCES)

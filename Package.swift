@@ -127,6 +127,14 @@ let package = Package(
                 product("UnixSignals", "swift-service-lifecycle"),
             ], swiftSettings: safe),
 
+        // Jobs whose instructions are counted: see docs/performance.md.
+        .executableTarget(
+            name: "Benchmarks",
+            dependencies: [
+                "Basics", "EventContract", "EventLoop", "HTTPTransport", "Kafka", "LocationSearch", "Observability",
+                "PlaceProviders", "Resilience", "WorkerRuntime", logging,
+            ], path: "Benchmarks", swiftSettings: safe),
+
         // What several suites share: a clock driven by hand, waiting for a condition with a bound, a raw TCP server, the
         // broker that a test runs on.
         .target(

@@ -1,0 +1,50 @@
+import EventLoop
+import Foundation
+import Synchronization
+
+/// Does one of the benchmark's jobs so many times: `Benchmarks decode 2000`. `tools/bench` runs it under valgrind with two
+/// numbers; what differs between the two runs is what the job costs.
+@main
+struct Benchmarks {
+    private enum Job: String, CaseIterable {
+        case decode, encode, request, lane
+
+        func run(_ count: Int, on loop: EventLoop) async throws {
+            switch self {
+            case .decode: try await ProviderBenchmark.decode(count)
+            case .encode: try await EventBenchmark.encode(count)
+            case .request: try EventBenchmark.readRequest(count)
+            case .lane: try await LaneBenchmark.run(count, on: loop)
+            }
+        }
+    }
+
+    /// The main thread waits without Swift's own main loop, which ends that thread in a way that valgrind cannot follow.
+    static func main() throws {
+        let arguments = CommandLine.arguments.dropFirst()
+        guard let job = arguments.first.flatMap(Job.init), let count = arguments.last.flatMap({ Int($0) }) else {
+            let names = Job.allCases.map(\.rawValue).joined(separator: "|")
+            FileHandle.standardError.write(Data("usage: Benchmarks \(names) COUNT\n".utf8))
+            exit(64)
+        }
+
+        let loop = try EventLoop()
+        let hasEnded = DispatchSemaphore(value: 0)
+        let failure = Mutex<(any Error)?>(nil)
+        Task(executorPreference: loop) {
+            do {
+                try await job.run(count, on: loop)
+            } catch {
+                failure.withLock { $0 = error }
+            }
+            hasEnded.signal()
+        }
+        hasEnded.wait()
+        if let error = failure.withLock({ $0 }) { throw error }
+    }
+}
+
+/// A job that did not do what it should, so that its figure would say nothing.
+struct BenchmarkError: Error {
+    let message: String
+}

@@ -1,0 +1,33 @@
+import EventContract
+import LocationSearch
+import PlaceProviders
+import Resilience
+
+/// The events' part of a request.
+enum EventBenchmark {
+    /// Reads the record of a request.
+    static func readRequest(_ count: Int) throws {
+        let decoder = RequestDecoder()
+        for _ in 0..<count {
+            let decoded = try decoder.decode(Samples.request)
+            guard decoded.request.limit == 20 else { throw BenchmarkError(message: "not the request") }
+        }
+    }
+
+    /// Writes the outcome of a search that found 20 places.
+    static func encode(_ count: Int) async throws {
+        let service = ProviderBenchmark.hotpepper(answering: Samples.answer(shops: 20))
+        let reply = try await service.call(for: Samples.search, followUp: nil, before: Deadline(.now + .seconds(5)))
+        guard case .answer(let answer) = reply else { throw BenchmarkError(message: "no answer") }
+
+        let report = SearchReport(result: .success(answer), provider: .hotpepper, attempts: 1)
+        let outcome = SearchPresenter().present(report, for: Samples.search)
+        let envelope = try RequestDecoder().decode(Samples.request).envelope
+        var encoder = OutcomeEncoder(seed: 1)
+        let time = EventTime(milliseconds: 1_790_000_000_000)
+        for _ in 0..<count {
+            let event = encoder.encode(outcome, for: envelope, receivedAt: time, completedAt: time)
+            guard event.value.count > 5000 else { throw BenchmarkError(message: "a short outcome") }
+        }
+    }
+}

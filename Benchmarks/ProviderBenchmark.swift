@@ -1,0 +1,39 @@
+import HTTPTransport
+import LocationSearch
+import PlaceProviders
+import Resilience
+
+/// The provider's part of a request.
+enum ProviderBenchmark {
+    /// Puts a request to Hot Pepper together and reads an answer of 20 shops, 56 KB.
+    static func decode(_ count: Int) async throws {
+        let service = hotpepper(answering: Samples.answer(shops: 20))
+        for _ in 0..<count {
+            let reply = try await service.call(
+                for: Samples.search, followUp: nil, before: Deadline(.now + .seconds(5)))
+            guard case .answer(let answer) = reply, answer.places.count == 20 else {
+                throw BenchmarkError(message: "not 20 places")
+            }
+        }
+    }
+
+    static func hotpepper(answering answer: HTTPResponse) -> HotpepperService {
+        HotpepperService(
+            http: CannedHTTP(answer: answer),
+            configuration: ProviderConfiguration(
+                baseURL: "https://webservice.recruit.co.jp", apiKey: "0123456789abcdef"))
+    }
+}
+
+/// Gives every call the same answer. Each waits for one turn of the executor, as calls wait for a provider.
+struct CannedHTTP: HTTPSending {
+    let answer: HTTPResponse
+
+    func send(
+        _ request: HTTPRequest, before deadline: ContinuousClock.Instant,
+        receiving receive: @escaping @Sendable (HTTPResponse) -> Void
+    ) async throws(HTTPError) {
+        await Task.yield()
+        receive(answer)
+    }
+}
