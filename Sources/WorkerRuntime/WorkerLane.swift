@@ -26,7 +26,6 @@ public actor WorkerLane {
     private let runner: RequestRunner
     private let delivery: any OutcomeDelivery
     private let rebalancing: Rebalancing
-    private let fleet: FleetPulse
     private let shutdown: LaneShutdown
     private let log: Logger
     private let meters: WorkerMeters
@@ -67,10 +66,9 @@ public actor WorkerLane {
             sink: sink, makeSink: makeSink, source: source, partitions: partitions, gate: gate,
             configuration: configuration, loop: loop, meters: meters, log: log)
         delivery = parts.makeDelivery()
-        self.fleet = FleetPulse(fleet, link: link, loop: loop)
         rebalancing = Rebalancing(
-            partitions: partitions, delivery: delivery, source: source, fleet: self.fleet,
-            configuration: configuration, log: log)
+            partitions: partitions, delivery: delivery, source: source,
+            fleet: FleetPulse(fleet, link: link, loop: loop), configuration: configuration, log: log)
         shutdown = LaneShutdown(
             partitions: partitions, delivery: delivery, source: source, departure: departure)
     }
@@ -84,7 +82,7 @@ public actor WorkerLane {
         await withTaskCancellationHandler {
             let delivering = await work()
             await end(delivering: delivering)
-            await fleet.stop()
+            await rebalancing.fleet.stop()
         } onCancel: {
             Task { await drain() }
         }
@@ -128,7 +126,7 @@ public actor WorkerLane {
         return delivering
     }
 
-    private func lookAtFleet() async { await fleet.beat() }
+    private func lookAtFleet() async { await rebalancing.fleet.beat() }
 
     private func runDelivery() async {
         do throws(KafkaError) {
@@ -196,7 +194,7 @@ public actor WorkerLane {
             if !rebalancing.isShareKnown {
                 await rebalancing.learnShare()
                 if !rebalancing.isShareKnown, state.isRunning { await loop.pause(.seconds(1)) }
-            } else if !fleet.isReady {
+            } else if !rebalancing.fleet.isReady {
                 await loop.pause(.milliseconds(50))
             } else if !delivery.acceptsRequests {
                 _ = await gate.waitForRoom(while: { !delivery.acceptsRequests })
@@ -310,7 +308,7 @@ public actor WorkerLane {
 
 extension WorkerLane {
     /// Takes what the members of the fleet say, in the order of the fleet's topic.
-    public func hear(_ records: [FleetRecord]) async { await fleet.hear(records) }
+    public func hear(_ records: [FleetRecord]) async { await rebalancing.fleet.hear(records) }
 }
 
 extension WorkerLane: RebalanceListener {

@@ -63,13 +63,17 @@ struct OwnPart {
 
     /// Looks at the clock. A member that has been away begins as a new owner does: by the end of that wait, its client has
     /// heard from the group, or from its own clock, whether it is still a member.
+    ///
+    /// A shorter standstill does not count as part of the wait, because the client heard nothing in it either.
     mutating func look(at now: ContinuousClock.Instant) {
-        let wasAway = now > attentiveUntil
+        let (wasAway, gap) = (now > attentiveUntil, looked.duration(to: now))
+        if wasAway {
+            for partition in usableFrom.keys { usableFrom[partition] = now + terms.settling }
+            givenBack = [:]
+        } else if gap > terms.tick * 2 {
+            for (partition, moment) in usableFrom where moment > looked { usableFrom[partition] = moment + gap }
+        }
         looked = max(looked, now)
-        guard wasAway else { return }
-
-        for partition in usableFrom.keys { usableFrom[partition] = now + terms.settling }
-        givenBack = [:]
     }
 
     /// Returns the part that may be used at a moment, 0 to 1.

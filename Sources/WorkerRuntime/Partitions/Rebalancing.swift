@@ -8,7 +8,8 @@ final class Rebalancing {
     private let partitions: PartitionTable
     private let delivery: any OutcomeDelivery
     private let source: any RequestSource
-    private let fleet: FleetPulse
+    /// The lane's part in the fleet, which follows its partitions.
+    let fleet: FleetPulse
     private let requestsTopic: String
     private let revokeGrace: Duration
     private let log: Logger

@@ -321,7 +321,7 @@ struct FleetSimulation {
     private mutating func rejoin(_ index: Int) {
         let process = processes[index]
         guard process.isRunning else { return }
-        guard !process.isStopped else { return queue.add(.rejoin(index), at: now + 0.5) }
+        guard !process.isStopped else { return process.waiting.append(.rejoin(index)) }
         setAssignment(of: index, to: [], wasTaken: true)
         process.isMemberOfGroup = true
         rebalance()
