@@ -19,6 +19,16 @@ public protocol FleetMember: Sendable {
     /// Looks at the clock. To be called after each `owns` and `hear`, and when the time is over that the last look named.
     func look() async -> FleetView
 
+    /// Has `ring` called when `look` should be called at once although its time has not come.
+    func setAlarm(_ ring: @escaping @Sendable () -> Void) async
+
+    /// The topic is read from some record on, for the first time or anew. `hear` follows for each record.
+    func opened(_ extent: FleetTopicExtent) async
+
+    /// `true` when the records that were heard since `opened` do not tell all, so that the topic must be read from its oldest
+    /// record on.
+    var needsOlderRecords: Bool { get async }
+
     /// Takes what the fleet says, this member's own words among it, in the order of the topic.
     func hear(_ records: [FleetRecord]) async
 

@@ -21,9 +21,13 @@ public actor SearchWorker: SearchWorking {
     private var ownership = (assigned: [Int32](), partitions: 0)
     /// What is lent to others and borrowed from them; `nil` where no limit is shared by demand.
     private var lending: LendingMember?
+    private let budgets: BudgetPolicy?
+    /// `nil` where no provider has a daily budget.
+    private var keeper: BudgetKeeper?
 
     /// - Parameter policies: by provider; one that is missing has the defaults.
     /// - Parameter name: this loop's in the fleet: unique, and another one after each start of the process.
+    /// - Parameter budgets: the calls that the fleet may make in a day; `nil`: no provider has a budget.
     /// - Parameter timekeeper: timers on `executor`; `nil`: a task of `clock` for each.
     /// - Parameter taskExecutor: `executor` as one, if it is: see `SingleFlight`.
     /// - Parameter random: for the jitter.
@@ -35,7 +39,7 @@ public actor SearchWorker: SearchWorking {
     ///   `executor`.
     public init(
         executor: any SerialExecutor, policies: [ProviderID: ProviderPolicy] = [:], name: String = "",
-        concurrency: Int = 256,
+        budgets: BudgetPolicy? = nil, concurrency: Int = 256,
         clock: any MonotonicClock = ContinuousClock(), timekeeper: (any Timekeeper & Sendable)? = nil,
         taskExecutor: (any TaskExecutor)? = nil,
         random: any RandomNumberGenerator & Sendable = SystemRandomNumberGenerator(),
@@ -48,6 +52,11 @@ public actor SearchWorker: SearchWorking {
         self.policies = policies
         defaultPolicy = ProviderPolicy(concurrency: concurrency)
         self.clock = clock
+        self.budgets = budgets
+        if let budgets {
+            let callsPerDay = Dictionary(uniqueKeysWithValues: budgets.callsPerDay.map { ($0.key.rawValue, $0.value) })
+            keeper = BudgetKeeper(BudgetMember(name: name, budgets: callsPerDay, at: clock.now))
+        }
         self.timekeeper = timekeeper
         self.taskExecutor = taskExecutor
         self.random = random
@@ -86,10 +95,11 @@ public actor SearchWorker: SearchWorking {
 
     private func providerGuard(of id: ProviderID) -> ProviderGuard {
         if let known = guards[id] { return known }
+        let timekeeper: any Timekeeper = timekeeper ?? ClockTimekeeper(clock: clock, owner: self)
         let new = ProviderGuard(
-            id, policy: policies[id] ?? defaultPolicy, clock: clock,
-            timekeeper: timekeeper ?? ClockTimekeeper(clock: clock, owner: self), taskExecutor: taskExecutor,
-            random: random, onTransition: onTransition, onWasted: onWasted, onCall: onCall)
+            id, policy: policies[id] ?? defaultPolicy, clock: clock, timekeeper: timekeeper, taskExecutor: taskExecutor,
+            random: random, budget: keeper?.gate(of: id.rawValue, timekeeper: timekeeper), onTransition: onTransition,
+            onWasted: onWasted, onCall: onCall)
         new.owns(ownership.assigned.count, of: ownership.partitions)
         guards[id] = new
         return new
@@ -117,7 +127,15 @@ extension SearchWorker: FleetMember {
     }
 
     public nonisolated var usesWords: Bool {
-        policies.values.contains { $0.rateLimit != nil && $0.share == .byDemand }
+        budgets != nil || policies.values.contains { $0.rateLimit != nil && $0.share == .byDemand }
+    }
+
+    public func setAlarm(_ ring: @escaping @Sendable () -> Void) {
+        keeper?.onWant = ring
+    }
+
+    public func opened(_ extent: FleetTopicExtent) {
+        keeper?.begin(first: extent.first, end: extent.end, oldest: extent.oldest, at: clock.now)
     }
 
     public func owns(_ assigned: [Int32], of partitions: Int, wasTaken: Bool = false) {
@@ -129,20 +147,51 @@ extension SearchWorker: FleetMember {
         takeParts(of: lending, at: clock.now)
     }
 
+    public var needsOlderRecords: Bool { keeper?.needsOlderRecords ?? false }
+
     public func hear(_ records: [FleetRecord]) {
-        guard let lending else { return }
         let now = clock.now
-        for record in records where !record.isOld {
+        for record in records {
             switch record.word {
-            case .shares(let message): lending.receive(message, at: now)
+            case .shares(let message):
+                if !record.isOld { lending?.receive(message, at: now) }
+                keeper?.read(nil, at: record.offset, now: now)
+            case .budget(let message): keeper?.read(message, at: record.offset, now: now)
+            case nil: keeper?.read(nil, at: record.offset, now: now)
             }
         }
-        takeParts(of: lending, at: now)
+        if let lending { takeParts(of: lending, at: now) }
+        if let keeper { review(keeper, at: now) }
     }
 
     public func look() -> FleetView {
-        guard let lending else { return FleetView() }
         let now = clock.now
+        let (shares, budget) = (lookAtShares(at: now), lookAtBudgets(at: now))
+        return FleetView(
+            words: shares.words + budget.words, isReady: shares.isReady && budget.isReady,
+            nextLook: min(shares.nextLook, budget.nextLook))
+    }
+
+    private func lookAtBudgets(at now: ContinuousClock.Instant) -> FleetView {
+        guard let keeper, let budgets else { return FleetView() }
+        let days = budgets.days(now).map { ($0.key.rawValue, $0.value) }
+        let message = keeper.look(Dictionary(uniqueKeysWithValues: days), at: now)
+        review(keeper, at: now)
+        return FleetView(
+            words: message.map { [.budget($0)] } ?? [], isReady: keeper.isReady && !keeper.isStalled(at: now),
+            nextLook: keeper.nextLook(at: now))
+    }
+
+    private func review(_ keeper: BudgetKeeper, at now: ContinuousClock.Instant) {
+        keeper.review(at: now)
+        for provider in keeper.takeWarnings() {
+            guard let id = ProviderID(rawValue: provider) else { continue }
+            budgets?.onWarning(id, BudgetStatus(keeper.today(of: provider)))
+        }
+    }
+
+    private func lookAtShares(at now: ContinuousClock.Instant) -> FleetView {
+        guard let lending else { return FleetView() }
         for (id, provider) in guards { lending.setNeed(provider.need(at: now), of: id.rawValue) }
 
         // What is lent with this message is no longer ours when the message leaves.
@@ -154,10 +203,13 @@ extension SearchWorker: FleetMember {
     }
 
     public func leave() -> [FleetWord] {
-        guard let lending else { return [] }
-        let message = lending.leave(at: clock.now)
-        takeParts(of: lending, at: clock.now)
-        return [.shares(message)]
+        var words: [FleetWord] = []
+        if let lending {
+            words.append(.shares(lending.leave(at: clock.now)))
+            takeParts(of: lending, at: clock.now)
+        }
+        if let message = keeper?.leave(at: clock.now) { words.append(.budget(message)) }
+        return words
     }
 
     private func takeParts(of lending: LendingMember, at now: ContinuousClock.Instant) {

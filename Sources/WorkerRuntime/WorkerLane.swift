@@ -307,8 +307,16 @@ public actor WorkerLane {
 }
 
 extension WorkerLane {
+    /// The fleet's topic is read from some record on.
+    public func openedFleetTopic(_ extent: FleetTopicExtent) async { await rebalancing.fleet.opened(extent) }
+
     /// Takes what the members of the fleet say, in the order of the fleet's topic.
     public func hear(_ records: [FleetRecord]) async { await rebalancing.fleet.hear(records) }
+
+    /// `true` when the fleet's topic must be read from its oldest record on.
+    public var needsOlderFleetRecords: Bool {
+        get async { await rebalancing.fleet.needsOlderRecords }
+    }
 }
 
 extension WorkerLane: RebalanceListener {

@@ -27,8 +27,8 @@ struct MetricsTests {
 
     @Test(.timeLimit(.minutes(3))) func everyMetricOfTheReferenceIsShownWithAPlausibleValue() async throws {
         // Nobody listens there, which is no matter: the metrics of tracing are there as soon as it is on.
-        let tracing = ["TRACING_ENDPOINT": "http://127.0.0.1:1"]
-        try await WorkerHouse.run(Self.settings.merging(tracing) { own, _ in own }) { house in
+        let more = ["TRACING_ENDPOINT": "http://127.0.0.1:1", "PROVIDERS_HOTPEPPER_CALLS_PER_DAY": "100000"]
+        try await WorkerHouse.run(Self.settings.merging(more) { own, _ in own }) { house in
             let answered = (0..<20).map { WorkerHouse.request("a\($0)", "hotpepper", #","keyword":"\#($0)""#) }
             let refused = (0..<2).map { WorkerHouse.request("f\($0)", "hotpepper", #","category":"hospital\#($0)""#) }
             try await house.send(answered + refused + ["no JSON", "{}", ""], age: .seconds(60))
@@ -36,7 +36,8 @@ struct MetricsTests {
             try await eventually("all offsets are committed, and the clients have reported") {
                 let metrics = try await Self.metrics(of: house)
                 let brokers = metrics.families["locsearch_broker_rtt_seconds"]?.samples ?? []
-                return metrics.total("locsearch_partition_lag") == 0 && brokers.contains { $0.value > 0 }
+                return metrics.total("locsearch_partition_lag") == 0
+                    && metrics.value("locsearch_fetch_queue_records") == 0 && brokers.contains { $0.value > 0 }
                     && Set(brokers.map { $0.labels["client"] }) == ["consumer", "producer"]
             }
 
@@ -95,6 +96,7 @@ struct MetricsTests {
         #expect(metrics.value("locsearch_runnable_backlog") == 0)
         #expect(metrics.value("locsearch_provider_askable", ["provider": "hotpepper"]) == 1)
         #expect(metrics.value("locsearch_provider_rate_limit", ["provider": "hotpepper"]) == 100_000)
+        #expect(metrics.value("locsearch_provider_budget_calls", ["provider": "hotpepper"]) == 100_000)
         #expect(metrics.value("locsearch_producer_queue_records") == 0)
         #expect(metrics.value("locsearch_producer_queue_bytes") == 0)
         #expect(metrics.value("locsearch_fetch_queue_records") == 0)
@@ -114,7 +116,7 @@ struct MetricsTests {
     /// How many values each label can have in these tests: 3 providers, 13 codes with `ok` and `cancelled`, 4 partitions.
     private static let values = [
         "provider": ProviderID.allCases.count, "sku": PriceClass.allCases.count,
-        "code": SearchError.Code.allCases.count + 2, "state": 3, "reason": 5,
+        "code": SearchError.Code.allCases.count + 2, "state": 3, "reason": 6,
         "kind": 3,
         "topic": 1, "partition": 4, "broker": 1, "client": 2, "loop": 1, "messaging_operation_name": 2,
         "messaging_destination_name": 2,

@@ -193,6 +193,9 @@ struct WorkerLaneTests {
         var usesWords: Bool { false }
         func owns(_ assigned: [Int32], of partitions: Int, wasTaken: Bool) async {}
         func look() async -> FleetView { FleetView() }
+        func setAlarm(_ ring: @escaping @Sendable () -> Void) async {}
+        func opened(_ extent: FleetTopicExtent) async {}
+        var needsOlderRecords: Bool { false }
         func hear(_ records: [FleetRecord]) async {}
         func leave() async -> [FleetWord] { [] }
     }

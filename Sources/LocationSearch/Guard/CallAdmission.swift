@@ -3,13 +3,16 @@ import Resilience
 /// Decides when a call to one provider may begin.
 ///
 /// A call needs a permit of the breaker, a turn at the key's rate and a slot among the calls under way. The breaker is
-/// asked first, because it never makes a call wait: a request that meets an open breaker takes no turn.
+/// asked first, because it never makes a call wait: a request that meets an open breaker takes no turn. A provider with a
+/// daily budget is asked for a part of that next, because a call that waits for the fleet must hold no turn meanwhile.
 ///
 /// Belongs to one `ProviderGuard`, on whose actor everything runs.
 struct CallAdmission {
     let breaker: CircuitBreaker
     let limiter: RateLimiter
     let concurrency: AdaptiveLimit
+    /// `nil` for a provider without a daily budget.
+    let budget: BudgetGate?
 
     /// Asks for all that a call needs and that takes no wait. `waitForSlot` gets the rest.
     /// - Parameter deadline: the request's; time for the call itself is kept free.
@@ -22,9 +25,28 @@ struct CallAdmission {
             throw .breakerOpen(error)
         }
 
+        if let budget { return try admit(permit, within: budget, before: deadline, at: now) }
         do throws(LimitError) {
             return AdmittedCall(permit: permit, slot: try slotWithoutWaiting(before: deadline, at: now))
         } catch {
+            throw .limited(error)
+        }
+    }
+
+    /// Goes on with `admit` for a provider that has a daily budget.
+    private func admit(
+        _ permit: consuming CircuitBreaker.Permit, within budget: BudgetGate, before deadline: Deadline,
+        at now: ContinuousClock.Instant
+    ) throws(AdmissionError) -> AdmittedCall {
+        guard let pass = budget.tryTake(at: now) else { return AdmittedCall(permit: permit, slot: nil) }
+        do throws(LimitError) {
+            let admitted = AdmittedCall(
+                permit: permit, slot: try slotWithoutWaiting(before: deadline, at: now), pass: pass)
+            // A call that has to wait for its slot takes a part of the budget when it does.
+            if !admitted.hasSlot { budget.putBack(pass) }
+            return admitted
+        } catch {
+            budget.putBack(pass)
             throw .limited(error)
         }
     }
@@ -42,11 +64,49 @@ struct CallAdmission {
     @inline(never)
     func waitForSlot(
         before deadline: Deadline, clock: any MonotonicClock
-    ) async throws(AdmissionError) -> AdaptiveLimit.Slot {
+    ) async throws(AdmissionError) -> AwaitedSlot {
+        if let budget { return try await waitForSlot(within: budget, before: deadline, clock: clock) }
         do throws(LimitError) {
-            return try await slotAfterWaiting(before: deadline, clock: clock)
+            return AwaitedSlot(slot: try await slotAfterWaiting(before: deadline, clock: clock), pass: nil)
         } catch {
             throw .limited(error)
+        }
+    }
+
+    /// Waits for a part of the daily budget, and then for a turn and a slot.
+    private func waitForSlot(
+        within budget: BudgetGate, before deadline: Deadline, clock: any MonotonicClock
+    ) async throws(AdmissionError) -> AwaitedSlot {
+        while true {
+            let pass = try await takePass(of: budget, before: deadline, clock: clock)
+            let slot: AdaptiveLimit.Slot
+            do throws(LimitError) {
+                slot = try await slotAfterWaiting(before: deadline, clock: clock)
+            } catch {
+                budget.putBack(pass)
+                throw .limited(error)
+            }
+
+            if budget.isCurrent(pass, at: clock.now) { return AwaitedSlot(slot: slot, pass: pass) }
+            // The day has ended while the call waited. It gives its turn back until it has a part of the new day.
+            limiter.giveBack(at: clock.now)
+        }
+    }
+
+    /// Takes a part of the daily budget. Where nothing is left the breaker opens until the next day.
+    private func takePass(
+        of budget: BudgetGate, before deadline: Deadline, clock: any MonotonicClock
+    ) async throws(AdmissionError) -> BudgetGate.Pass {
+        do throws(BudgetError) {
+            return try await budget.take(before: latestStart(before: deadline, at: clock.now), at: clock.now)
+        } catch {
+            switch error {
+            case .usedUp(let retryAfter):
+                breaker.trip(for: retryAfter, because: .budgetUsedUp, at: clock.now)
+                throw .breakerOpen(CircuitBreaker.Rejection(retryAfter: retryAfter, reason: .budgetUsedUp))
+            case .tooLate: throw .limited(.tooLate(retryAfter: nil))
+            case .cancelled: throw .limited(.cancelled)
+            }
         }
     }
 
@@ -109,12 +169,22 @@ struct AdmittedCall: ~Copyable {
     /// `nil` until there is room for the call, which may begin only then.
     var slot: AdaptiveLimit.Slot?
     let hasSlot: Bool
+    /// The part of the daily budget that goes with the slot; `nil` for a provider without one.
+    let pass: BudgetGate.Pass?
 
-    init(permit: consuming CircuitBreaker.Permit, slot: consuming AdaptiveLimit.Slot?) {
+    init(permit: consuming CircuitBreaker.Permit, slot: consuming AdaptiveLimit.Slot?, pass: BudgetGate.Pass? = nil) {
         self.permit = permit
         hasSlot = slot != nil
         self.slot = slot
+        self.pass = pass
     }
+}
+
+/// The slot of a call that had to wait, and its part of the daily budget.
+struct AwaitedSlot: ~Copyable {
+    /// Taken out by whoever makes the call.
+    var slot: AdaptiveLimit.Slot?
+    let pass: BudgetGate.Pass?
 }
 
 /// Why a call was not admitted.

@@ -33,10 +33,12 @@ final class ProviderGuard {
     /// Requests that wait for an open breaker.
     private var held = 0
     private var random: any RandomNumberGenerator & Sendable
+    /// How often a held request looks whether the breaker lets calls through early.
+    private static let holdReview = Duration.seconds(5)
 
     init(
         _ id: ProviderID, policy: ProviderPolicy, clock: any MonotonicClock, timekeeper: any Timekeeper,
-        taskExecutor: (any TaskExecutor)?, random: any RandomNumberGenerator & Sendable,
+        taskExecutor: (any TaskExecutor)?, random: any RandomNumberGenerator & Sendable, budget: BudgetGate?,
         onTransition: @escaping @Sendable (ProviderID, CircuitBreaker.Transition, SearchError?) -> Void,
         onWasted: @escaping @Sendable (ProviderID, Int) -> Void,
         onCall: @escaping @Sendable (PriceClass, CallEnd, Duration) -> Void
@@ -52,10 +54,12 @@ final class ProviderGuard {
         admission = CallAdmission(
             breaker: CircuitBreaker(policy.breaker),
             limiter: RateLimiter(limit: policy.rateLimit, share: share, timekeeper: timekeeper),
-            concurrency: AdaptiveLimit(policy.concurrency, timekeeper: timekeeper))
+            concurrency: AdaptiveLimit(policy.concurrency, timekeeper: timekeeper), budget: budget)
         retryBudget = RetryBudget(policy.budget)
         attemptTimer = AttemptTimer(policy.attemptTimeout)
         admission.breaker.onTransition = { [weak self] in onTransition(id, $0, self?.judgedFailure) }
+        // Another member may give calls back, and a person may raise the budget.
+        budget?.onMore = { [breaker = admission.breaker] in breaker.endTrip(because: .budgetUsedUp) }
     }
 
     // MARK: - Answer
@@ -97,10 +101,14 @@ final class ProviderGuard {
         held += 1
         defer { held -= 1 }
 
-        guard !Task.isCancelled, (try? await clock.sleep(until: start + pause, tolerance: nil)) != nil else {
-            return nil
+        // A new key, or a budget that was raised, lets calls through before the time that was told.
+        var now = start
+        while now < start + pause, now == start || admission.breaker.openUntil(at: now) != nil {
+            let next = min(start + pause, now + Self.holdReview)
+            guard !Task.isCancelled, (try? await clock.sleep(until: next, tolerance: nil)) != nil else { return nil }
+            now = clock.now
         }
-        return start.duration(to: clock.now)
+        return start.duration(to: now)
     }
 
     // MARK: - Share
@@ -231,6 +239,8 @@ final class ProviderGuard {
         var admitted: AdmittedCall?
         /// False while the call waits for room.
         var hasSlot = false
+        /// The call's part of the daily budget; `nil` for a provider without one.
+        var pass: BudgetGate.Pass?
         var start: ContinuousClock.Instant
         /// When the call is over, answered or not.
         var deadline: Deadline
@@ -296,6 +306,7 @@ final class ProviderGuard {
         do throws(AdmissionError) {
             let admitted = try admission.admit(before: deadline, at: now)
             attempt.hasSlot = admitted.hasSlot
+            attempt.pass = admitted.pass
             attempt.admitted = consume admitted
         } catch {
             throw failure(for: error)
@@ -306,7 +317,9 @@ final class ProviderGuard {
     @inline(never)
     private func waitForSlot(of attempt: Attempt) async throws(AttemptFailure) {
         do throws(AdmissionError) {
-            attempt.admitted?.slot = try await admission.waitForSlot(before: attempt.deadline, clock: clock)
+            var awaited = try await admission.waitForSlot(before: attempt.deadline, clock: clock)
+            attempt.pass = awaited.pass
+            attempt.admitted?.slot = awaited.slot.take()
             attempt.hasSlot = true
         } catch {
             throw failure(for: error)
@@ -318,6 +331,7 @@ final class ProviderGuard {
         let now = clock.now
         attempt.start = now
         countCall(for: attempt.inquiry, isFirst: cost.attempts == 0, at: now)
+        if let pass = attempt.pass { countBudgeted(attempt, pass, at: now) }
         cost.attempts += 1
 
         // Without a retry set aside, calls that were given up together could not all be made again.
@@ -389,6 +403,14 @@ final class ProviderGuard {
         if isFirst { retryBudget.noteRequest(at: now) }
     }
 
+    @inline(never)
+    private func countBudgeted(_ attempt: Attempt, _ pass: BudgetGate.Pass, at now: ContinuousClock.Instant) {
+        let (request, service) = (attempt.inquiry.request, attempt.inquiry.service)
+        let priceClass = service.priceClass(of: request, followUp: attempt.followUp)
+        let kind = CallKind(operation: request.operation, priceClass: priceClass)
+        admission.budget?.noteMade(pass, as: kind.name, at: now)
+    }
+
     private func failure(for error: AdmissionError) -> AttemptFailure {
         switch error {
         case .breakerOpen(let rejection):
@@ -435,6 +457,6 @@ final class ProviderGuard {
             closedFor: limiter.closedUntil(at: now).map { now.duration(to: $0) }, rateLimiter: limiter.statistics,
             sharesRate: policy.share.isShared,
             concurrency: admission.concurrency.statistics, retries: retryBudget.statistics,
-            calls: calls, shared: sharedCalls.statistics.joined, held: held)
+            calls: calls, shared: sharedCalls.statistics.joined, held: held, budget: admission.budget?.status)
     }
 }

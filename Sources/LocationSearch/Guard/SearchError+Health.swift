@@ -54,6 +54,11 @@ extension SearchError {
                 .rateLimited,
                 "the quota of this worker's API key at \(name) is used up; send the request again later, or raise the quota",
                 retryAfter: rejection.retryAfter, allowsAttempt: false)
+        case .budgetUsedUp:
+            return SearchError(
+                .rateLimited,
+                "the calls that this fleet's settings give a day to \(name) are used up (callsPerDay); send the request again later, or raise the budget with locsearch budget set",
+                retryAfter: rejection.retryAfter, allowsAttempt: false)
         case .failureRate, .slowCallRate, .probesFailed, nil:
             return SearchError(
                 .circuitOpen, "\(name) is failing and is not asked for now; send the request again later",

@@ -54,6 +54,8 @@ public struct ProviderStatus: Sendable, Hashable {
     public var shared: Int
     /// The number of requests that wait for an open breaker now: `whenOpen=hold`.
     public var held: Int
+    /// The day's budget as the fleet knows it; `nil` for a provider without one.
+    public var budget: BudgetStatus?
 
     /// Whether a further worker could ask the provider for more than is asked now. `false` while the breaker is not closed,
     /// while a pause that the provider asked for lasts, and while calls wait for their turn at a rate that all share.

@@ -102,6 +102,18 @@ extension MetricDescription {
             "locsearch_provider_rate_waiting", .gauge, in: .providers, labels: ["provider"],
             "Calls that wait for their turn at the key's rate."),
         MetricDescription(
+            "locsearch_provider_budget_calls", .gauge, in: .providers, labels: ["provider"],
+            "Calls of the day's budget, of the whole fleet: each worker shows the same. Absent without a budget."),
+        MetricDescription(
+            "locsearch_provider_budget_used_calls", .gauge, in: .providers, labels: ["provider"],
+            "Calls of the day that workers have told of, of the whole fleet."),
+        MetricDescription(
+            "locsearch_provider_budget_reserved_calls", .gauge, in: .providers, labels: ["provider"],
+            "Calls of the day that workers hold reserved, or held when they crashed, of the whole fleet."),
+        MetricDescription(
+            "locsearch_provider_budget_left_calls", .gauge, in: .providers, labels: ["provider"],
+            "Calls of the day's budget that nobody has reserved, of the whole fleet."),
+        MetricDescription(
             "locsearch_provider_rate_limit", .gauge, in: .providers, labels: ["provider"],
             "Calls per second that this worker may make, its share of the key's rate; absent without a limit."),
         MetricDescription(

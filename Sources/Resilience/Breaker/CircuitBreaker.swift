@@ -30,9 +30,11 @@ public final class CircuitBreaker {
         case keyRefused = "key-refused"
         /// The API key's quota, of a day as a rule, is used up.
         case quotaUsedUp = "quota-used-up"
+        /// The budget of calls that the settings give a day is used up.
+        case budgetUsedUp = "budget-used-up"
 
-        /// Whether a person must act, or a quota must begin anew, before the provider can be called again.
-        public var concernsKey: Bool { self == .keyRefused || self == .quotaUsedUp }
+        /// Whether a person must act, or a day must begin anew, before the provider can be called again.
+        public var concernsKey: Bool { self == .keyRefused || self == .quotaUsedUp || self == .budgetUsedUp }
     }
 
     /// One change of state: one line in the log.
@@ -51,6 +53,11 @@ public final class CircuitBreaker {
         public let retryAfter: Duration
         /// Why the breaker is not closed.
         public let reason: Reason?
+
+        public init(retryAfter: Duration, reason: Reason?) {
+            self.retryAfter = retryAfter
+            self.reason = reason
+        }
     }
 
     public struct Statistics: Sendable, Hashable {
@@ -163,6 +170,12 @@ public final class CircuitBreaker {
     /// Has the next call try a provider that is shut for its key or the key's quota: there is a new key now.
     public func renewKey() {
         guard state == .open, reason?.concernsKey == true else { return }
+        change(to: .halfOpen)
+    }
+
+    /// Has the next call try a provider that is shut for a reason that is over before its time.
+    public func endTrip(because reason: Reason) {
+        guard state == .open, self.reason == reason else { return }
         change(to: .halfOpen)
     }
 

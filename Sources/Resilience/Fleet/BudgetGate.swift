@@ -55,7 +55,7 @@ public final class BudgetGate {
     /// - Parameter deadline: the latest moment for the call to begin.
     public func take(before deadline: Deadline, at now: ContinuousClock.Instant) async throws(BudgetError) -> Pass {
         if let pass = tryTake(at: now) { return pass }
-        if line.isEmpty, member.isUsedUp(index) { throw .usedUp(retryAfter: timeToNextDay(at: now)) }
+        if line.isEmpty, member.isUsedUp(index, at: now) { throw .usedUp(retryAfter: timeToNextDay(at: now)) }
 
         let entry = Entry()
         line.append(entry)
@@ -88,12 +88,15 @@ public final class BudgetGate {
         member.noteMade(index, kind, turn: pass.turn, at: now)
     }
 
+    /// The day's budget as the fleet knows it.
+    public var status: BudgetStatus { BudgetStatus(member.today(index)) }
+
     // MARK: - The line
 
     /// Lets pass what can, after a record was read or a day has begun.
     func review(at now: ContinuousClock.Instant) {
         serve(at: now)
-        if !line.isEmpty, member.isUsedUp(index) { refuseAll(at: now) }
+        if !line.isEmpty, member.isUsedUp(index, at: now) { refuseAll(at: now) }
         if member.hasAnyLeft(index) { onMore?() }
     }
 

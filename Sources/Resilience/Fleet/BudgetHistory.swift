@@ -1,7 +1,8 @@
 /// What a new member reads of the log before it knows the state: the records up to the end that the log had when it began.
 struct BudgetHistory {
-    /// The offset of the first record to come.
-    private let first: Int64
+    /// The offset of the first record that was read.
+    private var first: Int64
+    private var hasBegun = false
     /// One past the last record of the history.
     let end: Int64
     /// The offset of the oldest record that the log has.
@@ -16,6 +17,12 @@ struct BudgetHistory {
         self.first = first
         self.end = end
         self.oldest = oldest
+    }
+
+    /// Notes a record that was read, whatever it says. The first may be later than was announced.
+    mutating func note(_ offset: Int64) {
+        if !hasBegun { first = max(first, offset) }
+        hasBegun = true
     }
 
     mutating func add(_ message: BudgetMessage, at offset: Int64) {

@@ -4,16 +4,12 @@
 public final class BudgetKeeper {
     let member: BudgetMember
     private var gates: [String: BudgetGate] = [:]
-    private let onWant: () -> Void
+    /// Told when `look` should be called at once. Not told again before that call.
+    public var onWant: (() -> Void)?
     private var isWoken = false
 
-    /// - Parameters:
-    ///   - member: asked and told by this keeper only.
-    ///   - onWant: told when `look` should be called soon. Not told again before that call.
-    public init(_ member: BudgetMember, onWant: @escaping () -> Void) {
-        self.member = member
-        self.onWant = onWant
-    }
+    /// - Parameter member: asked and told by this keeper only.
+    public init(_ member: BudgetMember) { self.member = member }
 
     /// Returns the gate of a provider; `nil` where it has no budget.
     public func gate(of provider: String, timekeeper: any Timekeeper) -> BudgetGate? {
@@ -28,13 +24,19 @@ public final class BudgetKeeper {
     func wake() {
         guard !isWoken else { return }
         isWoken = true
-        onWant()
+        onWant?()
     }
 
     // MARK: - The log
 
     /// True once the log is read. Nothing may begin before.
     public var isReady: Bool { member.isReady }
+
+    /// See `BudgetMember.isStalled`.
+    public func isStalled(at now: ContinuousClock.Instant) -> Bool { member.isStalled(at: now) }
+
+    /// The time until `look` should be called.
+    public func nextLook(at now: ContinuousClock.Instant) -> Duration { member.nextLook(at: now) }
 
     /// See `BudgetMember.needsOlderRecords`.
     public var needsOlderRecords: Bool { member.needsOlderRecords }

@@ -46,6 +46,9 @@ public struct BudgetLedger: Sendable, Hashable, Codable {
     /// Days that are kept of each provider. More than two, so that a member whose clock is wrong by years does not push the
     /// present day out.
     private static let mostDays = 8
+    /// More kinds of calls and more providers come from no member of ours.
+    private static let mostKinds = 128
+    private static let mostProviders = 32
     /// A producer that repeats a record does so within far fewer others.
     private static let memory: Int64 = 20_000
     /// Larger numbers come from no member of ours; sums of them must not overflow.
@@ -93,7 +96,9 @@ public struct BudgetLedger: Sendable, Hashable, Codable {
         return change(entry.day, of: entry.provider, limit: limit) { day in
             day.limit = limit
             day.taken -= min(day.taken, Self.bounded(entry.giveBack))
-            for (kind, count) in entry.made { day.made[kind, default: 0] += Self.bounded(count) }
+            for (kind, count) in entry.made where day.made[kind] != nil || day.made.count < Self.mostKinds {
+                day.made[kind, default: 0] += Self.bounded(count)
+            }
 
             // While settings are being changed members go by different budgets, each by its own.
             let left = max(0, (day.ordered ?? limit) - day.taken)
@@ -126,6 +131,7 @@ public struct BudgetLedger: Sendable, Hashable, Codable {
     private mutating func change<Result>(
         _ day: String, of provider: String, limit: Int, _ body: (inout Day) -> Result
     ) -> Result? {
+        guard days[provider] != nil || days.count < Self.mostProviders else { return nil }
         var known = days[provider] ?? [:]
         if known[day] == nil, known.count >= Self.mostDays {
             guard let oldest = known.keys.min(), oldest < day else { return nil }

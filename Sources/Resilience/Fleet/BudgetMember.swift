@@ -78,10 +78,12 @@ public final class BudgetMember {
 
     /// Returns the state of a provider's present day. Where nobody has reserved a call yet nothing is taken.
     public func today(of provider: String) -> (label: String, day: BudgetLedger.Day)? {
-        guard let index = providers.firstIndex(of: provider), let label = purses[index].day?.label, isReady else {
-            return nil
-        }
-        return (label, ledgerRead.days[provider]?[label] ?? BudgetLedger.Day(limit: purses[index].limit))
+        providers.firstIndex(of: provider).flatMap { today($0) }
+    }
+
+    func today(_ index: Int) -> (label: String, day: BudgetLedger.Day)? {
+        guard let label = purses[index].day?.label, isReady else { return nil }
+        return (label, ledgerRead.days[providers[index]]?[label] ?? BudgetLedger.Day(limit: purses[index].limit))
     }
 
     /// Returns the providers of whose budget four fifths were taken by this member, each once. Over the fleet there is one
@@ -118,8 +120,8 @@ public final class BudgetMember {
     func setWaiting(_ count: Int, of index: Int) { purses[index].waiting = count }
 
     /// True when no call can be had any more today: nothing is held, asked for or left.
-    func isUsedUp(_ index: Int) -> Bool {
-        guard isReady, let day = purses[index].day else { return false }
+    func isUsedUp(_ index: Int, at now: ContinuousClock.Instant) -> Bool {
+        guard isReady, let day = purses[index].day, now < day.end else { return false }
         return purses[index].held == 0 && purses[index].asked == 0
             && ledgerRead.left(of: providers[index], on: day.label, limit: purses[index].limit) == 0
     }
@@ -171,6 +173,7 @@ public final class BudgetMember {
         switch reading {
         case .notBegun, .tooShort: return
         case .history:
+            history.note(offset)
             if let message { history.add(message, at: offset) }
             endHistory(at: now)
         case .live:
@@ -269,6 +272,20 @@ public final class BudgetMember {
         return send(entries, base: isBaseDue(at: now), at: now)
     }
 
+    /// True while our messages do not come back, and no calls are held: what begins then would wait in vain.
+    public func isStalled(at now: ContinuousClock.Instant) -> Bool {
+        guard let oldest = sent.first, oldest.time.duration(to: now) >= terms.patience else { return false }
+        return purses.contains { $0.held == 0 }
+    }
+
+    /// The time until `look` should be called, if nothing happens before.
+    public func nextLook(at now: ContinuousClock.Instant) -> Duration {
+        guard isReady, sent.isEmpty, let lastSent, purses.indices.contains(where: { wantsMore($0) }) else {
+            return terms.tick
+        }
+        return min(terms.tick, max(.milliseconds(1), terms.shortestPause - lastSent.duration(to: now)))
+    }
+
     /// Returns the last message: this member makes no call from here on.
     /// - Returns: `nil` when there is nothing to say.
     public func leave(at now: ContinuousClock.Instant) -> BudgetMessage? {
@@ -344,7 +361,7 @@ public final class BudgetMember {
         guard left > 0 else { return 0 }
 
         let aim = isScarce(left, of: purse) ? wanted(purse) : max(wanted(purse), terms.smallestBlock)
-        let share = max(1, left / (4 * sharers(of: providers[index])))
+        let share = max(1, left / (terms.reserve * sharers(of: providers[index])))
         return min(max(0, aim - purse.held - purse.asked), share)
     }
 

@@ -2,23 +2,30 @@
 public enum FleetWord: Sendable, Hashable {
     /// What a member says of the limits that are shared by demand.
     case shares(FleetMessage)
+    /// What a member or a person says of daily budgets.
+    case budget(BudgetMessage)
 }
 
 extension FleetWord: Codable {
     private enum CodingKeys: String, CodingKey {
-        case shares
+        case shares, budget
     }
 
     /// - Throws: `DecodingError` for what is no word, or one of a later version.
     public init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: CodingKeys.self)
-        self = .shares(try container.decode(FleetMessage.self, forKey: .shares))
+        if let message = try container.decodeIfPresent(BudgetMessage.self, forKey: .budget) {
+            self = .budget(message)
+        } else {
+            self = .shares(try container.decode(FleetMessage.self, forKey: .shares))
+        }
     }
 
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.container(keyedBy: CodingKeys.self)
         switch self {
         case .shares(let message): try container.encode(message, forKey: .shares)
+        case .budget(let message): try container.encode(message, forKey: .budget)
         }
     }
 }
@@ -29,11 +36,28 @@ public struct FleetRecord: Sendable, Hashable {
     public var offset: Int64
     /// True for what was in the topic before this process began to read it.
     public var isOld: Bool
-    public var word: FleetWord
+    /// What it says; `nil` for a record that is no word, or one of a later version.
+    public var word: FleetWord?
 
-    public init(offset: Int64, isOld: Bool = false, word: FleetWord) {
+    public init(offset: Int64, isOld: Bool = false, word: FleetWord?) {
         self.offset = offset
         self.isOld = isOld
         self.word = word
+    }
+}
+
+/// What the fleet's topic holds when a process begins to read it.
+public struct FleetTopicExtent: Sendable, Hashable {
+    /// The offset of the first record to come; `end` where there is none.
+    public var first: Int64
+    /// One past the newest record there is.
+    public var end: Int64
+    /// The offset of the oldest record there is.
+    public var oldest: Int64
+
+    public init(first: Int64, end: Int64, oldest: Int64) {
+        self.first = first
+        self.end = end
+        self.oldest = oldest
     }
 }

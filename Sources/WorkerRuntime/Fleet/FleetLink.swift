@@ -18,6 +18,8 @@ public final class FleetLink: Sendable {
         public var producer: ProducerConfiguration
         /// How many of the newest records are read at the start; 0: none that was there before.
         public var history: Int64 = 0
+        /// True when members may not begin without the topic, because they keep daily budgets by it.
+        public var isNeeded = false
 
         public init(topic: String, consumer: ConsumerConfiguration, producer: ProducerConfiguration) {
             self.topic = topic
@@ -79,9 +81,16 @@ public final class FleetLink: Sendable {
     }
 
     /// Reads and writes until `end`, or until the task is cancelled, which leaves unwritten what was said last.
-    /// - Parameter hear: called with what was read, one call after another.
-    public func run(_ hear: @escaping @Sendable ([FleetRecord]) async -> Void) async {
-        let reading = Task { await read(hear) }
+    /// - Parameters:
+    ///   - opened: called each time before the topic is read from some record on.
+    ///   - needsOlder: asked after `opened` and `hear` whether the topic must be read from its oldest record on.
+    ///   - hear: called with what was read, one call after another.
+    public func run(
+        opened: @escaping @Sendable (FleetTopicExtent) async -> Void = { _ in },
+        needsOlder: @escaping @Sendable () async -> Bool = { false },
+        _ hear: @escaping @Sendable ([FleetRecord]) async -> Void
+    ) async {
+        let reading = Task { await read(opened, needsOlder, hear) }
         await write()
         reading.cancel()
         await reading.value
@@ -92,17 +101,26 @@ public final class FleetLink: Sendable {
 
     // MARK: - Reading
 
-    private func read(_ hear: @Sendable ([FleetRecord]) async -> Void) async {
+    private func read(
+        _ opened: @Sendable (FleetTopicExtent) async -> Void, _ needsOlder: @Sendable () async -> Bool,
+        _ hear: @Sendable ([FleetRecord]) async -> Void
+    ) async {
         var place = FleetTopicPlace()
         var reader: TopicReader?
+        var start = configuration.history > 0 ? TopicReader.Start.newest(configuration.history) : .end
 
         while !Task.isCancelled {
             do throws(KafkaError) {
-                if reader == nil { reader = try await open(&place) }
-                guard let opened = reader else { continue }
-                let records = try await opened.records(max: Self.recordsPerTurn, within: Self.turn)
+                if reader == nil {
+                    let (new, extent) = try await open(&place, at: start)
+                    await opened(extent)
+                    reader = new
+                }
+                guard let open = reader else { continue }
+                let records = try await open.records(max: Self.recordsPerTurn, within: Self.turn)
                 let words = records.compactMap { place.take($0) }
                 if !words.isEmpty { await hear(words) }
+                if start != .beginning, await needsOlder() { (reader, start) = (nil, .beginning) }
             } catch {
                 note { $0.reading = "\(error)" }
                 reader = nil
@@ -111,15 +129,24 @@ public final class FleetLink: Sendable {
         }
     }
 
-    private func open(_ place: inout FleetTopicPlace) async throws(KafkaError) -> TopicReader {
+    private func open(
+        _ place: inout FleetTopicPlace, at start: TopicReader.Start
+    ) async throws(KafkaError) -> (TopicReader, FleetTopicExtent) {
         let reader = try TopicReader(configuration.consumer, log: log)
         let topic = configuration.topic
-        let ends = try await reader.ends(of: topic, within: Self.patience)
-        place.begin(end: ends[TopicPartition(topic, 0)] ?? 0)
-        let start = configuration.history > 0 ? TopicReader.Start.newest(configuration.history) : .end
+        let bounds = try await reader.bounds(of: topic, within: Self.patience)[TopicPartition(topic, 0)] ?? 0..<0
+        if start == .end { place.begin(end: bounds.upperBound) } else { place.beginAnew(end: bounds.upperBound) }
         try await reader.open([topic], at: start, within: Self.patience)
         note { ($0.reading, $0.hasBeenOpen) = (nil, true) }
-        return reader
+
+        // The end may be later by now, so that the first record is too: what lies between is history all the same.
+        let first =
+            switch start {
+            case .beginning: bounds.lowerBound
+            case .end: bounds.upperBound
+            case .newest(let count): max(bounds.lowerBound, bounds.upperBound - count)
+            }
+        return (reader, FleetTopicExtent(first: first, end: bounds.upperBound, oldest: bounds.lowerBound))
     }
 
     // MARK: - Writing
@@ -176,7 +203,14 @@ public final class FleetLink: Sendable {
         guard isNews else { return }
 
         let topic: Logger.Metadata = ["topic": "\(configuration.topic)"]
-        if let problem {
+        if let problem, configuration.isNeeded {
+            log.error(
+                """
+                the fleet's topic cannot be used, and without it nobody knows what is left of a daily budget, so that no \
+                request begins: make the topic, let this user read and write it, correct topics.fleet, or unset callsPerDay
+                """,
+                metadata: topic.merging(["reason": "\(problem)"]) { $1 })
+        } else if let problem {
             log.warning(
                 """
                 the fleet's topic cannot be used, so limits are shared by partitions only: make the topic, let this user \
@@ -184,7 +218,7 @@ public final class FleetLink: Sendable {
                 """,
                 metadata: topic.merging(["reason": "\(problem)"]) { $1 })
         } else {
-            log.info("the fleet's topic can be used: limits are shared by demand", metadata: topic)
+            log.info("the fleet's topic can be used again", metadata: topic)
         }
     }
 }
@@ -202,11 +236,14 @@ struct FleetTopicPlace {
         if firstEnd == nil || end < firstEnd ?? 0 { firstEnd = end }
     }
 
-    /// Returns what a record says; `nil` for one that was read before, that is in another partition, or that is no word.
+    /// All records are read, also those that were read before.
+    mutating func beginAnew(end: Int64) { (next, firstEnd) = (0, end) }
+
+    /// Returns what a record says; `nil` for one that was read before, or that is in another partition.
     mutating func take(_ record: ConsumerRecord) -> FleetRecord? {
         guard record.partition.id.partition == 0, record.offset >= next else { return nil }
         next = record.offset + 1
-        guard let word = record.value.flatMap(FleetCodec.word) else { return nil }
-        return FleetRecord(offset: record.offset, isOld: record.offset < firstEnd ?? 0, word: word)
+        return FleetRecord(
+            offset: record.offset, isOld: record.offset < firstEnd ?? 0, word: record.value.flatMap(FleetCodec.word))
     }
 }

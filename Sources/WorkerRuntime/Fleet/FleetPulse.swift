@@ -12,7 +12,8 @@ final class FleetPulse {
     private let loop: EventLoop
     private var hasLeft = false
     /// `false` while no request may begin, because there is nothing that it could use and soon will be.
-    private(set) var isReady = true
+    private(set) var isReady: Bool
+    private let alarm = FleetAlarm()
     private var nextLook = FleetTerms().tick
 
     /// - Parameter link: `nil`: nobody hears what is said.
@@ -20,6 +21,7 @@ final class FleetPulse {
         self.member = member
         self.link = link
         self.loop = loop
+        isReady = !(member?.usesWords ?? false)
     }
 
     /// `true` when nothing may be asked before the number of partitions is known.
@@ -29,10 +31,11 @@ final class FleetPulse {
 
     /// Looks at the clock again and again until `stop`. Returns at once where nothing is shared by words.
     func beat() async {
-        guard member?.usesWords == true else { return }
+        guard let member, member.usesWords else { return }
+        await member.setAlarm { [alarm] in alarm.ring() }
         while !hasLeft {
             await look()
-            await loop.pause(nextLook)
+            await alarm.rest(for: nextLook, on: loop)
         }
     }
 
@@ -57,9 +60,19 @@ final class FleetPulse {
         if member?.usesWords == true { await look() }
     }
 
+    func opened(_ extent: FleetTopicExtent) async {
+        guard let member, !hasLeft else { return }
+        await member.opened(extent)
+        await look()
+    }
+
     func hear(_ records: [FleetRecord]) async {
         guard let member, !hasLeft else { return }
         await member.hear(records)
         await look()
+    }
+
+    var needsOlderRecords: Bool {
+        get async { hasLeft ? false : await member?.needsOlderRecords ?? false }
     }
 }

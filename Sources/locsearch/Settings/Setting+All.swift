@@ -155,9 +155,13 @@ extension Setting {
             default: "hotpepper,google-places", help: "whom auto asks, first to last"),
     ]
 
-    private static let limits = ["googlePlaces", "googlePlacesLegacy", "hotpepper"].flatMap { limits(of: $0) }
+    private static let limits =
+        limits(of: "googlePlaces", dayBegins: "America/Los_Angeles")
+        + limits(of: "googlePlacesLegacy", dayBegins: "America/Los_Angeles")
+        + limits(of: "hotpepper", dayBegins: "Asia/Tokyo")
 
-    private static func limits(of provider: String) -> [Setting] {
+    /// - Parameter zone: the time zone at whose midnight the provider's own quotas begin anew.
+    private static func limits(of provider: String, dayBegins zone: String) -> [Setting] {
         let prefix = "providers.\(provider)."
         let policy = ProviderPolicy(concurrency: 1)
         return [
@@ -174,6 +178,12 @@ extension Setting {
             Setting(
                 prefix + "limitMode", .choice(["shared", "by-partitions", "perProcess"]), default: "shared",
                 help: "whether all workers share the limit, by demand or by partitions, or each has it"),
+            Setting(
+                prefix + "callsPerDay", .integer(1...1_000_000_000),
+                help: "most calls in a day, by all workers together; unset: no budget"),
+            Setting(
+                prefix + "dayBegins", .timeZone, default: zone,
+                help: "the time zone at whose midnight the day of callsPerDay begins"),
             Setting(
                 prefix + "retryBudget", .number(0...1), default: plain(policy.budget.ratio),
                 help: "most retries per request, over 10 s"),

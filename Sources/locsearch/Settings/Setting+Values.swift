@@ -34,6 +34,7 @@ extension Setting {
         case .choice(let values): values.contains(value)
         case .startPosition: StartPosition(text: value) != nil
         case .properties: Self.properties(value) != nil
+        case .timeZone: TimeZone(identifier: value) != nil
         case .headers: Self.headers(value) != nil
         case .coordinate: Coordinate(text: value) != nil
         }

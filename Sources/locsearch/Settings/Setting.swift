@@ -32,6 +32,8 @@ struct Setting: Sendable {
         case headers
         /// What Google's Places API (New) is asked for each place: see `GooglePlacesFields`.
         case googlePlacesFields
+        /// The name of a time zone, such as `Asia/Tokyo`.
+        case timeZone
         /// A proxy's URL, which may hold a name and a password.
         case proxy
     }
@@ -102,6 +104,7 @@ struct Setting: Sendable {
         case .coordinate: "latitude,longitude in degrees, such as 35.69,139.70"
         case .headers: "name=value pairs of HTTP headers, separated by commas"
         case .googlePlacesFields: GooglePlacesFields.expectation
+        case .timeZone: "a time zone such as Asia/Tokyo, America/Los_Angeles or UTC"
         case .proxy: "an http, https or socks5 URL"
         }
     }

@@ -118,6 +118,21 @@ extension Settings {
         (.googlePlaces, "googlePlaces"), (.googlePlacesLegacy, "googlePlacesLegacy"), (.hotpepper, "hotpepper"),
     ]
 
+    /// The calls that the fleet may make in a day, of the providers that have a budget.
+    var callsPerDay: [ProviderID: Int] {
+        Self.providerNames.reduce(into: [:]) { budgets, provider in
+            let setting = "providers.\(provider.name).callsPerDay"
+            if self[setting] != nil { budgets[provider.id] = integer(setting) }
+        }
+    }
+
+    /// The time zone at whose midnight each provider's day begins.
+    var dayZones: [ProviderID: TimeZone] {
+        Self.providerNames.reduce(into: [:]) { zones, provider in
+            zones[provider.id] = TimeZone(identifier: text("providers.\(provider.name).dayBegins"))
+        }
+    }
+
     /// The policies of all providers, for one loop.
     var policies: [ProviderID: ProviderPolicy] {
         Dictionary(uniqueKeysWithValues: Self.providerNames.map { ($0.id, policy(below: "providers.\($0.name).")) })

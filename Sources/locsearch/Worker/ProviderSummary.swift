@@ -71,10 +71,52 @@ struct ProviderSummary: Sendable {
         json.member("calls", sum(\.calls))
         json.member("retries", sum(\.retries.retries))
         json.member("sharedCalls", sum(\.shared))
+        if let budget { Self.write(budget, to: &json) }
+        json.endObject()
+    }
+
+    /// The day's budget as the loop knows it that has read most of the log; `nil` without a budget, and before the log is read.
+    var budget: BudgetStatus? {
+        loops.compactMap(\.budget).filter { $0.day != nil }.max { ($0.day ?? "", $0.used) < ($1.day ?? "", $1.used) }
+    }
+
+    private static func write(_ budget: BudgetStatus, to json: inout JSONWriter) {
+        json.key("budget")
+        json.beginObject()
+        json.member("day", budget.day)
+        json.member("calls", budget.calls)
+        json.member("used", budget.used)
+        json.member("reserved", budget.reserved)
+        json.member("left", budget.left)
+        json.member("since", budget.since)
+        json.key("made")
+        json.beginArray()
+        for (kind, count) in budget.made.sorted(by: { $0.key < $1.key }) {
+            let parts = kind.split(separator: "/", maxSplits: 1).map(String.init)
+            json.beginObject()
+            json.member("operation", parts.first)
+            json.member("sku", parts.count > 1 ? parts[1] : nil)
+            json.member("calls", count)
+            json.endObject()
+        }
+        json.endArray()
         json.endObject()
     }
 
     // MARK: - Metrics
+
+    /// What the whole fleet has of each day's budget: every worker shows the same.
+    private static func budgetText(_ all: [ProviderSummary]) -> String {
+        func family(_ name: String, _ value: (BudgetStatus) -> Int) -> String {
+            PrometheusText.family(
+                "locsearch_provider_budget_" + name,
+                all.compactMap { summary in
+                    summary.budget.map { (labels: [("provider", summary.provider.rawValue)], value: Double(value($0))) }
+                })
+        }
+        return family("calls", \.calls) + family("used_calls", \.used) + family("reserved_calls", \.reserved)
+            + family("left_calls", \.left)
+    }
 
     static func prometheusText(_ all: [ProviderSummary]) -> String {
         func family(_ name: String, _ value: (ProviderSummary) -> Int) -> String {
@@ -112,6 +154,7 @@ struct ProviderSummary: Sendable {
                 all.compactMap { summary in
                     summary.allowedPerSecond.map { (labels: [("provider", summary.provider.rawValue)], value: $0) }
                 })
+            + budgetText(all)
             + family("askable") { $0.isAskable ? 1 : 0 }
             + family("rate_refusals_total") { $0.sum(\.rateLimiter.refused) }
             + family("concurrency_limit") { $0.sum(\.concurrency.limit) }

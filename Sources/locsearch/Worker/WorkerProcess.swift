@@ -45,6 +45,7 @@ final class WorkerProcess: Sendable {
         // their own each; the group's generation fences those that lost their partitions.
         let instance = "\(consumer.groupID)-\(consumer.groupInstanceID ?? UUID().uuidString)"
         let departure = DepartureBarrier(lanes: configuration.loops)
+        let budgets = settings.budgetPolicy(log: log)
         let memberName = String(UUID().uuidString.prefix(13))
         var parts: [Part] = []
         var configured: [ProviderID] = []
@@ -55,17 +56,17 @@ final class WorkerProcess: Sendable {
             let services = keys.services(settings, traces == nil ? http : TracedHTTP(http))
             configured = services.map(\.id)
             let searches = SearchWorker(
-                executor: loop, policies: settings.policies, name: "\(memberName)-\(number)",
+                executor: loop, policies: settings.policies, name: "\(memberName)-\(number)", budgets: budgets,
                 timekeeper: LoopTimekeeper(loop), taskExecutor: loop,
                 onTransition: { Self.report($1, of: $0, cause: $2, to: log) },
                 onWasted: { meters.calls.countWasted($1) },
                 onCall: { meters.calls.countEnded($0, $1, after: $2) })
             await searches.prepare(for: configured)
             if searches.usesWords, link == nil {
-                link = FleetLink(
-                    FleetLink.Configuration(
-                        topic: configuration.topics.fleet, consumer: consumer, producer: producer),
-                    loop: loop, log: log)
+                var topic = FleetLink.Configuration(
+                    topic: configuration.topics.fleet, consumer: consumer, producer: producer)
+                if budgets != nil { (topic.history, topic.isNeeded) = (BudgetTerms.history, true) }
+                link = FleetLink(topic, loop: loop, log: log)
             }
             let interactor = SearchInteractor(
                 selection: ProviderSelection(services: services, order: order), worker: searches)
@@ -106,6 +107,9 @@ final class WorkerProcess: Sendable {
         if let status = cause?.providerStatus { metadata["providerStatus"] = "\(status)" }
 
         switch (transition.to, transition.reason) {
+        case (.open, .budgetUsedUp):
+            log.error(
+                "the day's budget of calls is used up; the provider is not asked until the next", metadata: metadata)
         case (.open, .keyRefused):
             log.error("provider refuses our key; check it, for it is tried again only later", metadata: metadata)
         case (.open, .quotaUsedUp):
@@ -166,9 +170,17 @@ final class WorkerProcess: Sendable {
 
     /// Has the lanes hear what the fleet says, and says what they say, until all have left.
     private func talk() async {
-        await link?.run { records in
-            for part in self.parts { await part.lane.hear(records) }
-        }
+        await link?.run(
+            opened: { extent in
+                for part in self.parts { await part.lane.openedFleetTopic(extent) }
+            },
+            needsOlder: {
+                for part in self.parts where await part.lane.needsOlderFleetRecords { return true }
+                return false
+            },
+            { records in
+                for part in self.parts { await part.lane.hear(records) }
+            })
     }
 
     /// Does what can fail before any lane joins the group.

@@ -13,13 +13,11 @@ struct BudgetGateTests {
         var day = 23
         var log: [BudgetMessage] = []
         var results: [Result<BudgetGate.Pass, BudgetError>] = []
-        var wakes = 0
 
         init(budget: Int, time: VirtualTime) throws {
             self.time = time
-            let wakes = Box(0)
             let member = BudgetMember(name: "m", budgets: ["p": budget], at: time.now)
-            keeper = BudgetKeeper(member) { wakes.value += 1 }
+            keeper = BudgetKeeper(member)
             gate = try #require(keeper.gate(of: "p", timekeeper: time))
         }
 

@@ -79,6 +79,28 @@ struct BudgetSharingTests {
         #expect(simulation.warnings == 3)
     }
 
+    /// `LOCSEARCH_FLEET_MEMBERS` says how many members there are.
+    @Test func largeFleetSaysLittleMoreThanASmallOne() {
+        let count = ProcessInfo.processInfo.environment["LOCSEARCH_FLEET_MEMBERS"].flatMap { Int($0) } ?? 60
+        var conditions = BudgetSimulation.Conditions()
+        conditions.members = count...count
+        conditions.demand = 5...5
+        conditions.day = 1000
+        conditions.budget = 100_000_000
+        conditions.retention = 100_000
+        conditions.terms = BudgetTerms()
+        var simulation = BudgetSimulation(seed: 1, conditions)
+        simulation.run(until: 10)
+        let before = simulation.messages
+
+        simulation.run(until: 25)
+        let perSecond = Double(simulation.messages - before) / 15
+        print("\(count) members with 5 calls a second each: \(perSecond) messages a second")
+        #expect(simulation.problem == nil)
+        #expect(perSecond < 3 * Double(BudgetTerms().talkers))
+        #expect(simulation.calls["day 1000"] ?? 0 > count * 50)
+    }
+
     @Test func fleetWithNothingToDoSaysNothing() {
         var conditions = BudgetSimulation.Conditions()
         conditions.members = 6...6

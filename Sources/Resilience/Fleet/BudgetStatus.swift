@@ -1,0 +1,28 @@
+/// A provider's daily budget at a moment, as the whole fleet knows it.
+public struct BudgetStatus: Sendable, Hashable {
+    /// Such as `2026-11-23`; `nil` before the log is read.
+    public var day: String?
+    /// The calls that the day's budget has.
+    public var calls = 0
+    /// The calls that members have told of, by operation and price class.
+    public var made: [String: Int] = [:]
+    /// The calls that members have reserved, or had when they crashed, and not told of.
+    public var reserved = 0
+    /// The calls that nobody has reserved.
+    public var left = 0
+    /// When the calls began to count, if not with the day.
+    public var since: String?
+
+    /// The number of calls that members have told of.
+    public var used: Int { made.values.reduce(0, +) }
+
+    public init(_ today: (label: String, day: BudgetLedger.Day)?) {
+        guard let (label, day) = today else { return }
+        self.day = label
+        calls = day.budget
+        made = day.made
+        reserved = day.reserved
+        left = day.left
+        since = day.since
+    }
+}

@@ -1,0 +1,125 @@
+import Foundation
+import JSON
+import LocationSearch
+import Resilience
+
+/// What of each provider's daily budget is used, as the fleet's topic says.
+struct BudgetReport {
+    /// One provider's day.
+    struct Line: Sendable, Hashable {
+        var provider: ProviderID
+        var day: ProviderDays.Day
+        /// The calls that the day has; `nil` where neither the settings nor a member names a budget.
+        var budget: Int?
+        var used = 0
+        var reserved = 0
+        /// The calls that were made, by operation and price class.
+        var made: [String: Int] = [:]
+        /// When the calls began to count, if not with the day.
+        var since: String?
+
+        var left: Int? { budget.map { max(0, $0 - used - reserved) } }
+    }
+
+    let lines: [Line]
+    private let date: Date
+
+    /// - Parameters:
+    ///   - callsPerDay: the budgets that these settings name. Members may have others, which count.
+    ///   - date: the present moment.
+    init(_ ledger: BudgetLedger, callsPerDay: [ProviderID: Int], days: ProviderDays, at date: Date) {
+        self.date = date
+        lines = ProviderID.allCases.compactMap { provider in
+            guard let day = days.day(of: provider, at: date) else { return nil }
+            guard let known = ledger.days[provider.rawValue]?[day.label] else {
+                return callsPerDay[provider].map { Line(provider: provider, day: day, budget: $0) }
+            }
+            return Line(
+                provider: provider, day: day, budget: known.budget, used: known.used, reserved: known.reserved,
+                made: known.made, since: known.since)
+        }
+    }
+
+    // MARK: - For people
+
+    var text: [String] {
+        guard !lines.isEmpty else {
+            return [
+                "no provider has a budget: set providers.<name>.callsPerDay, as --providers-hotpepper-calls-per-day 3000"
+            ]
+        }
+        let kinds = kindLines
+        return budgetLines + (kinds.isEmpty ? [] : [""] + kinds)
+    }
+
+    private var budgetLines: [String] {
+        var table = TextTable([
+            TextTable.Column(title: "provider"), TextTable.Column(title: "day"),
+            TextTable.Column(title: "budget", alignment: .right), TextTable.Column(title: "used", alignment: .right),
+            TextTable.Column(title: "reserved", alignment: .right), TextTable.Column(title: "left", alignment: .right),
+            TextTable.Column(title: "used of it", alignment: .right), TextTable.Column(title: "since"),
+            TextTable.Column(title: "next day in"),
+        ])
+        for line in lines {
+            let part = line.budget.map { $0 > 0 ? "\(line.used * 100 / $0) %" : "-" }
+            table.add([
+                line.provider.rawValue, line.day.label, line.budget.map { "\($0)" } ?? "none", "\(line.used)",
+                "\(line.reserved)", line.left.map { "\($0)" } ?? "-", part ?? "-",
+                line.since ?? line.day.begin.formatted(.iso8601), timeToNextDay(line),
+            ])
+        }
+        return table.lines
+    }
+
+    private var kindLines: [String] {
+        var table = TextTable([
+            TextTable.Column(title: "provider"), TextTable.Column(title: "operation"),
+            TextTable.Column(title: "price class"), TextTable.Column(title: "calls", alignment: .right),
+        ])
+        var isEmpty = true
+        for line in lines {
+            for (kind, count) in line.made.sorted(by: { ($1.value, $0.key) < ($0.value, $1.key) }) {
+                let parts = kind.split(separator: "/", maxSplits: 1).map(String.init)
+                table.add([line.provider.rawValue, parts.first ?? "", parts.count > 1 ? parts[1] : "", "\(count)"])
+                isEmpty = false
+            }
+        }
+        return isEmpty ? [] : table.lines
+    }
+
+    private func timeToNextDay(_ line: Line) -> String {
+        let minutes = Int((line.day.end.timeIntervalSince(date) / 60).rounded(.up))
+        return "\(minutes / 60)h \(minutes % 60)m"
+    }
+
+    // MARK: - For programs
+
+    /// One JSON object a provider.
+    var json: [String] {
+        lines.map { line in
+            var json = JSONWriter(capacity: 256)
+            json.beginObject()
+            json.member("provider", line.provider.rawValue)
+            json.member("day", line.day.label)
+            json.member("budget", line.budget)
+            json.member("used", line.used)
+            json.member("reserved", line.reserved)
+            json.member("left", line.left)
+            json.member("since", line.since ?? line.day.begin.formatted(.iso8601))
+            json.member("until", line.day.end.formatted(.iso8601))
+            json.key("made")
+            json.beginArray()
+            for (kind, count) in line.made.sorted(by: { $0.key < $1.key }) {
+                let parts = kind.split(separator: "/", maxSplits: 1).map(String.init)
+                json.beginObject()
+                json.member("operation", parts.first)
+                json.member("sku", parts.count > 1 ? parts[1] : nil)
+                json.member("calls", count)
+                json.endObject()
+            }
+            json.endArray()
+            json.endObject()
+            return String(decoding: json.finish(), as: UTF8.self)
+        }
+    }
+}

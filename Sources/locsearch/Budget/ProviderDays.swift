@@ -1,0 +1,62 @@
+import Foundation
+import LocationSearch
+import Resilience
+import Synchronization
+
+/// The days by which providers' budgets count: each from midnight to midnight in the provider's time zone. Safe to use from
+/// any thread.
+final class ProviderDays: Sendable {
+    /// A day by the wall clock.
+    struct Day: Sendable, Hashable {
+        /// Such as `2026-11-23`.
+        var label: String
+        var begin: Date
+        var end: Date
+    }
+
+    private let zones: [ProviderID: TimeZone]
+    private let known = Mutex<[ProviderID: Day]>([:])
+
+    init(_ zones: [ProviderID: TimeZone]) { self.zones = zones }
+
+    /// Returns the day of each provider at a moment.
+    /// - Parameters:
+    ///   - date: the moment by the wall clock.
+    ///   - now: the same moment by the clock that deadlines go by.
+    func days(at date: Date, now: ContinuousClock.Instant) -> [ProviderID: BudgetDay] {
+        zones.keys.reduce(into: [:]) { days, provider in
+            guard let day = day(of: provider, at: date) else { return }
+            days[provider] = BudgetDay(label: day.label, end: now + .seconds(day.end.timeIntervalSince(date)))
+        }
+    }
+
+    /// Returns the day of one provider; `nil` for a provider without a time zone.
+    func day(of provider: ProviderID, at date: Date) -> Day? {
+        guard let zone = zones[provider] else { return nil }
+        // The calendar takes microseconds, and this is asked several times a second.
+        if let day = known.withLock({ $0[provider] }), date >= day.begin, date < day.end { return day }
+
+        let day = Self.day(at: date, in: zone)
+        known.withLock { $0[provider] = day }
+        return day
+    }
+
+    /// Returns the day that a moment belongs to in a time zone.
+    static func day(at date: Date, in zone: TimeZone) -> Day {
+        var calendar = Calendar(identifier: .gregorian)
+        calendar.timeZone = zone
+        let begin = calendar.startOfDay(for: date)
+        // Days have 23 or 25 hours when clocks change.
+        let end = calendar.dateInterval(of: .day, for: date)?.end ?? begin + 86_400
+        let parts = calendar.dateComponents([.year, .month, .day], from: date)
+        return Day(label: label(parts.year ?? 0, parts.month ?? 0, parts.day ?? 0), begin: begin, end: end)
+    }
+
+    private static func label(_ year: Int, _ month: Int, _ day: Int) -> String {
+        func digits(_ number: Int, _ count: Int) -> String {
+            let text = "\(number)"
+            return String(repeating: "0", count: max(0, count - text.count)) + text
+        }
+        return "\(digits(year, 4))-\(digits(month, 2))-\(digits(day, 2))"
+    }
+}

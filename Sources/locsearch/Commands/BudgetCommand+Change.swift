@@ -1,0 +1,105 @@
+import ArgumentParser
+import Foundation
+import LocationSearch
+import Resilience
+
+extension BudgetCommand {
+    struct SetCommand: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "set", abstract: "Gives all workers another budget for the rest of the day.",
+            discussion: """
+                It counts for the day that lasts, in place of providers.<name>.callsPerDay, and takes effect within a
+                second. The next day has the budget of the settings again. 0 stops all calls.
+                """)
+
+        @Argument(help: "google-places, google-places-legacy or hotpepper.") var provider: String
+        @Argument(help: "Calls of the whole day, those that were made among them.") var calls: Int
+        @OptionGroup var change: BudgetChange
+        @OptionGroup(title: "Settings") var options: SettingsOptions
+
+        func validate() throws {
+            _ = try BudgetChange.provider(provider)
+            guard (0...1_000_000_000).contains(calls) else {
+                throw ValidationError("a budget is 0 to 1000000000 calls")
+            }
+        }
+
+        func run() async throws {
+            try await change.make(
+                provider, options, question: "give \(provider) \(calls) calls for the rest of the day"
+            ) {
+                BudgetMessage.Order(provider: provider, day: $0, limit: calls, time: $1)
+            }
+        }
+    }
+
+    struct ResetCommand: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "reset", abstract: "Has the calls of the day count from zero again.",
+            discussion: """
+                For a day whose count is wrong, or whose quota the provider has given anew. What workers hold reserved stays
+                so. The provider's own count is not changed by this.
+                """)
+
+        @Argument(help: "google-places, google-places-legacy or hotpepper.") var provider: String
+        @OptionGroup var change: BudgetChange
+        @OptionGroup(title: "Settings") var options: SettingsOptions
+
+        func validate() throws { _ = try BudgetChange.provider(provider) }
+
+        func run() async throws {
+            try await change.make(provider, options, question: "count the day's calls of \(provider) from zero again") {
+                BudgetMessage.Order(provider: provider, day: $0, isReset: true, time: $1)
+            }
+        }
+    }
+}
+
+/// What the commands that change a budget have in common.
+struct BudgetChange: ParsableArguments {
+    @Flag(help: "Asks no question.") var yes = false
+    @Option(help: "How long the broker may say nothing before the command fails.")
+    var timeout = DurationArgument(.seconds(15))
+
+    static func provider(_ name: String) throws -> ProviderID {
+        guard let provider = ProviderID(rawValue: name) else {
+            let names = ProviderID.allCases.map(\.rawValue).joined(separator: ", ")
+            throw ValidationError("\(name) is no provider: expected one of \(names)")
+        }
+        return provider
+    }
+
+    /// Asks, gives the order, and shows what has become of it.
+    /// - Parameter order: made of the provider's present day and the present time.
+    func make(
+        _ name: String, _ options: SettingsOptions, question: String,
+        _ order: (_ day: String, _ time: String) -> BudgetMessage.Order
+    ) async throws {
+        let provider = try Self.provider(name)
+        let (settings, log) = try await ToolSettings.load(options)
+        let topic = try BudgetTopic(settings, patience: timeout.duration, log: log)
+        let days = ProviderDays(settings.dayZones)
+        guard let day = days.day(of: provider, at: .now) else { return }
+
+        // Also shows whether the topic can be read before something is written to it.
+        func show() async throws {
+            let ledger = try await topic.ledger()
+            let report = BudgetReport(ledger, callsPerDay: settings.callsPerDay, days: days, at: .now)
+            for line in report.text { Terminal.line(line) }
+        }
+        try await show()
+        guard yes || Self.isConfirmed("\(question)?") else {
+            throw Failure(code: 1, description: "nothing was changed")
+        }
+
+        try await topic.give(order(day.label, Date.now.formatted(.iso8601)))
+        Terminal.line()
+        try await show()
+    }
+
+    private static func isConfirmed(_ question: String) -> Bool {
+        Terminal.writeError("\(question) [y/N] ")
+        let answer = readLine()?.lowercased()
+        return answer == "y" || answer == "yes"
+    }
+}

@@ -1,0 +1,98 @@
+import EventContract
+import Foundation
+import Kafka
+import LocationSearch
+import TestSupport
+import Testing
+import WorkerRuntime
+
+/// A daily budget over a real broker: judged by the provider's own count, by what the worker says, and by the command.
+@Suite(.serialized, .timeLimit(.minutes(3)))
+struct BudgetTests {
+    private static let budget = ["PROVIDERS_HOTPEPPER_CALLS_PER_DAY": "5", "PROVIDERS_HOTPEPPER_DAY_BEGINS": noonZone]
+
+    /// A time zone in which it is about noon, so that no day ends during the test.
+    private static var noonZone: String {
+        let hours = Int(Date().timeIntervalSince1970 / 3600) % 24 - 12
+        return hours == 0 ? "UTC" : "Etc/GMT" + (hours > 0 ? "+" : "") + "\(hours)"
+    }
+
+    private static func requests(_ name: String, _ count: Int) -> [String] {
+        (0..<count).map { WorkerHouse.request("\(name)\($0)", "hotpepper", #","keyword":"\#(name)\#($0)""#) }
+    }
+
+    /// Runs `locsearch budget` with the settings of a worker.
+    private static func command(_ arguments: [String], in house: WorkerHouse) async throws -> String {
+        let program = try RunningProgram(["budget"] + arguments, environment: house.environment)
+        defer { program.end() }
+        try await eventually("the command ends", within: .seconds(30)) { !program.isRunning }
+        #expect(program.code == 0, "\(program.error)")
+        return program.output
+    }
+
+    /// A worker's gauge of the budget.
+    private static func gauge(_ name: String, in house: WorkerHouse) async throws -> Double {
+        try await house.metric("locsearch_provider_budget_\(name){provider=\"hotpepper\"}")
+    }
+
+    @Test func requestsBeyondTheBudgetEndRateLimitedWithoutACall() async throws {
+        try await WorkerHouse.run(Self.budget) { house in
+            try await house.send(Self.requests("first", 8))
+            let outcomes = try await house.outcomes(8)
+            let refused = outcomes.values.filter { $0.code == "rate-limited" }
+            #expect(refused.count == 3)
+            #expect(refused.allSatisfy { ($0.retryAfter ?? .zero) > .seconds(3600) && $0.attempts == 0 })
+            #expect(try await house.calls(to: "hotpepper") == 5)
+
+            // The worker tells of its calls within a second or so.
+            try await eventually("all calls are told of") { try await Self.gauge("used_calls", in: house) == 5 }
+            #expect(try await Self.gauge("calls", in: house) == 5)
+            #expect(try await Self.gauge("left_calls", in: house) == 0)
+            #expect(try await house.get("/status").body.contains(#""breakerReason":"budget-used-up""#))
+            #expect(house.logLines(with: "four fifths of the day's budget of calls are taken") == 1)
+            #expect(try await Self.command([], in: house).contains("100 %"))
+        }
+    }
+
+    @Test func personRaisesTheBudgetForAllWorkersAlsoThoseThatStartLater() async throws {
+        try await WorkerHouse.run(Self.budget) { house in
+            try await house.send(Self.requests("first", 6))
+            _ = try await house.outcomes(6)
+            let second = try RunningProgram(["worker"], environment: house.environment)
+            defer { second.end() }
+
+            _ = try await Self.command(["set", "hotpepper", "7", "--yes"], in: house)
+            try await eventually("the provider is asked again") {
+                try await house.send(Self.requests("more", 1))
+                return try await house.outcomes(1)["more0"]?.places != nil
+            }
+            // Whoever makes it, the rest is one call.
+            try await house.send(Self.requests("last", 8))
+            let last = try await house.outcomes(8)
+            #expect(last.values.count { $0.places != nil } <= 1)
+            #expect(try await house.calls(to: "hotpepper") ?? 0 <= 7)
+        }
+    }
+
+    @Test func workerThatCannotReadTheTopicBeginsNoRequestUntilItCan() async throws {
+        try await WorkerHouse.run(Self.budget) { house in
+            try await house.send(Self.requests("before", 1))
+            #expect(try await house.outcomes(1)["before0"]?.places != nil)
+
+            let notAuthorised: Int32 = 29
+            house.broker.setError(notAuthorised, ofTopic: "closed")
+            let other = ["TOPICS_FLEET": "closed", "KAFKA_GROUP_ID": "other"]
+            let second = try RunningProgram(["worker"], environment: house.environment.merging(other) { $1 })
+            defer { second.end() }
+            try await eventually("the worker says that it waits", within: .seconds(40)) {
+                second.error.contains("no request begins")
+            }
+            #expect(try await house.calls(to: "hotpepper") == 1)
+
+            house.broker.setError(0, ofTopic: "closed")
+            try await eventually("the worker runs the request", within: .seconds(40)) {
+                try await house.calls(to: "hotpepper") == 2
+            }
+        }
+    }
+}

@@ -1,0 +1,75 @@
+import Foundation
+import LocationSearch
+import Resilience
+import Testing
+
+@testable import locsearch
+
+/// What `locsearch budget` shows.
+struct BudgetReportTests {
+    private let date: Date
+    private let days: ProviderDays
+
+    init() throws {
+        date = try Date("2026-11-23T12:00:00Z", strategy: .iso8601)
+        days = ProviderDays([
+            .hotpepper: try #require(TimeZone(identifier: "Asia/Tokyo")),
+            .googlePlaces: try #require(TimeZone(identifier: "America/Los_Angeles")),
+        ])
+    }
+
+    private var ledger: BudgetLedger {
+        var ledger = BudgetLedger()
+        let entry = BudgetMessage.Entry(
+            provider: "hotpepper", day: "2026-11-23", limit: 3000, take: 1300,
+            made: ["search/hotpepper": 1200, "details/hotpepper": 60])
+        ledger.apply(BudgetMessage(sender: "a", number: 1, entries: [entry]), at: 0)
+        return ledger
+    }
+
+    @Test func tableShowsWhatIsUsedAndLeft() throws {
+        let report = BudgetReport(ledger, callsPerDay: [.googlePlaces: 500], days: days, at: date)
+        #expect(
+            report.text == [
+                "provider       day         budget  used  reserved  left  used of it  since                 next day in",
+                "google-places  2026-11-23     500     0         0   500         0 %  2026-11-23T08:00:00Z  20h 0m",
+                "hotpepper      2026-11-23    3000  1260        40  1700        42 %  2026-11-22T15:00:00Z  3h 0m",
+                "",
+                "provider   operation  price class  calls",
+                "hotpepper  search     hotpepper     1200",
+                "hotpepper  details    hotpepper       60",
+            ])
+    }
+
+    @Test func jsonHasAnObjectForEachProvider() {
+        let report = BudgetReport(ledger, callsPerDay: [:], days: days, at: date)
+        #expect(
+            report.json == [
+                """
+                {"provider":"hotpepper","day":"2026-11-23","budget":3000,"used":1260,"reserved":40,"left":1700,\
+                "since":"2026-11-22T15:00:00Z","until":"2026-11-23T15:00:00Z",\
+                "made":[{"operation":"details","sku":"hotpepper","calls":60},\
+                {"operation":"search","sku":"hotpepper","calls":1200}]}
+                """
+            ])
+    }
+
+    @Test func orderAndResetAreShown() {
+        var ledger = ledger
+        let order = BudgetMessage.Order(
+            provider: "hotpepper", day: "2026-11-23", limit: 4000, isReset: true, time: "2026-11-23T11:59:00Z")
+        ledger.apply(BudgetMessage(sender: "person", number: 1, order: order), at: 1)
+        let line = BudgetReport(ledger, callsPerDay: [:], days: days, at: date).lines.first
+        #expect(line?.budget == 4000)
+        #expect(line?.used == 0)
+        #expect(line?.reserved == 40)
+        #expect(line?.left == 3960)
+        #expect(line?.since == "2026-11-23T11:59:00Z")
+    }
+
+    @Test func fleetWithoutBudgetsIsToldHowToGetOne() {
+        let report = BudgetReport(BudgetLedger(), callsPerDay: [:], days: days, at: date)
+        #expect(report.text.count == 1)
+        #expect(report.text.first?.contains("callsPerDay") == true)
+    }
+}
