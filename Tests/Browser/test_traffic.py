@@ -82,6 +82,7 @@ def test_workers_and_rates_are_drawn(window, console, house):
     window.wait(lambda: "Ready" in window.text(".worker"), "the worker")
     assert house.worker.removeprefix("http://") in window.text(".worker")
     assert "hotpepper" in window.text(".providers") and "Breaker closed" in window.text(".providers")
+    assert "of 100,000 calls today" in window.text(".providers")
 
     figure = window.run("return document.querySelector('#rate-legend strong').textContent")
     for _ in range(5):

@@ -9,7 +9,7 @@ from collections.abc import Callable
 
 from confluent_kafka import Producer
 
-from harness.lab import Experiment, Lab
+from harness.lab import Experiment, Lab, run_command
 from harness.mixture import Mixture
 from harness.processes import free_port
 from harness.prometheus import Prometheus
@@ -87,7 +87,7 @@ class Apart:
     def start(self, name: str, stdout=None, partitions: int = 1, client: dict | None = None, **settings) -> Worker:
         """Starts a worker under a name; the one that had it before must be gone."""
         topics = self.topics(name)
-        self.lab.broker.create_topics({topics.requests: partitions, topics.results: 1, topics.errors: 1, topics.dead: 1})
+        self.lab.broker.create_topics({topics.requests: partitions, topics.fleet: 1, topics.results: 1, topics.errors: 1, topics.dead: 1})
         chosen = base_settings(self.lab.broker, topics, self.lab.provider.base_url, cooperative=self.lab.new_library)
         chosen |= {setting.replace("__", "."): value for setting, value in settings.items()}
         if client:
@@ -140,6 +140,7 @@ def run(lab: Lab) -> None:
     requests_go_wrong(lab, stage, mixture)
     kafka_takes_nothing(lab, stage, apart)
     keys(lab, stage, apart)
+    a_budget(lab, stage, apart)
     a_worker_in_trouble(stage, apart)
     too_much_to_do(lab, stage, mixture)
     too_much_for_one_loop(stage, apart)
@@ -202,6 +203,19 @@ def keys(lab: Lab, stage: Stage, apart: Apart) -> None:
 
     stage.sees("LocsearchKeyRefused", "LocsearchQuotaUsedUp", provoke=lambda: apart.send("keys", [bad_key, no_quota]), mend=renew)
     apart.end("keys", second[0])
+
+
+def a_budget(lab: Lab, stage: Stage, apart: Apart) -> None:
+    """Four fifths of a day's budget are taken, until a person has them count from zero again."""
+    worker = apart.start("budget", providers__hotpepper__callsPerDay=50)
+    lab.until(worker.ready, 30, "the worker to be ready")
+    own = environment({"kafka.bootstrapServers": lab.broker.bootstrap, "topics.fleet": apart.topics("budget").fleet, "providers.hotpepper.callsPerDay": 50})
+
+    def reset() -> None:
+        run_command([lab.options.locsearch, "budget", "reset", "hotpepper", "--yes"], own)
+
+    stage.sees("LocsearchBudgetNearlyUsed", provoke=lambda: apart.send("budget", [request(f"budget{i}", i) for i in range(45)]), mend=reset)
+    apart.end("budget", worker)
 
 
 def a_worker_in_trouble(stage: Stage, apart: Apart) -> None:

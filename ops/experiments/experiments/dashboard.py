@@ -87,7 +87,7 @@ def run(lab: Lab) -> None:
     dashboard = Dashboard(interval)
     lab.begin()
     lab.provider.varied_latency(60, 300)
-    fleet = lab.workers(2, providers__googlePlaces__requestsPerSecond=200, tracing__endpoint=Collector.start(), tracing__sampleRatio=0.1)
+    fleet = lab.workers(2, providers__googlePlaces__requestsPerSecond=200, providers__hotpepper__callsPerDay=1_000_000, tracing__endpoint=Collector.start(), tracing__sampleRatio=0.1)
     for worker in fleet.workers.values():
         prometheus.watch(f"worker-{worker.index + 1}", worker.admin_port)
     mixture = usual_mixture(lab)
