@@ -52,7 +52,7 @@ let package = Package(
         .systemLibrary(
             name: "CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"]), .brew(["curl"])]),
         .systemLibrary(name: "CLinux"),
-        .systemLibrary(name: "CScan"),
+        .target(name: "CScan"),
 
         .target(name: "Basics", swiftSettings: safe),
         .target(

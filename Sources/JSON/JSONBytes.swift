@@ -29,17 +29,12 @@ struct JSONBytes: ~Escapable {
 
     /// Returns the place of the first byte that is no blank; `count` when there is none.
     func behindBlanks(from start: Int) -> Int {
-        var index = start
-        while index < count {
-            // Indented input is skipped eight spaces at a time.
-            while index &+ 8 <= count, word(at: index) == 0x2020_2020_2020_2020 { index &+= 8 }
-            guard index < count else { return index }
-            switch byte(index) {
-            case 0x20, 0x0A, 0x0D, 0x09: index &+= 1
-            default: return index
-            }
+        // Safe: the call is given the span's bytes and count, and reads nothing else.
+        unsafe bytes.withUnsafeBufferPointer { bytes in
+            // A span without an address is empty.
+            guard let first = bytes.baseAddress else { return start }
+            return unsafe locsearch_behind_blanks(first, start, bytes.count)
         }
-        return index
     }
 
     /// Returns one byte.
@@ -61,11 +56,11 @@ struct JSONBytes: ~Escapable {
     }
 
     /// Returns `true` when these three bytes are at `index` and behind it, as quotes, colons and commas are in compact input.
-    /// - Parameter index: a place that `special` gave.
+    /// - Parameter index: a place that has three bytes behind it, as the caller has checked.
     @inline(__always)
     func holds(_ first: UInt8, then second: UInt8, then third: UInt8, at index: Int) -> Bool {
         assert(index >= 0 && index + 4 <= count)
-        // Safe: at least three bytes follow a place that `special` gave, and the load may be unaligned.
+        // Safe: in bounds as the caller knows; the load may be unaligned.
         let word = unsafe bytes.bytes.unsafeLoadUnaligned(fromUncheckedByteOffset: index, as: UInt32.self)
         return UInt32(littleEndian: word) & 0xFF_FFFF == UInt32(first) | UInt32(second) << 8 | UInt32(third) << 16
     }
@@ -121,94 +116,35 @@ struct JSONBytes: ~Escapable {
     }
 
     /// Scans a string and checks the shape of its escapes.
-    /// - Parameters:
-    ///   - quote: the place of the opening quote.
-    ///   - block: the block in which the text before this one ended.
+    /// - Parameter quote: the place of the opening quote.
     @inline(__always)
-    func textRange(from quote: Int, using block: inout JSONBlock) throws(JSONError) -> TextRange {
-        try textRange(from: quote, endingAt: special(from: quote &+ 1, using: &block))
+    func textRange(from quote: Int, using index: inout JSONIndex) throws(JSONError) -> TextRange {
+        try textRange(from: quote, endingAt: index.special(from: quote &+ 1, in: self), using: &index)
     }
 
-    /// Does the same when `special` was called before.
-    /// - Parameter end: the result of that call.
+    /// Does the same when the index was asked before.
+    /// - Parameter end: the place of the first special byte behind the opening quote.
     @inline(__always)
-    func textRange(from quote: Int, endingAt end: Int?) throws(JSONError) -> TextRange {
-        guard let end, byte(end) == UInt8(ascii: "\"") else { return try textRange(behind: quote) }
+    func textRange(from quote: Int, endingAt end: Int, using index: inout JSONIndex) throws(JSONError) -> TextRange {
+        guard end < count, byte(end) == UInt8(ascii: "\"") else {
+            return TextRange(start: quote &+ 1, end: try textEnd(from: end, using: &index), hasEscapes: true)
+        }
         return TextRange(start: quote &+ 1, end: end, hasEscapes: false)
     }
 
-    /// Returns the place of the first quote, backslash or control character from `start` on. At least three bytes follow it.
-    ///
-    /// Call it from left to right and once for each place, because `block` has forgotten what is before it.
-    /// - Returns: `nil` when there is none before the last 67 bytes of the input, among which it does not look.
-    @inline(__always)
-    func special(from start: Int, using block: inout JSONBlock) -> Int? {
-        if start >= block.end {
-            // Mostly it is the next block, whose place is known before the end of the text before this one is.
-            let next = start &- block.end < 64 ? block.end : start & ~63
-            guard load(at: next, into: &block) else { return nil }
-        }
-        assert(start >= block.end &- 64)
-
-        // The shift by the place within the block drops the hits before `start`.
-        var (end, hits) = (start, block.specials &>> UInt64(truncatingIfNeeded: start))
-        while hits == 0 {
-            end = block.end
-            guard load(at: end, into: &block) else { return nil }
-            hits = block.specials
-        }
-        return end &+ hits.trailingZeroBitCount
-    }
-
-    /// Looks at 64 bytes.
-    /// - Parameter start: a multiple of 64.
-    /// - Returns: `false` when there are not 64 bytes with four behind them.
-    @inline(__always)
-    private func load(at start: Int, into block: inout JSONBlock) -> Bool {
-        assert(start & 63 == 0)
-        guard start &+ 68 <= count else { return false }
-
-        // Safe: the call reads 64 bytes of the span and nothing else, which are in bounds by the check above.
-        let specials = unsafe bytes.withUnsafeBufferPointer { bytes in
-            unsafe locsearch_block(bytes.baseAddress.unsafelyUnwrapped + start)
-        }
-        block = JSONBlock(end: start &+ 64, specials: specials)
-        return true
-    }
-
-    /// Scans a string that holds escapes, is at fault, or ends among the last bytes of the input.
-    @inline(never)
-    private func textRange(behind quote: Int) throws(JSONError) -> TextRange {
-        let start = quote &+ 1
-        let end = firstSpecial(from: start)
-        if end < count, byte(end) == UInt8(ascii: "\"") {
-            return TextRange(start: start, end: end, hasEscapes: false)
-        }
-        return TextRange(start: start, end: try textEnd(from: start), hasEscapes: true)
-    }
-
-    /// Returns the place of the first quote, backslash or control character from `start` on; `count` when there is none.
-    private func firstSpecial(from start: Int) -> Int {
-        // Safe: the call is given the span's bytes and count, and reads nothing else.
-        unsafe bytes.withUnsafeBufferPointer { bytes in
-            // A span without an address is empty.
-            guard let first = bytes.baseAddress else { return start }
-            return unsafe locsearch_first_special(first, start, bytes.count)
-        }
-    }
-
     /// Returns the place of the closing quote of a string that holds escapes.
+    /// - Parameter special: the place of the string's first special byte.
     /// - Throws: the fault of the string.
     @inline(never)
-    private func textEnd(from start: Int) throws(JSONError) -> Int {
-        var index = firstSpecial(from: start)
-        while index < count {
-            switch bytes[index] {
-            case UInt8(ascii: "\""): return index
-            case UInt8(ascii: "\\"): try skipEscape(at: &index)
-            default: throw JSONError(.controlCharacter, at: index)
+    private func textEnd(from special: Int, using index: inout JSONIndex) throws(JSONError) -> Int {
+        var place = special
+        while place < count {
+            switch byte(place) {
+            case UInt8(ascii: "\""): return place
+            case UInt8(ascii: "\\"): try skipEscape(at: &place)
+            default: throw JSONError(.controlCharacter, at: place)
             }
-            index = firstSpecial(from: index)
+            place = index.special(from: place, in: self)
         }
         throw JSONError(.unexpectedEnd, at: count)
     }
@@ -239,14 +175,4 @@ struct JSONBytes: ~Escapable {
         default: nil
         }
     }
-}
-
-/// The 64 bytes that were looked at last for the end of a text. Most texts are short, so the next one often ends there too.
-/// The processor can look at a block before it knows where the text before it ends, which it could not if it looked from the
-/// start of each text.
-struct JSONBlock {
-    /// The place behind the block, a multiple of 64; 0 when no block was looked at yet.
-    var end = 0
-    /// A bit for each byte that is a quote, a backslash or a control character. The first byte's bit is the lowest.
-    var specials = 0 as UInt64
 }

@@ -150,61 +150,67 @@ extension JSONReader {
     @usableFromInline
     mutating func nextMember(in table: borrowing JSONNameTable) throws(JSONError) -> Int? {
         let input = JSONBytes(input.bytes)
-        var (index, block) = (offset, block)
-        defer { self.block = block }
+        var place = offset
 
-        next: while true {
-            // In compact input the next key follows at once.
-            if !isAtStart, input.holds(UInt8(ascii: ","), then: UInt8(ascii: "\""), at: index) {
-                index &+= 1
-            } else {
-                guard let key = try seekKey(from: index, in: input) else { return nil }
-                index = key
-            }
-            var end = input.special(from: index &+ 1, using: &block)
+        while true {
+            guard var key = try seekKey(from: place, in: input) else { return nil }
+            let end = skipTexts(from: &key, notIn: table, input)
 
-            // Mostly the input is compact, and the member is a string that is not wanted.
-            while let quote = end, !table.mayHold(from: index &+ 1, to: quote, in: input),
-                input.holds(UInt8(ascii: "\""), then: UInt8(ascii: ":"), then: UInt8(ascii: "\""), at: quote)
-            {
-                let close = input.special(from: quote &+ 3, using: &block)
-                guard let close,
-                    input.holds(UInt8(ascii: "\""), then: UInt8(ascii: ","), then: UInt8(ascii: "\""), at: close)
-                else {
-                    index = try input.textRange(from: quote &+ 2, endingAt: close).end &+ 1
-                    continue next
-                }
-                index = close &+ 2
-                end = input.special(from: index &+ 1, using: &block)
-            }
-
-            let key = try input.textRange(from: index, endingAt: end)
-            index = try input.behindColon(from: key.end)
-            if let member = table.index(of: key, in: input) {
-                offset = index
+            let range = try input.textRange(from: key, endingAt: end, using: &index)
+            place = try input.behindColon(from: range.end)
+            if let member = table.index(of: range, in: input) {
+                offset = place
                 return member
             }
+            place = try skipValue(at: place, in: input)
+        }
+    }
 
-            (offset, self.block) = (index, block)
-            try skip()
-            (index, block) = (offset, self.block)
+    /// Skips members of compact input that are strings and not wanted.
+    /// - Parameter key: the place of a key's opening quote. It is moved to the first key that may be wanted, or whose member
+    ///   is something else.
+    /// - Returns: the place of the first special byte in that key.
+    @inline(__always)
+    private mutating func skipTexts(
+        from key: inout Int, notIn table: borrowing JSONNameTable, _ input: borrowing JSONBytes
+    ) -> Int {
+        while true {
+            let end = index.special(from: key &+ 1, in: input)
+            guard end &+ 4 <= input.count, !table.mayHold(from: key &+ 1, to: end, in: input),
+                input.holds(UInt8(ascii: "\""), then: UInt8(ascii: ":"), then: UInt8(ascii: "\""), at: end)
+            else { return end }
+
+            let close = index.special(from: end &+ 3, in: input)
+            guard close &+ 4 <= input.count,
+                input.holds(UInt8(ascii: "\""), then: UInt8(ascii: ","), then: UInt8(ascii: "\""), at: close)
+            else { return end }
+            key = close &+ 2
         }
     }
 
     /// Moves from behind an opening brace or a member to the next member's key.
     /// - Returns: the place of its quote; `nil` when the object has ended and was left.
-    @inline(never)
+    @inline(__always)
     private mutating func seekKey(from start: Int, in input: borrowing JSONBytes) throws(JSONError) -> Int? {
-        let index = try input.token(from: start)
-        if input.byte(index) == UInt8(ascii: "}") {
-            leave(behind: index)
+        // In compact input the next key follows at once.
+        if !isAtStart, input.holds(UInt8(ascii: ","), then: UInt8(ascii: "\""), at: start) { return start &+ 1 }
+        return try seekKeyBehindBlanks(from: start, in: input)
+    }
+
+    @inline(never)
+    private mutating func seekKeyBehindBlanks(
+        from start: Int, in input: borrowing JSONBytes
+    ) throws(JSONError) -> Int? {
+        let place = try input.token(from: start)
+        if input.byte(place) == UInt8(ascii: "}") {
+            leave(behind: place)
             return nil
         }
         if isAtStart {
             isAtStart = false
-            return try input.key(from: index)
+            return try input.key(from: place)
         }
-        guard input.byte(index) == UInt8(ascii: ",") else { throw JSONError(.unexpectedByte, at: index) }
-        return try input.key(from: index &+ 1)
+        guard input.byte(place) == UInt8(ascii: ",") else { throw JSONError(.unexpectedByte, at: place) }
+        return try input.key(from: place &+ 1)
     }
 }

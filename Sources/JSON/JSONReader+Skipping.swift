@@ -2,19 +2,26 @@ extension JSONReader {
     /// Skips a value of any kind, and checks its grammar.
     @inline(__always)
     public mutating func skip() throws(JSONError) {
-        let index = try input.token(from: offset)
-        if input.byte(index) == UInt8(ascii: "\"") {
-            offset = try input.textRange(from: index, using: &block).end &+ 1
-        } else {
-            offset = index
-            try skipOther()
+        offset = try skipValue(at: offset, in: JSONBytes(input.bytes))
+    }
+
+    /// Skips the value that begins at `start` or behind blanks there.
+    /// - Returns: the place behind the value.
+    @inline(__always)
+    mutating func skipValue(at start: Int, in input: borrowing JSONBytes) throws(JSONError) -> Int {
+        let place = try input.token(from: start)
+        if input.byte(place) == UInt8(ascii: "\"") {
+            return try input.textRange(from: place, using: &index).end &+ 1
         }
+        return try skipOther(at: place)
     }
 
     @inline(never)
-    mutating func skipOther() throws(JSONError) {
-        let byte = input.byte(offset)
+    private mutating func skipOther(at place: Int) throws(JSONError) -> Int {
+        offset = place
+        let byte = input.byte(place)
         if byte == UInt8(ascii: "{") || byte == UInt8(ascii: "[") { try skipContainer() } else { try skipWord(byte) }
+        return offset
     }
 
     /// Skips an object or array with everything in it.
@@ -24,7 +31,7 @@ extension JSONReader {
     private mutating func skipContainer() throws(JSONError) {
         var (open, level) = (0 as UInt64, 0)
         let input = JSONBytes(input.bytes)
-        var (index, block, next) = (offset, block, Expected.value)
+        var (index, next) = (offset, Expected.value)
 
         repeat {
             switch next {
@@ -40,7 +47,7 @@ extension JSONReader {
                     index = try input.token(from: index &+ 1)
                     next = input.byte(index) == Self.end(of: open) ? .end : isObject ? .key : .value
                 case UInt8(ascii: "\""):
-                    index = try input.textRange(from: index, using: &block).end &+ 1
+                    index = try input.textRange(from: index, using: &self.index).end &+ 1
                     next = .end
                 default:
                     offset = index
@@ -51,14 +58,16 @@ extension JSONReader {
 
             case .key:
                 index = try input.key(from: index)
-                let end = input.special(from: index &+ 1, using: &block)
-                if let end, input.holds(UInt8(ascii: "\""), then: UInt8(ascii: ":"), then: UInt8(ascii: "\""), at: end)
+                let end = self.index.special(from: index &+ 1, in: input)
+                if end &+ 4 <= input.count,
+                    input.holds(UInt8(ascii: "\""), then: UInt8(ascii: ":"), then: UInt8(ascii: "\""), at: end)
                 {
                     // The input is compact, and the value is a string.
-                    index = try input.textRange(from: end &+ 2, using: &block).end &+ 1
+                    index = try input.textRange(from: end &+ 2, using: &self.index).end &+ 1
                     next = .end
                 } else {
-                    index = try input.behindColon(from: input.textRange(from: index, endingAt: end).end)
+                    index = try input.behindColon(
+                        from: input.textRange(from: index, endingAt: end, using: &self.index).end)
                     next = .value
                 }
 
@@ -75,7 +84,7 @@ extension JSONReader {
                 }
             }
         } while level > 0
-        (offset, self.block) = (index, block)
+        offset = index
     }
 
     /// The token that must come next, behind blanks.
@@ -95,7 +104,7 @@ extension JSONReader {
         case UInt8(ascii: "t"): try skip("true")
         case UInt8(ascii: "f"): try skip("false")
         case UInt8(ascii: "n"): try skip("null")
-        case UInt8(ascii: "-"), UInt8(ascii: "0")...UInt8(ascii: "9"): _ = try scanNumber()
+        case UInt8(ascii: "-"), UInt8(ascii: "0")...UInt8(ascii: "9"): offset = try input.number(from: offset).end
         default: throw JSONError(.unexpectedByte, at: offset)
         }
     }

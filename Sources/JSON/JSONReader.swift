@@ -28,8 +28,8 @@ public struct JSONReader: ~Escapable {
     let maximumDepth: Int
     /// True while nothing of the innermost container was read, so that no comma is due.
     var isAtStart = false
-    /// The block that was last looked at for the end of a text.
-    var block = JSONBlock()
+    /// Where texts may end.
+    var index = JSONIndex()
 
     /// Makes a reader at the beginning of `bytes`.
     /// - Parameter maximumDepth: the number of containers allowed within each other, 1...64. More are `tooDeep`.
@@ -51,7 +51,7 @@ public struct JSONReader: ~Escapable {
     @_lifetime(copy self)
     @inline(__always)
     mutating func scanText() throws(JSONError) -> JSONText {
-        let range = try input.textRange(from: offset, using: &block)
+        let range = try input.textRange(from: offset, using: &index)
         offset = range.end &+ 1
         return input.text(range)
     }
@@ -95,7 +95,7 @@ public struct JSONReader: ~Escapable {
     public mutating func nextKey() throws(JSONError) -> JSONText? {
         guard try advance(to: UInt8(ascii: "}")) else { return nil }
 
-        let key = try input.textRange(from: input.key(from: offset), using: &block)
+        let key = try input.textRange(from: input.key(from: offset), using: &index)
         offset = try input.behindColon(from: key.end)
         return input.text(key)
     }
@@ -150,9 +150,9 @@ public struct JSONReader: ~Escapable {
     public mutating func appendText(to target: inout [UInt8]) throws(JSONError) {
         guard try token() == UInt8(ascii: "\"") else { return try skip() }
 
-        let range = try input.textRange(from: offset, using: &block)
+        let range = try input.textRange(from: offset, using: &index)
         offset = range.end &+ 1
-        input.text(range).append(to: &target)
+        input.append(range, to: &target)
     }
 
     /// Reads `true` or `false`; `nil` when the value is neither.

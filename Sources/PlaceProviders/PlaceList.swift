@@ -108,14 +108,19 @@ extension JSONReader {
         return value
     }
 
-    /// Reads the only member of an object that counts, as text, which it keeps among the texts of `places`.
-    mutating func wanted<Member>(
-        _ members: borrowing JSONMembers<Member>, in places: inout Places
-    ) throws(JSONError) -> Places.Text? {
-        var value: Places.Text?
-        guard try enterObject() else { return nil }
-        while try nextMember(of: members) != nil { value = try wanted(in: &places) }
-        return value
+    /// Reads the only member of an object that counts; the field is missing when there is none.
+    mutating func field<Member>(_ members: borrowing JSONMembers<Member>) throws(JSONError) -> JSONField {
+        var field = JSONField()
+        guard try enterObject() else { return field }
+        while try nextMember(of: members) != nil { field = try self.field() }
+        return field
+    }
+
+    /// Keeps a field's string that says something among the texts of `places`.
+    func wanted(_ field: JSONField, in places: inout Places) -> Places.Text? {
+        if field.isEmptyText { return nil }
+        let text = places.add { append(field, to: &$0) }
+        return text.isEmpty ? nil : text
     }
 
     /// Reads an object with two numbers under the names that the provider uses; `nil` when either is missing or out of

@@ -82,6 +82,33 @@ struct FuzzTests {
         }
     }
 
+    /// Texts of several alphabets, some with bytes at fault: the standard library says which are UTF-8.
+    @Test func appendedTextsAreThoseThatAreUTF8() throws {
+        var random = SplitMix64(state: 4)
+        let pieces: [[UInt8]] =
+            ["a", "ramen and more", "鳥", "東京都中央区", "ガー", "ठ", "힣", "é", "🍜", "\u{800}", "\u{D7FF}", "\u{10FFFF}"]
+            .map { Array($0.utf8) } + [
+                [0x80], [0xC1, 0x80], [0xE0, 0x9F, 0x80], [0xED, 0xA0, 0x80], [0xF4, 0x90, 0x80],
+            ]
+        var (valid, invalid) = (0, 0)
+        for _ in 0..<Self.inputs {
+            let text = (0..<Int.random(in: 0..<12, using: &random)).flatMap { _ in
+                // Two in a hundred are at fault.
+                let last = Int.random(in: 0..<50, using: &random) == 0 ? pieces.count : 12
+                return pieces[Int.random(in: 0..<last, using: &random)]
+            }
+            let rest = String(repeating: " ", count: Int.random(in: 0..<20, using: &random))
+            let body = [UInt8(ascii: "\"")] + text + Array(("\"" + rest).utf8)
+
+            var (appended, reader) = ([UInt8](), JSONReader(body.span))
+            try reader.appendText(to: &appended)
+            let isValid = String(validating: text, as: UTF8.self) != nil
+            #expect(appended == (isValid ? text : []))
+            if isValid { valid += 1 } else { invalid += 1 }
+        }
+        #expect(min(valid, invalid) > Self.inputs / 50)
+    }
+
     /// Bytes of any kind, in rooms that end where they end.
     @Test func readingAnyBytesEndsInAnErrorOrAValue() {
         var random = SplitMix64(state: 3)

@@ -122,6 +122,42 @@ struct FuzzTests {
         #expect(min(answers, errors) > Self.inputs / 10, "\(answers) answers, \(errors) errors")
     }
 
+    /// Shops are written alike, and so are read by what the ones before them looked like. An empty list in each of them makes
+    /// that impossible, and must change nothing: neither what is read of damaged shops, nor the fault that is found.
+    @Test func shopsAreReadAlikeWithAndWithoutALayout() async throws {
+        func ask(_ shops: [[UInt8]], insertion: String) async -> Result<ProviderAnswer, SearchError> {
+            let list = shops.map { $0.prefix(1) + Array(insertion.utf8) + $0.dropFirst() }
+            let body =
+                Array(#"{"results":{"results_available":9,"shop":["#.utf8) + list.joined(separator: [0x2C])
+                + Array("]}}".utf8)
+            do throws(SearchError) {
+                let http = FakeHTTP([.success(HTTPResponse(status: 200, body: body))])
+                return .success(try await Providers.hotpepper(http).ask(Providers.search(limit: 100)))
+            } catch {
+                return .failure(error)
+            }
+        }
+
+        var random = SplitMix64(state: 11)
+        var answers = 0
+        for number in 0..<Self.inputs / 4 {
+            let shops = (0..<5).map { index in
+                let shop = Array(
+                    (#"{"id":"J\#(index)","name":"鳥 \#(number)","address":"中央区\#(index)-2","lat":"35.6","lng":139.7,"capacity":12,"#
+                        + #""genre":{"code":"G1","name":"居酒屋"},"urls":{"pc":"https://shops.example.jp/\#(index)"},"#
+                        + #""photo":{"mobile":{"l":"m","s":""},"pc":{"l":"l","m":"\/","s":""}}}"#).utf8)
+                // The first five bytes stay, so that the list can be put behind the first.
+                return number % 8 == 0
+                    ? shop : shop.prefix(5) + Self.mutate(Array(shop.dropFirst(5)), with: [], &random)
+            }
+            let (along, apart) = (await ask(shops, insertion: ""), await ask(shops, insertion: #""x":[],"#))
+            if case .success = along { answers += 1 }
+            #expect(along == apart, "\(String(decoding: Array(shops.joined(separator: [0x2C])), as: UTF8.self))")
+            if number % 64 == 0 { await Task.yield() }
+        }
+        #expect(answers > Self.inputs / 32)
+    }
+
     /// What is in an answer was in the bytes: no text is handed over more often than a place's members use it.
     private static func fault(of answer: ProviderAnswer, _ body: [UInt8]) -> String? {
         var size = 0

@@ -1,6 +1,7 @@
 import HTTPTransport
 import JSON
 import LocationSearch
+import Synchronization
 
 /// One answer of the gourmet search.
 struct HotpepperResponse {
@@ -89,13 +90,23 @@ struct HotpepperResponse {
     private mutating func readShops(_ reader: inout JSONReader) throws(JSONError) {
         guard try reader.enterArray() else { return }
         hasShops = true
-        // The members are fetched once for all shops, because each use of a global asks whether it has been made.
+        var layout = Self.layout.withLock { $0 }
+        defer { Self.layout.withLock { $0 = layout } }
+
+        // Both are fetched once for all shops, because each use of a global asks whether it has been made.
         let members = Self.members
+        var fields = JSONFields(of: layout)
         while try reader.nextElement() {
             entries += 1
+            fields.removeAll()
+            if !reader.follow(&layout, into: &fields) {
+                fields.removeAll()
+                let shop = try readShop(&reader, members, into: &fields)
+                layout.learn(from: reader.bytes(in: shop))
+            }
             // A shop is filled in place, because rows are large and there are many.
             var shop = Places.Row(provider: .hotpepper)
-            if try read(&shop, from: &reader, members) { list.add(shop) } else { list.addUnreadable() }
+            if fill(&shop, with: fields, of: reader) { list.add(shop) } else { list.addUnreadable() }
         }
     }
 
@@ -141,59 +152,111 @@ extension HotpepperResponse {
     }
     private static let members = Members()
 
-    /// Reads one shop. Everything but id and name may be missing or empty.
-    /// - Returns: `false` when it lacks id or name.
-    private mutating func read(
-        _ shop: inout Places.Row, from reader: inout JSONReader, _ members: Members
-    ) throws(JSONError) -> Bool {
-        guard try reader.enterObject() else { return false }
-        var (latitude, longitude): (Double?, Double?) = (nil, nil)
-        var subGenre: Places.Text?
+    /// What is read of a shop.
+    private enum ShopField: Int, CaseIterable {
+        case id, name, address, latitude, longitude, genre, subGenre, url, largePhoto, mediumPhoto, mobilePhoto
+
+        /// The way from a shop to the value.
+        var path: String {
+            switch self {
+            case .id: "id"
+            case .name: "name"
+            case .address: "address"
+            case .latitude: "lat"
+            case .longitude: "lng"
+            case .genre: "genre.name"
+            case .subGenre: "sub_genre.name"
+            case .url: "urls.pc"
+            case .largePhoto: "photo.pc.l"
+            case .mediumPhoto: "photo.pc.m"
+            case .mobilePhoto: "photo.mobile.l"
+            }
+        }
+    }
+
+    /// How the provider writes its shops, as learned from its answers.
+    private static let layout = Mutex(JSONLayout(ShopField.allCases.map(\.path)))
+
+    /// Finds the fields of a shop whose members may come in any order. The last counts of members that come twice.
+    /// - Returns: the place of the shop.
+    private func readShop(
+        _ reader: inout JSONReader, _ members: Members, into fields: inout JSONFields
+    ) throws(JSONError) -> Range<Int> {
+        guard try reader.enterObject() else { return 0..<0 }
+        let start = reader.offset - 1
 
         while let member = try reader.nextMember(of: members.shop) {
             switch member {
-            case .id: shop.id = try reader.wanted(in: &list.places) ?? Places.Text()
-            case .name: shop.name = try reader.wanted(in: &list.places) ?? Places.Text()
-            case .address: shop.address = try reader.wanted(in: &list.places)
-            case .lat: latitude = try reader.lenientDouble()
-            case .lng: longitude = try reader.lenientDouble()
-            case .genre: shop.category = try reader.wanted(members.genre, in: &list.places)
-            case .subGenre: subGenre = try reader.wanted(members.genre, in: &list.places)
-            case .urls: shop.url = try reader.wanted(members.urls, in: &list.places)
-            case .photo: shop.imageURL = try photo(&reader, members)
+            case .id: fields[ShopField.id] = try reader.field()
+            case .name: fields[ShopField.name] = try reader.field()
+            case .address: fields[ShopField.address] = try reader.field()
+            case .lat: fields[ShopField.latitude] = try reader.field()
+            case .lng: fields[ShopField.longitude] = try reader.field()
+            case .genre: fields[ShopField.genre] = try reader.field(members.genre)
+            case .subGenre: fields[ShopField.subGenre] = try reader.field(members.genre)
+            case .urls: fields[ShopField.url] = try reader.field(members.urls)
+            case .photo: try readPhoto(&reader, members, into: &fields)
             }
         }
-
-        guard !shop.id.isEmpty, !shop.name.isEmpty else { return false }
-        shop.location = Coordinate(latitude: latitude, longitude: longitude)
-        if let genre = shop.category { list.places.add(genre, to: &shop) }
-        if let subGenre { list.places.add(subGenre, to: &shop) }
-        return true
+        return start..<reader.offset
     }
 
-    /// Reads the URL of the largest picture, which is `photo.pc.l` where there is one. The picture that stands in for "no
-    /// image" is none.
-    private mutating func photo(_ reader: inout JSONReader, _ members: Members) throws(JSONError) -> Places.Text? {
-        // Only the best text is kept.
-        var (best, rank): (JSONText?, Int) = (nil, 0)
-        guard try reader.enterObject() else { return nil }
+    private func readPhoto(
+        _ reader: inout JSONReader, _ members: Members, into fields: inout JSONFields
+    ) throws(JSONError) {
+        for size in [ShopField.largePhoto, .mediumPhoto, .mobilePhoto] { fields[size] = JSONField() }
+        guard try reader.enterObject() else { return }
         while let device = try reader.nextMember(of: members.photo) {
             guard try reader.enterObject() else { continue }
             while let size = try reader.nextMember(of: members.sizes) {
-                let worth =
-                    switch (device, size) {
-                    case (.pc, .large): 3
-                    case (.pc, .medium): 2
-                    case (.mobile, .large): 1
-                    case (.mobile, .medium): 0
-                    }
-                let text = try reader.text()
-                if let text, !text.isEmpty, worth > rank || worth == 3 { (best, rank) = (text, worth) }
+                let value = try reader.field()
+                switch (device, size) {
+                case (.pc, .large):
+                    if !value.isEmptyText { fields[ShopField.largePhoto] = value }
+                case (.pc, .medium):
+                    if fields[ShopField.mediumPhoto].isEmptyText { fields[ShopField.mediumPhoto] = value }
+                case (.mobile, .large):
+                    if fields[ShopField.mobilePhoto].isEmptyText { fields[ShopField.mobilePhoto] = value }
+                case (.mobile, .medium): break
+                }
             }
         }
+    }
 
-        guard let best else { return nil }
-        let url = list.places.add { best.append(to: &$0) }
-        return url.isEmpty || list.places.hasSuffix(url, "noimage.gif") ? nil : url
+    /// Makes a shop of its fields. Everything but id and name may be missing or empty.
+    /// - Returns: `false` when it lacks id or name.
+    private mutating func fill(
+        _ shop: inout Places.Row, with fields: borrowing JSONFields, of reader: borrowing JSONReader
+    ) -> Bool {
+        shop.id = reader.wanted(fields[ShopField.id], in: &list.places) ?? Places.Text()
+        shop.name = reader.wanted(fields[ShopField.name], in: &list.places) ?? Places.Text()
+        guard !shop.id.isEmpty, !shop.name.isEmpty else { return false }
+
+        shop.address = reader.wanted(fields[ShopField.address], in: &list.places)
+        shop.location = Coordinate(
+            latitude: reader.lenientDouble(fields[ShopField.latitude]),
+            longitude: reader.lenientDouble(fields[ShopField.longitude]))
+        shop.url = reader.wanted(fields[ShopField.url], in: &list.places)
+        shop.imageURL = photo(fields, of: reader)
+
+        shop.category = reader.wanted(fields[ShopField.genre], in: &list.places)
+        if let genre = shop.category { list.places.add(genre, to: &shop) }
+        if let subGenre = reader.wanted(fields[ShopField.subGenre], in: &list.places) {
+            list.places.add(subGenre, to: &shop)
+        }
+        return true
+    }
+
+    /// Returns the URL of the largest picture, which is `photo.pc.l` where there is one. The picture that stands in for "no
+    /// image" is none.
+    private mutating func photo(
+        _ fields: borrowing JSONFields, of reader: borrowing JSONReader
+    ) -> Places.Text? {
+        var best = fields[ShopField.largePhoto]
+        if best.isEmptyText { best = fields[ShopField.mediumPhoto] }
+        if best.isEmptyText { best = fields[ShopField.mobilePhoto] }
+
+        guard let url = reader.wanted(best, in: &list.places) else { return nil }
+        return list.places.hasSuffix(url, "noimage.gif") ? nil : url
     }
 }

@@ -1,0 +1,189 @@
+// Looking at 16 bytes at a time. In C because Swift's SIMD types lack the one instruction that makes it worth while:
+// comparisons gathered into a number whose lowest set bit tells where the first hit is.
+#pragma once
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#if defined(__SSE2__)
+#include <emmintrin.h>
+#elif defined(__aarch64__)
+#include <arm_neon.h>
+#endif
+
+static inline __attribute__((always_inline)) bool locsearch_is_special(uint8_t byte) {
+    return byte < 0x20 || byte == '"' || byte == '\\';
+}
+
+// Which of 16 bytes are a quote, a backslash or a control character: all of their bits set, the others' none.
+#if defined(__SSE2__)
+static inline __attribute__((always_inline)) __m128i locsearch_hits(const uint8_t *bytes) {
+    // Flipping bit 1 puts the quote (0x22) at 0x20, next to the control characters, and 0x20 away.
+    const __m128i flip = _mm_set1_epi8(0x02), last = _mm_set1_epi8(0x20), backslash = _mm_set1_epi8('\\');
+    const __m128i block = _mm_loadu_si128((const __m128i *)bytes);
+    const __m128i flipped = _mm_xor_si128(block, flip);
+    const __m128i low = _mm_cmpeq_epi8(_mm_min_epu8(flipped, last), flipped);
+    return _mm_or_si128(low, _mm_cmpeq_epi8(block, backslash));
+}
+#elif defined(__aarch64__)
+static inline __attribute__((always_inline)) uint8x16_t locsearch_hits(const uint8_t *bytes) {
+    const uint8x16_t block = vld1q_u8(bytes);
+    const uint8x16_t low = vcleq_u8(veorq_u8(block, vdupq_n_u8(0x02)), vdupq_n_u8(0x20));
+    return vorrq_u8(low, vceqq_u8(block, vdupq_n_u8('\\')));
+}
+#endif
+
+#if defined(__SSE2__) || defined(__aarch64__)
+// Gathers the answers of a comparison of 16 bytes in a number, whose lowest bits stand for the first byte.
+// `locsearch_place` tells where the first answer that is true stands.
+#if defined(__SSE2__)
+#define LOCSEARCH_ALL_BITS UINT64_C(0xFFFF)
+#define LOCSEARCH_BITS_OF_A_BYTE 1
+static inline __attribute__((always_inline)) uint64_t locsearch_bits(__m128i hits) {
+    return (unsigned)_mm_movemask_epi8(hits);
+}
+#else
+#define LOCSEARCH_ALL_BITS UINT64_MAX
+#define LOCSEARCH_BITS_OF_A_BYTE 4
+static inline __attribute__((always_inline)) uint64_t locsearch_bits(uint8x16_t hits) {
+    // Four bits for each byte: what stands in for x86's movemask.
+    return vget_lane_u64(vreinterpret_u64_u8(vshrn_n_u16(vreinterpretq_u16_u8(hits), 4)), 0);
+}
+#endif
+
+// Which of 16 bytes are a quote, a backslash or a control character, as such a number; 0: none is.
+static inline __attribute__((always_inline)) uint64_t locsearch_specials(const uint8_t *bytes) {
+    return locsearch_bits(locsearch_hits(bytes));
+}
+
+static inline __attribute__((always_inline)) ptrdiff_t locsearch_place(uint64_t hits) {
+#if defined(__SSE2__)
+    return __builtin_ctzll(hits);
+#else
+    return __builtin_ctzll(hits) >> 2;
+#endif
+}
+#endif
+
+// Copies bytes up to the first quote, backslash or control character, and answers where that stands; `count` if there is
+// none. Looks at what it copies anyway. Reads from[0..<count] alone; writes to[0..<count], behind that place anything.
+static inline ptrdiff_t locsearch_copy_clean(uint8_t *to, const uint8_t *from, ptrdiff_t count) {
+    ptrdiff_t index = 0;
+#if defined(__SSE2__) || defined(__aarch64__)
+    while (index < count && count >= 16) {
+        // The last block overlaps the one before it: no rest of single bytes.
+        if (index + 16 > count) index = count - 16;
+        const uint64_t hits = locsearch_specials(from + index);
+        __builtin_memcpy(to + index, from + index, 16);
+        if (hits != 0) return index + locsearch_place(hits);
+        index += 16;
+    }
+#endif
+    for (; index < count && !locsearch_is_special(from[index]); index++) to[index] = from[index];
+    return index;
+}
+
+// Where the first byte from `index` on stands that is no blank of JSON; `count` if there is none.
+// Reads bytes[index..<count] alone.
+static inline ptrdiff_t locsearch_behind_blanks(const uint8_t *bytes, ptrdiff_t index, ptrdiff_t count) {
+#if defined(__SSE2__) || defined(__aarch64__)
+    for (; index + 16 <= count; index += 16) {
+#if defined(__SSE2__)
+        const __m128i block = _mm_loadu_si128((const __m128i *)(bytes + index));
+        const __m128i blank = _mm_or_si128(
+            _mm_or_si128(_mm_cmpeq_epi8(block, _mm_set1_epi8(' ')), _mm_cmpeq_epi8(block, _mm_set1_epi8('\n'))),
+            _mm_or_si128(_mm_cmpeq_epi8(block, _mm_set1_epi8('\r')), _mm_cmpeq_epi8(block, _mm_set1_epi8('\t'))));
+        const uint64_t others = ~locsearch_bits(blank) & LOCSEARCH_ALL_BITS;
+#else
+        const uint8x16_t block = vld1q_u8(bytes + index);
+        const uint8x16_t blank = vorrq_u8(
+            vorrq_u8(vceqq_u8(block, vdupq_n_u8(' ')), vceqq_u8(block, vdupq_n_u8('\n'))),
+            vorrq_u8(vceqq_u8(block, vdupq_n_u8('\r')), vceqq_u8(block, vdupq_n_u8('\t'))));
+        const uint64_t others = ~locsearch_bits(blank) & LOCSEARCH_ALL_BITS;
+#endif
+        if (others != 0) return index + locsearch_place(others);
+    }
+#endif
+    while (index < count
+           && (bytes[index] == ' ' || bytes[index] == '\n' || bytes[index] == '\r' || bytes[index] == '\t'))
+        index++;
+    return index;
+}
+
+#if defined(__SSE2__) || defined(__aarch64__)
+// How many of 16 bytes are ASCII before the first that is not.
+static inline ptrdiff_t locsearch_leading_ascii(const uint8_t *bytes) {
+#if defined(__SSE2__)
+    const uint64_t high = locsearch_bits(_mm_loadu_si128((const __m128i *)bytes));
+#else
+    const uint64_t high = locsearch_bits(vcgeq_u8(vld1q_u8(bytes), vdupq_n_u8(0x80)));
+#endif
+    return high == 0 ? 16 : locsearch_place(high);
+}
+
+// How many of 16 bytes are whole characters of three bytes, before the first that is something else or begins with E0 or
+// ED: 0 to 15, a multiple of three. Japanese consists of these.
+static inline ptrdiff_t locsearch_leading_threes(const uint8_t *bytes) {
+    // 1110xxxx 10xxxxxx 10xxxxxx, five times. Nothing equals the last byte.
+#if defined(__SSE2__)
+    const __m128i mask = _mm_setr_epi8(
+        -0x10, -0x40, -0x40, -0x10, -0x40, -0x40, -0x10, -0x40, -0x40, -0x10, -0x40, -0x40, -0x10, -0x40, -0x40, 0);
+    const __m128i form = _mm_setr_epi8(
+        -0x20, -0x80, -0x80, -0x20, -0x80, -0x80, -0x20, -0x80, -0x80, -0x20, -0x80, -0x80, -0x20, -0x80, -0x80, 1);
+    const __m128i block = _mm_loadu_si128((const __m128i *)bytes);
+    const __m128i like = _mm_cmpeq_epi8(_mm_and_si128(block, mask), form);
+    const __m128i apart = _mm_or_si128(
+        _mm_cmpeq_epi8(block, _mm_set1_epi8(-0x20)), _mm_cmpeq_epi8(block, _mm_set1_epi8(-0x13)));
+    const uint64_t others = ~locsearch_bits(_mm_andnot_si128(apart, like)) & LOCSEARCH_ALL_BITS;
+#else
+    static const uint8_t masks[16] = {
+        0xF0, 0xC0, 0xC0, 0xF0, 0xC0, 0xC0, 0xF0, 0xC0, 0xC0, 0xF0, 0xC0, 0xC0, 0xF0, 0xC0, 0xC0, 0};
+    static const uint8_t forms[16] = {
+        0xE0, 0x80, 0x80, 0xE0, 0x80, 0x80, 0xE0, 0x80, 0x80, 0xE0, 0x80, 0x80, 0xE0, 0x80, 0x80, 1};
+    const uint8x16_t block = vld1q_u8(bytes);
+    const uint8x16_t like = vceqq_u8(vandq_u8(block, vld1q_u8(masks)), vld1q_u8(forms));
+    const uint8x16_t apart = vorrq_u8(vceqq_u8(block, vdupq_n_u8(0xE0)), vceqq_u8(block, vdupq_n_u8(0xED)));
+    const uint64_t others = ~locsearch_bits(vbicq_u8(like, apart)) & LOCSEARCH_ALL_BITS;
+#endif
+    // 11/32 is a third for such small numbers.
+    return (locsearch_place(others) * 11 >> 5) * 3;
+}
+#endif
+
+// Whether the bytes are UTF-8 (RFC 3629): no overlong forms, no surrogates, nothing above U+10FFFF. Quick where characters
+// of one kind follow each other: up to 16 of ASCII or five of Japanese at a time.
+// Reads bytes[0..<readable] alone. Where that is more than `count`, bytes[count] must be ASCII, such as a text's quote.
+static inline bool locsearch_is_utf8(const uint8_t *bytes, ptrdiff_t count, ptrdiff_t readable) {
+    ptrdiff_t index = 0;
+    while (index < count) {
+#if defined(__SSE2__) || defined(__aarch64__)
+        if (index + 16 <= readable) {
+            const ptrdiff_t known
+                = bytes[index] < 0x80 ? locsearch_leading_ascii(bytes + index) : locsearch_leading_threes(bytes + index);
+            index += known;
+            if (known != 0) continue;
+        }
+#endif
+        const uint8_t first = bytes[index];
+        if (first < 0x80) {
+            index++;
+            continue;
+        }
+        const ptrdiff_t length = first >= 0xF0 ? 4 : first >= 0xE0 ? 3 : 2;
+        if (first < 0xC2 || first > 0xF4 || index + length > count) return false;
+        // Of the second byte: RFC 3629, section 4.
+        const uint8_t least = first == 0xE0 ? 0xA0 : first == 0xF0 ? 0x90 : 0x80;
+        const uint8_t most = first == 0xED ? 0x9F : first == 0xF4 ? 0x8F : 0xBF;
+        if (bytes[index + 1] < least || bytes[index + 1] > most) return false;
+        for (ptrdiff_t place = 2; place < length; place++)
+            if ((bytes[index + place] & 0xC0) != 0x80) return false;
+        index += length;
+    }
+    return true;
+}
+
+// Whether `text` stands anywhere in `bytes`. By the C library, which skips most of what it looks through.
+// Declared here: all of the libraries have it, but glibc's header hides it unless GNU's extensions are asked for.
+extern void *memmem(const void *bytes, size_t count, const void *text, size_t length);
+static inline bool locsearch_contains(const void *bytes, size_t count, const void *text, size_t length) {
+    return memmem(bytes, count, text, length) != NULL;
+}

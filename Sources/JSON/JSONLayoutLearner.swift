@@ -1,0 +1,86 @@
+internal import CScan
+
+/// Makes the steps of a layout from one object.
+struct JSONLayoutLearner {
+    /// More steps than any provider's object takes. A layout is kept, so it must not grow with what was sent.
+    private static let maximumSteps = 1024
+    private let paths: [String]
+    private var steps: [locsearch_step] = []
+    /// The place behind the bytes that are in the steps.
+    private var learned = 0
+    /// The step with which the member of the object begins that is being learned.
+    private var memberStep = 0
+
+    /// A reason why objects like this one cannot be followed: an array, a key that occurs twice or that has escapes or a dot,
+    /// or too many members.
+    private struct IsUnsuitable: Error {}
+
+    /// Returns the steps of an object; none when objects like this one cannot be followed.
+    static func steps(of object: Span<UInt8>, paths: [String]) -> [locsearch_step] {
+        var learner = JSONLayoutLearner(paths: paths)
+        var reader = JSONReader(object)
+        do {
+            try learner.learn(&reader, path: "", of: object)
+            return learner.steps
+        } catch {
+            return []
+        }
+    }
+
+    private init(paths: [String]) { self.paths = paths }
+
+    private mutating func learn(
+        _ reader: inout JSONReader, path: String, of object: Span<UInt8>
+    ) throws {
+        guard try reader.enterObject() else { throw IsUnsuitable() }
+        var keys: Set<String> = []
+
+        while let key = try reader.nextKey() {
+            let name = try key.string()
+            guard !key.hasEscapes, !name.contains("."), keys.insert(name).inserted, steps.count < Self.maximumSteps
+            else { throw IsUnsuitable() }
+
+            if path.isEmpty, keys.count > 1 { beginMember() }
+            try learnValue(&reader, path: path + name, of: object)
+            if path.isEmpty { addGlue(object, to: reader.offset) }
+        }
+
+        guard path.isEmpty else { return }
+        beginMember()
+        addGlue(object, to: reader.offset)
+    }
+
+    private mutating func learnValue(
+        _ reader: inout JSONReader, path: String, of object: Span<UInt8>
+    ) throws {
+        switch try reader.kind() {
+        case .object: try learn(&reader, path: path + ".", of: object)
+        case .array: throw IsUnsuitable()
+        case .string, .number, .boolean, .null:
+            addGlue(object, to: reader.offset)
+            steps[steps.count - 1].field = paths.firstIndex(of: path) ?? locsearch_unwanted
+            try reader.skip()
+            learned = reader.offset
+        }
+    }
+
+    /// Notes that the next step begins a member, or the end of the object. It can be gone on with when the member before is
+    /// missing.
+    private mutating func beginMember() {
+        if memberStep > 0 { steps[memberStep].next_member = steps.count }
+        memberStep = steps.count
+    }
+
+    /// Adds the bytes that were not learned yet.
+    private mutating func addGlue(_ object: Span<UInt8>, to end: Int) {
+        while learned < end {
+            let length = min(end - learned, 16)
+            // Safe: the call copies `length` bytes, which are within the span.
+            let step = unsafe object.extracting(learned..<learned + length).withUnsafeBufferPointer { glue in
+                unsafe locsearch_step_of(glue.baseAddress.unsafelyUnwrapped, length)
+            }
+            steps.append(step)
+            learned += length
+        }
+    }
+}
