@@ -23,10 +23,10 @@ def run(lab: Lab) -> None:
     load = lab.sender.start(10_000_000, rate, until=lambda: done, ahead=8 * rate)
 
     chance, killed = random.Random(1), 0
-    for _ in range(kills):
-        time.sleep(0.6 * budget / rate / kills)
-        if lab.provider.calls() >= 0.97 * budget:
-            break
+    for i in range(kills):
+        # By the calls, not by the clock: a machine that stands still for a moment makes many at once.
+        due = 0.8 * budget * (i + 0.5) / kills
+        lab.until(lambda: lab.provider.calls() >= due, 60, f"{due:.0f} calls")
         victim = chance.choice(sorted(fleet.workers))
         lab.say(f"kill -9 of worker {victim} after {lab.provider.calls()} calls")
         fleet.kill(victim)
@@ -37,7 +37,6 @@ def run(lab: Lab) -> None:
     wait_until_used_up(lab)
     said, calls = ask(lab, settings)[0], judge(lab, budget, "at the end")
     lab.figure("budget used up", f"{calls} of {budget} calls made; {said['reserved']} reserved by {killed} workers that were killed; {said['used']} told of")
-    lab.check(killed >= min(kills, 3), f"only {killed} workers were killed before the budget was used up")
     lab.check(said["left"] == 0 and said["used"] + said["reserved"] == budget, f"`locsearch budget` says {said}")
     lab.check(calls <= said["used"] + said["reserved"], f"{calls} calls were made, {said['used'] + said['reserved']} were taken")
     # A worker reserves for the calls of a second at its own pace, or less when less is left.
