@@ -64,7 +64,7 @@ public actor SearchWorker: SearchWorking {
         self.onWasted = onWasted
         self.onCall = onCall
 
-        let shared = policies.filter { $0.value.rateLimit != nil && $0.value.share == .byDemand }
+        let shared = policies.filter(\.value.sharesByDemand)
         if !shared.isEmpty {
             lending = LendingMember(name: name, limits: shared.keys.map(\.rawValue), at: clock.now)
         }
@@ -127,7 +127,7 @@ extension SearchWorker: FleetMember {
     }
 
     public nonisolated var usesWords: Bool {
-        budgets != nil || policies.values.contains { $0.rateLimit != nil && $0.share == .byDemand }
+        budgets != nil || policies.values.contains(where: \.sharesByDemand)
     }
 
     public func setAlarm(_ ring: @escaping @Sendable () -> Void) {

@@ -430,7 +430,7 @@ final class ProviderGuard {
         admission.limiter.setShare(share, at: clock.now)
     }
 
-    var sharesByDemand: Bool { policy.rateLimit != nil && policy.share == .byDemand }
+    var sharesByDemand: Bool { policy.sharesByDemand }
 
     /// Takes over this loop's part of a limit that is shared by demand.
     func take(_ part: LoopPart, at now: ContinuousClock.Instant) {

@@ -24,6 +24,9 @@ public struct ProviderPolicy: Sendable, Hashable {
     public var concurrency: AdaptiveLimit.Configuration
     public var sharesIdenticalCalls = true
 
+    /// True where workers tell each other what they need of the key's limit.
+    public var sharesByDemand: Bool { rateLimit != nil && share == .byDemand }
+
     /// - Parameter concurrency: the most calls under way at once, at least 1: this loop's part of `worker.concurrency`.
     public init(concurrency: Int) {
         self.concurrency = AdaptiveLimit.Configuration(maximum: concurrency)

@@ -1,27 +1,17 @@
 import EventLoop
-import Foundation
 import HTTPTransport
-import Kafka
 import LocationSearch
 import Logging
-import PlaceProviders
-import Resilience
 import Synchronization
 import TraceExport
 import WorkerRuntime
 
 /// A worker put together from settings: lanes, each with its own loop, consumer, producer and connections.
 final class WorkerProcess: Sendable {
-    private struct Part: Sendable {
-        let loop: EventLoop
-        let lane: WorkerLane
-        let http: HTTPTransport
-        let searches: SearchWorker
-    }
     /// How long the fleet's topic has for what the lanes say when they leave.
     private static let timeForLastWords = Duration.seconds(1)
 
-    private let parts: [Part]
+    private let parts: [WorkerPart]
     /// Where the fleet's members talk; `nil` where they have nothing to say.
     let link: FleetLink?
     private let hasJoined = Atomic<Bool>(false)
@@ -34,90 +24,20 @@ final class WorkerProcess: Sendable {
     /// - Parameter traces: of this process; `nil`: no request is traced.
     init(_ settings: Settings, traces: TraceExport? = nil, log: Logger) async throws {
         try settings.validate()
-        let configuration = settings.worker()
-        var (consumer, producer) = (try settings.consumer(), try settings.producer())
-        consumer.statisticsInterval = settings.duration("kafka.statisticsInterval")
-        producer.statisticsInterval = consumer.statisticsInterval
-        let keys = try ProviderKeys(settings)
-        let order = settings.providerOrder()
-        let meters = WorkerMeters(topics: configuration.topics, group: consumer.groupID)
-        // A static member's next process takes over its name, which fences the last one off at once. Others need a name of
-        // their own each; the group's generation fences those that lost their partitions.
-        let instance = "\(consumer.groupID)-\(consumer.groupInstanceID ?? UUID().uuidString)"
-        let departure = DepartureBarrier(lanes: configuration.loops)
-        let budgets = settings.budgetPolicy(log: log)
-        let memberName = String(UUID().uuidString.prefix(13))
-        var parts: [Part] = []
-        var configured: [ProviderID] = []
-        var link: FleetLink?
-        for number in 0..<configuration.loops {
-            let loop = try EventLoop()
-            let http = HTTPTransport(loop: loop, configuration: settings.http)
-            let services = keys.services(settings, traces == nil ? http : TracedHTTP(http))
-            configured = services.map(\.id)
-            let searches = SearchWorker(
-                executor: loop, policies: settings.policies, name: "\(memberName)-\(number)", budgets: budgets,
-                timekeeper: LoopTimekeeper(loop), taskExecutor: loop,
-                onTransition: { Self.report($1, of: $0, cause: $2, to: log) },
-                onWasted: { meters.calls.countWasted($1) },
-                onCall: { meters.calls.countEnded($0, $1, after: $2) })
-            await searches.prepare(for: configured)
-            if searches.usesWords, link == nil {
-                var topic = FleetLink.Configuration(
-                    topic: configuration.topics.fleet, consumer: consumer, producer: producer)
-                if budgets != nil { (topic.history, topic.isNeeded) = (BudgetTerms.history, true) }
-                link = FleetLink(topic, loop: loop, log: log)
-            }
-            let interactor = SearchInteractor(
-                selection: ProviderSelection(services: services, order: order), worker: searches)
-            var own = consumer
-            // Static members need a name each.
-            if configuration.loops > 1 { own.groupInstanceID = consumer.groupInstanceID.map { "\($0)-\(number)" } }
-            var sender = producer
-            sender.busyLinger = min(producer.linger * 4, .milliseconds(20))
-            if configuration.delivery == .exactlyOnce { sender.transactionalID = "\(instance)-\(number)" }
-            let makeProducer = { @Sendable [sender] () throws(KafkaError) -> any OutcomeSink in
-                try KafkaProducer(loop: loop, configuration: sender, log: log)
-            }
-            let lane = WorkerLane(
-                loop: loop, configuration: configuration,
-                source: try KafkaConsumer(loop: loop, configuration: own, log: log),
-                sink: try makeProducer(),
-                makeSink: configuration.delivery == .atLeastOnce ? makeProducer : nil, interactor: interactor,
-                fleet: searches, link: link, departure: departure, meters: meters,
-                tracing: traces.map { RequestTracing(tracer: $0.tracer, consumerGroup: consumer.groupID) }, log: log)
-            parts.append(Part(loop: loop, lane: lane, http: http, searches: searches))
+        let assembly = try WorkerAssembly(settings, traces: traces, log: log)
+        keys = assembly.keys
+        let loops = try (0..<assembly.configuration.loops).map { _ in try EventLoop() }
+        let link = loops.first.flatMap { assembly.makeLink(on: $0) }
+        self.link = link
+
+        var parts: [WorkerPart] = []
+        for (number, loop) in loops.enumerated() {
+            parts.append(try await assembly.makePart(number, on: loop, link: link))
         }
         self.parts = parts
-        self.link = link
-        self.keys = keys
+        let configured = parts.first?.providers ?? []
         providers = configured
-        automaticProviders = order.filter(configured.contains)
-    }
-
-    /// Writes one line for a breaker's change of state, not one for each request that meets it.
-    private static func report(
-        _ transition: CircuitBreaker.Transition, of provider: ProviderID, cause: SearchError?, to log: Logger
-    ) {
-        var metadata: Logger.Metadata = [
-            "provider": "\(provider.rawValue)", "state": "\(transition.to.rawValue)",
-            "reason": "\(transition.reason?.rawValue ?? "-")", "openFor": "\(transition.openFor.map(\.text) ?? "-")",
-        ]
-        if let status = cause?.httpStatus { metadata["httpStatus"] = "\(status)" }
-        if let status = cause?.providerStatus { metadata["providerStatus"] = "\(status)" }
-
-        switch (transition.to, transition.reason) {
-        case (.open, .budgetUsedUp):
-            log.error(
-                "the day's budget of calls is used up; the provider is not asked until the next", metadata: metadata)
-        case (.open, .keyRefused):
-            log.error("provider refuses our key; check it, for it is tried again only later", metadata: metadata)
-        case (.open, .quotaUsedUp):
-            log.error("the key's quota at the provider is used up; not asked for a while", metadata: metadata)
-        case (.open, _): log.warning("provider is failing; not asked for a while", metadata: metadata)
-        case (.halfOpen, _): log.info("provider is tried again", metadata: metadata)
-        case (.closed, _): log.info("provider answers again", metadata: metadata)
-        }
+        automaticProviders = settings.providerOrder().filter(configured.contains)
     }
 
     /// The API keys that stand in files, each with what a new one sets off.
@@ -154,7 +74,7 @@ final class WorkerProcess: Sendable {
     private func joinLanes() async throws {
         try await withThrowingTaskGroup(of: Void.self) { group in
             for part in parts {
-                group.addTask {
+                group.addTask(executorPreference: part.loop) {
                     do {
                         try await part.lane.run()
                     } catch {
@@ -172,14 +92,14 @@ final class WorkerProcess: Sendable {
     private func talk() async {
         await link?.run(
             opened: { extent in
-                for part in self.parts { await part.lane.openedFleetTopic(extent) }
+                for part in self.parts { await part.onLoop { await $0.openedFleetTopic(extent) } }
             },
             needsOlder: {
-                for part in self.parts where await part.lane.needsOlderFleetRecords { return true }
+                for part in self.parts where await part.onLoop({ await $0.needsOlderFleetRecords }) { return true }
                 return false
             },
             { records in
-                for part in self.parts { await part.lane.hear(records) }
+                for part in self.parts { await part.onLoop { await $0.hear(records) } }
             })
     }
 
