@@ -8,7 +8,7 @@ struct OwnPart {
     private(set) var partitionCount = 0
     /// The partitions that the group gave us, and when each may be used.
     private var usableFrom: [Int32: ContinuousClock.Instant] = [:]
-    /// The partitions that we gave back of late: when that was, and when each could be used.
+    /// The partitions that we gave back of late and could use until then: when that was, and since when they could be used.
     private var givenBack: [Int32: (at: ContinuousClock.Instant, usableFrom: ContinuousClock.Instant)] = [:]
     /// Our clock when we last looked at it.
     private var looked: ContinuousClock.Instant
@@ -44,7 +44,8 @@ struct OwnPart {
             usableFrom[partition] = former[partition] ?? givenBack[partition]?.usableFrom ?? now + terms.settling
             givenBack[partition] = nil
         }
-        for (partition, moment) in former where isSure && usableFrom[partition] == nil {
+        // One that we had yet to wait for may come back to its former owner without a wait, so it is not ours to come back to.
+        for (partition, moment) in former where isSure && usableFrom[partition] == nil && moment <= now {
             givenBack[partition] = (now, moment)
         }
 
