@@ -48,51 +48,25 @@ public actor HTTPTransport: HTTPSending, CurlDriverOwner {
     }
 
     /// Makes a call: see `HTTPSending`.
-    public nonisolated func send(
+    public func send(
         _ request: HTTPRequest, before deadline: ContinuousClock.Instant,
         receiving receive: @escaping @Sendable (HTTPResponse) -> Void
     ) async throws(HTTPError) {
         try request.validated()
-        // A task that is on the loop already need not switch to this actor and back.
-        guard loop.isCurrent else { return try await sendOnLoop(request, before: deadline, receiving: receive) }
-        if let failure = await failure(of: request, before: deadline, receiving: receive) { throw failure }
-    }
+        lastSerial += 1
+        let serial = lastSerial
 
-    /// Makes a call, for tasks that are on the loop.
-    /// - Returns: why the call failed; `nil` when it was answered.
-    @inline(__always)
-    private func failure(
-        of request: HTTPRequest, before deadline: ContinuousClock.Instant,
-        receiving receive: @escaping @Sendable (HTTPResponse) -> Void,
-        isolation: isolated (any Actor)? = #isolation
-    ) async -> HTTPError? {
-        let serial = takeSerial()
-        return await withTaskCancellationHandler {
-            _ = isolation  // see docs/concurrency.md, 3
-            return await withUnsafeContinuation { continuation in
+        let failure = await withTaskCancellationHandler {
+            await withUnsafeContinuation { continuation in
                 let caller = Transfer.Caller(continuation: continuation, receive: receive)
-                assumeIsolated { $0.begin(request, before: deadline, serial: serial, caller: caller) }
+                begin(request, before: deadline, serial: serial, caller: caller)
             }
         } onCancel: {
             // A cancellation that comes before the call has begun finds no transfer; the call then finds its task cancelled.
             Task { await self.cancel(serial) }
         }
-    }
 
-    /// Does what `send` does, for tasks that are not on the loop.
-    private func sendOnLoop(
-        _ request: HTTPRequest, before deadline: ContinuousClock.Instant,
-        receiving receive: @escaping @Sendable (HTTPResponse) -> Void
-    ) async throws(HTTPError) {
-        if let failure = await failure(of: request, before: deadline, receiving: receive) { throw failure }
-    }
-
-    /// Returns the number of the next call. For tasks that are on the loop.
-    private nonisolated func takeSerial() -> UInt64 {
-        assumeIsolated { transport in
-            transport.lastSerial += 1
-            return transport.lastSerial
-        }
+        if let failure { throw failure }
     }
 
     /// Ends the calls under way as `cancelled` and closes all connections. Later calls end as `cancelled` too.

@@ -134,16 +134,8 @@ public actor KafkaProducer: ReadinessHandler {
 
     /// Returns once the brokers have confirmed the record.
     /// - Throws: Why it was not, or may not have been, written.
-    public nonisolated func confirm(_ receipt: Receipt) async throws(KafkaError) -> RecordPosition {
-        guard loop.isCurrent else { return try await confirmOnLoop(receipt) }
+    public func confirm(_ receipt: Receipt) async throws(KafkaError) -> RecordPosition {
         // An unsafe continuation saves an allocation. The table resumes whatever it takes out of a slot.
-        return try await withUnsafeContinuation { waiter in
-            assumeIsolated { $0.deliveries.await(receipt.slot, waiter) }
-        }.get()
-    }
-
-    /// Does what `confirm` does, for tasks that are not on the loop.
-    private func confirmOnLoop(_ receipt: Receipt) async throws(KafkaError) -> RecordPosition {
         try await withUnsafeContinuation { waiter in deliveries.await(receipt.slot, waiter) }.get()
     }
 

@@ -93,7 +93,10 @@ struct FleetLinkTests {
         await producer.close()
     }
 
-    @Test(.timeLimit(.minutes(2))) func whatWasSaidBeforeIsMarkedAsOld() async throws {
+    @Test(
+        .timeLimit(.minutes(2)),
+        .enabled(if: TestBroker.isEmbedded, "another broker may tell an end that was earlier than the last record"))
+    func whatWasSaidBeforeIsMarkedAsOld() async throws {
         let broker = try TestBroker(topics: ["fleet": 1])
         let loop = try EventLoop()
         defer { loop.stop() }

@@ -49,17 +49,17 @@ struct TopicsCommandTests {
 
         let plan = try await create(broker, ["--replication-factor", "1", "--dry-run"])
         #expect(plan.code == 0, "\(plan.error)")
-        #expect(Self.states(plan.output, of: broker) == Array(repeating: "would be made", count: 4))
+        #expect(Self.states(plan.output, of: broker) == Array(repeating: "would be made", count: 5))
         let strict = try await create(broker, ["--replication-factor", "1", "--dry-run", "--strict"])
         #expect(strict.code == 1, "the dry run made no topic")
 
         let first = try await create(broker)
         #expect(first.code == 0, "\(first.error)")
-        #expect(first.output.split(separator: "\n").count { $0.hasPrefix("created ") } == 4, "\(first.output)")
+        #expect(first.output.split(separator: "\n").count { $0.hasPrefix("created ") } == 5, "\(first.output)")
 
         let second = try await create(broker, ["--replication-factor", "1", "--strict"])
         #expect(second.code == 0, "\(second.error)")
-        #expect(Self.states(second.output, of: broker) == Array(repeating: "as recommended", count: 4))
+        #expect(Self.states(second.output, of: broker) == Array(repeating: "as recommended", count: 5))
         #expect(second.error.isEmpty && !second.output.contains("created"), "\(second.error)")
     }
 

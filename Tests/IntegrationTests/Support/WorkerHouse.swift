@@ -35,7 +35,7 @@ struct WorkerHouse: Sendable {
         do {
             let topics = WorkerConfiguration.Topics()
             let broker = try EmbeddedBroker(topics: [
-                topics.requests: 4, topics.results: 2, topics.errors: 2, topics.deadLetters: 1,
+                topics.requests: 4, topics.results: 2, topics.errors: 2, topics.deadLetters: 1, topics.fleet: 1,
             ])
             broker.setGroupDelay(.milliseconds(200))
             let base = [
