@@ -9,7 +9,6 @@ from urllib.parse import urlsplit
 from selenium import webdriver
 from selenium.common.exceptions import StaleElementReferenceException
 from selenium.webdriver.chrome.service import Service
-from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys  # noqa: F401
 from selenium.webdriver.remote.webelement import WebElement
 
@@ -17,6 +16,13 @@ AXE = (Path(find_spec("axe_playwright_python").submodule_search_locations[0]) / 
 # Markers lie where places are, also close together. WCAG 2.5.8 lets them, because each place has its row in the list as well.
 MARKER = 'class="marker'
 DESKTOP, PHONE = (1280, 860), (390, 844)
+# The elements of a selector that a person can see.
+SEEN = """
+const seen = (selector) => [...document.querySelectorAll(selector)].filter((element) => {
+  const { width, height } = element.getBoundingClientRect();
+  return width + height > 0 && element.checkVisibility({ opacityProperty: true, visibilityProperty: true });
+});
+"""
 
 
 def open_browser(scale: float = 1, language: str = "en") -> webdriver.Chrome:
@@ -82,17 +88,21 @@ class Window:
         self.driver.switch_to.window(self.handle)
         return self
 
-    # Looking
+    # Looking: each look is one script, because the page may draw anew between two.
 
-    def all(self, selector: str) -> list[WebElement]:
-        return self.driver.find_elements(By.CSS_SELECTOR, selector)
+    def count(self, selector: str) -> int:
+        return self.run("return document.querySelectorAll(arguments[0]).length", selector)
 
-    def seen(self, selector: str) -> WebElement | None:
-        return next((element for element in self.all(selector) if element.is_displayed()), None)
+    def is_seen(self, selector: str) -> bool:
+        return self.run(SEEN + "return seen(arguments[0]).length > 0", selector)
 
     def text(self, selector: str) -> str:
-        element = self.seen(selector)
-        return element.text if element else ""
+        """The text of the first element that is seen, as a person reads it; empty when none is."""
+        return self.run(SEEN + "return (seen(arguments[0])[0]?.innerText ?? '').trim()", selector)
+
+    def label(self, selector: str) -> str | None:
+        """What a screen reader calls the first element that is seen."""
+        return self.run(SEEN + "return seen(arguments[0])[0]?.ariaLabel", selector)
 
     def texts(self, selector: str) -> list[str]:
         return self.run(f"return [...document.querySelectorAll({json.dumps(selector)})].map((element) => element.textContent)")
@@ -113,28 +123,45 @@ class Window:
                 raise AssertionError(f"waited {within:.0f} s for {what}; the page says: {self.said()}")
             time.sleep(0.03)
 
-    def wait_for(self, selector: str, within: float = 15) -> WebElement:
-        return self.wait(lambda: self.seen(selector), selector, within)
+    def wait_for(self, selector: str, within: float = 15) -> None:
+        self.wait(lambda: self.is_seen(selector), selector, within)
 
     def wait_gone(self, selector: str, within: float = 15) -> None:
-        self.wait(lambda: not self.seen(selector), f"no {selector}", within)
+        self.wait(lambda: not self.is_seen(selector), f"no {selector}", within)
 
     def said(self) -> str:
         """The page's texts in one line, cut short."""
         return " | ".join(self.run("return (document.querySelector('main') ?? document.body).innerText").split("\n"))[:700]
 
-    # Doing
+    # Doing: what is drawn anew before the hand is there is looked for again.
 
-    def click(self, selector: str) -> None:
-        self.wait_for(selector).click()
+    def click(self, selector: str, number: int = 0) -> None:
+        """Clicks on an element that is seen, counted from 0."""
+        self._do(selector, number, lambda element: element.click())
+
+    def press(self, selector: str, *keys: str) -> None:
+        """Gives an element the focus and presses keys."""
+        self._do(selector, 0, lambda element: element.send_keys(*keys))
 
     def fill(self, selector: str, text: str) -> None:
-        field = self.wait_for(selector)
-        field.clear()
-        field.send_keys(text)
+        def fill(field: WebElement) -> None:
+            field.clear()
+            field.send_keys(text)
 
-    def focus(self, element: WebElement) -> None:
-        self.run("arguments[0].focus()", element)
+        self._do(selector, 0, fill)
+
+    def focus(self, selector: str, number: int = 0) -> None:
+        self._do(selector, number, lambda element: self.run("arguments[0].focus()", element))
+
+    def _do(self, selector: str, number: int, act) -> None:
+        def done() -> bool:
+            element = self.run(SEEN + "return seen(arguments[0])[arguments[1]]", selector, number)
+            if element is None:
+                return False
+            act(element)
+            return True
+
+        self.wait(done, f"{selector}, number {number}")
 
     def search(self, keyword: str = "") -> None:
         self.fill("[name=keyword]", keyword)

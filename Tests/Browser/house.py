@@ -37,7 +37,7 @@ class House:
         """One call for each request and no breaker, so that a fault shows at once and does not reach the next test."""
         settings = {
             "KAFKA_BOOTSTRAP_SERVERS": self.bootstrap, "KAFKA_PROPERTIES": "session.timeout.ms=6000,fetch.wait.max.ms=10", "ADMIN_PORT": "0",
-            "WORKER_DEADLINE": "2s", "GOOGLE_PLACES_API_KEY": "Zq7google+key", "HOTPEPPER_API_KEY": "Zq7hotpepper+key", "PROVIDERS_HOTPEPPER_CALLS_PER_DAY": "100000",
+            "WORKER_DEADLINE": "10s", "GOOGLE_PLACES_API_KEY": "Zq7google+key", "HOTPEPPER_API_KEY": "Zq7hotpepper+key", "PROVIDERS_HOTPEPPER_CALLS_PER_DAY": "100000",
         }
         for name in PROVIDERS:
             settings |= {f"{name}_BASE_URL": self.provider, f"PROVIDERS_{name}_MAX_ATTEMPTS": "1", f"PROVIDERS_{name}_BREAKER_ENABLED": "false"}

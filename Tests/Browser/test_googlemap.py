@@ -72,9 +72,9 @@ def test_google_places_are_on_googles_map(browser, keyed):
     window.search()
     names = window.wait_for_places()
 
-    window.wait(lambda: len(window.all("#map .marker")) == len(names), "a marker for each place")
+    window.wait(lambda: window.count("#map .marker") == len(names), "a marker for each place")
     assert window.run("return [...standIn.circles].map(({ radius }) => radius)") == [500]
-    window.all("#places .place button")[0].click()
+    window.click("#places .place button")
     window.wait(lambda: window.text(".info .info-name") == names[0], "the info window")
 
     before = window.run("return standIn.zoom")
@@ -85,7 +85,7 @@ def test_google_places_are_on_googles_map(browser, keyed):
 
 def test_without_googles_map_its_places_are_a_list_again(browser, keyed):
     window = browser.window(search_url(keyed, provider="google-places", category="hospital"))
-    window.wait(lambda: window.all(".grid-labels text"), "the grid in its place")
+    window.wait_for(".grid-labels text")
     window.search()
     window.wait_for_places()
-    assert window.all("#map .marker") == []
+    assert window.count("#map .marker") == 0

@@ -37,7 +37,7 @@ def headers(kind: str, request: str) -> list[tuple[str, bytes]]:
 def hostile_session(house, console):
     """A session whose search has found places with hostile texts."""
     session = fresh_session()
-    request = console.send(session, provider="hotpepper", keyword="fault:delay=1900")
+    request = console.send(session, provider="hotpepper", keyword="fault:delay=9000")
     value = outcome(session, request, places=[place(number, name) for number, name in enumerate(NAMES, 1)],
                     attributions=[MARKUP, REVERSED, *ANCHORS, CREDIT], search={"category": "restaurant", "location": SHINJUKU, "radiusMeters": 500})
     house.produce("completed", value, session, headers("completed", request))
@@ -75,7 +75,7 @@ def test_hostile_details_are_texts(browser, console, house, hostile_session):
     house.produce("completed", value, hostile_session, headers("completed", request))
 
     window.wait(lambda: window.text("#detail-name") == SCRIPT, "the details")
-    assert window.seen("#detail .detail-line a") is None, "an address of another kind than http is no link"
+    assert not window.is_seen("#detail .detail-line a"), "an address of another kind than http is no link"
     assert_nothing_ran(window)
 
 
@@ -87,7 +87,7 @@ def test_hostile_records_are_texts_on_the_traffic_page(browser, console, house):
     house.produce("completed", b'{"requestId": "<b>broken</b>"' + b"\xff\x00", MARKUP.encode())
 
     window.fill("#filter-text", session)
-    window.wait(lambda: len(window.all("#rows tr")) == 1, "the hostile record")
+    window.wait(lambda: window.count("#rows tr") == 1, "the hostile record")
     window.run("document.querySelector('#rows tr').click()")
     body = window.wait(lambda: window.run("return document.querySelector('#record pre')?.textContent"), "the record")
     assert json.loads(body)["error"]["message"] == SCRIPT

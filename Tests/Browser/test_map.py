@@ -49,8 +49,8 @@ def test_tiles_are_shown_with_their_attribution_as_text(browser, tiled, tiles):
 
     window.search()
     names = window.wait_for_places(20)
-    assert len(window.all("#map .marker")) == 20
-    window.wait_for(".marker[aria-label^='2: ']").click()
+    assert window.count("#map .marker") == 20
+    window.click(".marker[aria-label^='2: ']")
     window.wait(lambda: window.text(".info .info-name") == names[1], "the info window")
     assert window.run("return document.querySelectorAll('path.circle.made').length") == 1
     assert window.axe() == []

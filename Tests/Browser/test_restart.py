@@ -28,7 +28,7 @@ def test_window_that_nobody_sees_gives_its_connection_back_and_catches_up_later(
     window.run("see(false)")
     window.wait(lambda: window.run("return sources.every(({ readyState }) => readyState === EventSource.CLOSED)"), "the end of its stream")
     console.send(session)
-    assert window.seen("#connection") is None, "nothing is wrong"
+    assert not window.is_seen("#connection"), "nothing is wrong"
 
     window.run("see(true)")
     window.wait_for_places(20)
@@ -43,7 +43,7 @@ def test_pages_catch_up_after_the_console_was_killed_and_started_anew(browser, h
     names = search.wait_for_places()
     traffic = browser.window(console.url + "/traffic")
     traffic.fill("#filter-text", session)
-    traffic.wait(lambda: len(traffic.all("#rows tr")) == 1, "the outcome")
+    traffic.wait(lambda: traffic.count("#rows tr") == 1, "the outcome")
 
     console.kill()
     traffic.wait_for("#connection")
@@ -59,4 +59,4 @@ def test_pages_catch_up_after_the_console_was_killed_and_started_anew(browser, h
     search.wait_gone("#banner")
 
     traffic.use().wait_gone("#connection")
-    traffic.wait(lambda: len(traffic.all("#rows tr")) >= 2, "the outcome of after the restart")
+    traffic.wait(lambda: traffic.count("#rows tr") >= 2, "the outcome of after the restart")

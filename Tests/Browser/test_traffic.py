@@ -13,8 +13,8 @@ def window(browser, console):
     return window
 
 
-def rows(window) -> list[str]:
-    return window.run("return [...document.querySelectorAll('#rows tr')].map((row) => row.innerText)")
+def rows(window, table: str = "#rows") -> list[str]:
+    return window.run("return [...document.querySelectorAll(arguments[0])].map((row) => row.innerText)", f"{table} tr")
 
 
 def test_outcomes_arrive_newest_first_and_are_filtered(window, console):
@@ -66,23 +66,23 @@ def test_record_shows_headers_body_and_where_its_request_is(window, console):
     request = console.send(session)
     window.fill("#filter-text", request)
     window.wait(lambda: len(rows(window)) == 1, "the outcome")
-    window.all("#rows button")[0].click()
+    window.click("#rows button")
 
     window.wait_for("#record pre")
     text = window.run("return document.getElementById('record').textContent")
     assert f'"requestId": "{request}"' in text and "ce_type" in text and "location-search.completed.v1" in text
     assert "Its requestlocation-search.requests, partition" in text
-    assert window.seen(f"#record a[href='/#session={session}']")
+    assert window.is_seen(f"#record a[href='/#session={session}']")
     window.click("#record-close")
     window.wait_gone("#record")
     assert window.run("return document.activeElement.closest('#rows') !== null"), "the keyboard is where it was"
 
 
 def test_workers_and_rates_are_drawn(window, console, house):
-    window.wait(lambda: "Ready" in window.text(".worker"), "the worker")
-    assert house.worker.removeprefix("http://") in window.text(".worker")
-    assert "hotpepper" in window.text(".providers") and "Breaker closed" in window.text(".providers")
-    assert "of 100,000 calls today" in window.text(".providers")
+    card = window.wait(lambda: "Ready" in (text := window.text(".worker")) and text, "the worker")
+    assert house.worker.removeprefix("http://") in card
+    assert "hotpepper" in card and "Breaker closed" in card
+    assert "of 100,000 calls today" in card
 
     figure = window.run("return document.querySelector('#rate-legend strong').textContent")
     for _ in range(5):
@@ -97,12 +97,12 @@ def test_dead_letters_go_back_after_a_confirmation_only(window, console, house):
     house.produce("requested", f'{{"requestId": "{mark}-2", "location": "nowhere"}}'.encode(), mark)
 
     window.click("#dead-open")
-    ours = lambda: [row for row in window.all("#dead-rows tr") if mark in row.text]  # noqa: E731
+    ours = lambda: [(number, row) for number, row in enumerate(rows(window, "#dead-rows")) if mark in row]  # noqa: E731
     window.wait(lambda: len(ours()) == 2 or window.run("const list = document.getElementById('dead-list'); if (!list.disabled) list.click()"), "both letters")
 
-    for row in ours():
-        assert "invalid-request" in row.text
-        row.find_element("css selector", "input").click()
+    for number, row in ours():
+        assert "invalid-request" in row
+        window.click("#dead-rows input", number)
     assert window.text("#dead-redrive") == "Redrive 2 …"
 
     window.click("#dead-redrive")
@@ -110,9 +110,9 @@ def test_dead_letters_go_back_after_a_confirmation_only(window, console, house):
     assert window.run("return document.activeElement.id") == "confirm-cancel"
     window.click("#confirm-cancel")
     window.wait_gone("#confirm")
-    assert all("redriven" not in row.text for row in ours())
+    assert all("redriven" not in row for _, row in ours())
 
     window.click("#dead-redrive")
     window.click("#confirm-do")
     window.wait(lambda: "2 redriven" in window.text("#dead-note"), "word of what was done")
-    window.wait(lambda: sum("redriven" in row.text for row in ours()) >= 2, "the marks of what went back")
+    window.wait(lambda: sum("redriven" in row for _, row in ours()) >= 2, "the marks of what went back")

@@ -29,7 +29,8 @@ struct DeadlineTests {
             let start = ContinuousClock.now
             #expect(await transport.failure(ofGetting: server.url, within: .milliseconds(150)) == .timeout)
             let time = ContinuousClock.now - start
-            #expect(time >= .milliseconds(150))
+            // curl counts in whole milliseconds and may be early by one.
+            #expect(time >= .milliseconds(149))
             try await eventually("the connection to be closed") { server.openCount == 0 }
         }
     }

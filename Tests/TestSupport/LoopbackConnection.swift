@@ -34,10 +34,9 @@ package final class LoopbackConnection {
                 unsafe connect(socket, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
             }
         }
-        guard result == 0 else {
-            close(socket)
-            throw POSIXError(.ECONNREFUSED)
-        }
+        // `deinit` closes the socket here, too: all properties have their values. Closed twice, its number could be another
+        // socket's by then.
+        guard result == 0 else { throw POSIXError(.ECONNREFUSED) }
     }
 
     deinit { close(socket) }

@@ -28,6 +28,11 @@ package final class RunningProgram: Sendable {
             .appending(path: "locsearch")
     }
 
+    /// True where a sanitizer watches the tests, and so the programs that they start.
+    package static var isSanitized: Bool {
+        ["ASAN_OPTIONS", "TSAN_OPTIONS"].contains { ProcessInfo.processInfo.environment[$0] != nil }
+    }
+
     /// The environment of every program: nothing of this machine's settings, except the libraries and the sanitizers' options
     /// that the tests run with.
     private static var surroundings: [String: String] {
