@@ -51,6 +51,7 @@ let package = Package(
             name: "CRdkafka", pkgConfig: "rdkafka", providers: [.apt(["librdkafka-dev"]), .brew(["librdkafka"])]),
         .systemLibrary(
             name: "CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"]), .brew(["curl"])]),
+        .systemLibrary(name: "CMimalloc", providers: [.apt(["libmimalloc-dev"]), .brew(["mimalloc"])]),
         .systemLibrary(name: "CLinux"),
         .target(name: "CScan"),
 
@@ -66,7 +67,8 @@ let package = Package(
             ], swiftSettings: common),
         .target(name: "HTTPTransport", dependencies: ["Basics", "CCurl", "EventLoop"], swiftSettings: common),
         .target(
-            name: "Resilience", dependencies: [product("DequeModule", "swift-collections")], swiftSettings: safe),
+            name: "Resilience", dependencies: ["Basics", product("DequeModule", "swift-collections")],
+            swiftSettings: safe),
         .target(name: "LocationSearch", dependencies: ["Basics", "Resilience", tracing], swiftSettings: spans),
         .target(
             name: "PlaceProviders",
@@ -87,7 +89,8 @@ let package = Package(
         .target(
             name: "WorkerRuntime",
             dependencies: [
-                "EventLoop", "Kafka", "LocationSearch", "EventContract", "Resilience", logging, metrics, tracing,
+                "Basics", "EventLoop", "Kafka", "LocationSearch", "EventContract", "Resilience", logging, metrics,
+                tracing,
                 product("DequeModule", "swift-collections"),
             ], swiftSettings: safe),
         .target(
@@ -120,7 +123,7 @@ let package = Package(
                 "AdminServer", "Basics", "Console", "EventContract", "EventLoop", "HTTPServing", "HTTPTransport",
                 "JSON",
                 "Kafka", "LocationSearch", "Observability", "PlaceProviders", "ProviderSimulator", "Resilience",
-                "SessionState", "TraceExport", "WorkerRuntime", "CLinux",
+                "SessionState", "TraceExport", "WorkerRuntime", "CLinux", "CMimalloc",
                 logging, metrics,
                 product("ArgumentParser", "swift-argument-parser"), product("Configuration", "swift-configuration"),
                 product("Yams", "Yams"), product("ServiceLifecycle", "swift-service-lifecycle"),
@@ -131,9 +134,9 @@ let package = Package(
         .executableTarget(
             name: "Benchmarks",
             dependencies: [
-                "Basics", "EventContract", "EventLoop", "HTTPTransport", "Kafka", "LocationSearch", "Observability",
-                "PlaceProviders", "Resilience", "WorkerRuntime", logging,
-            ], path: "Benchmarks", swiftSettings: safe),
+                "Basics", "CMimalloc", "EventContract", "EventLoop", "HTTPTransport", "Kafka", "LocationSearch",
+                "Observability", "PlaceProviders", "Resilience", "WorkerRuntime", logging,
+            ], path: "Benchmarks", exclude: ["figures.txt"], swiftSettings: safe),
 
         // What several suites share: a clock driven by hand, waiting for a condition with a bound, a raw TCP server, the
         // broker that a test runs on.

@@ -3,9 +3,6 @@
 #include <curl/curl.h>
 #include <signal.h>
 #include <stddef.h>
-#ifdef __GLIBC__
-#include <malloc.h>
-#endif
 
 // Newer headers deprecate CURLOPT_PROTOCOLS for a form that Ubuntu 22.04's curl 7.81 does not have.
 #pragma clang diagnostic push
@@ -70,12 +67,6 @@ static inline CURLcode locsearch_prepare_process(void) {
     // A peer that closes while TLS is writing must end one call, not the process; a handler of the program's is kept.
     struct sigaction action;
     if (!sigaction(SIGPIPE, NULL, &action) && action.sa_handler == SIG_DFL) signal(SIGPIPE, SIG_IGN);
-#ifdef __GLIBC__
-    // Bodies come and go in bursts: glibc's defaults (128 KB each) give their pages back to the system after every
-    // burst and fault them in again, which doubles the kernel's share of a request. Peak memory stays the same.
-    mallopt(M_TRIM_THRESHOLD, 32 << 20);
-    mallopt(M_MMAP_THRESHOLD, 1 << 20);
-#endif
     return curl_global_init(CURL_GLOBAL_DEFAULT);
 }
 static inline long locsearch_get_long(CURL *easy, CURLINFO info) {

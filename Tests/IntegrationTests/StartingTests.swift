@@ -86,6 +86,8 @@ struct StartingTests {
         try await WorkerHouse.run { house in
             let first = try #require(house.worker.error.split(separator: "\n").first)
             #expect(first.contains("worker starts") && first.contains(#""version":"\#(version)""#), "\(first)")
+            // Where a sanitizer watches memory, the allocator is its own.
+            if !RunningProgram.isSanitized { #expect(first.contains(#""allocator":"mimalloc "#), "\(first)") }
 
             #expect(try await house.status("version", as: String.self) == version)
             #expect(try await house.status("ready", as: Bool.self) == true)

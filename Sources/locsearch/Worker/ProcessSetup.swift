@@ -4,6 +4,8 @@ import Metrics
 import Observability
 import UnixSignals
 
+internal import CMimalloc
+
 #if os(Linux)
     internal import CLinux
 #endif
@@ -44,6 +46,15 @@ enum ProcessSetup {
             // Safe: unmaps pages that nothing has written to, and that come back when they are touched.
             locsearch_give_back_code()
         #endif
+    }
+
+    /// Whose `malloc` the process has: mimalloc's and its version, or the system's, which a sanitizer may have replaced.
+    ///
+    /// The program asks mimalloc something for another reason, too: some linkers leave out a library that is asked nothing.
+    static var allocator: String {
+        guard locsearch_malloc_is_mimalloc() else { return "system" }
+        let version = mi_version()
+        return "mimalloc \(version / 100).\(version / 10 % 10).\(version % 10)"
     }
 
     /// Returns at the first SIGTERM or SIGINT; from then on the next one ends the process at once.

@@ -114,6 +114,7 @@ struct WorkerService {
             "worker starts",
             metadata: [
                 "version": "\(Version.current)", "librdkafka": "\(LibraryVersion.running)",
+                "allocator": "\(ProcessSetup.allocator)",
                 "requests": "\(settings.topics.requests)", "group": "\(settings.text("kafka.groupId"))",
                 "providers": "\(worker.providers.map(\.rawValue).joined(separator: ","))",
             ])
