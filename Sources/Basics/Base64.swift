@@ -55,6 +55,19 @@ public enum Base64 {
         }
     }
 
+    /// Appends the character of a URL's alphabet for each six bits of a number, the highest first.
+    /// - Parameter count: the number of characters, at most 10.
+    public static func appendURLCharacters(of bits: UInt64, count: Int, to text: inout [UInt8]) {
+        let characters = urlCharacters
+        var rest = bits &<< UInt64(64 - 6 * count)
+        text.append(addingCapacity: count) { room in
+            for _ in 0..<count {
+                room.append(characters[Int(rest >> 58)])
+                rest &<<= 6
+            }
+        }
+    }
+
     /// Encodes bytes as text of that alphabet.
     public static func encode(_ bytes: [UInt8], _ alphabet: Alphabet = .standard) -> String {
         let characters = alphabet == .standard ? standardCharacters : urlCharacters

@@ -34,7 +34,7 @@ internal import CScan
     /// Makes room for `more` bytes.
     @inline(__always)
     mutating func reserve(_ more: Int) {
-        if capacity - count < more { grow(by: more) }
+        if capacity &- count < more { grow(by: more) }
     }
 
     @inline(never)
@@ -51,7 +51,7 @@ internal import CScan
     mutating func append(_ byte: UInt8) {
         reserve(1)
         unsafe start[count] = byte
-        count += 1
+        count &+= 1
     }
 
     /// Appends a text.
@@ -65,24 +65,41 @@ internal import CScan
         count += length
     }
 
-    /// Appends `"name":`, behind a comma if `comma` is true. Names are short and many, so there is one check of room for all
-    /// of it.
-    mutating func appendKey(_ name: StaticString, comma: Bool) {
-        let length = name.utf8CodeUnitCount
-        reserve(length + 4)
-        var end = unsafe start + count
+    /// Appends a comma if there is to be one, and `byte` behind it.
+    @inline(__always)
+    mutating func append(_ byte: UInt8, comma: Bool) {
+        reserve(2)
+        putComma(comma)
+        unsafe start[count] = byte
+        count &+= 1
+    }
 
-        if comma {
-            unsafe end.pointee = UInt8(ascii: ",")
-            unsafe end += 1
-        }
-        unsafe end.pointee = UInt8(ascii: "\"")
-        unsafe end += 1
-        unsafe end.update(from: name.utf8Start, count: length)
-        unsafe end += length
-        unsafe end.pointee = UInt8(ascii: "\"")
-        unsafe (end + 1).pointee = UInt8(ascii: ":")
-        unsafe count = end + 2 - start
+    /// Appends a key, behind a comma if there is to be one.
+    @inline(__always)
+    mutating func append(_ key: JSONKey, comma: Bool) {
+        // The buffer has room nearly always. A call at the end needs no registers saved before.
+        guard capacity &- count > JSONKey.size else { return growAndAppend(key, comma: comma) }
+
+        putComma(comma)
+        // Safe: there is room for all three words, whichever of their bytes belong to the key.
+        let target = unsafe UnsafeMutableRawPointer(start + count)
+        unsafe target.storeBytes(of: key.words.0.littleEndian, as: UInt64.self)
+        unsafe target.storeBytes(of: key.words.1.littleEndian, toByteOffset: 8, as: UInt64.self)
+        unsafe target.storeBytes(of: key.words.2.littleEndian, toByteOffset: 16, as: UInt64.self)
+        count &+= key.count
+    }
+
+    @inline(never)
+    private mutating func growAndAppend(_ key: JSONKey, comma: Bool) {
+        grow(by: 1 + JSONKey.size)
+        append(key, comma: comma)
+    }
+
+    /// Writes a comma that counts only if there is to be one: there is room for it.
+    @inline(__always)
+    private mutating func putComma(_ comma: Bool) {
+        unsafe start[count] = UInt8(ascii: ",")
+        count &+= comma ? 1 : 0
     }
 
     /// Appends all bytes of a span.
@@ -109,45 +126,69 @@ internal import CScan
         return first + copied
     }
 
-    /// Does the same from the beginning of the text, behind a quote. There is room for the closing quote, too.
+    /// Appends a text between quotes if nothing of it must be escaped, else its beginning behind a quote. A comma comes first
+    /// if there is to be one.
+    /// - Returns: the index of the first byte that must be escaped; `text.count` when there is none.
     @inline(__always)
-    mutating func appendQuoted(_ text: UnsafeBufferPointer<UInt8>) -> Int {
-        reserve(text.count + 2)
+    mutating func appendQuoted(_ text: UnsafeBufferPointer<UInt8>, comma: Bool) -> Int {
+        reserve(text.count &+ 3)
+        putComma(comma)
         unsafe start[count] = UInt8(ascii: "\"")
-        count += 1
-        guard let from = text.baseAddress else { return 0 }
-        // Safe: the call reads the text, and writes no more than was reserved.
-        let copied = unsafe locsearch_copy_clean(start + count, from, text.count)
-        count += copied
+        count &+= 1
+
+        var copied = 0
+        if let from = text.baseAddress {
+            // Safe: the call reads the text, and writes no more than was reserved.
+            copied = unsafe locsearch_copy_clean(start + count, from, text.count)
+            count &+= copied
+        }
+        if copied == text.count {
+            unsafe start[count] = UInt8(ascii: "\"")
+            count &+= 1
+        }
         return copied
     }
 
-    /// Appends a number in decimal digits, with zeros in front up to `width` digits, at most 20.
-    @inline(__always)
-    mutating func appendDigits(_ number: UInt64, width: Int = 1) {
-        reserve(20)  // UInt64.max has 20 digits
-        var (length, limit) = (1, 10 as UInt64)
-        while length < 20, limit <= number {
-            length &+= 1
-            limit &*= 10  // wraps for the 20th digit only, after which it is not read any more
-        }
-        if length < width { length = width }
+    // MARK: Digits
 
-        let target = unsafe start + count
-        var (rest, place) = (number, length)
-        while place > 0 {
-            place &-= 1
-            let quotient = rest / 10
-            unsafe target[place] = UInt8(truncatingIfNeeded: rest &- quotient &* 10 &+ 0x30)
-            rest = quotient
-        }
-        count &+= length
+    /// Appends a number in decimal digits.
+    @inline(__always)
+    mutating func appendDigits(_ number: UInt64) {
+        guard number < 100_000_000 else { return appendManyDigits(number) }
+        let digits = DecimalDigits(number)
+        // 0 has a digit, too.
+        let zeros = min(digits.leadingZeros, 7)
+        put(digits.text &>> UInt64(8 &* zeros), count: 8 &- zeros)
     }
 
-    /// Removes the last bytes while they are `byte`.
-    mutating func trim(_ byte: UInt8) {
-        var end = count
-        while end > 0, unsafe start[end &- 1] == byte { end &-= 1 }
-        count = end
+    @inline(never)
+    private mutating func appendManyDigits(_ number: UInt64) {
+        let (upper, lower) = number.quotientAndRemainder(dividingBy: 100_000_000)
+        appendDigits(upper)
+        put(DecimalDigits(lower).text, count: 8)
+    }
+
+    /// Appends a point and ten decimals, without the zeros at their end.
+    /// - Parameter decimals: more than 0, and of ten digits at most.
+    @inline(__always)
+    mutating func appendDecimals(_ decimals: UInt64) {
+        append(UInt8(ascii: "."))
+        let (upper, lower) = decimals.quotientAndRemainder(dividingBy: 100)
+        let digits = DecimalDigits(upper)
+        put(digits.text, count: lower == 0 ? 8 &- digits.trailingZeros : 8)
+        if lower == 0 { return }
+
+        let rest = DecimalDigits(lower &* 1_000_000)
+        put(rest.text, count: 8 &- rest.trailingZeros)
+    }
+
+    /// Appends the lowest bytes of a word.
+    /// - Parameter length: at most 8.
+    @inline(__always)
+    private mutating func put(_ word: UInt64, count length: Int) {
+        reserve(8)
+        // Safe: there is room for the whole word.
+        unsafe UnsafeMutableRawPointer(start + count).storeBytes(of: word.littleEndian, as: UInt64.self)
+        count &+= length
     }
 }

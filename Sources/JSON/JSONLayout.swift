@@ -52,7 +52,9 @@ public struct JSONFields {
 
     /// Makes fields that are all missing.
     public init(of layout: borrowing JSONLayout) {
-        values = Array(repeating: locsearch_field(), count: layout.paths.count)
+        // Not `Array(repeating:count:)`, which looks up the type of the array's memory: 400 instructions.
+        values = []
+        values.append(contentsOf: repeatElement(locsearch_field(), count: layout.paths.count))
     }
 
     /// Makes all fields missing.

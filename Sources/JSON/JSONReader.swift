@@ -93,9 +93,15 @@ public struct JSONReader: ~Escapable {
     /// Returns the next key of the object that was entered last; `nil` once the object has ended.
     @_lifetime(copy self)
     public mutating func nextKey() throws(JSONError) -> JSONText? {
-        guard try advance(to: UInt8(ascii: "}")) else { return nil }
+        // In compact input the next key follows at once.
+        if isAtStart || !input.holds(UInt8(ascii: ","), then: UInt8(ascii: "\""), at: offset) {
+            guard try advance(to: UInt8(ascii: "}")) else { return nil }
+            offset = try input.key(from: offset)
+        } else {
+            offset &+= 1
+        }
 
-        let key = try input.textRange(from: input.key(from: offset), using: &index)
+        let key = try input.textRange(from: offset, using: &index)
         offset = try input.behindColon(from: key.end)
         return input.text(key)
     }
@@ -104,7 +110,6 @@ public struct JSONReader: ~Escapable {
     public mutating func nextElement() throws(JSONError) -> Bool { try advance(to: UInt8(ascii: "]")) }
 
     /// Moves over the comma to the next member of a container, or out of the container.
-    @inline(__always)
     private mutating func advance(to end: UInt8) throws(JSONError) -> Bool {
         let byte = try token()
         if byte == end {

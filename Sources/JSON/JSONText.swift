@@ -23,6 +23,12 @@ public struct JSONText: ~Escapable {
         self.offset = offset
     }
 
+    /// A text that is no part of JSON, for comparing it with many names in a switch.
+    @_lifetime(copy bytes)
+    public init(plain bytes: Span<UInt8>) {
+        self.init(bytes, head: JSONBytes(bytes).head(0, length: bytes.count), hasEscapes: false, offset: 0)
+    }
+
     /// True for `""`.
     public var isEmpty: Bool { count == 0 }
 
@@ -57,9 +63,18 @@ public struct JSONText: ~Escapable {
 
     @usableFromInline
     func equalsBehindHead(_ name: StaticString) -> Bool {
-        // Safe: the caller has compared the lengths, so `index` is within both.
-        let start = unsafe name.utf8Start
-        for index in 8..<count where unsafe bytes[unchecked: index] != start[index] { return false }
+        // Safe: the text and the name have the same number of bytes, as the caller has seen, and more than eight.
+        let start = unsafe UnsafeRawPointer(name.utf8Start)
+        let tail = unsafe start.loadUnaligned(fromByteOffset: count &- 8, as: UInt64.self)
+        guard unsafe bytes.bytes.unsafeLoadUnaligned(fromUncheckedByteOffset: count &- 8, as: UInt64.self) == tail
+        else { return false }
+
+        var index = 8
+        while index < count &- 8 {
+            let byte = unsafe start.load(fromByteOffset: index, as: UInt8.self)
+            guard unsafe bytes[unchecked: index] == byte else { return false }
+            index &+= 1
+        }
         return true
     }
 
@@ -69,12 +84,16 @@ public struct JSONText: ~Escapable {
         return text == name.description
     }
 
+    /// False for a text of which no `String` can be made: see `string()`.
+    public var isValid: Bool { (try? string()) != nil }
+
     /// Makes a `String` of the text, with its escapes resolved.
     /// - Throws: `invalidUTF8` or `loneSurrogate`.
     public func string() throws(JSONError) -> String {
         // Escapes are ASCII, so the text is valid UTF-8 exactly when its bytes are.
-        guard let text = try? UTF8Span(validating: bytes) else { throw JSONError(.invalidUTF8, at: offset) }
-        return hasEscapes ? try unescaped() : String(copying: text)
+        guard bytes.isUTF8 else { throw JSONError(.invalidUTF8, at: offset) }
+        // Safe: the bytes are UTF-8.
+        return hasEscapes ? try unescaped() : String(copying: unsafe UTF8Span(unchecked: bytes))
     }
 
     /// Resolves the escapes. The reader has checked the shape of each, so only a surrogate without its other half is refused.

@@ -44,16 +44,23 @@ public struct JSONWriter: ~Copyable {
 
     /// Writes a member's name, whose value follows.
     /// - Parameter name: needs no escaping.
+    @inlinable
+    @inline(__always)
     public mutating func key(_ name: StaticString) {
-        buffer.appendKey(name, comma: needsComma)
+        if JSONKey.fits(name) { key(JSONKey(name)) } else { key(name.description) }
+    }
+
+    @usableFromInline
+    mutating func key(_ key: JSONKey) {
+        buffer.append(key, comma: needsComma)
         needsComma = false
     }
 
-    /// Writes a member's name that is not known when compiling.
+    /// Writes a member's name that is not known when compiling. A literal is none: it would count as a `String` otherwise.
+    @_disfavoredOverload
     public mutating func key(_ name: String) {
-        separate()
+        value(name)
         needsComma = false
-        appendString(name)
         buffer.append(UInt8(ascii: ":"))
     }
 
@@ -61,15 +68,17 @@ public struct JSONWriter: ~Copyable {
 
     /// Writes a string.
     public mutating func value(_ text: String) {
-        separate()
-        appendString(text)
+        value(utf8: text.utf8.span)
     }
 
     /// Writes a string from its bytes, which must be valid UTF-8.
     public mutating func value(utf8 text: Span<UInt8>) {
-        separate()
         // Safe: the buffer is used within the call only.
-        unsafe text.withUnsafeBufferPointer { unsafe appendString($0) }
+        unsafe text.withUnsafeBufferPointer { text in
+            let copied = unsafe buffer.appendQuoted(text, comma: needsComma)
+            needsComma = true
+            if copied < text.count { unsafe appendEscaped(text, from: copied) }
+        }
     }
 
     /// Writes a whole number.
@@ -107,6 +116,8 @@ public struct JSONWriter: ~Copyable {
     // MARK: Members
 
     /// Writes a member with a string; nothing for `nil`.
+    @inlinable
+    @inline(__always)
     public mutating func member(_ name: StaticString, _ text: String?) {
         guard let text else { return }
         key(name)
@@ -114,12 +125,16 @@ public struct JSONWriter: ~Copyable {
     }
 
     /// Writes a member with a string from its bytes, which must be valid UTF-8.
+    @inlinable
+    @inline(__always)
     public mutating func member(_ name: StaticString, utf8 text: Span<UInt8>) {
         key(name)
         value(utf8: text)
     }
 
     /// Writes a member with a whole number; nothing for `nil`.
+    @inlinable
+    @inline(__always)
     public mutating func member(_ name: StaticString, _ number: Int?) {
         guard let number else { return }
         key(name)
@@ -127,6 +142,8 @@ public struct JSONWriter: ~Copyable {
     }
 
     /// Writes a member with a number; nothing for `nil`, infinity and NaN.
+    @inlinable
+    @inline(__always)
     public mutating func member(_ name: StaticString, _ number: Double?) {
         guard let number, number.isFinite else { return }
         key(name)
@@ -134,6 +151,8 @@ public struct JSONWriter: ~Copyable {
     }
 
     /// Writes a member with a truth value; nothing for `nil`.
+    @inlinable
+    @inline(__always)
     public mutating func member(_ name: StaticString, _ flag: Bool?) {
         guard let flag else { return }
         key(name)
@@ -159,9 +178,8 @@ public struct JSONWriter: ~Copyable {
     }
 
     private mutating func open(_ bracket: UInt8) {
-        separate()
+        buffer.append(bracket, comma: needsComma)
         needsComma = false
-        buffer.append(bracket)
     }
 
     private mutating func close(_ bracket: UInt8) {
@@ -169,19 +187,8 @@ public struct JSONWriter: ~Copyable {
         needsComma = true
     }
 
-    private mutating func appendString(_ text: String) {
-        // Safe: the buffer is used within the call only.
-        unsafe text.utf8.span.withUnsafeBufferPointer { unsafe appendString($0) }
-    }
-
-    @inline(__always)
-    private mutating func appendString(_ text: UnsafeBufferPointer<UInt8>) {
-        let clean = unsafe buffer.appendQuoted(text)
-        if clean < text.count { unsafe appendEscaped(text, from: clean) }
-        buffer.append(UInt8(ascii: "\""))
-    }
-
-    /// Appends the rest of a text that needs escapes. It is long and seldom needed, and so is kept out of line.
+    /// Appends the rest of a text that needs escapes, and its closing quote. It is long and seldom needed, and so is kept out of
+    /// line.
     @inline(never)
     private mutating func appendEscaped(_ text: UnsafeBufferPointer<UInt8>, from first: Int) {
         var index = first
@@ -189,6 +196,7 @@ public struct JSONWriter: ~Copyable {
             appendEscape(unsafe text[index])
             index = unsafe buffer.appendClean(text, from: index + 1)
         }
+        buffer.append(UInt8(ascii: "\""))
     }
 
     private mutating func appendEscape(_ byte: UInt8) {
@@ -224,10 +232,7 @@ public struct JSONWriter: ~Copyable {
         if Double(scaled) / 1e10 == size {
             let (whole, fraction) = scaled.quotientAndRemainder(dividingBy: 10_000_000_000)
             buffer.appendDigits(UInt64(whole))
-            guard fraction != 0 else { return }
-            buffer.append(UInt8(ascii: "."))
-            buffer.appendDigits(UInt64(fraction), width: 10)
-            buffer.trim(UInt8(ascii: "0"))
+            if fraction != 0 { buffer.appendDecimals(UInt64(fraction)) }
         } else {
             appendShortest(of: size)
         }

@@ -16,6 +16,16 @@ struct Base64Tests {
         #expect(Base64.encode([0xFB, 0xFF], .url) == "-_8")
     }
 
+    @Test func bitsOfANumberAreWrittenAsItsBytesAre() {
+        for seed in 0..<200 as Range<UInt64> {
+            let bits = (seed &* 0x9E37_79B9_7F4A_7C15) >> 16
+            var text: [UInt8] = []
+            Base64.appendURLCharacters(of: bits, count: 8, to: &text)
+            let bytes = [40, 32, 24, 16, 8, 0].map { UInt8(truncatingIfNeeded: bits >> $0) }
+            #expect(text == Array(Base64.encode(bytes, .url).utf8))
+        }
+    }
+
     @Test(arguments: ["Zg", "Zg=", "Zh==", "Z===", "====", "Zg==Zg==", "Zm9v\n", "Zm9-", "あ"])
     func otherTextIsRefused(text: String) {
         #expect(Base64.decode(text.utf8) == nil)

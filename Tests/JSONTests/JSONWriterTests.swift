@@ -1,3 +1,4 @@
+import TestSupport
 import Testing
 
 @testable import JSON
@@ -101,10 +102,10 @@ struct JSONWriterTests {
     @Test func numbersReadBackTheSameAndAreNoLongerThanNeeded() {
         var random = SystemRandomNumberGenerator()
         var wrong: [Double] = []
+        let powers = [1, 10, 1e3, 1e6, 1e7, 1e8, 1e9, 1e10]
         for round in 0..<20_000 {
             let bits = Double(bitPattern: random.next())
-            let decimal =
-                Double(Int64.random(in: -2_000_000_000...2_000_000_000)) / [1, 10, 1e3, 1e6, 1e7, 1e9][round % 6]
+            let decimal = Double(Int64.random(in: -2_000_000_000...2_000_000_000)) / powers[round % powers.count]
             for number in [bits, decimal] where number.isFinite {
                 let json = text { $0.value(number) }
                 let digits = { (text: String) in text.prefix { $0 != "e" }.filter(\.isNumber).drop { $0 == "0" } }
@@ -119,6 +120,41 @@ struct JSONWriterTests {
     @Test(arguments: [0, 9, 10, 99, 100, -1, -10, .max, .min, 1_000_000_000_000_000_000, 999_999_999_999_999_999])
     func writerKeepsEveryDigitOfAnInteger(number: Int) {
         #expect(text { $0.value(number) } == String(number))
+    }
+
+    /// Of every length, with zeros at their ends and between.
+    @Test func writerKeepsEveryDigitOfManyIntegers() {
+        var random = SplitMix64(state: 1)
+        var wrong: [Int] = []
+        for round in 0..<40_000 {
+            let number = Int(truncatingIfNeeded: random.next() >> UInt64(round % 64))
+            let zeros = [1, 10, 100, 10_000, 1_000_000, 100_000_000][round % 6]
+            for number in [number, -number, number / zeros * zeros, number % zeros]
+            where text({ $0.value(number) }) != String(number) { wrong.append(number) }
+        }
+        #expect(wrong.isEmpty)
+    }
+
+    /// Keys are written in words of eight bytes: the buffer is at its end behind some of them.
+    @Test(arguments: [0, 40, 41, 60, 63, 64, 100])
+    func writerGivesEachKeyItsLength(before: Int) {
+        let start = String(repeating: "x", count: before)
+        let json = text { writer in
+            writer.beginObject()
+            writer.member("", start)
+            writer.member("a", 1)
+            writer.member("seven77", 7)
+            writer.member("of_thirteen_b", true)
+            writer.member("of_fourteen_by", false)
+            writer.member("of_twenty_one_bytes_1", 21)
+            writer.member("of_twenty_two_bytes_22", 22)
+            writer.member("日本", "語")
+            writer.key("z")
+            writer.null()
+            writer.endObject()
+        }
+        let keys = #""a":1,"seven77":7,"of_thirteen_b":true,"of_fourteen_by":false,"of_twenty_one_bytes_1":21,"#
+        #expect(json == #"{"":"\#(start)","# + keys + #""of_twenty_two_bytes_22":22,"日本":"語","z":null}"#)
     }
 
     @Test func writerBeginsEmptyAfterReset() {

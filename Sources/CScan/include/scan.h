@@ -64,9 +64,43 @@ static inline __attribute__((always_inline)) ptrdiff_t locsearch_place(uint64_t 
 }
 #endif
 
+// Whether one of eight bytes is a quote, a backslash or a control character.
+static inline __attribute__((always_inline)) bool locsearch_has_special(uint64_t bytes) {
+    // A byte below a limit borrows from its highest bit when the limit is taken off it. What a borrow changes lies behind such
+    // a byte. As in locsearch_hits, flipping bit 1 puts the quote next to the control characters.
+    const uint64_t ones = UINT64_C(0x0101010101010101);
+    const uint64_t flipped = bytes ^ 0x02 * ones, backslash = bytes ^ '\\' * ones;
+    const uint64_t hits = ((flipped - 0x21 * ones) & ~flipped) | ((backslash - ones) & ~backslash);
+    return (hits & 0x80 * ones) != 0;
+}
+
+// Copies 4 to 15 bytes, and answers whether none of them is special; false for other numbers of bytes. It takes the first
+// and the last half, which overlap.
+static inline __attribute__((always_inline)) bool locsearch_copy_short(
+    uint8_t *to, const uint8_t *from, ptrdiff_t count) {
+    if (count >= 8 && count < 16) {
+        uint64_t first = 0, last = 0;
+        __builtin_memcpy(&first, from, 8);
+        __builtin_memcpy(&last, from + count - 8, 8);
+        __builtin_memcpy(to, &first, 8);
+        __builtin_memcpy(to + count - 8, &last, 8);
+        return !locsearch_has_special(first) && !locsearch_has_special(last);
+    }
+    if (count >= 4 && count < 8) {
+        uint32_t start = 0, end = 0;
+        __builtin_memcpy(&start, from, 4);
+        __builtin_memcpy(&end, from + count - 4, 4);
+        __builtin_memcpy(to, &start, 4);
+        __builtin_memcpy(to + count - 4, &end, 4);
+        return !locsearch_has_special((uint64_t)end << 32 | start);
+    }
+    return false;
+}
+
 // Copies bytes up to the first quote, backslash or control character, and answers where that stands; `count` if there is
 // none. Looks at what it copies anyway. Reads from[0..<count] alone; writes to[0..<count], behind that place anything.
-static inline ptrdiff_t locsearch_copy_clean(uint8_t *to, const uint8_t *from, ptrdiff_t count) {
+static inline __attribute__((always_inline)) ptrdiff_t locsearch_copy_clean(
+    uint8_t *to, const uint8_t *from, ptrdiff_t count) {
     ptrdiff_t index = 0;
 #if defined(__SSE2__) || defined(__aarch64__)
     while (index < count && count >= 16) {
@@ -78,6 +112,7 @@ static inline ptrdiff_t locsearch_copy_clean(uint8_t *to, const uint8_t *from, p
         index += 16;
     }
 #endif
+    if (index == 0 && locsearch_copy_short(to, from, count)) return count;
     for (; index < count && !locsearch_is_special(from[index]); index++) to[index] = from[index];
     return index;
 }
@@ -149,10 +184,31 @@ static inline ptrdiff_t locsearch_leading_threes(const uint8_t *bytes) {
 }
 #endif
 
+// Whether fewer than 16 bytes are ASCII. It takes the first and the last half, which overlap.
+static inline __attribute__((always_inline)) bool locsearch_is_short_ascii(const uint8_t *bytes, ptrdiff_t count) {
+    const uint64_t highs = UINT64_C(0x8080808080808080);
+    if (count >= 8) {
+        uint64_t first = 0, last = 0;
+        __builtin_memcpy(&first, bytes, 8);
+        __builtin_memcpy(&last, bytes + count - 8, 8);
+        return ((first | last) & highs) == 0;
+    }
+    if (count >= 4) {
+        uint32_t first = 0, last = 0;
+        __builtin_memcpy(&first, bytes, 4);
+        __builtin_memcpy(&last, bytes + count - 4, 4);
+        return ((first | last) & highs) == 0;
+    }
+    uint8_t all = 0;
+    for (ptrdiff_t index = 0; index < count; index++) all |= bytes[index];
+    return all < 0x80;
+}
+
 // Whether the bytes are UTF-8 (RFC 3629): no overlong forms, no surrogates, nothing above U+10FFFF. Quick where characters
 // of one kind follow each other: up to 16 of ASCII or five of Japanese at a time.
 // Reads bytes[0..<readable] alone. Where that is more than `count`, bytes[count] must be ASCII, such as a text's quote.
 static inline bool locsearch_is_utf8(const uint8_t *bytes, ptrdiff_t count, ptrdiff_t readable) {
+    if (count < 16 && locsearch_is_short_ascii(bytes, count)) return true;
     ptrdiff_t index = 0;
     while (index < count) {
 #if defined(__SSE2__) || defined(__aarch64__)
@@ -161,6 +217,8 @@ static inline bool locsearch_is_utf8(const uint8_t *bytes, ptrdiff_t count, ptrd
                 = bytes[index] < 0x80 ? locsearch_leading_ascii(bytes + index) : locsearch_leading_threes(bytes + index);
             index += known;
             if (known != 0) continue;
+        } else if (count >= 16 && locsearch_leading_ascii(bytes + count - 16) == 16) {
+            return true;
         }
 #endif
         const uint8_t first = bytes[index];

@@ -1,3 +1,4 @@
+import JSON
 import LocationSearch
 
 /// The attributes of a request's CloudEvent that matter here, from headers or from a structured event's members.
@@ -39,7 +40,8 @@ struct EventAttributes {
     /// Takes one header.
     /// - Returns: `false` when events have no header of that name.
     private mutating func take(_ value: [UInt8]?, named name: String) -> Bool {
-        switch name {
+        // Comparing strings one after the other would take a call for each.
+        switch JSONText(plain: name.utf8.span) {
         case "content-type": contentType = value.map(ContentType.init)
         case "traceparent": traceParent = value
         case "tracestate": traceState = value
@@ -49,7 +51,7 @@ struct EventAttributes {
         case "ce_type": type = value
         case "ce_time": time = value.flatMap(EventTime.init(rfc3339:))
         case "ce_expirytime": expiry = value.flatMap(EventTime.init(rfc3339:))
-        case OutcomeEncoder.answersOutcome.name: answersOutcome = true
+        case OutcomeEncoder.answersOutcomeName: answersOutcome = true
         case "ce_traceparent": takeTrace(parent: value)
         case "ce_tracestate": takeTrace(state: value)
         default:
@@ -103,7 +105,7 @@ struct EventAttributes {
     private static func checkText(
         _ value: [UInt8]?, prefix: String, name: String
     ) throws(SearchError) {
-        guard let value, !value.isEmpty, (try? UTF8Span(validating: value.span)) != nil else {
+        guard let value, !value.isEmpty, value.span.isUTF8 else {
             throw .invalid(prefix + name, "text, as CloudEvents 1.0 requires of every event")
         }
     }

@@ -38,25 +38,30 @@ public struct EventTime: Sendable, Hashable, Comparable, CustomStringConvertible
     public var description: String { String(decoding: bytes, as: UTF8.self) }
 
     /// `description` as ASCII.
-    var bytes: [UInt8] {
+    var bytes: [UInt8] { [UInt8](atMost: 24) { write(to: &$0) } }
+
+    /// The same without memory of its own.
+    var text: InlineArray<24, UInt8> { InlineArray { write(to: &$0) } }
+
+    private func write(to text: inout OutputSpan<UInt8>) {
         let (days, time) = milliseconds.flooredQuotientAndRemainder(dividingBy: 86_400_000)
         let date = CivilDate(daysSinceEpoch: days)
-        return [UInt8](capacity: 24) { text in
-            text.append(date.year, digits: 4)
-            text.append(UInt8(ascii: "-"))
-            text.append(date.month, digits: 2)
-            text.append(UInt8(ascii: "-"))
-            text.append(date.day, digits: 2)
-            text.append(UInt8(ascii: "T"))
-            text.append(time / 3_600_000, digits: 2)
-            text.append(UInt8(ascii: ":"))
-            text.append(time / 60_000 % 60, digits: 2)
-            text.append(UInt8(ascii: ":"))
-            text.append(time / 1000 % 60, digits: 2)
-            text.append(UInt8(ascii: "."))
-            text.append(time % 1000, digits: 3)
-            text.append(UInt8(ascii: "Z"))
-        }
+        text.append(twoDigits: date.year / 100)
+        text.append(twoDigits: date.year % 100)
+        text.append(UInt8(ascii: "-"))
+        text.append(twoDigits: date.month)
+        text.append(UInt8(ascii: "-"))
+        text.append(twoDigits: date.day)
+        text.append(UInt8(ascii: "T"))
+        text.append(twoDigits: time / 3_600_000)
+        text.append(UInt8(ascii: ":"))
+        text.append(twoDigits: time / 60_000 % 60)
+        text.append(UInt8(ascii: ":"))
+        text.append(twoDigits: time / 1000 % 60)
+        text.append(UInt8(ascii: "."))
+        text.append(UInt8(ascii: "0") + UInt8(truncatingIfNeeded: time / 100 % 10))
+        text.append(twoDigits: time % 100)
+        text.append(UInt8(ascii: "Z"))
     }
 
     /// Reads RFC 3339 with any offset and any number of decimals. What is finer than a millisecond is cut off, and a leap
@@ -82,15 +87,12 @@ public struct EventTime: Sendable, Hashable, Comparable, CustomStringConvertible
 }
 
 extension OutputSpan<UInt8> {
-    /// Appends a number in decimal digits with zeros in front.
+    /// Appends a number below 100 in two digits.
     @_lifetime(self: copy self)
-    fileprivate mutating func append(_ number: Int64, digits: Int) {
-        var power: Int64 = 1
-        for _ in 1..<digits { power *= 10 }
-        while power > 0 {
-            append(UInt8(ascii: "0") + UInt8(truncatingIfNeeded: number / power % 10))
-            power /= 10
-        }
+    fileprivate mutating func append(twoDigits number: Int64) {
+        let (tens, ones) = number.quotientAndRemainder(dividingBy: 10)
+        append(UInt8(ascii: "0") + UInt8(truncatingIfNeeded: tens))
+        append(UInt8(ascii: "0") + UInt8(truncatingIfNeeded: ones))
     }
 }
 

@@ -1,3 +1,5 @@
+import JSON
+
 /// A record's position as headers carry it: `source-topic`, `source-partition`, `source-offset`, and an event's id.
 struct PositionText {
     let topic: [UInt8]
@@ -7,8 +9,15 @@ struct PositionText {
     /// The texts for a position.
     init(_ position: SourcePosition) {
         topic = Array(position.topic.utf8)
-        partition = Array(String(position.partition).utf8)
-        offset = Array(String(position.offset).utf8)
+        partition = Self.digits(of: Int64(position.partition))
+        offset = Self.digits(of: position.offset)
+    }
+
+    private static func digits(of number: Int64) -> [UInt8] {
+        [UInt8](atMost: 20) { text in
+            if number < 0 { text.append(UInt8(ascii: "-")) }
+            text.append(digitsOf: number.magnitude)
+        }
     }
 
     /// The position as `topic-partition-offset`.

@@ -21,7 +21,10 @@ extension JSONWriter {
         member("totalAvailable", result.totalAvailable)
         member("nextPageToken", result.nextPageToken)
         member("attributions", result.attributions)
-        if let search = result.search { member("search", search) }
+        if let search = result.search {
+            key("search")
+            value(search)
+        }
     }
 
     private mutating func value(_ place: borrowing Places.Row, of places: borrowing Places) {
@@ -53,16 +56,21 @@ extension JSONWriter {
         endObject()
     }
 
+    // A key is written at once where its name is known when compiling, so this function is a part of its callers.
+    @inline(__always)
     mutating func member(_ name: StaticString, _ location: Coordinate) {
         key(name)
+        value(location)
+    }
+
+    private mutating func value(_ location: Coordinate) {
         beginObject()
         member("latitude", location.latitude)
         member("longitude", location.longitude)
         endObject()
     }
 
-    private mutating func member(_ name: StaticString, _ search: SearchOutcome.Search) {
-        key(name)
+    private mutating func value(_ search: SearchOutcome.Search) {
         beginObject()
         member("category", search.category)
         member("location", search.location)
@@ -70,8 +78,7 @@ extension JSONWriter {
         endObject()
     }
 
-    mutating func member(_ name: StaticString, _ error: SearchError) {
-        key(name)
+    mutating func value(_ error: SearchError) {
         beginObject()
         member("code", error.code.rawValue)
         member("message", error.message)
@@ -84,10 +91,11 @@ extension JSONWriter {
         endObject()
     }
 
-    mutating func timing(_ received: [UInt8], _ completed: [UInt8], upstream: Duration, attempts: Int) {
+    /// - Parameter completed: the text of the other time, which the event's headers have, too.
+    mutating func timing(_ received: EventTime, _ completed: [UInt8], upstream: Duration, attempts: Int) {
         key("timing")
         beginObject()
-        member("receivedAt", utf8: received.span)
+        member("receivedAt", utf8: received.text.span)
         member("completedAt", utf8: completed.span)
         member("upstreamMs", max(0, upstream.milliseconds(roundedUp: false)))
         member("attempts", attempts)

@@ -39,10 +39,11 @@ public struct OutcomeEncoder: ~Copyable {
             json.members(of: result, operation: outcome.operation)
         case .failure(let error):
             kind = .error
-            json.member("error", error)
+            json.key("error")
+            json.value(error)
         }
 
-        json.timing(receivedAt.bytes, completed, upstream: outcome.upstream, attempts: outcome.attempts)
+        json.timing(receivedAt, completed, upstream: outcome.upstream, attempts: outcome.attempts)
         json.endObject()
         return record(kind, requestID: outcome.requestID, envelope: envelope, time: completed, trace: trace)
     }
@@ -58,8 +59,9 @@ public struct OutcomeEncoder: ~Copyable {
         json.member("operation", rejected.operation?.rawValue)
         json.member("provider", rejected.provider?.rawValue)
         json.member("sessionId", rejected.sessionID)
-        json.member("error", rejected.error)
-        json.timing(receivedAt.bytes, completed, upstream: .zero, attempts: 0)
+        json.key("error")
+        json.value(rejected.error)
+        json.timing(receivedAt, completed, upstream: .zero, attempts: 0)
         json.endObject()
         return record(
             .error, requestID: rejected.requestID, envelope: rejected.envelope, time: completed, trace: trace,
@@ -96,7 +98,8 @@ public struct OutcomeEncoder: ~Copyable {
     static let specVersion = EventHeader("ce_specversion", text: CloudEvents.specVersion)
     static let contentType = EventHeader("content-type", text: CloudEvents.json)
     /// Marks the error for an outcome that stood in the requests topic. Should it get there too, it is not answered.
-    static let answersOutcome = EventHeader("answers-outcome", text: "true")
+    static let answersOutcome = EventHeader(answersOutcomeName.description, text: "true")
+    @inline(__always) static var answersOutcomeName: StaticString { "answers-outcome" }
     private static let sourceHeader = EventHeader("ce_source", text: source)
     private static let completed = EventHeader("ce_type", text: EventType.completed.rawValue)
     private static let failed = EventHeader("ce_type", text: EventType.failed.rawValue)

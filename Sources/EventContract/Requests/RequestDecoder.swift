@@ -42,11 +42,15 @@ public struct RequestDecoder: Sendable {
     }
 
     private func checkSize(of record: IncomingRecord) throws(SearchError) {
-        let headers = record.headers.reduce(0) { $0 + $1.name.utf8.count + ($1.value?.count ?? 0) }
-        for (part, size) in [
-            ("value", record.value?.count ?? 0), ("key", record.key?.count ?? 0), ("headers", headers),
-        ] {
-            guard size <= maximumBytes else { throw .invalid(part, "at most \(maximumBytes) bytes") }
-        }
+        var headers = 0
+        for header in record.headers { headers += header.name.utf8.count + (header.value?.count ?? 0) }
+
+        try check("value", size: record.value?.count ?? 0)
+        try check("key", size: record.key?.count ?? 0)
+        try check("headers", size: headers)
+    }
+
+    private func check(_ part: String, size: Int) throws(SearchError) {
+        guard size <= maximumBytes else { throw .invalid(part, "at most \(maximumBytes) bytes") }
     }
 }

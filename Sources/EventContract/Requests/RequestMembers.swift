@@ -47,10 +47,10 @@ struct RequestMembers {
                 requestID = try text(of: "requestId", expected: "text of 1 to 128 characters", from: &reader)
             case "operation":
                 operation = try choice(
-                    of: "operation", expected: Self.operations, from: &reader, parse: SearchOperation.init)
+                    of: "operation", expected: Self.operations, from: &reader, parse: Self.operation)
             case "provider":
                 provider = try choice(
-                    of: "provider", expected: Self.providers, from: &reader, parse: ProviderChoice.init)
+                    of: "provider", expected: Self.providers, from: &reader, parse: Self.provider)
             case "category":
                 category = try text(of: "category", expected: "text of 1 to 64 characters", from: &reader)
             case "location":
@@ -157,14 +157,43 @@ struct RequestMembers {
         return nil
     }
 
-    /// - Parameter parse: makes a choice of its name, and `nil` of a text that is none.
+    /// - Parameter parse: returns the choice of a name, and `nil` for a text that is none.
     private mutating func choice<Choice>(
-        of member: String, expected: String, from reader: inout JSONReader, parse: (String) -> Choice?
+        of member: String, expected: String, from reader: inout JSONReader,
+        parse: (borrowing JSONText) -> Choice?
     ) throws(JSONError) -> Choice? {
-        guard let text = try text(of: member, expected: expected, from: &reader) else { return nil }
-        if let choice = parse(text) { return choice }
+        forget(member)
+        if try reader.skipNull() { return nil }
+
+        if let text = try reader.text() {
+            if let choice = parse(text) { return choice }
+            guard text.isValid else {
+                refuse(member, expected: "text in valid UTF-8")
+                return nil
+            }
+        }
         refuse(member, expected: expected)
         return nil
+    }
+
+    // The names are those of the types. They are compared where they lie in the input, without making a string.
+    private static func operation(_ name: borrowing JSONText) -> SearchOperation? {
+        switch name {
+        case "search": .search
+        case "details": .details
+        case "photo": .photo
+        default: nil
+        }
+    }
+
+    private static func provider(_ name: borrowing JSONText) -> ProviderChoice? {
+        switch name {
+        case "auto": .auto
+        case "hotpepper": .named(.hotpepper)
+        case "google-places": .named(.googlePlaces)
+        case "google-places-legacy": .named(.googlePlacesLegacy)
+        default: nil
+        }
     }
 
     private mutating func number(

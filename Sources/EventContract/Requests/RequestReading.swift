@@ -32,7 +32,7 @@ struct RequestReading {
         }
 
         // The JSON reader checks the text that it hands out. This check covers what it skipped.
-        guard !members.problems.isEmpty || (try? UTF8Span(validating: value.span)) != nil else {
+        guard !members.problems.isEmpty || value.span.isUTF8 else {
             throw .invalid("value", "JSON in valid UTF-8")
         }
     }

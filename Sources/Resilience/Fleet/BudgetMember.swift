@@ -1,3 +1,5 @@
+internal import Basics
+
 /// One member of a fleet that goes by daily budgets: the calls it may make, and what it tells the others.
 ///
 /// A member reserves calls in the log before it makes them. All that it may make it has read there, granted, so the fleet

@@ -1,3 +1,5 @@
+internal import Basics
+
 /// The calls of one provider's budget that one member has reserved and not yet made.
 struct BudgetPurse {
     /// The budget of a day by this member's settings.

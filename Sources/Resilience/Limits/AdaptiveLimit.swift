@@ -1,3 +1,4 @@
+internal import Basics
 internal import DequeModule
 
 /// Bounds the calls to a provider that may be under way: as many as the setting allows while the provider is healthy, and

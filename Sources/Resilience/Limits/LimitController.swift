@@ -1,3 +1,5 @@
+internal import Basics
+
 /// Decides how many calls to a provider may be under way. Seconds throughout; no clock of its own.
 ///
 /// It keeps the latency below a share of the time that requests have, and does nothing while it is. Latency here is what

@@ -1,3 +1,5 @@
+internal import Basics
+
 /// How much of a limit a loop could use: what it has used of late, and what waits.
 ///
 /// Belongs to one owner, as its `RateLimiter` does.

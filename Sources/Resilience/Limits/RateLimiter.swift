@@ -1,3 +1,4 @@
+internal import Basics
 internal import DequeModule
 
 /// Lets requests to a provider go at a rate. It is a token bucket whose waiting requests are served in the order in which

@@ -13,12 +13,12 @@ package final class Waiter: Sendable {
         case cancelled
     }
 
-    private enum State {
-        case fresh
-        case suspended(CheckedContinuation<Verdict, Never>)
-        case settled(Verdict)
+    private struct State {
+        /// The task, while it is suspended.
+        var task: CheckedContinuation<Verdict, Never>?
+        var verdict: Verdict?
     }
-    private let state = Mutex(State.fresh)
+    private let state = Mutex(State())
 
     package init() {}
 
@@ -28,10 +28,9 @@ package final class Waiter: Sendable {
             // see docs/concurrency.md, 3
             _ = isolation
             return await withCheckedContinuation { continuation in
-                let early: Verdict? = state.withLock { state in
-                    if case .settled(let verdict) = state { return verdict }
-                    state = .suspended(continuation)
-                    return nil
+                let early = state.withLock { state in
+                    if state.verdict == nil { state.task = continuation }
+                    return state.verdict
                 }
                 if let early { continuation.resume(returning: early) }
             }
@@ -44,15 +43,12 @@ package final class Waiter: Sendable {
     /// - Returns: `false` when the task has its verdict already, so that the next one should have what was meant for it.
     @discardableResult
     package func settle(_ verdict: Verdict) -> Bool {
-        let (isFirst, continuation) = state.withLock { state in
-            defer { if case .settled = state {} else { state = .settled(verdict) } }
-            return switch state {
-            case .fresh: (true, nil as CheckedContinuation<Verdict, Never>?)
-            case .suspended(let continuation): (true, continuation)
-            case .settled: (false, nil)
-            }
+        let (isFirst, task) = state.withLock { state in
+            let isFirst = state.verdict == nil
+            if isFirst { state.verdict = verdict }
+            return (isFirst, state.task.take())
         }
-        continuation?.resume(returning: verdict)
+        task?.resume(returning: verdict)
         return isFirst
     }
 }

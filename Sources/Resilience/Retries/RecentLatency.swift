@@ -1,3 +1,5 @@
+internal import Basics
+
 /// How long the last calls to a provider took: a histogram of the 128 to 256 most recent ones.
 ///
 /// A plain value. Noting a call costs a few instructions and no allocation.

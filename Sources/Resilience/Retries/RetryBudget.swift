@@ -1,3 +1,5 @@
+internal import Basics
+
 /// Bounds what retries add to the traffic, so that an outage is not multiplied: over a sliding window, retries are at
 /// most a share of the requests. A plain value; its owner calls it.
 public struct RetryBudget: Sendable {

@@ -28,6 +28,20 @@ struct RequestDecoderTests {
         #expect(try Records.decode(body, in: envelope).request == expected)
     }
 
+    /// The decoder has the names of its own, for the sake of speed.
+    @Test func everyOperationAndProviderIsReadByItsName() throws {
+        for operation in SearchOperation.allCases {
+            for provider in ProviderID.allCases.map({ ProviderChoice.named($0) }) + [.auto] {
+                let name = provider.named?.rawValue ?? "auto"
+                let decoded = try Records.decode(
+                    Records.search(
+                        with: #""operation":"\#(operation.rawValue)","provider":"\#(name)","placeId":"p""#))
+                #expect(decoded.request.operation == operation)
+                #expect(decoded.request.provider == provider)
+            }
+        }
+    }
+
     static let accepted = [
         #""requestId":null"#, #""operation":null,"provider":null,"category":null,"radiusMeters":null"#,
         #""keyword":null,"language":null,"openNow":null,"limit":null,"pageToken":null,"timeoutMs":null"#,
@@ -50,12 +64,16 @@ struct RequestDecoderTests {
         (#""requestId":"\#(String(repeating: "あ", count: 129))""#, "requestId"),
         (#""sessionId":"""#, "sessionId"), (#""sessionId":{}"#, "sessionId"), (#""sessionId":"\ud800""#, "sessionId"),
         (#""operation":"delete""#, "operation"), (#""operation":1"#, "operation"), (#""operation":"""#, "operation"),
+        (#""operation":"searc""#, "operation"), (#""provider":"google-places-legacx""#, "provider"),
+        (#""provider":"\ud800""#, "provider"),
         (#""provider":"bing""#, "provider"), (#""provider":false"#, "provider"),
         (#""category":"""#, "category"), (#""category":5"#, "category"),
         (#""category":"\#(String(repeating: "c", count: 65))""#, "category"),
         (#""keyword":"""#, "keyword"), (#""keyword":12"#, "keyword"),
         (#""keyword":"\#(String(repeating: "k", count: 257))""#, "keyword"),
-        (#""language":"日本語""#, "language"), (#""language":"ja_JP""#, "language"), (#""language":1"#, "language"),
+        (#""language":"日本語""#, "language"), (#""language":"-""#, "language"), (#""language":"ja-""#, "language"),
+        (#""language":"ja--JP""#, "language"), (#""language":"abcdefghi""#, "language"),
+        (#""language":"j1""#, "language"), (#""language":"ja_JP""#, "language"), (#""language":1"#, "language"),
         (#""language":"\#(String(repeating: "a-", count: 18))""#, "language"),
         (#""openNow":"true""#, "openNow"), (#""openNow":1"#, "openNow"),
         (#""limit":0"#, "limit"), (#""limit":101"#, "limit"), (#""limit":1.5"#, "limit"), (#""limit":"20""#, "limit"),

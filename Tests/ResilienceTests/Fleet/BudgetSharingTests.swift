@@ -1,4 +1,3 @@
-import Foundation
 import TestSupport
 import Testing
 
@@ -16,22 +15,18 @@ struct BudgetSharingTests {
         return conditions
     }()
 
-    /// `LOCSEARCH_FLEET_SCHEDULES` says how many schedules are tried, `LOCSEARCH_FLEET_SEED` with which seed to begin.
     @Test(.timeLimit(.minutes(60))) func fleetNeverMakesMoreCallsThanTheBudgetWhateverHappens() {
-        let environment = ProcessInfo.processInfo.environment
-        let count = environment["LOCSEARCH_FLEET_SCHEDULES"].flatMap { UInt64($0) } ?? 200
-        let first = environment["LOCSEARCH_FLEET_SEED"].flatMap { UInt64($0) } ?? 1
-
-        for seed in first..<first + count {
+        let seeds = Schedules.seeds(unlessSet: 200)
+        for seed in seeds {
             var simulation = BudgetSimulation(seed: seed, Self.hostile)
             simulation.run()
 
             guard simulation.problem == nil else {
-                Issue.record(
-                    "\(simulation.problem ?? ""): LOCSEARCH_FLEET_SEED=\(seed) LOCSEARCH_FLEET_SCHEDULES=1 repeats it")
+                Issue.record("\(simulation.problem ?? ""): \(Schedules.again(seed))")
                 return
             }
         }
+        print("measured: never more calls than the budget in \(seeds.count) schedules")
     }
 
     /// Where nobody crashes, the whole budget is used while work waits, although messages are lost and members stop.
@@ -79,9 +74,9 @@ struct BudgetSharingTests {
         #expect(simulation.warnings == 3)
     }
 
-    /// `LOCSEARCH_FLEET_MEMBERS` says how many members there are.
+    /// What is printed stands in docs/budgets.md.
     @Test func largeFleetSaysLittleMoreThanASmallOne() {
-        let count = ProcessInfo.processInfo.environment["LOCSEARCH_FLEET_MEMBERS"].flatMap { Int($0) } ?? 60
+        let count = Schedules.members(unlessSet: 60)
         var conditions = BudgetSimulation.Conditions()
         conditions.members = count...count
         conditions.demand = 5...5
@@ -95,7 +90,7 @@ struct BudgetSharingTests {
 
         simulation.run(until: 25)
         let perSecond = Double(simulation.messages - before) / 15
-        print("\(count) members with 5 calls a second each: \(perSecond) messages a second")
+        print("measured: \(count) members with 5 calls a second each: \(Int(perSecond.rounded())) messages a second")
         #expect(simulation.problem == nil)
         #expect(perSecond < 3 * Double(BudgetTerms().talkers))
         #expect(simulation.calls["day 1000"] ?? 0 > count * 50)

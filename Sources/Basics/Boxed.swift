@@ -1,0 +1,29 @@
+/// A value that lies behind one pointer.
+///
+/// An async function's frame has room for each copy of a value that it passes on, and every request has such frames for as
+/// long as its call takes. A large value in a box takes eight bytes of them. Copies share the box; changing one copies it.
+@propertyWrapper
+@frozen
+public enum Boxed<Value> {
+    /// The value in its box.
+    indirect case box(Value)
+
+    /// Puts a value into a box.
+    @inlinable
+    public init(wrappedValue: Value) { self = .box(wrappedValue) }
+
+    /// The value.
+    @inlinable
+    public var wrappedValue: Value {
+        get {
+            switch self {
+            case .box(let value): value
+            }
+        }
+        set { self = .box(newValue) }
+    }
+}
+
+extension Boxed: Equatable where Value: Equatable {}
+extension Boxed: Hashable where Value: Hashable {}
+extension Boxed: Sendable where Value: Sendable {}

