@@ -8,6 +8,9 @@ public actor KafkaProducer: ReadinessHandler {
     public nonisolated let loop: EventLoop
     public nonisolated var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }
 
+    /// The result of writing a record.
+    public typealias Report = Result<RecordPosition, KafkaError>
+
     /// Stands for a record that was handed over; good for one `confirm`.
     public struct Receipt: Sendable {
         let slot: Int
@@ -22,7 +25,7 @@ public actor KafkaProducer: ReadinessHandler {
     let brokers: BrokerWatch
     private let queue: ProducerQueue
     private let log: Logger
-    private var deliveries = DeliveryTable()
+    private let deliveries = DeliveryTable()
     /// The records that wait for company on this side of librdkafka.
     private var gathering: Gathering
     /// The hand-overs that found the local queue full, in order.
@@ -40,8 +43,10 @@ public actor KafkaProducer: ReadinessHandler {
         queue = ProducerQueue(client)
         transactions = TransactionCalls(loop: loop)
         brokers = BrokerWatch(client, isReporting: false, log: log)
-        // A transaction ends with what librdkafka has of it, so nothing may wait elsewhere.
-        gathering = Gathering(for: configuration.transactionalID == nil ? configuration.busyLinger : .zero)
+        gathering =
+            configuration.gathers
+            ? Gathering(linger: configuration.linger, busyLinger: configuration.busyLinger)
+            : Gathering(linger: .zero, busyLinger: .zero)
     }
 
     /// How many records are handed over and not yet reported by the brokers.
@@ -69,25 +74,34 @@ public actor KafkaProducer: ReadinessHandler {
     /// Puts a record into the local queue: in the order of the calls, before the first suspension where there is room.
     /// A full queue makes the call wait, not fail. Every receipt must be given to `confirm`.
     /// - Throws: Why the record cannot be written; `fatal` or `fenced` when nothing more can be.
-    public nonisolated func handOver(_ record: ProducerRecord) async throws(KafkaError) -> Receipt {
-        // A task that is on the loop already need not switch to this actor and back, which takes more than the hand-over.
-        if loop.isCurrent, let receipt = handOverAtOnce(record) { return try receipt.get() }
+    public func handOver(_ record: ProducerRecord) async throws(KafkaError) -> Receipt {
+        start()
+        if roomWaiters.isEmpty, let receipt = offer(record) { return try receipt.get() }
         return try await handOverInTurn(record)
     }
 
-    /// For tasks that are on the loop.
-    /// - Returns: `nil` when there is no room, or others wait for some.
-    private nonisolated func handOverAtOnce(_ record: ProducerRecord) -> Result<Receipt, KafkaError>? {
-        assumeIsolated { producer in
+    /// Puts a record into the local queue where there is room at once, so that no task need wait for its report. For callers
+    /// on the producer's loop.
+    /// - Parameter report: Called once with what became of the record, on the loop and outside any task.
+    /// - Returns: `false` where the record cannot be put there now, or the caller is not on the loop. `report` is then never
+    ///   called, and `handOver` says why, or waits.
+    public nonisolated func handOverAtOnce(_ record: ProducerRecord, report: @escaping (Report) -> Void) -> Bool {
+        guard loop.isCurrent else { return false }
+        // Unsafe for the compiler alone: the caller is on the loop, and `report` is called there.
+        nonisolated(unsafe) let report = report
+        return assumeIsolated { producer in
             producer.start()
-            return producer.roomWaiters.isEmpty ? producer.offer(record) : nil
+            guard producer.roomWaiters.isEmpty, case .success(let receipt)? = producer.offer(record) else {
+                return false
+            }
+            producer.deliveries.tell(receipt.slot, report)
+            return true
         }
     }
 
     // Kept out of line: see docs/concurrency.md, 2.
     @inline(never)
     private func handOverInTurn(_ record: ProducerRecord) async throws(KafkaError) -> Receipt {
-        start()
         if !roomWaiters.isEmpty {
             await suspend(unless: roomWaiters.isEmpty) { roomWaiters.append($0) }
         }
@@ -109,6 +123,7 @@ public actor KafkaProducer: ReadinessHandler {
         if let failure = client.failure { return .failure(failure) }
 
         let slot = deliveries.reserve()
+        gathering.noteRecord()
         if gathering.isOn {
             deliveries.begin(slot, bytes: record.value?.count ?? 0)
             gather(record, slot: slot)

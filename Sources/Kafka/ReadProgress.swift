@@ -4,10 +4,11 @@ struct ReadProgress {
     /// The partitions that are not read to their ends yet.
     private(set) var open: Set<TopicPartition>
 
+    /// - Parameter starts: the offset at which the reading of each partition begins; 0 where none is named.
     /// - Parameter ends: one past the newest offset of each partition at that moment.
-    init(upTo ends: [TopicPartition: Int64]) {
+    init(from starts: [TopicPartition: Int64] = [:], upTo ends: [TopicPartition: Int64]) {
         self.ends = ends
-        open = Set(ends.filter { $0.value > 0 }.keys)
+        open = Set(ends.filter { $0.value > starts[$0.key] ?? 0 }.keys)
     }
 
     /// True once nothing is left that stood in any partition at that moment.

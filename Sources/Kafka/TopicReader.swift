@@ -55,19 +55,23 @@ public final class TopicReader: Sendable {
         }
     }
 
-    /// Hands over every record below `ends`, oldest first within each partition, and returns once all are read.
+    /// Hands over every record from `starts` on and below `ends`, oldest first within each partition, and returns once all
+    /// are read.
     ///
     /// The broker's own word ends a partition: its last record, or the answer that nothing stands behind. A broker that
     /// says nothing is waited for, then an error.
+    /// - Parameter starts: where to begin; a partition without a start, and one whose start is deleted by now, begins with its
+    ///   oldest record.
     /// - Parameter ends: where each partition ends, as `ends(of:within:)` told.
     /// - Parameter patience: how long the broker may say nothing.
     /// - Parameter body: returns `false` to end before that.
     /// - Throws: `timedOut` when the patience is over, and what `body` throws.
     public func read(
-        upTo ends: [TopicPartition: Int64], patience: Duration, _ body: (ConsumerRecord) async throws -> Bool
+        from starts: [TopicPartition: Int64] = [:], upTo ends: [TopicPartition: Int64], patience: Duration,
+        _ body: (ConsumerRecord) async throws -> Bool
     ) async throws {
-        var progress = ReadProgress(upTo: ends)
-        try await assign(ends.keys.map { ($0, offset: TopicReaderHandle.beginning) })
+        var progress = ReadProgress(from: starts, upTo: ends)
+        try await assign(ends.keys.map { ($0, offset: starts[$0] ?? TopicReaderHandle.beginning) })
 
         while !progress.isComplete {
             let events = try await events(max: 500, within: patience)
@@ -119,7 +123,7 @@ public final class TopicReader: Sendable {
     }
 
     /// Returns what is there as soon as one record is, at most `max`.
-    /// - Returns: empty when the time was up. That does not tell that nothing is there: see `read(upTo:patience:_:)`.
+    /// - Returns: empty when the time was up. That does not tell that nothing is there: see `read(from:upTo:patience:_:)`.
     public func records(max: Int, within bound: Duration) async throws(KafkaError) -> [ConsumerRecord] {
         let deadline = ContinuousClock.now + bound
         while true {

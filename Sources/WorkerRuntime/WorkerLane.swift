@@ -114,6 +114,9 @@ public actor WorkerLane {
         await prepare()
         guard state.isRunning else { return nil }
 
+        delivery.onWaiting = { [unowned self] in
+            Task(executorPreference: self.loop) { await self.deliverNext() }
+        }
         var delivering: Task<Void, Never>?
         do throws(KafkaError) {
             Task(executorPreference: loop) { await self.lookAtFleet() }
@@ -131,6 +134,14 @@ public actor WorkerLane {
     private func runDelivery() async {
         do throws(KafkaError) {
             try await delivery.run()
+        } catch {
+            fail(error)
+        }
+    }
+
+    private func deliverNext() async {
+        do throws(KafkaError) {
+            try await delivery.deliverNext()
         } catch {
             fail(error)
         }
@@ -208,7 +219,7 @@ public actor WorkerLane {
     private func take(_ record: ConsumerRecord, at arrival: RecordArrival) {
         guard let request = partitions.take(record, at: arrival) else { return }
         starting.append(request)
-        request.task = Task(executorPreference: loop) { await self.processNext() }
+        request.task = Task.immediate(executorPreference: loop) { await self.processNext() }
     }
 
     /// Processes the request that waits longest. A task cannot be handed one, because requests are the lane's own: see
@@ -237,11 +248,7 @@ public actor WorkerLane {
         gate.leaveFlight()
         guard request.fate != .abandoned, state.failure == nil else { return drop(request, calls: outcome.calls) }
 
-        do throws(KafkaError) {
-            try await delivery.deliver(outcome, of: request)
-        } catch {
-            fail(error)
-        }
+        delivery.deliver(outcome, of: request)
     }
 
     /// Says once that the requests topic holds a worker's outcomes.

@@ -4,13 +4,13 @@ import Testing
 
 @testable import Kafka
 
-/// Records that wait for company while the loop has no rest.
+/// Records that wait for company while many come, and longer while the loop has no rest.
 @Suite(.serialized, .timeLimit(.minutes(2)))
 struct GatheringTests {
     // MARK: - When
 
     @Test func gatheringBeginsWhenTheLoopHasNoRestAndEndsWhenItHas() {
-        var gathering = Gathering(for: .milliseconds(20))
+        var gathering = Gathering(linger: .zero, busyLinger: .milliseconds(20))
         var (now, asleep) = (ContinuousClock.now, Duration.zero)
         func pass(_ time: Duration, asleep rest: Duration) {
             (now, asleep) = (now + time, asleep + rest)
@@ -30,7 +30,7 @@ struct GatheringTests {
     }
 
     @Test func gatheringWaitsUntilRecordsThatFoundNoRoomAreGone() {
-        var gathering = Gathering(for: .milliseconds(20))
+        var gathering = Gathering(linger: .zero, busyLinger: .milliseconds(20))
         gathering.look(asleep: .zero, at: .now + .seconds(1))
         #expect(gathering.isOn)
         gathering.add(ProducerRecord(topic: "t", value: [1]), slot: 3)
@@ -44,7 +44,8 @@ struct GatheringTests {
     }
 
     @Test func gatheringIsFullBy512RecordsOrByAMegabyte() {
-        var (many, large) = (Gathering(for: .milliseconds(20)), Gathering(for: .milliseconds(20)))
+        var many = Gathering(linger: .zero, busyLinger: .milliseconds(20))
+        var large = many
         for place in 0..<511 { many.add(ProducerRecord(topic: "t", value: nil), slot: place) }
         #expect(!many.isFull)
         many.add(ProducerRecord(topic: "t", value: nil), slot: 511)
@@ -55,8 +56,34 @@ struct GatheringTests {
         #expect(!large.isFull)
     }
 
-    @Test func gatheringNeverBeginsWhenItsTimeIsZero() {
-        var gathering = Gathering(for: .zero)
+    @Test func recordsWaitForTheLingerWhileEightOrMoreComeWithinOne() {
+        var gathering = Gathering(linger: .milliseconds(5), busyLinger: .milliseconds(20))
+        var now = ContinuousClock.now + .seconds(1)
+        var asleep = Duration.seconds(1)
+        func pass(with records: Int) {
+            for _ in 0..<records { gathering.noteRecord() }
+            (now, asleep) = (now + .milliseconds(100), asleep + .milliseconds(50))
+            gathering.look(asleep: asleep, at: now)
+        }
+        gathering.look(asleep: asleep, at: now)
+        pass(with: 155)
+        #expect(!gathering.isOn, "fewer than eight within 5 ms")
+        pass(with: 165)
+        #expect(gathering.time == .milliseconds(5))
+        pass(with: 85)
+        #expect(gathering.time == .milliseconds(5), "not fewer than four")
+        pass(with: 75)
+        #expect(!gathering.isOn)
+    }
+
+    @Test func recordsWaitLongerThanTheLingerWhileTheLoopHasNoRest() {
+        var gathering = Gathering(linger: .milliseconds(5), busyLinger: .milliseconds(20))
+        gathering.look(asleep: .zero, at: .now + .seconds(1))
+        #expect(gathering.time == .milliseconds(25))
+    }
+
+    @Test func gatheringNeverBeginsWhenItsTimesAreZero() {
+        var gathering = Gathering(linger: .zero, busyLinger: .zero)
         gathering.look(asleep: .zero, at: .now + .seconds(1))
         #expect(!gathering.isOn)
     }

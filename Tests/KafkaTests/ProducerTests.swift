@@ -85,11 +85,67 @@ struct ProducerTests {
 
     @Test func flushWritesARecordThatStillLingers() async throws {
         let bench = try KafkaBench()
-        let producer = try bench.producer { $0.linger = .seconds(60) }
+        let producer = try bench.producer { $0.properties["linger.ms"] = "60000" }
         let receipt = try await producer.handOver(ProducerRecord(topic: bench.topic, value: [1]))
         #expect(await producer.undelivered == 1)
         #expect(await producer.flush(within: .seconds(20)))
         #expect(try await producer.confirm(receipt).offset == 0)
+        await producer.close()
+        bench.loop.stop()
+    }
+
+    // MARK: - At once
+
+    /// Hands a record over on the loop.
+    /// - Returns: what became of it, and whether that was told on the loop; `nil` where it could not be handed over at once.
+    private func reportAtOnce(
+        _ record: ProducerRecord, by producer: KafkaProducer, on loop: EventLoop
+    ) async -> (report: KafkaProducer.Report, isOnLoop: Bool)? {
+        await Task(executorPreference: loop) {
+            await withCheckedContinuation { told in
+                let isTaken = producer.handOverAtOnce(record) { told.resume(returning: ($0, loop.isCurrent)) }
+                if !isTaken { told.resume(returning: nil) }
+            }
+        }.value
+    }
+
+    @Test func recordHandedOverAtOnceIsReportedOnTheLoop() async throws {
+        let bench = try KafkaBench()
+        let producer = try bench.producer()
+        for offset in 0..<3 as Range<Int64> {
+            let record = ProducerRecord(topic: bench.topic, partition: 0, value: [1])
+            let told = try #require(await reportAtOnce(record, by: producer, on: bench.loop))
+            #expect(told.isOnLoop)
+            #expect(try told.report.get().offset == offset)
+        }
+        #expect(await producer.undelivered == 0)
+        await producer.close()
+        bench.loop.stop()
+    }
+
+    @Test(.enabled(if: TestBroker.isEmbedded, "only the embedded broker can be told to fail"))
+    func recordHandedOverAtOnceIsReportedAsClosedWhenItsProducerCloses() async throws {
+        let bench = try KafkaBench()
+        let producer = try bench.producer()
+        try await producer.send(ProducerRecord(topic: bench.topic, value: [1]))
+        bench.broker.embedded?.set(broker: 1, isUp: false)
+        async let told = reportAtOnce(
+            ProducerRecord(topic: bench.topic, value: [2]), by: producer, on: bench.loop)
+        try await eventually("the record is on its way") { await producer.undelivered == 1 }
+        await producer.close()
+        let report = try #require(await told?.report)
+        let error = #expect(throws: KafkaError.self) { try report.get() }
+        #expect(error?.kind == .closed)
+        bench.loop.stop()
+    }
+
+    @Test func nothingIsHandedOverAtOnceWithoutRoomOrAwayFromTheLoop() async throws {
+        let bench = try KafkaBench()
+        let producer = try bench.producer { $0.properties["message.max.bytes"] = "2000" }
+        #expect(!producer.handOverAtOnce(ProducerRecord(topic: bench.topic, value: [1])) { _ in })
+        let tooLarge = ProducerRecord(topic: bench.topic, value: [UInt8](repeating: 1, count: 3000))
+        #expect(await reportAtOnce(tooLarge, by: producer, on: bench.loop) == nil)
+        #expect(await producer.undelivered == 0)
         await producer.close()
         bench.loop.stop()
     }

@@ -11,6 +11,11 @@ struct ReadProgressTests {
         #expect(ReadProgress(upTo: [first: 0, second: 0]).isComplete)
     }
 
+    @Test func partitionThatBeginsAtItsEndIsReadAtOnce() {
+        #expect(ReadProgress(from: [first: 5], upTo: [first: 5]).isComplete)
+        #expect(ReadProgress(from: [first: 5], upTo: [first: 6, second: 1]).open == [first, second])
+    }
+
     @Test func lastRecordEndsItsPartitionOnly() {
         var progress = ReadProgress(upTo: [first: 2, second: 1])
 

@@ -52,6 +52,28 @@ struct TopicReaderTests {
         }
     }
 
+    @Test func readerBeginsAtTheOffsetsThatItIsGiven() async throws {
+        let broker = try TestBroker(topics: ["t": 3])
+        try await withProducer(broker) { put in
+            for number in 0..<20 { try await put(number, Int32(number % 2)) }
+            let reader = try makeReader(broker)
+            let ends = try await reader.ends(of: broker.name("t"), within: .seconds(20))
+            func read(from starts: [TopicPartition: Int64]) async throws -> [Int] {
+                var records: [ConsumerRecord] = []
+                try await reader.read(from: starts, upTo: ends, patience: .seconds(20)) { record in
+                    records.append(record)
+                    return true
+                }
+                return numbers(records)
+            }
+
+            // The second partition begins at its end.
+            let starts = [TopicPartition(broker.name("t"), 0): Int64(7), TopicPartition(broker.name("t"), 1): 10]
+            #expect(try await read(from: starts) == [14, 16, 18])
+            #expect(try await read(from: [:]) == Array(0..<20), "the same reader begins anew")
+        }
+    }
+
     @Test func readerEndsAtOnceWhenNothingIsThere() async throws {
         let broker = try TestBroker(topics: ["t": 3])
         let reader = try makeReader(broker)

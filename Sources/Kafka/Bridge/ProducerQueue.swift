@@ -10,8 +10,8 @@ final class ProducerQueue {
     }
 
     private let client: ClientHandle
-    /// Topics by name, looked up once each.
-    private var topics: [String: OpaquePointer] = [:]
+    /// The topics that have been written to: so few that looking through them is quicker than hashing a name.
+    private var topics: [(name: String, pointer: OpaquePointer)] = []
 
     init(_ client: ClientHandle) { self.client = client }
 
@@ -33,10 +33,10 @@ final class ProducerQueue {
     }
 
     private func topic(_ name: String) -> OpaquePointer? {
-        if let topic = topics[name] { return topic }
-        let topic = rd_kafka_topic_new(client.pointer, name, nil)
-        topics[name] = topic
-        return topic
+        if let known = topics.first(where: { $0.name == name }) { return known.pointer }
+        guard let new = rd_kafka_topic_new(client.pointer, name, nil) else { return nil }
+        topics.append((name, new))
+        return new
     }
 
     /// Takes out every report and every error that has come so far.
@@ -76,7 +76,7 @@ final class ProducerQueue {
 
     /// Lets go of the topics. Safe to call more than once; nothing may be added afterwards.
     func close() {
-        for topic in topics.values { rd_kafka_topic_destroy(topic) }
+        for topic in topics { rd_kafka_topic_destroy(topic.pointer) }
         topics.removeAll()
     }
 }

@@ -2,10 +2,11 @@
 public struct ProducerConfiguration: Sendable, Hashable, CustomStringConvertible, CustomReflectable {
     /// `kafka.bootstrapServers`: brokers to ask first, `host:port`, separated by commas.
     public var bootstrapServers: String
-    /// `kafka.linger`: how long a record waits for others to share its batch. Whole milliseconds, at least 0.
+    /// `kafka.linger`: how long a record waits for others to share its batch while enough of them come; while few come it
+    /// leaves at once. Whole milliseconds, at least 0.
     public var linger: Duration = .milliseconds(5)
     /// How much longer a record waits while the loop has no rest. Requests wait for their turn then, and larger batches
-    /// leave them more of the processor. Zero switches it off, and so does `transactionalID`.
+    /// leave them more of the processor. `transactionalID` switches it off.
     public var busyLinger: Duration = .zero
     /// Names this instance for transactions, so that its predecessor is fenced off; `nil`: no transactions.
     public var transactionalID: String?
@@ -29,9 +30,13 @@ public struct ProducerConfiguration: Sendable, Hashable, CustomStringConvertible
     /// The values that must be cut out of log lines and error texts.
     var secrets: [String] { security.secrets + SecretProperties.secrets(in: properties) }
 
+    /// Whether records wait on this side of librdkafka, whose own linger takes no notice of the load. Those of a transaction
+    /// do not: it ends with what librdkafka has of it.
+    var gathers: Bool { transactionalID == nil }
+
     func librdkafka(_ version: LibraryVersion) throws(KafkaError) -> [String: String] {
         var all = version.defaults(for: .producer)
-        all["linger.ms"] = "\(linger.wholeMilliseconds)"
+        all["linger.ms"] = gathers ? "0" : "\(linger.wholeMilliseconds)"
         // Java's default, so that outcomes share partitions with records that other producers write under the same key.
         all["partitioner"] = "murmur2_random"
         all["queue.buffering.max.messages"] = "20000"

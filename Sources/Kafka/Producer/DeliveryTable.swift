@@ -1,13 +1,15 @@
 /// The records on their way, each in a slot of its own from its hand-over until somebody has been told what became of it.
-/// Belongs to the producer's actor.
-struct DeliveryTable {
-    /// The result of writing a record.
-    typealias Report = Result<RecordPosition, KafkaError>
+///
+/// A class, so that whoever is told may hand the next record over at once. Belongs to the producer's actor.
+final class DeliveryTable {
+    typealias Report = KafkaProducer.Report
 
     private enum Slot {
         case free
         case underway
         case awaited(UnsafeContinuation<Report, Never>)
+        /// Nobody waits: this is called.
+        case told((Report) -> Void)
         case reported(Report)
     }
     private var slots: [Slot] = []
@@ -20,7 +22,7 @@ struct DeliveryTable {
     private(set) var undeliveredBytes = 0
 
     /// Finds a slot for a record. Give it to `begin` or to `cancel` next.
-    mutating func reserve() -> Int {
+    func reserve() -> Int {
         if let slot = freeSlots.popLast() { return slot }
         slots.append(.free)
         sizes.append(0)
@@ -28,19 +30,22 @@ struct DeliveryTable {
     }
 
     /// Gives a reserved slot back unused.
-    mutating func cancel(_ slot: Int) { freeSlots.append(slot) }
+    func cancel(_ slot: Int) { freeSlots.append(slot) }
 
     /// Notes that the record of a reserved slot is on its way.
     /// - Parameter bytes: The size of its value.
-    mutating func begin(_ slot: Int, bytes: Int) {
+    func begin(_ slot: Int, bytes: Int) {
         undelivered += 1
         undeliveredBytes += bytes
         sizes[slot] = bytes
         slots[slot] = .underway
     }
 
+    /// Has a record's report told to `listener` when it comes. Call it right after `begin`.
+    func tell(_ slot: Int, _ listener: @escaping (Report) -> Void) { slots[slot] = .told(listener) }
+
     /// Hands the report on a record to `waiter`, now or as soon as it comes.
-    mutating func await(_ slot: Int, _ waiter: UnsafeContinuation<Report, Never>) {
+    func await(_ slot: Int, _ waiter: UnsafeContinuation<Report, Never>) {
         if case .reported(let report) = slots[slot] {
             release(slot)
             waiter.resume(returning: report)
@@ -50,29 +55,32 @@ struct DeliveryTable {
     }
 
     /// Takes the report on a record.
-    mutating func finish(_ slot: Int, _ report: Report) {
+    func finish(_ slot: Int, _ report: Report) {
         undelivered -= 1
         if sizes.indices.contains(slot) { undeliveredBytes -= sizes[slot] }
         settle(slot, report)
     }
 
     /// Reports `error` on every record that is still on its way. Each still counts as undelivered.
-    mutating func fail(with error: KafkaError) {
+    func fail(with error: KafkaError) {
         for slot in slots.indices { settle(slot, .failure(error)) }
     }
 
-    private mutating func settle(_ slot: Int, _ report: Report) {
+    private func settle(_ slot: Int, _ report: Report) {
         guard slots.indices.contains(slot) else { return }
         switch slots[slot] {
         case .underway: slots[slot] = .reported(report)
         case .awaited(let waiter):
             release(slot)
             waiter.resume(returning: report)
+        case .told(let listener):
+            release(slot)
+            listener(report)
         case .free, .reported: break
         }
     }
 
-    private mutating func release(_ slot: Int) {
+    private func release(_ slot: Int) {
         slots[slot] = .free
         freeSlots.append(slot)
     }

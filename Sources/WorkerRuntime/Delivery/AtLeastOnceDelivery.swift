@@ -1,3 +1,4 @@
+internal import DequeModule
 internal import EventLoop
 internal import Kafka
 internal import Logging
@@ -27,6 +28,9 @@ final class AtLeastOnceDelivery: OutcomeDelivery {
     private let log: Logger
     private var announcedStalls: [ConfirmationWatch.Topic] = []
     private var isClosing = false
+    /// Outcomes whose tasks have yet to run, in the order of both.
+    private var waiting: Deque<Waiting> = []
+    var onWaiting: () -> Void = {}
 
     init(
         sinks: ReplaceableSink, commits: CommitLoop, refusals: TopicRefusals, partitions: PartitionTable,
@@ -92,26 +96,85 @@ final class AtLeastOnceDelivery: OutcomeDelivery {
         await sinks.close()
     }
 
-    // MARK: - Writing
+    // MARK: - At once
 
-    /// Publishes the outcome and waits for the brokers' word. What was paid for is kept until then.
-    ///
-    /// The dead letter is written first. Were the outcome first and the letter refused, each restart would publish the
-    /// outcome again.
-    func deliver(_ outcome: OutgoingOutcome, of request: RequestInProgress) async throws(KafkaError) {
+    /// Publishes the outcome. What was paid for is kept until the brokers have spoken.
+    func deliver(_ outcome: OutgoingOutcome, of request: RequestInProgress) {
         request.beginDelivery()
-        let bytes = outcome.bytes
-        gate.outcomeHandedOver(bytes: bytes)
-        var isDelivered = false
-        defer {
-            request.leaveTurn()
-            gate.outcomeConfirmed(bytes: bytes)
-            partitions.finish(request, isDelivered: isDelivered)
+        gate.outcomeHandedOver(bytes: outcome.bytes)
+        if !handOverAtOnce(outcome, of: request) { wait(Waiting(outcome: outcome, request: request)) }
+    }
+
+    /// The way that nearly all outcomes take. No task waits for the brokers: their word finishes the request.
+    /// - Returns: `false` for an outcome that has to wait for something, or consists of more than its event.
+    private func handOverAtOnce(_ outcome: OutgoingOutcome, of request: RequestInProgress) -> Bool {
+        guard let record = outcome.event, outcome.deadLetter == nil, refusals.isEmpty, turns.isOpen else {
+            return false
         }
 
+        let (sink, topic, start) = (sinks.current, outcome.eventTopic, ContinuousClock.now)
+        let isHandedOver = sink.handOverAtOnce(record) { [self] report in
+            watch.confirmed(by: topic)
+            turns.leave()
+            switch report {
+            case .success(let position):
+                noteConfirmed(.event, at: position, by: topic, since: start, of: request)
+                finish(outcome, of: request, isDelivered: true)
+            case .failure(let error):
+                wait(Waiting(outcome: outcome, request: request, refusal: error, refusedBy: sink))
+            }
+        }
+        guard isHandedOver else { return false }
+
+        turns.enterAtOnce()
+        watch.handedOver(to: topic)
+        // The next in order may go: its outcome is behind this one in the producer's queue.
+        request.leaveTurn()
+        return true
+    }
+
+    private func finish(_ outcome: OutgoingOutcome, of request: RequestInProgress, isDelivered: Bool) {
+        request.leaveTurn()
+        gate.outcomeConfirmed(bytes: outcome.bytes)
+        partitions.finish(request, isDelivered: isDelivered)
+    }
+
+    private func noteConfirmed(
+        _ part: Part, at position: RecordPosition, by topic: ConfirmationWatch.Topic,
+        since start: ContinuousClock.Instant, of request: RequestInProgress
+    ) {
+        meters.kafka.countConfirmed(by: topic, after: start.duration(to: .now))
+        if part == .event, let trace = request.trace { trace.noteConfirmed(at: position) }
+    }
+
+    // MARK: - Outcomes that wait
+
+    /// An outcome that could not be handed over at once, or was refused.
+    private struct Waiting {
+        let outcome: OutgoingOutcome
+        let request: RequestInProgress
+        /// Why the event was refused, and by whom; `nil` where nothing has been handed over.
+        var refusal: KafkaError?
+        var refusedBy: (any OutcomeSink)?
+    }
+
+    private func wait(_ outcome: Waiting) {
+        waiting.append(outcome)
+        onWaiting()
+    }
+
+    func deliverNext() async throws(KafkaError) {
+        guard let next = waiting.popFirst() else { return }
+        let (outcome, request) = (next.outcome, next.request)
+        var isDelivered = false
+        defer { finish(outcome, of: request, isDelivered: isDelivered) }
+
         do throws(KafkaError) {
-            if outcome.deadLetter != nil { try await writeDeadLetter(of: outcome, request: request) }
-            try await write(.event, of: outcome, request: request)
+            if let refusal = next.refusal, let sink = next.refusedBy {
+                try await writeAgain(.event, of: outcome, request: request, refusedBy: sink, with: refusal)
+            } else {
+                try await write(outcome, of: request)
+            }
             isDelivered = true
         } catch {
             // The worker's end closed the producer under outcomes that no broker took: `close` has said so.
@@ -120,49 +183,34 @@ final class AtLeastOnceDelivery: OutcomeDelivery {
         }
     }
 
-    /// Kept out of line: `write` would be inlined a second time, into the frame of every request.
-    @inline(never)
-    private func writeDeadLetter(of outcome: OutgoingOutcome, request: RequestInProgress) async throws(KafkaError) {
-        try await write(.deadLetter, of: outcome, request: request)
-        meters.kafka.countDeadLetter()
+    /// Writes the dead letter first. Were the outcome first and the letter refused, each restart would publish the outcome
+    /// again.
+    private func write(_ outcome: OutgoingOutcome, of request: RequestInProgress) async throws(KafkaError) {
+        if outcome.deadLetter != nil {
+            try await write(.deadLetter, of: outcome, request: request)
+            meters.kafka.countDeadLetter()
+        }
+        try await write(.event, of: outcome, request: request)
     }
 
-    /// Writes one record. This is the way that nearly all take; what fails goes on in `writeAgain`.
-    @inline(__always)
     private func write(
         _ part: Part, of outcome: OutgoingOutcome, request: RequestInProgress
     ) async throws(KafkaError) {
         guard let record = record(part, of: outcome) else { return }
         if refusals.contains(record.topic) { await refusals.waitForRetry(of: record.topic) }
 
-        await turns.enter()
-        let sink = sinks.current
-        let failure: KafkaError
+        var sink = sinks.current
+        let refusal: KafkaError
         do throws(KafkaError) {
-            defer { turns.leave() }
-            let start = ContinuousClock.now
-            let receipt = try await sink.handOver(record)
-            let topic = topic(of: part, outcome)
-            watch.handedOver(to: topic)
-            defer { watch.confirmed(by: topic) }
-            // The next in order may go: its outcome is behind this one in the producer's queue.
-            if part == .event { request.leaveTurn() }
-            let position = try await sink.confirm(receipt)
-            meters.kafka.countConfirmed(by: topic, after: start.duration(to: .now))
-            if part == .event, let trace = request.trace { trace.noteConfirmed(at: position) }
-            if !refusals.isEmpty { refusals.clear(record.topic) }
-            return
+            return try await send(record, as: part, of: outcome, request: request, alone: false, by: &sink)
         } catch {
-            failure = error
+            refusal = error
         }
-        try await writeAgain(part, of: outcome, request: request, refusedBy: sink, with: failure)
+        try await writeAgain(part, of: outcome, request: request, refusedBy: sink, with: refusal)
     }
 
     /// Writes a record that was refused once, by whatever cures the refusal.
-    ///
-    /// Kept out of line: its locals live across suspension points and would enlarge the fast path's async frame.
     /// - Throws: what ends the worker.
-    @inline(never)
     private func writeAgain(
         _ part: Part, of outcome: OutgoingOutcome, request: RequestInProgress, refusedBy failed: any OutcomeSink,
         with refusal: KafkaError
@@ -198,30 +246,36 @@ final class AtLeastOnceDelivery: OutcomeDelivery {
             }
 
             guard let record = record(part, of: outcome) else { return }
-            failed = sinks.current
             do throws(KafkaError) {
-                try await send(record, to: self.topic(of: part, outcome), alone: wasAlone)
-                refusals.clear(record.topic)
-                return
+                return try await send(
+                    record, as: part, of: outcome, request: request, alone: wasAlone, by: &failed)
             } catch {
                 refusal = error
             }
         }
     }
 
+    /// Hands a record over when it is its turn, and waits for the brokers' word.
+    /// - Parameter alone: nothing else is on its way meanwhile.
+    /// - Parameter sink: the one that has the record, or has refused it.
     private func send(
-        _ record: ProducerRecord, to topic: ConfirmationWatch.Topic, alone: Bool
+        _ record: ProducerRecord, as part: Part, of outcome: OutgoingOutcome, request: RequestInProgress, alone: Bool,
+        by sink: inout any OutcomeSink
     ) async throws(KafkaError) {
         if alone { await turns.enterAlone() } else { await turns.enter() }
         defer { if alone { turns.leaveAlone() } else { turns.leave() } }
 
-        let sink = sinks.current
-        let start = ContinuousClock.now
+        sink = sinks.current
+        let (topic, start) = (topic(of: part, outcome), ContinuousClock.now)
         let receipt = try await sink.handOver(record)
         watch.handedOver(to: topic)
         defer { watch.confirmed(by: topic) }
-        _ = try await sink.confirm(receipt)
-        meters.kafka.countConfirmed(by: topic, after: start.duration(to: .now))
+        // The next in order may go: its outcome is behind this one in the producer's queue.
+        if part == .event { request.leaveTurn() }
+
+        let position = try await sink.confirm(receipt)
+        noteConfirmed(part, at: position, by: topic, since: start, of: request)
+        refusals.clear(record.topic)
     }
 
     private func topic(of part: Part, _ outcome: OutgoingOutcome) -> ConfirmationWatch.Topic {

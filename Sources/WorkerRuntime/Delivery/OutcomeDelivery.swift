@@ -23,9 +23,16 @@ protocol OutcomeDelivery: AnyObject {
     /// - Throws: what ends the worker.
     func run() async throws(KafkaError)
 
-    /// Publishes a request's outcome, and finishes the request once it is delivered.
+    /// Publishes a request's outcome, and finishes the request once it is delivered. Returns at once.
+    func deliver(_ outcome: OutgoingOutcome, of request: RequestInProgress)
+
+    /// Called for each outcome that has to wait for something: it has a task call `deliverNext`. Set before `deliver` is
+    /// called.
+    var onWaiting: () -> Void { get set }
+
+    /// Waits for whatever the outcome needs that has waited longest, and delivers it.
     /// - Throws: what ends the worker.
-    func deliver(_ outcome: OutgoingOutcome, of request: RequestInProgress) async throws(KafkaError)
+    func deliverNext() async throws(KafkaError)
 
     /// Commits all that is finished, as far as the brokers take it.
     func commitFinished() async
@@ -45,7 +52,7 @@ protocol OutcomeDelivery: AnyObject {
     /// Ends everything at once after a fatal failure: nothing more is published or committed.
     func stop()
 
-    /// Gives up what is not confirmed and frees the producer. `deliver` calls that still wait end.
+    /// Gives up what is not confirmed and frees the producer. Outcomes that still wait are given up.
     /// - Parameter hasFailed: then nothing more is written.
     func close(hasFailed: Bool) async
 }

@@ -2,10 +2,16 @@ public import Kafka
 
 /// What a lane needs of a producer. `KafkaProducer` is the real one; unit tests drive a lane with a sink of their own.
 ///
-/// Every call is safe from any task.
+/// Every call but `handOverAtOnce` is safe from any task.
 public protocol OutcomeSink: AnyObject, Sendable {
     /// Begins to serve what the brokers report, before the first record is handed over.
     func start() async
+
+    /// Puts a record into the local queue where there is room at once. For callers on the sink's loop.
+    /// - Parameter report: called once with what became of the record, on the loop and outside any task.
+    /// - Returns: `false` where the record cannot be put there now. `report` is then never called, and `handOver` says why,
+    ///   or waits.
+    func handOverAtOnce(_ record: ProducerRecord, report: @escaping (KafkaProducer.Report) -> Void) -> Bool
 
     /// Puts a record into the local queue, in the order of the calls. Waits while the queue is full.
     /// - Returns: a receipt, good for one `confirm`. Each must be confirmed.

@@ -12,14 +12,16 @@ final class SharedTurns {
     private var loners: Deque<CheckedContinuation<Void, Never>> = []
 
     /// `false` while a record is sent alone, or waits for that.
-    private var isOpen: Bool { !isTakenAlone && loners.isEmpty }
+    var isOpen: Bool { !isTakenAlone && loners.isEmpty }
 
     /// Enters side by side with others. Each call is followed by `leave`.
-    @inline(__always)
     func enter() async {
         if !isOpen { await waitUntilOpen() }
         sharing += 1
     }
+
+    /// Enters side by side with others while the turns are open. Each call is followed by `leave`.
+    func enterAtOnce() { sharing += 1 }
 
     func leave() {
         sharing -= 1

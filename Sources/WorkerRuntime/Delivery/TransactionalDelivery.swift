@@ -31,6 +31,7 @@ final class TransactionalDelivery: OutcomeDelivery {
     private let ready = ReadyOutcomes()
     private let health: TransactionHealth
     private var phase = TransactionPhase.starting
+    var onWaiting: () -> Void = {}
     private var wakeUp = WakeUp()
 
     /// Lets the loop of transactions rest until something is ready.
@@ -103,7 +104,7 @@ final class TransactionalDelivery: OutcomeDelivery {
     // MARK: - What is ready
 
     /// From now on the outcome is a transaction's, which finishes the request.
-    func deliver(_ outcome: OutgoingOutcome, of request: RequestInProgress) async throws(KafkaError) {
+    func deliver(_ outcome: OutgoingOutcome, of request: RequestInProgress) {
         request.beginDelivery()
         request.leaveTurn()
         guard partitions.contains(request.partition) else {
@@ -113,6 +114,9 @@ final class TransactionalDelivery: OutcomeDelivery {
         ready.add(outcome, of: request)
         if request.partition.tracker.markReady(request.slot) { wake() }
     }
+
+    /// Nothing waits but for its transaction.
+    func deliverNext() {}
 
     /// Whoever has the partition now does again what was ready on it.
     func forget(_ partition: OwnedPartition) {

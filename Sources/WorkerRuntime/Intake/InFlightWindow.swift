@@ -13,7 +13,7 @@ struct InFlightWindow {
     private let most: Int
     private(set) var limit: Int
     private var rest: LoopRest
-    /// In this period the limit held something back, or may have.
+    /// Since the period began the limit has held something back, or may have.
     private var wasFull = false
 
     /// - Parameter most: what is allowed, at least 1.
@@ -26,9 +26,13 @@ struct InFlightWindow {
     /// Looks at how busy the loop was, once in each period.
     /// - Parameter asleep: for how long the loop had nothing to do, since it began.
     mutating func adapt(inFlight: Int, asleep: Duration, at now: ContinuousClock.Instant) {
-        if inFlight >= limit { wasFull = true }
+        if inFlight >= limit, !wasFull {
+            // What the loop rested while there was room says nothing about what more requests would do.
+            wasFull = true
+            rest = LoopRest(every: Self.period, asleep: asleep, at: now)
+        }
         guard let share = rest.share(asleep: asleep, at: now) else { return }
-        defer { wasFull = false }
+        defer { wasFull = inFlight >= limit }
         if share > 0.04 {
             if wasFull { limit = min(most, 2 * limit) }
         } else if share < 0.01 {

@@ -1,26 +1,26 @@
+internal import Basics
 public import LocationSearch
 internal import Metrics
 
 /// What is counted of calls to providers. Thread-safe.
 public struct CallMeters: Sendable {
     private let wasted: Counter
-    private let durations: [ProviderID: Durations]
-    private let bySKU: [PriceClass: Counter]
+    private let durations: CaseTable<ProviderID, Durations>
+    private let bySKU: CaseTable<PriceClass, Counter>
 
     /// The durations of one provider's calls, by how they ended.
     private struct Durations {
         let answered: Timer
         let cancelled: Timer
-        let failed: [SearchError.Code: Timer]
+        let failed: CaseTable<SearchError.Code, Timer>
     }
 
     init(maker: MeterMaker) {
         wasted = maker.counter("locsearch_provider_calls_wasted_total")
-        bySKU = Dictionary(
-            uniqueKeysWithValues: PriceClass.allCases.map { priceClass in
-                let labels = [("provider", priceClass.provider.rawValue), ("sku", priceClass.rawValue)]
-                return (priceClass, maker.counter("locsearch_provider_calls_by_sku_total", labels: labels))
-            })
+        bySKU = CaseTable { priceClass in
+            let labels = [("provider", priceClass.provider.rawValue), ("sku", priceClass.rawValue)]
+            return maker.counter("locsearch_provider_calls_by_sku_total", labels: labels)
+        }
         durations = maker.each(ProviderID.self) { provider in
             func timer(_ code: String) -> Timer {
                 maker.timer(
@@ -37,13 +37,13 @@ public struct CallMeters: Sendable {
     /// Counts a call to a provider that has ended.
     /// - Parameter priceClass: what the provider charges it as.
     public func countEnded(_ priceClass: PriceClass, _ end: CallEnd, after time: Duration) {
-        bySKU[priceClass]?.increment()
-        guard let timers = durations[priceClass.provider] else { return }
+        bySKU[priceClass].increment()
 
+        let timers = durations[priceClass.provider]
         switch end {
         case .answered: timers.answered.record(wait: time)
         case .cancelled: timers.cancelled.record(wait: time)
-        case .failed(let code): timers.failed[code]?.record(wait: time)
+        case .failed(let code): timers.failed[code].record(wait: time)
         }
     }
 }

@@ -1,3 +1,4 @@
+internal import Basics
 internal import Kafka
 internal import Metrics
 
@@ -10,7 +11,7 @@ struct KafkaMeters: Sendable {
     /// By the topic that the record went to.
     private let sends: [Timer]
     private let commits: Timer
-    private let rebalances: [RebalanceKind: Timer]
+    private let rebalances: CaseTable<RebalanceKind, Timer>
 
     init(topics: WorkerConfiguration.Topics, maker: MeterMaker) {
         func operation(_ name: String, on topic: String) -> Timer {
@@ -66,5 +67,5 @@ struct KafkaMeters: Sendable {
     func countAssigned(change: Int) { partitionsAssigned.increment(by: Double(change)) }
 
     /// Counts a rebalance that is answered.
-    func countRebalance(_ kind: RebalanceKind, after time: Duration) { rebalances[kind]?.record(wait: time) }
+    func countRebalance(_ kind: RebalanceKind, after time: Duration) { rebalances[kind].record(wait: time) }
 }

@@ -1,3 +1,4 @@
+internal import Basics
 internal import Metrics
 
 /// Makes the handles of metrics, one for each value of a label.
@@ -15,10 +16,10 @@ struct MeterMaker {
     }
 
     /// Returns what `make` makes of the text of each value.
-    func each<Key: Hashable & RawRepresentable<String> & CaseIterable, Value>(
+    func each<Key: Equatable & RawRepresentable<String> & CaseIterable, Value>(
         _ keys: Key.Type, _ make: (String) -> Value
-    ) -> [Key: Value] {
-        Dictionary(uniqueKeysWithValues: keys.allCases.map { ($0, make($0.rawValue)) })
+    ) -> CaseTable<Key, Value> {
+        CaseTable { make($0.rawValue) }
     }
 }
 
@@ -28,7 +29,6 @@ extension Timer {
 
     /// Records a time of 0 to 30 days; what is outside counts as the nearest of the two.
     func record(wait: Duration) {
-        let (seconds, attoseconds) = min(max(wait, .zero), Self.longest).components
-        recordNanoseconds(seconds * 1_000_000_000 + attoseconds / 1_000_000_000)
+        recordNanoseconds(min(max(wait, .zero), Self.longest).wholeNanoseconds)
     }
 }

@@ -1,3 +1,4 @@
+internal import Basics
 internal import LocationSearch
 internal import Metrics
 
@@ -6,9 +7,9 @@ struct RequestMeters: Sendable {
     private let taken: Counter
     private let rejected: Counter
     private let inFlight: Meter
-    private let completed: [ProviderID: Counter]
-    private let failed: [SearchError.Code: Counter]
-    private let upstream: [ProviderID: Timer]
+    private let completed: CaseTable<ProviderID, Counter>
+    private let failed: CaseTable<SearchError.Code, Counter>
+    private let upstream: CaseTable<ProviderID, Timer>
     private let topicWait: Timer
     private let callWait: Timer
     private let endToEnd: Timer
@@ -58,13 +59,13 @@ struct RequestMeters: Sendable {
     /// - Parameter wait: the time from the receipt of the request to its first call; `nil` when it made none.
     func countFinished(_ outcome: SearchOutcome, callWait wait: Duration?) {
         switch outcome.result {
-        case .success: outcome.provider.map { completed[$0]?.increment() }
-        case .failure(let error): failed[error.code]?.increment()
+        case .success: outcome.provider.map { completed[$0].increment() }
+        case .failure(let error): failed[error.code].increment()
         }
 
         if let wait { callWait.record(wait: wait) }
         guard outcome.attempts > 0, let provider = outcome.provider else { return }
-        upstream[provider]?.record(wait: outcome.upstream)
+        upstream[provider].record(wait: outcome.upstream)
     }
 
     /// Counts an outcome that the brokers have confirmed.

@@ -40,7 +40,6 @@ final class RequestRunner {
     }
 
     /// Reads a request's record, with which its trace begins.
-    @inline(__always)
     func read(_ request: RequestInProgress) -> Reading {
         do throws(RejectedRecord) {
             let decoded = try decoder.decode(request.record)
@@ -84,12 +83,63 @@ final class RequestRunner {
         return ProducerRecord(letter, topics: topics)
     }
 
-    /// Inlined, as are the other functions of a request's way: see docs/concurrency.md, 2.
+    /// Runs a request. Inlined, as are the other async functions of a request's way; what comes before and after its wait is
+    /// not, because its locals would enlarge the frame that waits: see docs/concurrency.md, 2.
     @inline(__always)
     func run(_ decoded: DecodedRequest, of request: RequestInProgress) async -> OutgoingOutcome {
         let receivedAt = EventTime.now()
+        switch begin(decoded, of: request, receivedAt: receivedAt) {
+        case .success(let deadline):
+            let outcome = await interactor.run(decoded.request, before: deadline, note: request.callNote)
+            return end(decoded, of: request, with: outcome, receivedAt: receivedAt)
+        case .failure(let error):
+            return refuse(decoded, of: request, with: error, receivedAt: receivedAt)
+        }
+    }
+
+    /// Begins a request's trace, and a search's part in its session.
+    /// - Returns: the time by which the request must be served; a failure when it came too late.
+    @inline(never)
+    private func begin(
+        _ decoded: DecodedRequest, of request: RequestInProgress, receivedAt: EventTime
+    ) -> Result<Deadline, SearchError> {
         if let trace = request.trace { trace.beginSearch(for: decoded.request, note: request.callNote) }
-        let outcome = await search(decoded, of: request, receivedAt: receivedAt)
+        let envelope = decoded.envelope
+        do throws(SearchError) {
+            let time = try timeLimits.time(
+                for: decoded.request, age: envelope.time.map { receivedAt.duration(since: $0) },
+                timeToExpiry: envelope.expiry.map { $0.duration(since: receivedAt) })
+            joinSession(request, as: decoded.request)
+            return .success(Deadline(.now + time))
+        } catch {
+            return .failure(error)
+        }
+    }
+
+    /// Ends a search's part in its session, and writes the outcome.
+    @inline(never)
+    private func end(
+        _ decoded: DecodedRequest, of request: RequestInProgress, with outcome: SearchOutcome, receivedAt: EventTime
+    ) -> OutgoingOutcome {
+        leaveSession(request, as: decoded.request)
+        guard request.fate == .superseded else {
+            return write(outcome, for: decoded, of: request, receivedAt: receivedAt)
+        }
+        meters.calls.countWasted(outcome.attempts)
+        return refuse(decoded, of: request, with: .superseded, receivedAt: receivedAt)
+    }
+
+    /// Writes the outcome of a request for which nobody was asked, or whose answer no longer counts.
+    @inline(never)
+    private func refuse(
+        _ decoded: DecodedRequest, of request: RequestInProgress, with error: SearchError, receivedAt: EventTime
+    ) -> OutgoingOutcome {
+        write(presenter.present(error, for: decoded.request), for: decoded, of: request, receivedAt: receivedAt)
+    }
+
+    private func write(
+        _ outcome: SearchOutcome, for decoded: DecodedRequest, of request: RequestInProgress, receivedAt: EventTime
+    ) -> OutgoingOutcome {
         if request.fate != .abandoned { meters.requests.countFinished(outcome, callWait: request.callNote.wait) }
 
         let encoded = encoder.encode(
@@ -104,30 +154,6 @@ final class RequestRunner {
     private func beginSending(_ outcome: SearchOutcome, of trace: RequestTrace) -> TraceContext? {
         trace.endSearch(with: outcome)
         return trace.beginSending(to: outcome.result.isSuccess ? topics.results : topics.errors)
-    }
-
-    @inline(__always)
-    private func search(
-        _ decoded: DecodedRequest, of request: RequestInProgress, receivedAt: EventTime
-    ) async -> SearchOutcome {
-        let time: Duration
-        do throws(SearchError) {
-            let envelope = decoded.envelope
-            time = try timeLimits.time(
-                for: decoded.request, age: envelope.time.map { receivedAt.duration(since: $0) },
-                timeToExpiry: envelope.expiry.map { $0.duration(since: receivedAt) })
-        } catch {
-            return presenter.present(error, for: decoded.request)
-        }
-
-        joinSession(request, as: decoded.request)
-        let outcome = await interactor.run(
-            decoded.request, before: Deadline(.now + time), note: request.callNote)
-        leaveSession(request, as: decoded.request)
-
-        guard request.fate == .superseded else { return outcome }
-        meters.calls.countWasted(outcome.attempts)
-        return presenter.present(.superseded, for: decoded.request)
     }
 
     /// Ends the older of two searches of one session. Offsets decide which that is, so that a record that was handed over

@@ -16,8 +16,13 @@ struct InFlightWindowTests {
     }
 
     @Test func aLoopWithTimeToSpareGetsAllThatIsAllowed() {
-        #expect(Self.limits(most: 256, asleep: [50, 50, 50]) == [128, 256, 256])
-        #expect(Self.limits(most: 300, asleep: [5, 5, 5]) == [128, 256, 300])
+        // Every other period is the one in which the wider window fills.
+        #expect(Self.limits(most: 256, asleep: [50, 50, 50, 50, 50]) == [64, 128, 128, 256, 256])
+        #expect(Self.limits(most: 300, asleep: [5, 5, 5, 5, 5, 5]) == [64, 128, 128, 256, 256, 300])
+    }
+
+    @Test func whatTheLoopRestedBeforeTheWindowFilledDoesNotWidenIt() {
+        #expect(Self.limits(most: 256, asleep: [100, 0, 0]) == [64, 64, 64])
     }
 
     @Test func whatHoldsNothingBackStays() {
@@ -25,14 +30,14 @@ struct InFlightWindowTests {
     }
 
     @Test func aBusyLoopGetsFewerDownToTheLeast() {
-        let limits = Self.limits(most: 256, asleep: [90, 90] + [Int](repeating: 0, count: 10))
-        #expect(limits[1] == 256)
-        #expect(zip(limits.dropFirst(), limits.dropFirst(2)).allSatisfy { $0 > $1 || $1 == InFlightWindow.least })
+        let limits = Self.limits(most: 256, asleep: [90, 90, 90, 90] + [Int](repeating: 0, count: 10))
+        #expect(limits[3] == 256)
+        #expect(zip(limits.dropFirst(4), limits.dropFirst(5)).allSatisfy { $0 > $1 || $1 == InFlightWindow.least })
         #expect(limits.last == InFlightWindow.least)
     }
 
     @Test func whatKeepsTheLoopBusyIsKept() {
-        #expect(Self.limits(most: 256, asleep: [50, 2, 3, 2]) == [128, 128, 128, 128])
+        #expect(Self.limits(most: 256, asleep: [50, 50, 2, 3, 2]) == [64, 128, 128, 128, 128])
     }
 
     @Test func aSmallAllowanceIsNeverTouched() {

@@ -66,6 +66,9 @@ actor FakeSink: OutcomeSink {
 
     // MARK: - What the lane asks for
 
+    /// It lives on no loop, so what it is given goes by way of `handOver`.
+    nonisolated func handOverAtOnce(_ record: ProducerRecord, report: @escaping (Report) -> Void) -> Bool { false }
+
     func handOver(_ record: ProducerRecord) async throws(KafkaError) -> KafkaProducer.Receipt {
         if isClosed { throw KafkaError(.closed, "closed") }
         nextSlot += 1

@@ -117,10 +117,8 @@ actor FakeProvider: SearchWorking {
         waiters = []
     }
 
-    func report(
-        on request: SearchRequest, from candidates: [any PlaceService], before deadline: Deadline, note: CallNote?
-    ) async -> SearchReport {
-        asked.append(request.requestID)
+    func report(on addressed: AddressedRequest, before deadline: Deadline, note: CallNote?) async -> SearchReport {
+        asked.append(addressed.request.requestID)
         note?.noteCall(at: .now)
         if isHolding { await withCheckedContinuation { waiters.append($0) } }
         return SearchReport(result: .success(ProviderAnswer()), provider: .hotpepper, attempts: 1)
