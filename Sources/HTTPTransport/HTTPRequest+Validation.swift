@@ -41,11 +41,15 @@ extension HTTPRequest {
 
     /// True for a URL that begins with `http://` or `https://`, in any case, and a host. curl would guess what is missing.
     private var hasWebScheme: Bool {
+        let bytes = url.utf8.span
         func starts(with scheme: StaticString) -> Bool {
             let length = scheme.utf8CodeUnitCount
-            // Bit 0x20 makes an ASCII letter small.
-            return scheme.withUTF8Buffer { scheme in url.utf8.starts(with: scheme) { ($0 | 0x20) == ($1 | 0x20) } }
-                && url.utf8.dropFirst(length).first.map { !"/?#\\".utf8.contains($0) } == true
+            guard bytes.count > length else { return false }
+            let isScheme = scheme.withUTF8Buffer { scheme in
+                // Bit 0x20 makes an ASCII letter small.
+                scheme.indices.allSatisfy { bytes[$0] | 0x20 == scheme[$0] | 0x20 }
+            }
+            return isScheme && !"/?#\\".utf8.contains(bytes[length])
         }
         return starts(with: "http://") || starts(with: "https://")
     }

@@ -1,5 +1,6 @@
 internal import CCurl
 public import EventLoop
+internal import Synchronization
 
 /// Makes HTTP calls with libcurl on an event loop: hundreds in flight, connections reused, HTTP/2 where TLS offers it,
 /// HTTP/1.1 on plain `http`. Redirects are not followed. Host names are looked up on threads of libcurl's, everything
@@ -33,7 +34,7 @@ public actor HTTPTransport: HTTPSending, CurlDriverOwner {
     /// All transfers there are, those that serve a call and those that are free.
     private var transfers: [Transfer] = []
     private var freeTransfers: [Transfer] = []
-    private var lastSerial: UInt64 = 0
+    private let lastSerial = Atomic<UInt64>(0)
     private var isShutDown = false
     /// The numbers at present.
     public private(set) var statistics = Statistics()
@@ -48,25 +49,50 @@ public actor HTTPTransport: HTTPSending, CurlDriverOwner {
     }
 
     /// Makes a call: see `HTTPSending`.
-    public func send(
+    ///
+    /// A task on the loop does so without a switch to this actor and back, each of which would have the runtime look up the
+    /// task's executor under a lock.
+    public nonisolated func send(
         _ request: HTTPRequest, before deadline: ContinuousClock.Instant,
         receiving receive: @escaping @Sendable (HTTPResponse) -> Void
     ) async throws(HTTPError) {
         try request.validated()
-        lastSerial += 1
-        let serial = lastSerial
 
-        let failure = await withTaskCancellationHandler {
-            await withUnsafeContinuation { continuation in
+        var end = await attempt(request, before: deadline, receiving: receive)
+        if case .isElsewhere = end { end = await attemptOnLoop(request, before: deadline, receiving: receive) }
+        if case .failed(let error) = end { throw error }
+    }
+
+    @inline(never)
+    private func attemptOnLoop(
+        _ request: HTTPRequest, before deadline: ContinuousClock.Instant,
+        receiving receive: @escaping @Sendable (HTTPResponse) -> Void
+    ) async -> Transfer.End {
+        await attempt(request, before: deadline, receiving: receive)
+    }
+
+    /// Makes a call where the caller is on the loop.
+    ///
+    /// What the caller is on is asked within the continuation, because a task that belongs to no actor may change its thread
+    /// on the way there. The actor's state is touched nowhere else.
+    @inline(__always)
+    private func attempt(
+        _ request: HTTPRequest, before deadline: ContinuousClock.Instant,
+        receiving receive: @escaping @Sendable (HTTPResponse) -> Void, isolation: isolated (any Actor)? = #isolation
+    ) async -> Transfer.End {
+        let serial = lastSerial.wrappingAdd(1, ordering: .relaxed).newValue
+        return await withTaskCancellationHandler {
+            // see docs/concurrency.md, 3
+            _ = isolation
+            return await withUnsafeContinuation { continuation in
+                guard loop.isCurrent else { return continuation.resume(returning: .isElsewhere) }
                 let caller = Transfer.Caller(continuation: continuation, receive: receive)
-                begin(request, before: deadline, serial: serial, caller: caller)
+                assumeIsolated { $0.begin(request, before: deadline, serial: serial, caller: caller) }
             }
         } onCancel: {
             // A cancellation that comes before the call has begun finds no transfer; the call then finds its task cancelled.
             Task { await self.cancel(serial) }
         }
-
-        if let failure { throw failure }
     }
 
     /// Ends the calls under way as `cancelled` and closes all connections. Later calls end as `cancelled` too.
@@ -81,9 +107,18 @@ public actor HTTPTransport: HTTPSending, CurlDriverOwner {
 
     // MARK: - A call's way
 
-    /// Up to this many calls get a buffer that holds a large answer at once, which saves system calls. When there are more,
-    /// they wait for a slow provider; then processor time is not scarce, and each buffer's memory counts.
-    private static let callsWithLargeBuffer = 64
+    /// Returns how much a call reads at once, in bytes. curl allocates one byte more for as long as the call takes, which
+    /// makes a power of two here: an allocator rounds what is a little above one up by a quarter.
+    ///
+    /// A buffer that holds a large answer saves system calls. The more calls there are, the more of them wait for a slow
+    /// provider with nothing to read: then each buffer's memory counts, and processor time is less scarce.
+    private static func receiveBuffer(with callsInFlight: Int) -> Int {
+        switch callsInFlight {
+        case ..<64: 65_535
+        case ..<256: 32_767
+        default: 8_191
+        }
+    }
 
     /// Returns a transfer that is ready to begin.
     private func prepareTransfer(
@@ -94,7 +129,7 @@ public actor HTTPTransport: HTTPSending, CurlDriverOwner {
         guard !Task.isCancelled else { throw Self.cancelled }
 
         let (transfer, driver) = try freeTransfer()
-        transfer.setReceiveBuffer(bytes: statistics.inFlight < Self.callsWithLargeBuffer ? 65_536 : 32_768)
+        transfer.setReceiveBuffer(bytes: Self.receiveBuffer(with: statistics.inFlight))
         do {
             try transfer.prepare(request, before: deadline, in: time)
             return (transfer, driver)
@@ -137,7 +172,7 @@ public actor HTTPTransport: HTTPSending, CurlDriverOwner {
             transfer.caller = caller
             begin(transfer, driver: driver)
         } catch {
-            caller.continuation.resume(returning: error)
+            caller.continuation.resume(returning: .failed(error))
         }
     }
 
@@ -219,8 +254,8 @@ public actor HTTPTransport: HTTPSending, CurlDriverOwner {
         switch result {
         case .success(let response):
             caller.receive(response)
-            caller.continuation.resume(returning: nil)
-        case .failure(let error): caller.continuation.resume(returning: error)
+            caller.continuation.resume(returning: .answered)
+        case .failure(let error): caller.continuation.resume(returning: .failed(error))
         }
     }
 

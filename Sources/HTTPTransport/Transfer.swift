@@ -14,9 +14,17 @@ final class Transfer {
     /// The timer that ends a call which waits for a connection.
     var guardTimer: TimerID?
 
+    /// What came of a call.
+    enum End {
+        case answered
+        case failed(HTTPError)
+        /// The caller is not on the loop, so the call has not begun.
+        case isElsewhere
+    }
+
     struct Caller {
         // The checked kind would cost an allocation a call.
-        let continuation: UnsafeContinuation<HTTPError?, Never>
+        let continuation: UnsafeContinuation<End, Never>
         let receive: @Sendable (HTTPResponse) -> Void
     }
 
@@ -80,7 +88,7 @@ final class Transfer {
         locsearch_set_long(easy, CURLOPT_CONNECTTIMEOUT_MS, max(1, configuration.connectTimeout.roundedUpMilliseconds))
     }
 
-    /// Sets how much is read at once, 16 KB to 512 KB. curl allocates that buffer for each call.
+    /// Sets how much is read at once, 1 KB to 512 KB. curl allocates that buffer for each call.
     func setReceiveBuffer(bytes: Int) {
         guard bytes != bufferBytes else { return }
         bufferBytes = bytes

@@ -17,7 +17,7 @@ public actor SearchWorker: SearchWorking {
     private let onTransition: @Sendable (ProviderID, CircuitBreaker.Transition, SearchError?) -> Void
     private let onWasted: @Sendable (ProviderID, Int) -> Void
     private let onCall: @Sendable (PriceClass, CallEnd, Duration) -> Void
-    private var guards: [ProviderID: ProviderGuard] = [:]
+    private var guards: [ProviderGuard] = []
     private var ownership = (assigned: [Int32](), partitions: 0)
     /// What is lent to others and borrowed from them; `nil` where no limit is shared by demand.
     private var lending: LendingMember?
@@ -71,8 +71,9 @@ public actor SearchWorker: SearchWorking {
     }
 
     public func report(
-        on request: SearchRequest, from candidates: [any PlaceService], before deadline: Deadline, note: CallNote?
+        on addressed: AddressedRequest, before deadline: Deadline, note: CallNote?
     ) async -> SearchReport {
+        let candidates = addressed.candidates
         var tried: [ProviderID] = []
         var spent = CallCost()
         while true {
@@ -82,26 +83,26 @@ public actor SearchWorker: SearchWorking {
             let isLast = tried.count == candidates.count
             do throws(GuardedFailure) {
                 let answer = try await providerGuard(of: id).answer(
-                    Inquiry(service, request: request, hasAlternative: !isLast, note: note), before: deadline)
-                return SearchReport(.success(answer.answer), from: id, tried, cost: spent + answer.cost)
+                    Inquiry(service, addressed, hasAlternative: !isLast, note: note), before: deadline)
+                return SearchReport(answer, from: id, tried, spent: spent)
             } catch {
                 spent = spent + error.cost
                 if isLast || !error.error.allowsFallback || Task.isCancelled || deadline.hasPassed(at: clock.now) {
-                    return SearchReport(.failure(error.error), from: id, tried, cost: spent)
+                    return SearchReport(error.error, from: id, tried, spent: spent)
                 }
             }
         }
     }
 
     private func providerGuard(of id: ProviderID) -> ProviderGuard {
-        if let known = guards[id] { return known }
+        if let known = guards.first(where: { $0.id == id }) { return known }
         let timekeeper: any Timekeeper = timekeeper ?? ClockTimekeeper(clock: clock, owner: self)
         let new = ProviderGuard(
             id, policy: policies[id] ?? defaultPolicy, clock: clock, timekeeper: timekeeper, taskExecutor: taskExecutor,
             random: random, budget: keeper?.gate(of: id.rawValue, timekeeper: timekeeper), onTransition: onTransition,
             onWasted: onWasted, onCall: onCall)
         new.owns(ownership.assigned.count, of: ownership.partitions)
-        guards[id] = new
+        guards.append(new)
         return new
     }
 
@@ -111,11 +112,13 @@ public actor SearchWorker: SearchWorking {
     }
 
     /// Call this when a provider has a new key: one that was shut for its key is tried again with the next request.
-    public func renewKey(of provider: ProviderID) { guards[provider]?.renewKey() }
+    public func renewKey(of provider: ProviderID) {
+        guards.first { $0.id == provider }?.renewKey()
+    }
 
     /// The state of each provider that was made known by `prepare` or asked by a request.
     public var statuses: [ProviderStatus] {
-        guards.values.map(\.status).sorted { $0.provider.rawValue < $1.provider.rawValue }
+        guards.map(\.status).sorted { $0.provider.rawValue < $1.provider.rawValue }
     }
 }
 
@@ -140,7 +143,7 @@ extension SearchWorker: FleetMember {
 
     public func owns(_ assigned: [Int32], of partitions: Int, wasTaken: Bool = false) {
         ownership = (assigned, partitions)
-        for provider in guards.values { provider.owns(assigned.count, of: partitions) }
+        for provider in guards { provider.owns(assigned.count, of: partitions) }
 
         guard let lending else { return }
         lending.assign(assigned, of: partitions, wasTaken: wasTaken, at: clock.now)
@@ -192,7 +195,7 @@ extension SearchWorker: FleetMember {
 
     private func lookAtShares(at now: ContinuousClock.Instant) -> FleetView {
         guard let lending else { return FleetView() }
-        for (id, provider) in guards { lending.setNeed(provider.need(at: now), of: id.rawValue) }
+        for provider in guards { lending.setNeed(provider.need(at: now), of: provider.id.rawValue) }
 
         // What is lent with this message is no longer ours when the message leaves.
         let message = lending.look(at: now)
@@ -213,8 +216,8 @@ extension SearchWorker: FleetMember {
     }
 
     private func takeParts(of lending: LendingMember, at now: ContinuousClock.Instant) {
-        for (id, provider) in guards where provider.sharesByDemand {
-            let limit = id.rawValue
+        for provider in guards where provider.sharesByDemand {
+            let limit = provider.id.rawValue
             provider.take(
                 LoopPart(
                     share: lending.part(of: limit, at: now), end: lending.partHolds(of: limit, after: now),
@@ -224,12 +227,20 @@ extension SearchWorker: FleetMember {
     }
 }
 
+// Out of line, because the answer would have room in the frame of every request that waits.
 extension SearchReport {
-    fileprivate init(
-        _ result: Result<ProviderAnswer, SearchError>, from provider: ProviderID, _ tried: [ProviderID],
-        cost: CallCost
-    ) {
+    @inline(never)
+    fileprivate init(_ answer: GuardedAnswer, from provider: ProviderID, _ tried: [ProviderID], spent: CallCost) {
+        let cost = spent + answer.cost
         self.init(
-            result: result, provider: provider, triedProviders: tried, upstream: cost.upstream, attempts: cost.attempts)
+            result: .success(answer.answer), provider: provider, triedProviders: tried, upstream: cost.upstream,
+            attempts: cost.attempts)
+    }
+
+    @inline(never)
+    fileprivate init(_ error: SearchError, from provider: ProviderID, _ tried: [ProviderID], spent cost: CallCost) {
+        self.init(
+            result: .failure(error), provider: provider, triedProviders: tried, upstream: cost.upstream,
+            attempts: cost.attempts)
     }
 }

@@ -14,7 +14,8 @@ extension HTTPSending {
         let page: Result<Page, SearchError>
         do throws(HTTPError) {
             page = try await send(request, before: deadline.instant) { response in
-                Result { () throws(SearchError) in try read(response) }
+                // Not `Result.init(catching:)`, which looks its type up at run time.
+                do throws(SearchError) { return .success(try read(response)) } catch { return .failure(error) }
             }
         } catch {
             throw SearchError(error, from: provider)

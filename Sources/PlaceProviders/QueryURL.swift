@@ -1,4 +1,5 @@
 import Basics
+import JSON
 
 /// Puts a URL together and percent-encodes the values of its query.
 struct QueryURL {
@@ -9,7 +10,7 @@ struct QueryURL {
     /// - Parameter path: begins with a slash, and is encoded.
     init(_ base: String, path: String) {
         bytes = []
-        bytes.reserveCapacity(base.utf8.count + path.utf8.count + 160)
+        bytes.reserveCapacity(base.utf8.count + path.utf8.count + 240)
         append(base)
         append(path)
     }
@@ -20,23 +21,20 @@ struct QueryURL {
     /// Adds a parameter; nothing when it has no value.
     mutating func add(_ name: String, _ value: String?) {
         guard let value else { return }
-        addFlag(name)
-        bytes.append(UInt8(ascii: "="))
+        addName(name)
         PercentEncoding.append(value, to: &bytes)
     }
 
     /// Adds a parameter that is an integer.
     mutating func add(_ name: String, _ number: Int) {
-        addFlag(name)
-        bytes.append(UInt8(ascii: "="))
-        // A digit is itself in a URL, and so is the minus sign.
-        bytes.append(contentsOf: String(number).utf8)
+        addName(name)
+        if number < 0 { bytes.append(UInt8(ascii: "-")) }
+        bytes.append(addingCapacity: 20) { $0.append(digitsOf: UInt64(number.magnitude)) }
     }
 
     /// Adds a parameter that is a number, written as `plainDecimal` writes it.
     mutating func add(_ name: String, decimal number: Double) {
-        addFlag(name)
-        bytes.append(UInt8(ascii: "="))
+        addName(name)
         number.appendPlainDecimal(to: &bytes)
     }
 
@@ -47,7 +45,18 @@ struct QueryURL {
         append(name)
     }
 
-    private mutating func append(_ text: String) { bytes.append(contentsOf: text.utf8) }
+    private mutating func addName(_ name: String) {
+        addFlag(name)
+        bytes.append(UInt8(ascii: "="))
+    }
+
+    private mutating func append(_ text: String) {
+        // Through a span, because the view's iterator takes a multiple of the instructions.
+        let text = text.utf8.span
+        bytes.append(addingCapacity: text.count) { room in
+            for index in text.indices { room.append(text[index]) }
+        }
+    }
 }
 
 extension Double {
@@ -63,20 +72,16 @@ extension Double {
         guard scaled.isFinite, abs(scaled) < 9e18 else { return bytes.append(UInt8(ascii: "0")) }
         if scaled < 0 { bytes.append(UInt8(ascii: "-")) }
 
-        var rest = UInt64(abs(scaled))
-        var places = 7
-        while places > 0, rest % 10 == 0 { (rest, places) = (rest / 10, places - 1) }
+        let scale: UInt64 = 10_000_000
+        let whole = UInt64(abs(scaled)) / scale
+        var (decimals, places) = (UInt64(abs(scaled)) % scale, 7)
+        while places > 0, decimals % 10 == 0 { (decimals, places) = (decimals / 10, places - 1) }
 
-        // The digits come from the last to the first, and are turned round behind the loop.
-        let first = bytes.count
-        for place in 0... {
-            if place == places, place > 0 { bytes.append(UInt8(ascii: ".")) }
-            if place > places, rest == 0 { break }
-            bytes.append(UInt8(ascii: "0") + UInt8(rest % 10))
-            rest /= 10
+        bytes.append(addingCapacity: 24) { room in
+            room.append(digitsOf: whole)
+            guard places > 0 else { return }
+            room.append(UInt8(ascii: "."))
+            room.append(digitsOf: decimals, places: places)
         }
-
-        // They are swapped one by one because reversing a slice would copy it first.
-        for place in 0..<(bytes.count - first) / 2 { bytes.swapAt(first + place, bytes.count - 1 - place) }
     }
 }

@@ -72,7 +72,7 @@ struct AttemptTimeTests {
     ) async throws -> SearchReport {
         let deadline = Deadline(clock.now + time)
         return try await driving(clock) { [self] in
-            await worker.report(on: request(), from: services, before: deadline, note: nil)
+            await worker.report(on: AddressedRequest(request(), to: services), before: deadline, note: nil)
         }
     }
 
@@ -159,7 +159,8 @@ struct AttemptTimeTests {
                     let deadline = Deadline(clock.now + .seconds(1))
                     group.addTask {
                         await worker.report(
-                            on: request(keyword: "\(number)"), from: [service], before: deadline, note: nil)
+                            on: AddressedRequest(request(keyword: "\(number)"), to: [service]), before: deadline,
+                            note: nil)
                     }
                 }
                 return await group.reduce(into: []) { $0.append($1) }

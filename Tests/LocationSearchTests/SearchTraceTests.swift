@@ -31,7 +31,7 @@ struct SearchTraceTests {
         let worker = SearchWorker(executor: loop, taskExecutor: loop)
         let request = SearchRequest(requestID: "r", location: Coordinate(latitude: 35, longitude: 139))
         return await worker.report(
-            on: request, from: [service], before: Deadline(.now + .seconds(30)), note: note)
+            on: AddressedRequest(request, to: [service]), before: Deadline(.now + .seconds(30)), note: note)
     }
 
     @Test func eachAttemptIsASpanThatSaysHowItEnded() async throws {

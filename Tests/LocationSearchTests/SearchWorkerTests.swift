@@ -44,7 +44,8 @@ struct SearchWorkerTests {
         within time: Duration = .seconds(5), note: CallNote? = nil
     ) async -> SearchReport {
         await worker.report(
-            on: request ?? self.request(), from: services, before: Deadline(clock.now + time), note: note)
+            on: AddressedRequest(request ?? self.request(), to: services), before: Deadline(clock.now + time),
+            note: note)
     }
 
     func code(_ report: SearchReport) -> SearchError.Code? {

@@ -41,7 +41,8 @@ struct SingleFlightTests {
         private func ending(_ key: String, before deadline: Deadline) async -> Ending {
             let request = SearchRequest(requestID: "r", keyword: key)
             let service = ScriptedService { _ in .success(ProviderAnswer()) }
-            let inquiry = Inquiry(service, request: request, hasAlternative: false, note: nil)
+            let inquiry = Inquiry(
+                service, AddressedRequest(request, to: [service]), hasAlternative: false, note: nil)
             do throws(SharedCallError) {
                 let (answer, isShared) = try await sharing.run(inquiry, before: deadline, call)
                 return .value(answer.cost.attempts, isShared: isShared)

@@ -35,9 +35,9 @@ struct SwitchTests {
         let worker = SearchWorker(executor: executor, taskExecutor: executor)
         let isAnswered = Mutex(false)
         Task.detached(executorPreference: executor) {
+            let request = SearchRequest(requestID: "r", location: Coordinate(latitude: 35, longitude: 139))
             let report = await worker.report(
-                on: SearchRequest(requestID: "r", location: Coordinate(latitude: 35, longitude: 139)),
-                from: [Ready()], before: Deadline(.now + .seconds(60)), note: note)
+                on: AddressedRequest(request, to: [Ready()]), before: Deadline(.now + .seconds(60)), note: note)
             if case .success = report.result { isAnswered.withLock { $0 = true } }
         }
         executor.settle()

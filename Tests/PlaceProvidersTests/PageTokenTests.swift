@@ -7,14 +7,12 @@ import Testing
 
 /// Asks the best candidate once, so that every call a test sees was made for the one request.
 private struct SingleCallWorker: SearchWorking {
-    func report(
-        on request: SearchRequest, from candidates: [any PlaceService], before deadline: Deadline, note: CallNote?
-    ) async -> SearchReport {
+    func report(on addressed: AddressedRequest, before deadline: Deadline, note: CallNote?) async -> SearchReport {
         do throws(SearchError) {
-            let answer = try await candidates[0].ask(request)
-            return SearchReport(result: .success(answer), provider: candidates[0].id, attempts: 1)
+            let answer = try await addressed.candidates[0].ask(addressed.request)
+            return SearchReport(result: .success(answer), provider: addressed.candidates[0].id, attempts: 1)
         } catch {
-            return SearchReport(result: .failure(error), provider: candidates[0].id, attempts: 1)
+            return SearchReport(result: .failure(error), provider: addressed.candidates[0].id, attempts: 1)
         }
     }
 }

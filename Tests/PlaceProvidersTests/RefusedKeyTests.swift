@@ -30,7 +30,7 @@ struct RefusedKeyTests {
         var codes: [SearchError.Code?] = []
         for keyword in keywords {
             let report = await worker.report(
-                on: Providers.search(keyword: keyword), from: [Providers.service(provider, http)],
+                on: AddressedRequest(Providers.search(keyword: keyword), to: [Providers.service(provider, http)]),
                 before: Deadline(.now + .seconds(30)), note: nil)
             switch report.result {
             case .success: codes.append(nil)

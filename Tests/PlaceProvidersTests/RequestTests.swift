@@ -55,6 +55,23 @@ struct RequestTests {
         #expect(searches.allSatisfy { Self.text($0) == "GET" && $0.headers.isEmpty })
     }
 
+    /// A comma would separate keywords.
+    @Test func hotpepperGetsBlanksForTheCommasOfAKeyword() async {
+        var request = Providers.search()
+        request.keyword = "ラ,b,,"
+        let url = await Self.sent(.hotpepper, request).first?.url
+        #expect(url?.contains("&keyword=%E3%83%A9%20b%20%20&") == true)
+    }
+
+    @Test(arguments: [
+        ("Restaurant", ""), ("食べ物", nil), ("居酒屋", "G001"), ("IZAKAYA", "G001"), ("お好み焼き・もんじゃ", "G016"),
+        ("ramen_restaurant", "G013"), ("ramen_restauranx", nil), ("g017", "G017"), ("G17", nil), ("hospital", nil),
+        ("", nil),
+    ])
+    func hotpepperHasAGenreForACategory(category: String, genre: String?) {
+        #expect(HotpepperRequest.genre(for: category) == genre)
+    }
+
     @Test(arguments: [Providers.search(), Providers.details("J009900001"), Providers.photo("J009900001")])
     func hotpepperIsAskedForEverythingWhereTheSettingSaysFull(request: SearchRequest) async {
         let http = FakeHTTP("")

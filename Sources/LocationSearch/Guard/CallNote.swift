@@ -1,3 +1,4 @@
+internal import Basics
 internal import Synchronization
 
 /// Tells whoever runs a request whether a call has been made for it, and when: until then, giving it up costs nothing. It
@@ -27,8 +28,7 @@ public final class CallNote: Sendable {
     /// - Parameter instant: when the call begins.
     func noteCall(at instant: ContinuousClock.Instant) {
         guard !hasCalled else { return }
-        let (seconds, attoseconds) = start.duration(to: instant).components
-        firstCall.store(seconds * 1_000_000_000 + attoseconds / 1_000_000_000, ordering: .relaxed)
+        firstCall.store(start.duration(to: instant).wholeNanoseconds, ordering: .relaxed)
     }
 
     /// The trace that the request's calls belong to; `nil` for a request that is not traced.

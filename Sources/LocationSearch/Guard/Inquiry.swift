@@ -4,7 +4,7 @@
 /// hangs is left for another provider. Who asks, and how much time the request has, do not count.
 final class Inquiry: Sendable, Hashable {
     let service: any PlaceService
-    let request: SearchRequest
+    private let addressed: AddressedRequest
     /// True when another provider can be asked when this one fails.
     let hasAlternative: Bool
     /// The note that takes down the first call made for this request.
@@ -12,20 +12,28 @@ final class Inquiry: Sendable, Hashable {
     /// The hash of the members that tell most requests apart, taken once because each look-up asks for it.
     private let fingerprint: Int
 
-    init(_ service: any PlaceService, request: SearchRequest, hasAlternative: Bool, note: CallNote?) {
+    init(_ service: any PlaceService, _ addressed: AddressedRequest, hasAlternative: Bool, note: CallNote?) {
         self.service = service
-        self.request = request
+        self.addressed = addressed
         self.hasAlternative = hasAlternative
         self.note = note
-        fingerprint = Self.fingerprint(of: request)
+        fingerprint = Self.fingerprint(of: addressed)
     }
 
-    private static func fingerprint(of request: SearchRequest) -> Int {
+    var request: SearchRequest { addressed.request }
+
+    /// What the provider charges a call as.
+    ///
+    /// Asked of the inquiry, because asking its service would copy the request.
+    @inline(never)
+    func priceClass(followUp: FollowUpCall?) -> PriceClass { service.priceClass(of: request, followUp: followUp) }
+
+    private static func fingerprint(of addressed: AddressedRequest) -> Int {
         var hasher = Hasher()
-        hasher.combine(request.location)
-        hasher.combine(request.placeID)
-        hasher.combine(request.keyword)
-        hasher.combine(request.pageToken)
+        hasher.combine(addressed.request.location)
+        hasher.combine(addressed.request.placeID)
+        hasher.combine(addressed.request.keyword)
+        hasher.combine(addressed.request.pageToken)
         return hasher.finalize()
     }
 

@@ -206,6 +206,7 @@ final class ProviderGuard {
 
     /// Waits before a call that follows another one.
     /// - Returns: `false` when the deadline leaves no time for the wait, or when the task was cancelled.
+    @inline(never)
     private func wait(for delay: Duration, before deadline: Deadline) async -> Bool {
         if delay == .zero { return true }
         let now = clock.now
@@ -215,6 +216,7 @@ final class ProviderGuard {
 
     /// Decides whether a failure is followed by another attempt, and waits for its time.
     /// - Returns: `false` when no attempt should follow.
+    @inline(never)
     private func waitForRetry(after error: SearchError, failures: Int, before deadline: Deadline) async -> Bool {
         let now = clock.now
         let failure = RetryPolicy.Failure(
@@ -228,39 +230,6 @@ final class ProviderGuard {
     }
 
     // MARK: - Attempt
-
-    /// One HTTP call from its admission to its end.
-    ///
-    /// A class, which everything that an attempt knows lives in: the compiler does not know the size of an `Instant`, so each
-    /// local of an async function that holds one is an allocation of its own, and an attempt has twenty.
-    private final class Attempt {
-        let inquiry: Inquiry
-        let followUp: FollowUpCall?
-        var admitted: AdmittedCall?
-        /// False while the call waits for room.
-        var hasSlot = false
-        /// The call's part of the daily budget; `nil` for a provider without one.
-        var pass: BudgetGate.Pass?
-        var start: ContinuousClock.Instant
-        /// When the call is over, answered or not.
-        var deadline: Deadline
-        /// Whether that is before the request's deadline, so that the call is given up.
-        var isLimited = false
-        /// Whether a retry is set aside for the case that the call is given up.
-        var holdsRetry = false
-
-        init(_ inquiry: Inquiry, followUp: FollowUpCall?, before deadline: Deadline, at now: ContinuousClock.Instant) {
-            self.inquiry = inquiry
-            self.followUp = followUp
-            self.deadline = deadline
-            start = now
-        }
-
-        /// Whether a timeout at this moment means that the call was given up. Timers may fire a little early.
-        func isOver(at now: ContinuousClock.Instant) -> Bool {
-            isLimited && now + .milliseconds(5) >= deadline.instant
-        }
-    }
 
     /// Makes one HTTP call as soon as it is admitted.
     @inline(__always)
@@ -354,7 +323,7 @@ final class ProviderGuard {
         let duration = attempt.start.duration(to: end)
         cost.upstream += duration
         let isCancelled = Task.isCancelled
-        let priceClass = attempt.inquiry.service.priceClass(of: attempt.inquiry.request, followUp: attempt.followUp)
+        let priceClass = attempt.inquiry.priceClass(followUp: attempt.followUp)
         onCall(priceClass, isCancelled ? .cancelled : CallEnd(result), duration)
 
         // A call of a cancelled task says nothing about the provider: dropping `admitted` gives everything back.
@@ -405,9 +374,8 @@ final class ProviderGuard {
 
     @inline(never)
     private func countBudgeted(_ attempt: Attempt, _ pass: BudgetGate.Pass, at now: ContinuousClock.Instant) {
-        let (request, service) = (attempt.inquiry.request, attempt.inquiry.service)
-        let priceClass = service.priceClass(of: request, followUp: attempt.followUp)
-        let kind = CallKind(operation: request.operation, priceClass: priceClass)
+        let priceClass = attempt.inquiry.priceClass(followUp: attempt.followUp)
+        let kind = CallKind(operation: attempt.inquiry.request.operation, priceClass: priceClass)
         admission.budget?.noteMade(pass, as: kind.name, at: now)
     }
 

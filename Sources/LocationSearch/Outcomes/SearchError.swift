@@ -1,3 +1,5 @@
+import Basics
+
 /// Why a request has no result: one type for everything that can go wrong.
 public struct SearchError: Error, Hashable, Sendable {
     /// `error.code` of the event. Raw values are contract: add, never rename.
@@ -38,18 +40,44 @@ public struct SearchError: Error, Hashable, Sendable {
         }
     }
 
+    /// What a failure says beside its kind.
+    private struct Details: Hashable, Sendable {
+        var message: String
+        var retryAfter: Duration?
+        var httpStatus: Int?
+        var providerStatus: String?
+        var member: String?
+    }
+
     /// Names the kind of failure.
     public var code: Code
+    // Boxed, because nearly all requests succeed, and each of their many frames has room for a failure.
+    @Boxed private var details: Details
     /// One line for a person, saying what to do. Holds no API key and no bytes of the record.
-    public var message: String
+    public var message: String {
+        get { details.message }
+        set { details.message = newValue }
+    }
     /// Time to wait before asking again, from now; whole milliseconds, at least 1. `nil`: the provider did not say.
-    public var retryAfter: Duration?
+    public var retryAfter: Duration? {
+        get { details.retryAfter }
+        set { details.retryAfter = newValue }
+    }
     /// Status of the provider's HTTP answer, where there was one.
-    public var httpStatus: Int?
+    public var httpStatus: Int? {
+        get { details.httpStatus }
+        set { details.httpStatus = newValue }
+    }
     /// The provider's own name of the failure (`OVER_QUERY_LIMIT`, `RESOURCE_EXHAUSTED`, Hot Pepper's `3000`).
-    public var providerStatus: String?
+    public var providerStatus: String? {
+        get { details.providerStatus }
+        set { details.providerStatus = newValue }
+    }
     /// The member of the request that is at fault (`location.latitude`).
-    public var member: String?
+    public var member: String? {
+        get { details.member }
+        set { details.member = newValue }
+    }
     /// Whether another attempt within the same request makes sense. Narrower than `isRetryable`: a used-up daily quota
     /// may be asked for again tomorrow, not in this second.
     public var allowsAttempt: Bool
@@ -64,11 +92,9 @@ public struct SearchError: Error, Hashable, Sendable {
         providerStatus: String? = nil, member: String? = nil, allowsAttempt: Bool? = nil
     ) {
         self.code = code
-        self.message = message
-        self.retryAfter = retryAfter
-        self.httpStatus = httpStatus
-        self.providerStatus = providerStatus
-        self.member = member
+        details = Details(
+            message: message, retryAfter: retryAfter, httpStatus: httpStatus, providerStatus: providerStatus,
+            member: member)
         self.allowsAttempt = allowsAttempt ?? (code.isRetryable && code != .circuitOpen && code != .internal)
     }
 

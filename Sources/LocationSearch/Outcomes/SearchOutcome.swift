@@ -1,3 +1,5 @@
+public import Basics
+
 /// The outcome of one request. Each request has exactly one.
 public struct SearchOutcome: Sendable, Hashable {
     /// The content of a success.
@@ -51,12 +53,13 @@ public struct SearchOutcome: Sendable, Hashable {
     /// Every provider that was asked, in order; more than one after a fallback.
     public var triedProviders: [ProviderID]
     public var sessionID: String?
-    public var result: Swift.Result<Result, SearchError>
+    @Boxed public var result: Swift.Result<Result, SearchError>
     /// The time spent waiting for providers, all attempts together.
     public var upstream: Duration
     /// The number of calls made for this request; 0 when no provider was asked, or when another request's call was shared.
     public var attempts: Int
 
+    @inlinable
     public init(
         requestID: String, operation: SearchOperation, provider: ProviderID? = nil,
         triedProviders: [ProviderID] = [], sessionID: String? = nil,

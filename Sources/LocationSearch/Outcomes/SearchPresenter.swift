@@ -2,8 +2,8 @@
 public struct SearchPresenter: Sendable {
     public init() {}
 
-    /// - Parameter report: given up by the caller, so that its places are finished where they lie instead of in a copy.
-    public func present(_ report: consuming SearchReport, for request: SearchRequest) -> SearchOutcome {
+    /// - Parameter report: its answer is taken out, so that its places are finished where they lie instead of in a copy.
+    public func present(_ report: inout SearchReport, for request: SearchRequest) -> SearchOutcome {
         var answer: Result<ProviderAnswer, SearchError> = .failure(.timedOut)
         swap(&answer, &report.result)
         let result: Result<SearchOutcome.Result, SearchError> =

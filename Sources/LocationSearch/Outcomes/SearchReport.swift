@@ -1,6 +1,8 @@
+public import Basics
+
 /// The result of asking providers for one request: the answer or the failure, the provider that gave it, and the cost.
 public struct SearchReport: Sendable, Hashable {
-    public var result: Result<ProviderAnswer, SearchError>
+    @Boxed public var result: Result<ProviderAnswer, SearchError>
     public var provider: ProviderID?
     public var triedProviders: [ProviderID]
     public var upstream: Duration

@@ -6,9 +6,9 @@
 public struct Places: Sendable {
     /// The position of a text among those of its list. It means nothing to another list.
     public struct Text: Sendable {
-        fileprivate var start: UInt32 = 0
+        @usableFromInline fileprivate(set) var start: UInt32 = 0
         /// The length in bytes.
-        fileprivate var count: UInt32 = 0
+        @usableFromInline fileprivate(set) var count: UInt32 = 0
 
         /// The empty text.
         public init() {}
@@ -19,7 +19,7 @@ public struct Places: Sendable {
 
         public var isEmpty: Bool { count == 0 }
 
-        fileprivate var range: Range<Int> { Int(start)..<Int(start) + Int(count) }
+        @inlinable var range: Range<Int> { Int(start)..<Int(start) + Int(count) }
 
         /// Returns the rest of the text behind a number of bytes, which must end a character.
         public func dropFirst(_ bytes: Int) -> Text {
@@ -159,6 +159,7 @@ public struct Places: Sendable {
     // MARK: Reading
 
     /// Returns a text's bytes, which are valid UTF-8.
+    @inlinable
     @_lifetime(borrow self)
     public func utf8(_ text: Text) -> Span<UInt8> { texts.span.extracting(text.range) }
 
@@ -182,7 +183,12 @@ public struct Places: Sendable {
     /// Returns a number in 0...63 that is made of the last bytes. Equal texts have equal numbers, and the ids of one answer
     /// mostly have different ones.
     public func fingerprint(of text: Text) -> Int {
-        Int(texts[text.range].suffix(4).reduce(0 as UInt8) { $0 &* 31 &+ $1 } & 63)
+        let range = text.range
+        var mixed: UInt8 = 0
+        for index in Swift.max(range.lowerBound, range.upperBound - 4)..<range.upperBound {
+            mixed = mixed &* 31 &+ texts[index]
+        }
+        return Int(mixed & 63)
     }
 
     /// - Parameter prefix: ASCII text.
@@ -190,12 +196,11 @@ public struct Places: Sendable {
 
     /// - Parameter suffix: ASCII text.
     public func hasSuffix(_ text: Text, _ suffix: String) -> Bool {
-        var index = text.range.upperBound - suffix.utf8.count
-        guard index >= text.range.lowerBound else { return false }
-        for byte in suffix.utf8 {
-            guard texts[index] == byte else { return false }
-            index += 1
-        }
+        let suffix = suffix.utf8.span
+        let start = text.range.upperBound - suffix.count
+        guard start >= text.range.lowerBound else { return false }
+        // Compared from the end, where file names nearly always differ first.
+        for index in suffix.indices.reversed() where texts[start + index] != suffix[index] { return false }
         return true
     }
 

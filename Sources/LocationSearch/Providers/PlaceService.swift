@@ -29,24 +29,26 @@ public protocol PlaceService: Sendable {
 }
 
 /// The result of one HTTP call: the request's answer, or the call that must follow.
-public enum ProviderReply: Sendable, Hashable {
-    case answer(ProviderAnswer)
-    /// The answer needs another call. Boxed, because nearly all replies are answers and pass through many frames.
-    indirect case needsCall(FollowUpCall)
+public enum ProviderReply: Sendable {
+    // Boxed, because replies pass through many frames.
+    indirect case answer(ProviderAnswer)
+    /// The answer needs another call.
+    case needsCall(FollowUpCall)
 }
 
 /// A further HTTP call that a request needs: the picture of a photo that has been looked up, or a page that was not ready.
-public struct FollowUpCall: Sendable, Hashable {
+/// A class, because it passes through many async frames, each of which then copies one pointer.
+public final class FollowUpCall: Sendable {
     /// The call's position within its request: 2 for the first that follows.
-    public var number: Int
+    public let number: Int
     /// What the service must know to make the call, such as the name of a photo.
-    public var subject: String?
+    public let subject: String?
     /// Credits of the calls before, which belong to the answer as well.
-    public var attributions: [String]
+    public let attributions: [String]
     /// Time to wait before the call, spent from the request's deadline.
-    public var delay: Duration
+    public let delay: Duration
     /// The failure of the request when the deadline leaves no time for the wait.
-    public var failureIfLate: SearchError
+    public let failureIfLate: SearchError
 
     /// Describes a call that follows another one.
     public init(

@@ -1,13 +1,14 @@
 /// Chooses the providers to ask: the one that the request names, or for `auto` every one that can serve it, best first.
 /// What a provider can serve, and how well, is known to its service alone.
 public struct ProviderSelection: Sendable {
-    private let services: [ProviderID: any PlaceService]
+    /// Each alone in an array, as a request that names its provider has it asked.
+    private let services: [[any PlaceService]]
     private let order: [ProviderID]
 
     /// - Parameter services: the configured ones (those with an API key).
     /// - Parameter order: `providers.order`, which is for `auto`. A provider that it lacks serves requests that name it.
     public init(services: [any PlaceService], order: [ProviderID] = [.hotpepper, .googlePlaces]) {
-        self.services = Dictionary(services.map { ($0.id, $0) }) { first, _ in first }
+        self.services = services.map { [$0] }
         self.order = order
     }
 
@@ -17,16 +18,20 @@ public struct ProviderSelection: Sendable {
     public func candidates(for request: SearchRequest) throws(SearchError) -> [any PlaceService] {
         switch request.provider {
         case .named(let id):
-            guard let service = services[id] else { throw .noKey(of: id) }
-            if let refusal = service.refusal(of: request) { throw refusal }
-            return [service]
+            guard let candidates = candidates(named: id) else { throw .noKey(of: id) }
+            if let refusal = candidates.first?.refusal(of: request) { throw refusal }
+            return candidates
         case .auto:
             return try alternatives(for: request)
         }
     }
 
+    private func candidates(named id: ProviderID) -> [any PlaceService]? {
+        services.first { $0.first?.id == id }
+    }
+
     private func alternatives(for request: SearchRequest) throws(SearchError) -> [any PlaceService] {
-        let configured = order.compactMap { services[$0] }
+        let configured = order.compactMap { candidates(named: $0)?.first }
         guard !configured.isEmpty else {
             throw SearchError(.unauthorized, "no provider has an API key in this worker's settings")
         }

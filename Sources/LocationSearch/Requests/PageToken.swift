@@ -31,33 +31,35 @@ struct PageToken: Hashable {
 
     // MARK: Text
 
-    private static let version: Character = "1"
+    private static let version = UInt8(ascii: "1")
     private static let encodedMark: UInt8 = UInt8(ascii: "~")
 
     /// The token as results carry it; `nil` when it would be longer than a request may carry back. Then the pages end
     /// here, as a token that every worker refuses would be worse than none.
     var text: String? {
-        var text = String(Self.version)
+        var text: [UInt8] = []
+        text.reserveCapacity(ownToken.utf8.count + 16)
+        text.append(Self.version)
         text.append(provider.pageTokenLetter)
-        text.append(".")
-        text.append(digest.text)
-        text.append(".")
+        text.append(UInt8(ascii: "."))
+        digest.append(to: &text)
+        text.append(UInt8(ascii: "."))
 
         if Self.isSafeInURL(ownToken) {
-            text.append(ownToken)
+            text.append(contentsOf: ownToken.utf8)
         } else {
-            text.append("~")
-            text.append(Base64.encode(Array(ownToken.utf8), .url))
+            text.append(Self.encodedMark)
+            text.append(contentsOf: Base64.encode(Array(ownToken.utf8), .url).utf8)
         }
-        return text.utf8.count <= SearchRequest.pageTokenLength.upperBound ? text : nil
+        return text.count <= SearchRequest.pageTokenLength.upperBound ? String(decoding: text, as: UTF8.self) : nil
     }
 
     /// Reads a token from a request.
     /// - Throws: `invalid-request` when no worker of this version gave that text.
     init(_ text: String) throws(SearchError) {
         let parts = text.split(separator: ".", maxSplits: 2, omittingEmptySubsequences: false)
-        guard parts.count == 3, parts[0].count == 2, parts[0].first == Self.version,
-            let provider = ProviderID.allCases.first(where: { $0.pageTokenLetter == parts[0].last }),
+        guard parts.count == 3, parts[0].utf8.count == 2, parts[0].utf8.first == Self.version,
+            let provider = ProviderID.allCases.first(where: { $0.pageTokenLetter == parts[0].utf8.last }),
             let digest = SearchDigest(text: parts[1]), let ownToken = Self.ownToken(in: parts[2])
         else {
             throw .invalid(
@@ -85,11 +87,11 @@ struct PageToken: Hashable {
 
 extension ProviderID {
     /// The letter that names the provider in page tokens. Never change one: tokens that are under way would be refused.
-    fileprivate var pageTokenLetter: Character {
+    fileprivate var pageTokenLetter: UInt8 {
         switch self {
-        case .googlePlaces: "g"
-        case .googlePlacesLegacy: "l"
-        case .hotpepper: "h"
+        case .googlePlaces: UInt8(ascii: "g")
+        case .googlePlacesLegacy: UInt8(ascii: "l")
+        case .hotpepper: UInt8(ascii: "h")
         }
     }
 }
@@ -99,6 +101,7 @@ extension SearchRequest {
     /// with that provider's own token in place of ours. Details and photos have no pages and ignore a token.
     /// - Throws: `invalid-request` when the token is not ours, of another provider than the request names, or of another
     ///   search.
+    @usableFromInline
     func addressedToProviders() throws(SearchError) -> SearchRequest {
         guard operation == .search, let pageToken else { return self }
         let token = try PageToken(pageToken)

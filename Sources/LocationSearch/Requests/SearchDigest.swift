@@ -15,7 +15,7 @@ struct SearchDigest: Hashable {
     private let bits: UInt64
 
     /// The digest of a search; the provider is no part of it.
-    init(of search: SearchRequest) {
+    init(of search: borrowing SearchRequest) {
         var hash = FNV1a()
         hash.add(search.category)
         hash.add(search.keyword)
@@ -37,13 +37,12 @@ struct SearchDigest: Hashable {
 
     // MARK: Text
 
-    /// Eight characters, each of which may stand in a URL.
-    var text: String {
-        let bytes = [40, 32, 24, 16, 8, 0].map { UInt8(truncatingIfNeeded: bits >> $0) }
-        return Base64.encode(bytes, .url)
+    /// Appends eight characters, each of which may stand in a URL: the Base64 of the 48 bits.
+    func append(to text: inout [UInt8]) {
+        Base64.appendURLCharacters(of: bits, count: 8, to: &text)
     }
 
-    /// Reads what ``text`` writes; `nil` when the text is no digest.
+    /// Reads what ``append(to:)`` writes; `nil` when the text is no digest.
     init?(text: Substring) {
         guard text.utf8.count == 8, let bytes = Base64.decode(text.utf8, .url) else { return nil }
         bits = bytes.reduce(0) { $0 << 8 | UInt64($1) }
@@ -56,12 +55,18 @@ private struct FNV1a {
 
     /// The length comes first, so that bytes cannot move from one text into the next; no text differs from an empty one.
     mutating func add(_ text: String?) {
-        add(text.map { UInt64($0.utf8.count) } ?? .max)
-        for byte in (text ?? "").utf8 { add(byte: byte) }
+        guard let text else { return add(.max) }
+        let bytes = text.utf8.span
+        add(UInt64(bytes.count))
+        for index in bytes.indices { add(byte: bytes[index]) }
     }
 
     mutating func add(_ number: UInt64) {
-        for shift in stride(from: 0, to: 64, by: 8) { add(byte: UInt8(truncatingIfNeeded: number >> UInt64(shift))) }
+        var rest = number
+        for _ in 0..<8 {
+            add(byte: UInt8(truncatingIfNeeded: rest))
+            rest >>= 8
+        }
     }
 
     private mutating func add(byte: UInt8) { value = (value ^ UInt64(byte)) &* 0x100_0000_01B3 }

@@ -1,7 +1,7 @@
 extension SearchRequest {
     /// Checks every member against the contract's ranges.
     /// - Throws: `invalid-request` that names the first member out of range and says what was expected.
-    public func validated() throws(SearchError) -> SearchRequest {
+    public consuming func validated() throws(SearchError) -> SearchRequest {
         try Self.check("requestId", requestID, length: 1...128)
         try Self.check("category", category, length: 1...64)
         try Self.check("keyword", keyword, length: 1...256)
@@ -48,15 +48,21 @@ extension SearchRequest {
 
     /// The shape of BCP 47 (RFC 5646, section 2.1): subtags of 1 to 8 letters or digits, joined by hyphens, letters first.
     private static func isLanguageTag(_ text: String) -> Bool {
-        var first = true
-        for subtag in text.utf8.split(separator: UInt8(ascii: "-"), omittingEmptySubsequences: false) {
-            let fits = subtag.allSatisfy { byte in
-                let letter = (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte | 0x20)
-                return letter || (!first && (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte))
+        let text = text.utf8.span
+        var (isFirst, length) = (true, 0)
+        for index in text.indices {
+            let byte = text[index]
+            if byte == UInt8(ascii: "-") {
+                guard length > 0 else { return false }
+                (isFirst, length) = (false, 0)
+                continue
             }
-            guard (1...8).contains(subtag.count), fits else { return false }
-            first = false
+
+            let isLetter = (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte | 0x20)
+            let isDigit = (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)
+            length += 1
+            guard isLetter || (isDigit && !isFirst), length <= 8 else { return false }
         }
-        return !first
+        return length > 0
     }
 }

@@ -1,3 +1,4 @@
+import JSON
 import LocationSearch
 
 /// One call to the gourmet search, made of a request.
@@ -15,13 +16,14 @@ struct HotpepperRequest {
     private static let ranges: [Double] = [300, 500, 1000, 2000, 3000]
 
     /// - Parameter response: the form of the answers, see `HotpepperResponseType`.
-    init(_ request: SearchRequest, configuration: ProviderConfiguration, response: HotpepperResponseType) {
+    init(_ request: borrowing SearchRequest, configuration: ProviderConfiguration, response: HotpepperResponseType) {
         operation = request.operation
         var url = QueryURL(configuration.baseURL, path: "/hotpepper/gourmet/v1/")
         url.add("key", configuration.apiKey)
         if request.operation == .search, let location = request.location {
             // The step is the smallest that covers the radius, or the largest there is.
-            let range = Self.ranges.firstIndex { $0 >= request.radiusMeters } ?? Self.ranges.count - 1
+            let radius = request.radiusMeters
+            let range = Self.ranges.firstIndex { $0 >= radius } ?? Self.ranges.count - 1
             start = request.pageToken.flatMap(Self.start) ?? 1
             radiusMeters = Self.ranges[range]
 
@@ -29,7 +31,7 @@ struct HotpepperRequest {
             url.add("lng", decimal: location.longitude)
             url.add("range", range + 1)
             // A comma would separate keywords, even an encoded one; a blank asks for both.
-            url.add("keyword", request.keyword.map { String($0.map { $0 == "," ? " " : $0 }) })
+            url.add("keyword", request.keyword.map(Self.withoutCommas))
             if let genre = Self.genre(for: request.category), !genre.isEmpty { url.add("genre", genre) }
             if start > 1 { url.add("start", start) }
             url.add("count", request.limit)
@@ -44,10 +46,19 @@ struct HotpepperRequest {
         self.url = url.text
     }
 
+    private static func withoutCommas(_ text: String) -> String {
+        let comma = UInt8(ascii: ",")
+        let bytes = text.utf8.span
+        for index in bytes.indices where bytes[index] == comma {
+            return String(decoding: text.utf8.map { $0 == comma ? UInt8(ascii: " ") : $0 }, as: UTF8.self)
+        }
+        return text
+    }
+
     /// Returns the genre to filter by for a category.
     /// - Returns: a genre code; empty for no filter; `nil` for what is no restaurant.
     static func genre(for category: String) -> String? {
-        if let known = genres[category] ?? genres[category.lowercased()] { return known }
+        if let known = knownGenre(category) ?? knownGenre(category.lowercased()) { return known }
         let bytes = Array(category.utf8)
         let isCode =
             bytes.count == 4 && (bytes[0] | 0x20) == UInt8(ascii: "g")
@@ -55,16 +66,31 @@ struct HotpepperRequest {
         return isCode ? category.uppercased() : nil
     }
 
-    /// The genres of the master list by their names, the provider's and the contract's.
-    private static let genres: [String: String] = [
-        "restaurant": "", "food": "", "居酒屋": "G001", "izakaya": "G001", "ダイニングバー・バル": "G002",
-        "創作料理": "G003", "和食": "G004", "japanese_restaurant": "G004", "洋食": "G005",
-        "イタリアン・フレンチ": "G006", "italian_restaurant": "G006", "french_restaurant": "G006", "中華": "G007",
-        "chinese_restaurant": "G007", "焼肉・ホルモン": "G008", "韓国料理": "G017", "korean_restaurant": "G017",
-        "アジア・エスニック料理": "G009", "各国料理": "G010", "カラオケ・パーティ": "G011", "karaoke": "G011",
-        "バー・カクテル": "G012", "bar": "G012", "ラーメン": "G013", "ramen_restaurant": "G013", "ramen": "G013",
-        "お好み焼き・もんじゃ": "G016", "カフェ・スイーツ": "G014", "cafe": "G014", "その他グルメ": "G015",
-    ]
+    /// Finds a genre of the master list by its name, the provider's or the contract's. A switch of constants takes a tenth of
+    /// the instructions of a dictionary.
+    private static func knownGenre(_ name: String) -> String? {
+        switch JSONText(plain: name.utf8.span) {
+        case "restaurant", "food": ""
+        case "居酒屋", "izakaya": "G001"
+        case "ダイニングバー・バル": "G002"
+        case "創作料理": "G003"
+        case "和食", "japanese_restaurant": "G004"
+        case "洋食": "G005"
+        case "イタリアン・フレンチ", "italian_restaurant", "french_restaurant": "G006"
+        case "中華", "chinese_restaurant": "G007"
+        case "焼肉・ホルモン": "G008"
+        case "アジア・エスニック料理": "G009"
+        case "各国料理": "G010"
+        case "カラオケ・パーティ", "karaoke": "G011"
+        case "バー・カクテル", "bar": "G012"
+        case "ラーメン", "ramen_restaurant", "ramen": "G013"
+        case "カフェ・スイーツ", "cafe": "G014"
+        case "その他グルメ": "G015"
+        case "お好み焼き・もんじゃ": "G016"
+        case "韓国料理", "korean_restaurant": "G017"
+        default: nil
+        }
+    }
 
     /// Returns the offset to start from, which is all that the provider's own page token holds; `nil` when it is none.
     static func start(from token: String) -> Int? {

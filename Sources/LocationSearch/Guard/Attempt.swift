@@ -1,0 +1,35 @@
+import Resilience
+
+/// One HTTP call from its admission to its end.
+///
+/// A class, which everything that an attempt knows lives in: the compiler does not know the size of an `Instant`, so each
+/// local of an async function that holds one is an allocation of its own, and an attempt has twenty. Belongs to one
+/// `ProviderGuard`.
+final class Attempt {
+    let inquiry: Inquiry
+    let followUp: FollowUpCall?
+    var admitted: AdmittedCall?
+    /// False while the call waits for room.
+    var hasSlot = false
+    /// The call's part of the daily budget; `nil` for a provider without one.
+    var pass: BudgetGate.Pass?
+    var start: ContinuousClock.Instant
+    /// When the call is over, answered or not.
+    var deadline: Deadline
+    /// Whether that is before the request's deadline, so that the call is given up.
+    var isLimited = false
+    /// Whether a retry is set aside for the case that the call is given up.
+    var holdsRetry = false
+
+    init(_ inquiry: Inquiry, followUp: FollowUpCall?, before deadline: Deadline, at now: ContinuousClock.Instant) {
+        self.inquiry = inquiry
+        self.followUp = followUp
+        self.deadline = deadline
+        start = now
+    }
+
+    /// Whether a timeout at this moment means that the call was given up. Timers may fire a little early.
+    func isOver(at now: ContinuousClock.Instant) -> Bool {
+        isLimited && now + .milliseconds(5) >= deadline.instant
+    }
+}

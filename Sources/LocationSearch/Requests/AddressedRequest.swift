@@ -1,0 +1,14 @@
+/// A request, and who may serve it. A class, because it passes through many async frames, each of which then copies one
+/// pointer.
+public final class AddressedRequest: Sendable {
+    /// The request as providers are asked: see `SearchRequest.addressedToProviders()`.
+    public let request: SearchRequest
+    /// At least one, best first. The next is asked when one fails for the moment.
+    public let candidates: [any PlaceService]
+
+    /// Addresses a request.
+    public init(_ request: SearchRequest, to candidates: [any PlaceService]) {
+        self.request = request
+        self.candidates = candidates
+    }
+}
