@@ -140,7 +140,7 @@ struct CommandLineTests {
         #expect(result.code == 0, "\(result.error)")
         for text in [
             "places", "nothing found", "invalid-request (location.latitude)", "timeout", "rate-limited", "unauthorized",
-            "bad-response", "a picture", "hotpepper", "google-places", "google-places-legacy",
+            "bad-response", "a picture", "hotpepper", "google-places", "google-places-legacy", "Without --once",
         ] {
             #expect(result.output.contains(text), "\(text) in\n\(result.output)")
         }

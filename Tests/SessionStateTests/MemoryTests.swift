@@ -27,7 +27,7 @@ struct MemoryTests {
         #expect(store.sessionCount == sessions.count)
         #expect(store.state(of: "session-0").list?.places.count == 100)
         let (bytes, bytesWithDetails) = ((searched - before) / sessions.count, (detailed - before) / sessions.count)
-        print("memory of a session of 100 places: \(bytes) bytes, with details \(bytesWithDetails)")
+        print("measured: memory of a session of 100 places: \(bytes) bytes, with details \(bytesWithDetails)")
         #expect(bytes <= Self.bytesOfSession)
         #expect(bytesWithDetails <= 2 * Self.bytesOfSession)
     }

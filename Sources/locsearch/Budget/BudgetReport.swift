@@ -78,9 +78,8 @@ struct BudgetReport {
         ])
         var isEmpty = true
         for line in lines {
-            for (kind, count) in line.made.sorted(by: { ($1.value, $0.key) < ($0.value, $1.key) }) {
-                let parts = kind.split(separator: "/", maxSplits: 1).map(String.init)
-                table.add([line.provider.rawValue, parts.first ?? "", parts.count > 1 ? parts[1] : "", "\(count)"])
+            for calls in CallsOfKind.mostFirst(line.made) {
+                table.add([line.provider.rawValue, calls.operation, calls.priceClass ?? "", "\(calls.count)"])
                 isEmpty = false
             }
         }
@@ -107,17 +106,7 @@ struct BudgetReport {
             json.member("left", line.left)
             json.member("since", line.since ?? line.day.begin.formatted(.iso8601))
             json.member("until", line.day.end.formatted(.iso8601))
-            json.key("made")
-            json.beginArray()
-            for (kind, count) in line.made.sorted(by: { $0.key < $1.key }) {
-                let parts = kind.split(separator: "/", maxSplits: 1).map(String.init)
-                json.beginObject()
-                json.member("operation", parts.first)
-                json.member("sku", parts.count > 1 ? parts[1] : nil)
-                json.member("calls", count)
-                json.endObject()
-            }
-            json.endArray()
+            json.member("made", calls: line.made)
             json.endObject()
             return String(decoding: json.finish(), as: UTF8.self)
         }

@@ -78,21 +78,24 @@ struct DemoCommand: AsyncParsableCommand {
 
         state.write()
         try await search(house)
-        if once { return }
+        if once {
+            Terminal.line("Without --once it all stays up for searches of your own, with a console in the browser.")
+            return
+        }
 
         let console = try await house.startConsole(showing: state)
+        let program = ProgramName.own
         Terminal.line(
             """
-
             Everything stays up. Look at it in a browser:
 
               \(console.url)
 
-            Or from another terminal:
+            Or from another terminal, in this folder:
 
-              locsearch search --lat 35.69 --lng 139.70
-              locsearch search --lat 34.70 --lng 135.50 --category hospital --language ja
-              locsearch watch --from-beginning
+              \(program) search --lat 35.69 --lng 139.70
+              \(program) search --lat 34.70 --lng 135.50 --category hospital --language ja
+              \(program) watch --from-beginning
 
             They find this demo by themselves; other tools need --kafka-bootstrap-servers \(state.bootstrapServers)
             This broker is for trying out: a worker that is stopped while its group forms may repeat what it had in flight.
@@ -125,12 +128,18 @@ struct DemoCommand: AsyncParsableCommand {
 
         let run = String(UInt32.random(in: 0...UInt32.max), radix: 36)
         let searches = DemoRequest.searches(run)
-        Terminal.line("\nSending \(searches.count + 2) requests ...\n")
+        Terminal.line("\nSending \(searches.count + 2) requests, some of which go wrong on purpose ...\n")
         try await collector.run(searches)
         if let place = collector.firstPlace { try await collector.run(DemoRequest.followUps(run, of: place)) }
         await sender.close()
 
         for line in collector.table.lines { Terminal.line(line) }
+        Terminal.line(
+            """
+
+            ms is the time from reading a request to having its outcome; calls are those to the provider, retries among them.
+
+            """)
         if let record { try write(collector.received, to: record) }
         guard collector.missing == 0 else {
             throw Failure(

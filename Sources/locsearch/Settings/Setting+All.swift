@@ -35,7 +35,7 @@ extension Setting {
             help: "who shares partitions: a member, or the broker (Kafka 4.0 and librdkafka 2.12 or newer)"),
         Setting(
             "kafka.linger", .duration(.zero ... .seconds(5), canBeOff: false), default: producer.linger.text,
-            help: "how long an outcome waits for others to share its batch; up to 20ms more while the loop is busy"),
+            help: "how long an outcome waits for others while many come; up to 20ms more while the loop is busy"),
         Setting(
             "kafka.statisticsInterval", .duration(.seconds(1) ... .seconds(600), canBeOff: true), default: "5s",
             help: "how often librdkafka reports on brokers and its queues, for the metrics"),

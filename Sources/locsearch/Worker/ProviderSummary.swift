@@ -89,17 +89,7 @@ struct ProviderSummary: Sendable {
         json.member("reserved", budget.reserved)
         json.member("left", budget.left)
         json.member("since", budget.since)
-        json.key("made")
-        json.beginArray()
-        for (kind, count) in budget.made.sorted(by: { $0.key < $1.key }) {
-            let parts = kind.split(separator: "/", maxSplits: 1).map(String.init)
-            json.beginObject()
-            json.member("operation", parts.first)
-            json.member("sku", parts.count > 1 ? parts[1] : nil)
-            json.member("calls", count)
-            json.endObject()
-        }
-        json.endArray()
+        json.member("made", calls: budget.made)
         json.endObject()
     }
 

@@ -1,0 +1,45 @@
+import JSON
+
+/// How many calls of one kind were made. A kind is an operation that is charged as one price class.
+struct CallsOfKind: Sendable, Hashable {
+    /// As the fleet's topic names it: `operation/price class`.
+    let kind: String
+    let operation: String
+    /// `nil` for a kind that names none.
+    let priceClass: String?
+    let count: Int
+
+    private init(_ kind: String, count: Int) {
+        let parts = kind.split(separator: "/", maxSplits: 1).map(String.init)
+        self.kind = kind
+        operation = parts.first ?? ""
+        priceClass = parts.count > 1 ? parts[1] : nil
+        self.count = count
+    }
+
+    /// Returns the calls in the order of their kinds.
+    static func inOrder(_ made: [String: Int]) -> [CallsOfKind] {
+        made.map { CallsOfKind($0.key, count: $0.value) }.sorted { $0.kind < $1.kind }
+    }
+
+    /// Returns the calls with the kind first of which most were made.
+    static func mostFirst(_ made: [String: Int]) -> [CallsOfKind] {
+        made.map { CallsOfKind($0.key, count: $0.value) }.sorted { ($1.count, $0.kind) < ($0.count, $1.kind) }
+    }
+}
+
+extension JSONWriter {
+    /// Writes a member with one object for each kind, in the order of their kinds.
+    mutating func member(_ name: StaticString, calls made: [String: Int]) {
+        key(name)
+        beginArray()
+        for calls in CallsOfKind.inOrder(made) {
+            beginObject()
+            member("operation", calls.operation)
+            member("sku", calls.priceClass)
+            member("calls", calls.count)
+            endObject()
+        }
+        endArray()
+    }
+}
