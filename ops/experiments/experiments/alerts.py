@@ -139,6 +139,7 @@ def run(lab: Lab) -> None:
     mixture.set("calm", 40)
     requests_go_wrong(lab, stage, mixture)
     kafka_takes_nothing(lab, stage, apart)
+    the_fleets_topic(lab, stage, apart)
     keys(lab, stage, apart)
     a_budget(lab, stage, apart)
     a_worker_in_trouble(stage, apart)
@@ -188,6 +189,20 @@ def kafka_takes_nothing(lab: Lab, stage: Stage, apart: Apart) -> None:
                mend=lambda: lab.broker.tell(clear={"api": "OffsetCommit"}))
 
 
+def the_fleets_topic(lab: Lab, stage: Stage, apart: Apart) -> None:
+    """A worker with a limit may not use the topic in which it would share it, until it may."""
+    worker: list[Worker] = []
+    fleet = apart.topics("closed").fleet
+
+    def close() -> None:
+        lab.broker.tell(topic={"name": fleet, "partitions": 1})
+        lab.broker.tell(topicError={"topic": fleet, "error": "TOPIC_AUTHORIZATION_FAILED"})
+        worker.append(apart.start("closed", providers__hotpepper__requestsPerSecond=100))
+
+    stage.sees("LocsearchFleetTopicUnusable", provoke=close, mend=lambda: lab.broker.tell(topicError={"topic": fleet, "error": 0}))
+    apart.end("closed", worker[0])
+
+
 def keys(lab: Lab, stage: Stage, apart: Apart) -> None:
     """A refused key is tried again after minutes, a used-up quota after an hour. A worker that is started anew tries at once."""
     first = apart.start("keys")
@@ -214,7 +229,9 @@ def a_budget(lab: Lab, stage: Stage, apart: Apart) -> None:
     def reset() -> None:
         run_command([lab.options.locsearch, "budget", "reset", "hotpepper", "--yes"], own)
 
-    stage.sees("LocsearchBudgetNearlyUsed", provoke=lambda: apart.send("budget", [request(f"budget{i}", i) for i in range(45)]), mend=reset)
+    # Calls of so small a budget are claimed two at a time, so that 45 take longer than a request usually has.
+    requests = [request(f"budget{i}", i, timeoutMs=30_000) for i in range(45)]
+    stage.sees("LocsearchBudgetNearlyUsed", provoke=lambda: apart.send("budget", requests), mend=reset)
     apart.end("budget", worker)
 
 
