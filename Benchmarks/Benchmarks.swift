@@ -1,3 +1,4 @@
+internal import CMimalloc
 import EventLoop
 import Foundation
 import Synchronization
@@ -28,6 +29,8 @@ struct Benchmarks {
             exit(64)
         }
 
+        // With another allocator than the program has, the figures would not be the program's.
+        guard locsearch_malloc_is_mimalloc() else { throw BenchmarkError(message: "malloc is not mimalloc's") }
         let loop = try EventLoop()
         let hasEnded = DispatchSemaphore(value: 0)
         let failure = Mutex<(any Error)?>(nil)

@@ -20,8 +20,8 @@ enum EventBenchmark {
         let reply = try await service.call(for: Samples.search, followUp: nil, before: Deadline(.now + .seconds(5)))
         guard case .answer(let answer) = reply else { throw BenchmarkError(message: "no answer") }
 
-        let report = SearchReport(result: .success(answer), provider: .hotpepper, attempts: 1)
-        let outcome = SearchPresenter().present(report, for: Samples.search)
+        var report = SearchReport(result: .success(answer), provider: .hotpepper, attempts: 1)
+        let outcome = SearchPresenter().present(&report, for: Samples.search)
         let envelope = try RequestDecoder().decode(Samples.request).envelope
         var encoder = OutcomeEncoder(seed: 1)
         let time = EventTime(milliseconds: 1_790_000_000_000)

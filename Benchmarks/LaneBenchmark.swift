@@ -18,7 +18,7 @@ enum LaneBenchmark {
             executor: loop, concurrency: configuration.concurrency, timekeeper: LoopTimekeeper(loop),
             taskExecutor: loop)
         let service = ProviderBenchmark.hotpepper(answering: Samples.answer(shops: 1))
-        let sink = BenchmarkSink(awaiting: count)
+        let sink = BenchmarkSink(awaiting: count, on: loop)
         var log = Logger(label: "benchmark")
         log.logLevel = .error
 
@@ -84,16 +84,20 @@ private actor BenchmarkSource: RequestSource {
     func close(within bound: Duration) async {}
 }
 
-/// A producer whose records are confirmed one turn of the executor later.
+/// A producer whose records are confirmed one turn of the loop later.
 private final class BenchmarkSink: OutcomeSink {
     private struct State {
         var missing: Int
         var waiter: CheckedContinuation<Void, Never>?
     }
     private let state: Mutex<State>
+    private let loop: EventLoop
 
     /// - Parameter count: the records that `waitForAll` waits for.
-    init(awaiting count: Int) { state = Mutex(State(missing: count)) }
+    init(awaiting count: Int, on loop: EventLoop) {
+        state = Mutex(State(missing: count))
+        self.loop = loop
+    }
 
     func waitForAll() async {
         await withCheckedContinuation { continuation in
@@ -107,12 +111,21 @@ private final class BenchmarkSink: OutcomeSink {
 
     func start() async {}
 
+    func handOverAtOnce(_ record: ProducerRecord, report: @escaping (KafkaProducer.Report) -> Void) -> Bool {
+        loop.schedule(at: .now) { [self] in report(.success(confirmNext())) }
+        return true
+    }
+
     func handOver(_ record: ProducerRecord) async throws(KafkaError) -> KafkaProducer.Receipt {
         KafkaProducer.Receipt(slot: 0)
     }
 
     func confirm(_ receipt: KafkaProducer.Receipt) async throws(KafkaError) -> RecordPosition {
         await Task.yield()
+        return confirmNext()
+    }
+
+    private func confirmNext() -> RecordPosition {
         let (offset, waiter) = state.withLock { state in
             state.missing -= 1
             return (state.missing, state.missing == 0 ? state.waiter.take() : nil)
