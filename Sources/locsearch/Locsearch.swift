@@ -19,12 +19,22 @@ struct Locsearch: AsyncParsableCommand {
             let arguments = Array(CommandLine.arguments.dropFirst())
             try WrongUsage.checkHelp(arguments)
             try await run(arguments)
-            flushLog()
         } catch {
-            let translated = Failure.translated(error)
-            flushLog()
-            exit(withError: translated)
+            end(with: Failure.translated(error))
         }
+        endProcess(ExitCode.success.rawValue)
+    }
+
+    /// Ends the process with an error's text and code. A request for help or for the version comes as an error without fault.
+    private static func end(with error: any Error) -> Never {
+        let (text, code) = (fullMessage(for: error), exitCode(for: error))
+        if code == .success {
+            Terminal.line(text)
+        } else if !text.isEmpty {
+            flushLog()  // its lines stand before the text
+            Terminal.writeError("\(text)\n")
+        }
+        endProcess(code.rawValue)
     }
 
     private static func run(_ arguments: [String]) async throws {

@@ -43,7 +43,7 @@ struct FleetTests {
 
             second.signal(SIGTERM)
             try await eventually("the second worker ends", within: .seconds(30)) { !second.isRunning }
-            #expect(second.code == 0, "\(second.error)")
+            #expect(second.code == 0, "\(second.error)\nthe second worker ended with \(second.code ?? -1)")
         }
     }
 

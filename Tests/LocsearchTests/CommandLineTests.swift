@@ -70,6 +70,15 @@ struct CommandLineTests {
         if code != 64 { #expect(result.error.split(separator: "\n").count == 1, "\(result.error)") }
     }
 
+    /// mimalloc's exit handler would print its statistics. Where such handlers run, one of libcrypto's takes down what a thread
+    /// of librdkafka's or of an event loop that ends just then still uses, and a worker that ended well ends as crashed.
+    @Test(arguments: [["--version"], ["config"], ["config", "--worker-concurrency", "many"]])
+    func noExitHandlersRun(arguments: [String]) async throws {
+        let result = try await run(arguments, environment: ["MIMALLOC_SHOW_STATS": "1"])
+        #expect(!result.error.contains("heap stats"))
+        #expect(!(result.output + result.error).isEmpty)
+    }
+
     @Test func configShowsOriginsAndHidesSecrets() async throws {
         let result = try await run(
             ["config", "--worker-loops=2"], environment: ["HOTPEPPER_API_KEY": "geheim-1", "KAFKA_GROUP_ID": "g"])
