@@ -310,15 +310,17 @@ def too_much_to_do(lab: Lab, stage: Stage, mixture: Mixture) -> None:
 
 
 def too_much_for_one_loop(stage: Stage, apart: Apart) -> None:
-    """A backlog of requests that no provider has to be asked for, so that only the worker itself has something to do."""
+    """A backlog for a provider that is not there: each call costs the worker a connection and nobody else anything, so that a
+    machine with two cores has one for its loop."""
     partitions = 32
-    no_such_thing = request("cheap", 1, category="hospital")  # Hot Pepper has none.
     worker: list[Worker] = []
 
     def provoke() -> None:
         apart.lab.broker.create_topics({apart.topics("busy").requests: partitions})
-        apart.send("busy", [no_such_thing] * 400_000, partitions)
-        worker.append(apart.start("busy", partitions=partitions))
+        apart.send("busy", [request("refused", number) for number in range(600_000)], partitions)
+        nobody = {"hotpepper__baseURL": f"http://127.0.0.1:{free_port()}", "providers__hotpepper__maxAttempts": 1}
+        untroubled = {"providers__hotpepper__breaker__enabled": "false", "providers__hotpepper__adaptiveConcurrency": "false"}
+        worker.append(apart.start("busy", partitions=partitions, **nobody, **untroubled))
 
     stage.sees("LocsearchLoopBusy", provoke=provoke, mend=lambda: apart.end("busy", worker[0]))
 
