@@ -76,6 +76,10 @@ private actor BenchmarkSource: RequestSource {
     func store(_ offsets: [(partition: AssignedPartition, next: Int64)]) async {}
     func commit(within bound: Duration) async throws(KafkaError) -> [AssignedPartition: Int64] { [:] }
     func noteCommitted(_ offsets: [(partition: AssignedPartition, next: Int64)]) async {}
+    func committedOffsets(
+        of assigned: [AssignedPartition], within bound: Duration
+    ) async throws(KafkaError) -> [AssignedPartition: Int64] { [:] }
+
     var membership: GroupMembership? { nil }
     var positions: [KafkaConsumer.Position] { [] }
     var brokersAreDown: Bool { false }

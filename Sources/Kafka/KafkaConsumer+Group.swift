@@ -3,10 +3,33 @@ internal import Logging
 
 /// Partitions come and go: the listener is asked before librdkafka is answered.
 extension KafkaConsumer {
-    /// The membership under which the partitions are assigned; `nil` where there are none, or they are lost. Kept from the
-    /// assignment on: asked later, the client could name a membership that it took after partitions had gone to others, or
-    /// none, which no broker checks.
-    public var membership: GroupMembership? { group.membership }
+    /// The membership under which partitions are assigned at this moment; `nil` before the first assignment, and once the
+    /// group has taken the partitions away without asking.
+    ///
+    /// It is read anew at each call, because a generation can begin without an event: with cooperative assignors it is new
+    /// when a revocation is announced, and with KIP-848 the member's epoch rises while the partitions stay. Brokers refuse
+    /// offsets in the name of an older generation. A caller that commits partitions must still own them after this call.
+    public var membership: GroupMembership? {
+        guard group.isAssigned, !isClosed else { return nil }
+        let membership = GroupMembership(of: client)
+
+        // Looked at last: a member that was thrown out may be in a new generation by now, where others own its partitions.
+        return client.isAssignmentLost ? nil : membership
+    }
+
+    /// Asks which offsets the group has committed, and waits for those that an open transaction is about to commit.
+    /// - Parameter assigned: Partitions; those whose assignment is over are asked about too.
+    /// - Returns: No offset for a partition of which nothing was ever committed.
+    /// - Throws: Why the brokers did not say within `bound`; asking again is safe.
+    public func committedOffsets(
+        of assigned: [AssignedPartition], within bound: Duration
+    ) async throws(KafkaError) -> [AssignedPartition: Int64] {
+        guard !isClosed else { throw .closed }
+        // The client reads committed records, so that librdkafka asks the group for stable offsets (KIP-447).
+        let committed = try await client.committedOffsets(of: assigned.map(\.id), within: bound)
+        let known = assigned.compactMap { partition in committed[partition.id].map { (partition, $0) } }
+        return Dictionary(known) { _, latest in latest }
+    }
 
     /// True while no broker answers.
     public var brokersAreDown: Bool { brokers.areDown }
@@ -22,7 +45,7 @@ extension KafkaConsumer {
         let start = ContinuousClock.now
         switch event.change {
         case .assigned:
-            group.membership = GroupMembership(of: client)
+            group.isAssigned = true
             let own = leaveForeign(event.partitions)
             await assign(own)
             await tellListener(of: .assigned, own, since: start)
@@ -96,7 +119,7 @@ extension KafkaConsumer {
         for source in gone { source.isReadable = false }
 
         if isLost {
-            group.membership = nil
+            group.isAssigned = false
             await group.listener?.lost(gone.map(\.partition))
         } else {
             await group.listener?.revoked(gone.map(\.partition))
@@ -117,7 +140,8 @@ extension KafkaConsumer {
     /// it waits for our answer.
     private func commitBeforeHandover() async {
         // Well below the time the group gives its members to answer (max.poll.interval.ms).
-        let end = ContinuousClock.now + .seconds(5)
+        var end = ContinuousClock.now + .seconds(5)
+        if let leavesBefore = group.leavesBefore { end = min(end, leavesBefore) }
         while true {
             do throws(KafkaError) {
                 return try await commits.commit(before: end) { () throws(KafkaError) in try checkIsMember() }

@@ -44,12 +44,15 @@ public actor KafkaConsumer: ReadinessHandler {
         var topics: Set<String> = []
         /// The partitions of other topics that the group handed over last, about which the log has a line.
         var foreign: Set<TopicPartition> = []
-        var membership: GroupMembership?
+        /// True from an assignment on until the group takes partitions away without asking.
+        var isAssigned = false
         /// True from the answer to a revocation to the next assignment.
         var isRejoining = false
         /// Looks up where the partitions stand; `nil` while nothing is looked up.
         var lookup: Task<Void, Never>?
         var nextLookup = ContinuousClock.now
+        /// Nothing is committed before a hand-over beyond this instant; `nil` while the consumer stays.
+        var leavesBefore: ContinuousClock.Instant?
         /// Answers the last rebalance. The client may not be destroyed before it has ended.
         var answer: Task<Void, Never>?
     }
@@ -109,7 +112,9 @@ public actor KafkaConsumer: ReadinessHandler {
         isClosed = true
         stopReading()
 
-        await leaveGroup(before: .now + bound)
+        let end = ContinuousClock.now + bound
+        group.leavesBefore = end
+        await leaveGroup(before: end)
         await finishUses()
 
         if let tick { loop.cancel(tick) }

@@ -67,11 +67,16 @@ public struct WorkerConfiguration: Sendable, Hashable {
     ///
     /// Outcomes on their way to the brokers: enough for the round trips at full speed, little enough to stay small in
     /// memory. Their bytes are in memory twice, here and in librdkafka's queue: some 300 large outcomes.
+    ///
+    /// With exactly-once an outcome also waits for the requests before it, and most of what waits is in memory only once. So
+    /// there is room for 16 MiB, which lets 1,600 outcomes of 10 KB wait behind a slow request. The oldest request of each
+    /// partition is always taken already, so that this bound cannot keep it from ending.
     var intakeLimits: IntakeGate.Limits {
         let inFlight = max(1, concurrency / loops)
+        let undeliveredBytes = delivery == .exactlyOnce ? 16 << 20 : 3 << 20
         return IntakeGate.Limits(
             inFlight: inFlight, undelivered: inFlight + max(512, 2 * concurrency / loops),
-            undeliveredBytes: (3 << 20) / loops)
+            undeliveredBytes: undeliveredBytes / loops)
     }
 
     /// The most records of one partition from the oldest undelivered to the newest taken: beyond it that partition waits.

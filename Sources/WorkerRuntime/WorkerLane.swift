@@ -161,12 +161,24 @@ public actor WorkerLane {
     private func fail(_ error: any Error) {
         guard state.failure == nil else { return }
         state = .failed(error)
-        log.error("worker stops: Kafka failed for good", metadata: ["reason": "\(error)"])
+        if (error as? KafkaError)?.saysMemberWasReplaced == true {
+            log.error(
+                "worker stops: another process has its place in the group, under the same kafka.groupInstanceId",
+                metadata: ["reason": "\(error)"])
+        } else {
+            log.error("worker stops: Kafka failed for good", metadata: ["reason": "\(error)"])
+        }
 
         gate.close()
         partitions.abandonAll()
         delivery.stop()
-        Task(executorPreference: loop) { [source] in await source.stopReading() }
+        Task(executorPreference: loop) { await self.cutShort() }
+    }
+
+    /// Ends the waits for Kafka that a failed lane would else sit out before it leaves its group.
+    private func cutShort() async {
+        await delivery.cutCallsShort()
+        await source.stopReading()
     }
 
     private func end(delivering: Task<Void, Never>?) async {

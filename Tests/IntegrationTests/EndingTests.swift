@@ -45,12 +45,11 @@ struct EndingTests {
     @Test(.timeLimit(.minutes(2))) func workerEndsOnAFatalKafkaErrorWithMetricsRequestsInFlight() async throws {
         try await WorkerHouse.run(["WORKER_DELIVERY": "exactly-once"]) { house in
             try await Self.withRequestsInFlight(house) {
-                house.broker.fail(.addPartitionsToTxn, with: 90)  // PRODUCER_FENCED
-                try await house.send([WorkerHouse.request("a", "hotpepper")])
+                house.broker.fail(.heartbeat, with: 82)  // FENCED_INSTANCE_ID
                 try await eventually("the worker ends", within: .seconds(25)) { !house.worker.isRunning }
             }
             #expect(house.worker.code == 1, "\(house.worker.error)")
-            #expect(house.logLines(with: "worker stops: Kafka failed for good") == 1)
+            #expect(house.logLines(with: "worker stops: another process has its place in the group") == 1)
         }
     }
 

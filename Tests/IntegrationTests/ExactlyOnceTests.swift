@@ -50,41 +50,53 @@ struct ExactlyOnceTests {
         return (try #require(partition.flatMap { Int32($0) }), try #require(offset.flatMap { Int64($0) }))
     }
 
-    /// The next worker with its transactional id is there, and it does not know it yet.
-    @Test func fencedWorkerEnds() async throws {
+    /// What brokers answer when a coordinator died, or gave the transaction up: nobody else has this transactional id.
+    static let finalAnswers: [(request: EmbeddedBroker.API, code: Int32)] = [
+        (.endTxn, 48),  // INVALID_TXN_STATE
+        (.addPartitionsToTxn, 90),  // PRODUCER_FENCED
+        (.addOffsetsToTxn, 47),  // INVALID_PRODUCER_EPOCH
+    ]
+
+    @Test(.enabled(if: TestBroker.isEmbedded, "only the embedded broker can be told to fail"), arguments: finalAnswers)
+    func workerWhoseProducerFailedForGoodGoesOnWithoutAskingAgain(
+        answer: (request: EmbeddedBroker.API, code: Int32)
+    ) async throws {
         let bench = try WorkerBench { _ in .init(body: WorkerBench.shop) }
         let loop = try EventLoop()
-        let zombie = try bench.lane(on: loop) { $0.delivery = .exactlyOnce }
-        let end = Mutex<Result<Void, any Error>?>(nil)
-        let working = Task {
-            let result: Result<Void, any Error>
-            do { result = .success(try await zombie.run()) } catch { result = .failure(error) }
-            end.withLock { $0 = result }
-        }
+        let lane = try bench.lane(on: loop) { $0.delivery = .exactlyOnce }
+        let working = Task { try await lane.run() }
         try await bench.send([("k", WorkerBench.request("before"))])
         #expect(try await bench.outcomes { $0.count >= 1 }.count == 1)
 
-        let heir = try await bench.transactionalProducer()
-        // The embedded broker lets both go on. What others answer then: PRODUCER_FENCED.
-        bench.broker.embedded?.fail(.addPartitionsToTxn, with: 90)
+        bench.broker.embedded?.fail(answer.request, with: answer.code)
         try await bench.send([("k", WorkerBench.request("after"))])
-        try await eventually("the zombie ends", within: .seconds(120)) { end.withLock { $0 != nil } }
-        let error = #expect(throws: KafkaError.self) { try end.withLock { try $0?.get() } }
-        #expect(error?.kind == .fenced, "\(String(describing: error))")
-        await working.value
-        await heir.close()
-
-        // Its outcome was not published, nor its offset committed: the next worker does it.
-        let records = try await bench.run(untilDone: ["before", "after"]) { $0.delivery = .exactlyOnce }
-        let ids = try records.map { try $0.outcome().requestID }
-        #expect(Set(ids) == ["before", "after"])
-        if !TestBroker.isEmbedded {
-            let transactions = try bench.broker.transactions(of: bench.transactionalID)
-            let committed = transactions.filter { $0.ended == .committed }
-            #expect(committed.map(\.records.count) == [1, 1])
-            #expect(committed.first.map(\.epoch) ?? 0 < committed.last.map(\.epoch) ?? 0)
-            #expect(committed.flatMap(\.offsets).map(\.next) == [1, 2])
+        let records = try await bench.outcomes { records in
+            Set(records.compactMap { try? $0.outcome().requestID }) == ["before", "after"]
         }
+        #expect(Set(try records.map { try $0.outcome().requestID }) == ["before", "after"])
+        #expect(bench.provider.targets.count == 2)
+
+        await lane.drain()
+        try await working.value
+        loop.stop()
+        await bench.stop()
+    }
+
+    /// The group says that another process has this static member's place: FENCED_INSTANCE_ID.
+    @Test(
+        .enabled(if: TestBroker.isEmbedded, "only the embedded broker can be told to fail"),
+        arguments: WorkerConfiguration.Delivery.allCases)
+    func workerWhosePlaceAnotherProcessHasTakenEnds(delivery: WorkerConfiguration.Delivery) async throws {
+        let bench = try WorkerBench { _ in .init(body: WorkerBench.shop) }
+        let loop = try EventLoop()
+        let lane = try bench.lane(on: loop, groupInstanceID: "one") { $0.delivery = delivery }
+        let working = Task { try await lane.run() }
+        try await bench.send([("k", WorkerBench.request("before"))])
+        #expect(try await bench.outcomes { $0.count >= 1 }.count == 1)
+
+        bench.broker.embedded?.fail(.heartbeat, with: 82)
+        let error = await #expect(throws: KafkaError.self) { try await working.value }
+        #expect(error?.saysMemberWasReplaced == true, "\(String(describing: error))")
         loop.stop()
         await bench.stop()
     }

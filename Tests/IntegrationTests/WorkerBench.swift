@@ -78,7 +78,7 @@ struct WorkerBench: Sendable {
     /// A lane of a worker on a loop of its own, with all three providers at `baseURL`, ours if not given.
     func lane(
         on loop: EventLoop, at baseURL: String? = nil, _ policy: ProviderPolicy? = nil,
-        departure: DepartureBarrier = DepartureBarrier(lanes: 1),
+        departure: DepartureBarrier = DepartureBarrier(lanes: 1), groupInstanceID: String? = nil,
         _ change: (inout WorkerConfiguration) -> Void = { _ in }
     ) throws -> WorkerLane {
         var configuration = WorkerConfiguration()
@@ -89,6 +89,7 @@ struct WorkerBench: Sendable {
         consumer.groupID = broker.name("workers")
         consumer.properties = properties
         consumer.assignor = assignor
+        consumer.groupInstanceID = groupInstanceID
         let http = HTTPTransport(loop: loop)
         let provider = ProviderConfiguration(baseURL: baseURL ?? self.provider.baseURL, apiKey: Self.key)
         let services: [any PlaceService] = [
@@ -107,7 +108,7 @@ struct WorkerBench: Sendable {
             loop: loop, configuration: configuration,
             source: try KafkaConsumer(loop: loop, configuration: consumer, log: log),
             sink: try makeProducer(),
-            makeSink: configuration.delivery == .atLeastOnce ? makeProducer : nil,
+            makeSink: makeProducer,
             interactor: SearchInteractor(
                 selection: ProviderSelection(services: services),
                 worker: SearchWorker(

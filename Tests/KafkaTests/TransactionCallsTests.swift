@@ -104,6 +104,19 @@ struct TransactionCallsTests {
         #expect(await !bench.hasStrayCall)
         bench.loop.stop()
     }
+
+    /// librdkafka forgets a commit that it has reported as done, and would refuse to be asked about it again.
+    @Test func callMadeAgainTakesTheAnswerThatItsCallerDidNotWaitFor() async throws {
+        let bench = try Bench()
+        await bench.end(by: .now)
+        _ = await bench.make(.commit)
+        await bench.returnFromCall()
+
+        let (error, _) = await bench.make(.commit)
+        #expect(error == nil)
+        #expect(await bench.started.count == 1)
+        bench.loop.stop()
+    }
 }
 
 /// A membership that names no generation is fenced by no broker.

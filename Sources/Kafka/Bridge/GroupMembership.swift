@@ -1,7 +1,7 @@
 internal import CRdkafka
 
-/// A consumer's membership of its group as of one assignment, for a transaction to name: brokers refuse offsets in the
-/// name of a membership that is over.
+/// A consumer's membership of its group in one generation, for a transaction to name: brokers refuse offsets in the name of
+/// a generation that is over.
 public final class GroupMembership: Sendable {
     /// `nil` only in a membership that a fake consumer made up.
     let metadata: Shared?

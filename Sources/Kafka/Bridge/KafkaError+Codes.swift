@@ -57,6 +57,9 @@ extension KafkaError {
         ].contains(rd_kafka_resp_err_t(code))
     }
 
+    /// True when the group has another process in this static member's place: it runs with the same `group.instance.id`.
+    public var saysMemberWasReplaced: Bool { code == RD_KAFKA_RESP_ERR_FENCED_INSTANCE_ID.rawValue }
+
     /// True for librdkafka's word that it has lost the last of its brokers.
     var saysAllBrokersAreDown: Bool { code == RD_KAFKA_RESP_ERR__ALL_BROKERS_DOWN.rawValue }
 

@@ -21,8 +21,11 @@ final class TransactionCalls {
     /// The call that is waited for, and who waits.
     private var current: (call: TransactionCall, waiter: CheckedContinuation<KafkaError?, Never>)?
     private var timer: TimerID?
-    /// True while a call that nobody waits for any more still has the client, which therefore must not be destroyed.
-    private(set) var hasStrayCall = false
+    /// The call that its caller has left and that still holds the client.
+    private var strayCall: TransactionCall?
+    /// How such a call ended. The same call takes this for its answer when it is made again, because librdkafka knows nothing
+    /// of a commit any more that it has reported as done.
+    private var lateAnswer: (name: String, error: KafkaError?)?
     private var isClosed = false
 
     init(loop: EventLoop) { self.loop = loop }
@@ -62,6 +65,9 @@ final class TransactionCalls {
         }
     }
 
+    /// True while a call that its caller has left still holds the client, which therefore must not be destroyed.
+    var hasStrayCall: Bool { strayCall != nil }
+
     /// True while a call is waited for.
     var isUnderway: Bool { current != nil }
 
@@ -72,6 +78,10 @@ final class TransactionCalls {
     ) async -> KafkaError? {
         guard !isClosed else { return .closed }
         guard !hasStrayCall, !(call.isInitialization && isOver) else { return call.unanswered }
+        if let late = lateAnswer {
+            lateAnswer = nil
+            if late.name == call.name { return late.error }
+        }
 
         let time = end.map { ContinuousClock.now.duration(to: $0) } ?? Self.usualTime
         let given = min(max(time, Self.shortestTime), Self.usualTime)
@@ -85,7 +95,8 @@ final class TransactionCalls {
 
     /// Takes the answer to the call that is under way.
     func noteReturn(_ error: KafkaError?) {
-        hasStrayCall = false
+        if let strayCall { lateAnswer = (strayCall.name, error) }
+        strayCall = nil
         endWait(with: error)
     }
 
@@ -96,7 +107,7 @@ final class TransactionCalls {
 
     private func stopWaiting() {
         guard let call = current?.call else { return }
-        hasStrayCall = true
+        strayCall = call
         endWait(with: call.unanswered)
     }
 

@@ -83,11 +83,14 @@ final class AtLeastOnceDelivery: OutcomeDelivery {
         refusals.close()
     }
 
-    func close(hasFailed: Bool) async {
+    /// Does nothing: a call to commit is bounded by itself.
+    func cutCallsShort() async {}
+
+    func close(within bound: Duration, hasFailed: Bool) async {
         isClosing = true
         refusals.close()
 
-        if !hasFailed, await !sinks.current.flush(within: .seconds(5)) {
+        if !hasFailed, await !sinks.current.flush(within: bound) {
             let undelivered = await sinks.current.undelivered
             log.warning(
                 "the brokers do not answer: what is not delivered by now will be done again",
@@ -226,7 +229,10 @@ final class AtLeastOnceDelivery: OutcomeDelivery {
             // The producer failed for good after it had written this record.
             case _ where refusal.status == .persisted: return
 
-            case .fatal where !keepsOrder: try sinks.replace(failed, failedWith: refusal)
+            case .fatal where !keepsOrder:
+                try sinks.replace(
+                    failed, failedWith: refusal,
+                    consequence: "its unconfirmed records are written again and may appear twice")
             case .closed where failed !== sinks.current: break
             case .fatal, .fenced, .closed: throw refusal
 

@@ -19,18 +19,18 @@ struct DeliveryParts {
     func makeDelivery() -> any OutcomeDelivery {
         let refusals = TopicRefusals(
             deadLetters: configuration.topics.deadLetters, gate: gate, loop: loop, log: log)
+        let sinks = ReplaceableSink(sink, makeSink: makeSink, loop: loop, meters: meters, log: log)
         switch configuration.delivery {
         case .atLeastOnce:
             let commits = CommitLoop(
                 interval: configuration.commitInterval, source: source, partitions: partitions, gate: gate,
                 loop: loop, meters: meters, log: log)
-            let sinks = ReplaceableSink(sink, makeSink: makeSink, loop: loop, meters: meters, log: log)
             return AtLeastOnceDelivery(
                 sinks: sinks, commits: commits, refusals: refusals, partitions: partitions, gate: gate,
                 configuration: configuration, meters: meters, log: log)
         case .exactlyOnce:
             return TransactionalDelivery(
-                sink: sink, source: source, refusals: refusals, partitions: partitions, gate: gate,
+                sinks: sinks, source: source, refusals: refusals, partitions: partitions, gate: gate,
                 configuration: configuration, loop: loop, meters: meters, log: log)
         }
     }

@@ -52,9 +52,14 @@ protocol OutcomeDelivery: AnyObject {
     /// Ends everything at once after a fatal failure: nothing more is published or committed.
     func stop()
 
+    /// Gives the calls to the brokers that are under way no further time. Follows `stop`.
+    func cutCallsShort() async
+
     /// Gives up what is not confirmed and frees the producer. Outcomes that still wait are given up.
-    /// - Parameter hasFailed: then nothing more is written.
-    func close(hasFailed: Bool) async
+    /// - Parameters:
+    ///   - bound: what the brokers have yet to confirm is waited for no longer.
+    ///   - hasFailed: then nothing more is written.
+    func close(within bound: Duration, hasFailed: Bool) async
 }
 
 /// How outcomes get to the brokers at a moment.

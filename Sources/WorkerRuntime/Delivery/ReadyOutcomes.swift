@@ -8,6 +8,8 @@ final class ReadyOutcomes {
     final class Entry {
         let request: RequestInProgress
         var outcome: OutgoingOutcome
+        /// The size that the outcome had when it became ready, which is what the intake counts until it is settled.
+        let bytes: Int
         /// A record of it was refused together with others: it goes into a transaction of its own.
         var goesAlone = false
         /// It may be why a topic was refused to a whole transaction. It goes alone until one is committed.
@@ -20,6 +22,7 @@ final class ReadyOutcomes {
         init(_ request: RequestInProgress, _ outcome: OutgoingOutcome) {
             self.request = request
             self.outcome = outcome
+            bytes = outcome.bytes
         }
     }
 
@@ -31,8 +34,10 @@ final class ReadyOutcomes {
 
     var isEmpty: Bool { entries.isEmpty }
 
-    func add(_ outcome: OutgoingOutcome, of request: RequestInProgress) {
-        entries[ObjectIdentifier(request.partition), default: [:]][request.slot] = Entry(request, outcome)
+    func add(_ outcome: OutgoingOutcome, of request: RequestInProgress) -> Entry {
+        let entry = Entry(request, outcome)
+        entries[ObjectIdentifier(request.partition), default: [:]][request.slot] = entry
+        return entry
     }
 
     func remove(_ entry: Entry) {
@@ -44,6 +49,13 @@ final class ReadyOutcomes {
     /// Removes and returns everything of a partition.
     func removeAll(of partition: OwnedPartition) -> [Entry] {
         Array((entries.removeValue(forKey: ObjectIdentifier(partition)) ?? [:]).values)
+    }
+
+    /// Removes and returns the outcomes of a partition's requests before an offset.
+    func removeAll(of partition: OwnedPartition, before offset: Int64) -> [Entry] {
+        let earlier = (entries[ObjectIdentifier(partition)] ?? [:]).values.filter { $0.request.offset < offset }
+        for entry in earlier { remove(entry) }
+        return earlier
     }
 
     /// Has some outcomes go alone until a transaction is committed.

@@ -5,8 +5,9 @@ internal import Logging
 /// The producer that a lane writes with, and the next one when it fails for good.
 ///
 /// An idempotent producer fails for good when it cannot tell any more what the broker has; before librdkafka 2.3.0 a lost
-/// connection is enough (#4438). What it left unconfirmed is sent again by the next, so it may appear twice. That is
-/// refused with `worker.ordering`, where records behind it could overtake it.
+/// connection is enough (#4438). A transactional one fails for good when its coordinator gave the transaction up, or answers
+/// the end of a transaction that has taken effect already (#4849). The delivery decides what of the failed producer's
+/// records is written again.
 ///
 /// Confined to its lane; not `Sendable`.
 final class ReplaceableSink {
@@ -34,24 +35,25 @@ final class ReplaceableSink {
     }
 
     /// Replaces a sink that can no longer write. Does nothing when that has happened already.
+    /// - Parameter consequence: what becomes of the records that the failed sink leaves, for the log.
     /// - Throws: `error` itself where a replacement is not allowed or would not help.
-    func replace(_ failed: any OutcomeSink, failedWith error: KafkaError) throws(KafkaError) {
+    func replace(
+        _ failed: any OutcomeSink, failedWith error: KafkaError, consequence: String
+    ) throws(KafkaError) {
         let wasReplacedAlready = failed !== current
         if wasReplacedAlready { return }
 
         let now = ContinuousClock.now
         replacements.removeAll { $0 + .seconds(60) < now }
-        guard let makeSink, error.kind == .fatal, replacements.count < Self.maxReplacementsPerMinute else {
-            throw error
-        }
+        guard let makeSink, replacements.count < Self.maxReplacementsPerMinute else { throw error }
 
         current = try makeSink()
         replacements.append(now)
         closings.append(Task(executorPreference: loop) { await failed.close() })
         meters.kafka.countReplacedProducer()
         log.warning(
-            "producer failed for good: a new one delivers what it left, which may come twice",
-            metadata: ["reason": "\(error)"])
+            "producer failed for good and was replaced by a new one",
+            metadata: ["reason": "\(error)", "consequence": "\(consequence)"])
     }
 
     /// Frees every producer, waiting for those that were replaced too.

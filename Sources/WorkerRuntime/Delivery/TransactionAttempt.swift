@@ -18,6 +18,8 @@ struct TransactionAttempt {
         var committed: ContinuousClock.Instant
     }
 
+    private static let partitionsAreGone = KafkaError(
+        .abortable, "the group took partitions of the transaction away before its offsets were sent")
     private static let unconfirmed = KafkaError(
         .timedOut, "no confirmation in time: check that the topic exists and that this user may write to it")
 
@@ -27,16 +29,22 @@ struct TransactionAttempt {
     private(set) var refusedAtHandOver: (entry: ReadyOutcomes.Entry, topic: String, error: KafkaError)?
     /// `true` when some records were not confirmed in time, and no report says why: see `ConfirmationWatch`.
     private(set) var isStalled = false
+    /// `true` from the first call to commit on until it is answered: without an answer, nobody here knows whether the
+    /// transaction has taken effect.
+    private(set) var isCommitting = false
     /// `nil` until the transaction is committed.
     private(set) var times: Times?
+    private var confirmed: ContinuousClock.Instant?
 
     init(_ batch: [ReadyOutcomes.Entry]) { self.batch = batch }
 
     /// Runs the transaction.
-    /// - Parameter member: asked for before the batch was chosen, so that the brokers refuse offsets of partitions that have
-    ///   gone to others meanwhile.
+    /// - Parameter membership: asked once all records are confirmed, because brokers refuse offsets in the name of a generation
+    ///   that is over. Returns `nil` when a partition of the batch has been taken away.
     /// - Returns: why it is not committed; `nil` when it is.
-    mutating func run(on sink: any OutcomeSink, as member: GroupMembership) async -> KafkaError? {
+    mutating func run(
+        on sink: any OutcomeSink, as membership: () async -> GroupMembership?
+    ) async -> KafkaError? {
         do throws(KafkaError) {
             try await sink.beginTransaction()
             for entry in batch { try await handOver(entry, to: sink) }
@@ -45,11 +53,24 @@ struct TransactionAttempt {
                 return Self.unconfirmed
             }
 
-            let confirmed = ContinuousClock.now
+            confirmed = .now
+            guard let member = await membership() else { return Self.partitionsAreGone }
             let offsets = nextOffsets.map { (partition: $0.key.id, next: $0.value) }
             try await sink.sendOffsets(offsets, as: member)
+        } catch {
+            return error
+        }
+        return await commit(on: sink)
+    }
+
+    /// Commits the transaction, whose records and offsets the brokers have. May be called again while no answer came.
+    /// - Returns: why it is not committed; `nil` when it is.
+    mutating func commit(on sink: any OutcomeSink) async -> KafkaError? {
+        isCommitting = true
+        do throws(KafkaError) {
             try await sink.commitTransaction()
-            times = Times(confirmed: confirmed, committed: .now)
+            isCommitting = false
+            times = Times(confirmed: confirmed ?? .now, committed: .now)
             for record in sent {
                 let position = try await sink.confirm(record.receipt)
                 guard let trace = record.entry.request.trace, record.topic == record.entry.outcome.event?.topic else {

@@ -17,6 +17,11 @@ enum TransactionPhase: Equatable {
         }
     }
 
+    /// The instant at which the end comes; `nil` while nobody has asked for it.
+    var end: ContinuousClock.Instant? {
+        if case .ending(let end, _) = self { end } else { nil }
+    }
+
     var isFinishing: Bool {
         if case .ending(_, isFinishing: true) = self { true } else { false }
     }

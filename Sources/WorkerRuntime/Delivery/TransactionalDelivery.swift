@@ -7,30 +7,31 @@ internal import Logging
 /// crashes: either both are there or neither.
 ///
 /// Transactions follow each other without a fixed interval: what becomes ready while one is under way goes into the next.
-/// Each names the member's place in the group (KIP-447), so that a worker that lost its partitions, and does not know it
-/// yet, cannot commit for them.
+/// Each names the member's generation in the group (KIP-447), so that a worker that lost its partitions, and does not know it
+/// yet, cannot commit for them. A producer that can run no further transaction is replaced:
+/// `TransactionalDelivery+Replacement.swift` has how.
 ///
 /// Confined to its lane; not `Sendable`.
 final class TransactionalDelivery: OutcomeDelivery {
     /// What is ready when the worker's grace is over has this long to be committed.
-    private static let timeAfterGrace = Duration.seconds(5)
+    static let timeAfterGrace = Duration.seconds(3)
     /// Outcomes gather at least this long: a transaction costs four round trips to the brokers, whatever it holds.
     private static let shortestInterval = Duration.milliseconds(10)
     /// Transactions that fail are tried again at intervals that double from the first to the last of these.
-    private static let (firstPause, longestPause) = (Duration.milliseconds(100), Duration.seconds(2))
+    static let (firstPause, longestPause) = (Duration.milliseconds(100), Duration.seconds(2))
 
-    let sink: any OutcomeSink
-    private let source: any RequestSource
-    private let partitions: PartitionTable
-    private let gate: IntakeGate
-    private let refusals: TopicRefusals
-    private let briefForms: BriefForms
-    private let loop: EventLoop
-    private let meters: WorkerMeters
-    private let log: Logger
-    private let ready = ReadyOutcomes()
-    private let health: TransactionHealth
-    private var phase = TransactionPhase.starting
+    let sinks: ReplaceableSink
+    let source: any RequestSource
+    let partitions: PartitionTable
+    let gate: IntakeGate
+    let refusals: TopicRefusals
+    let briefForms: BriefForms
+    let loop: EventLoop
+    let meters: WorkerMeters
+    let log: Logger
+    let ready = ReadyOutcomes()
+    let health: TransactionHealth
+    private(set) var phase = TransactionPhase.starting
     var onWaiting: () -> Void = {}
     private var wakeUp = WakeUp()
 
@@ -41,10 +42,10 @@ final class TransactionalDelivery: OutcomeDelivery {
     }
 
     init(
-        sink: any OutcomeSink, source: any RequestSource, refusals: TopicRefusals, partitions: PartitionTable,
+        sinks: ReplaceableSink, source: any RequestSource, refusals: TopicRefusals, partitions: PartitionTable,
         gate: IntakeGate, configuration: WorkerConfiguration, loop: EventLoop, meters: WorkerMeters, log: Logger
     ) {
-        self.sink = sink
+        self.sinks = sinks
         self.source = source
         self.refusals = refusals
         self.partitions = partitions
@@ -57,6 +58,8 @@ final class TransactionalDelivery: OutcomeDelivery {
     }
 
     var acceptsRequests: Bool { health.problem == nil && !refusals.blockOutcomes }
+
+    var sink: any OutcomeSink { sinks.current }
 
     var status: DeliveryStatus {
         DeliveryStatus(commitOverdue: nil, problem: refusals.problem ?? health.problem)
@@ -95,10 +98,12 @@ final class TransactionalDelivery: OutcomeDelivery {
         wake()
     }
 
-    func close(hasFailed: Bool) async {
-        if hasFailed { await sink.endTransactions(by: .now) }
+    func cutCallsShort() async { await sink.endTransactions(by: .now) }
+
+    func close(within bound: Duration, hasFailed: Bool) async {
+        if hasFailed { await cutCallsShort() }
         refusals.close()
-        await sink.close()
+        await sinks.close()
     }
 
     // MARK: - What is ready
@@ -111,19 +116,25 @@ final class TransactionalDelivery: OutcomeDelivery {
             return partitions.finish(request, isDelivered: false)
         }
 
-        ready.add(outcome, of: request)
+        gate.outcomeHandedOver(bytes: ready.add(outcome, of: request).bytes)
         if request.partition.tracker.markReady(request.slot) { wake() }
     }
 
-    /// Nothing waits but for its transaction.
+    /// Does nothing: with transactions, an outcome waits only for its commit.
     func deliverNext() {}
 
-    /// Whoever has the partition now does again what was ready on it.
+    /// Drops the outcomes that were ready on a partition. The partition's new owner processes these requests again.
     func forget(_ partition: OwnedPartition) {
         for entry in ready.removeAll(of: partition) {
             meters.calls.countWasted(entry.outcome.calls)
-            partitions.finish(entry.request, isDelivered: false)
+            settle(entry, isDelivered: false)
         }
+    }
+
+    /// Finishes the request of an outcome that is no longer among those that are ready.
+    func settle(_ entry: ReadyOutcomes.Entry, isDelivered: Bool) {
+        gate.outcomeConfirmed(bytes: entry.bytes)
+        partitions.finish(entry.request, isDelivered: isDelivered)
     }
 
     /// Transactions commit offsets along with outcomes, so there is nothing to commit besides.
@@ -155,22 +166,55 @@ final class TransactionalDelivery: OutcomeDelivery {
         }
     }
 
-    /// Commits what is ready. What fails for the moment is aborted and tried again with what is ready and ours by then.
+    /// Commits what is ready. What fails for the moment is tried again with what is ready and ours by then.
     private func commitReady() async throws(KafkaError) {
         var pause = Self.firstPause
         while !phase.isOver {
-            let member = await source.membership
             let (batch, hasMore) = ready.nextBatch(
                 of: partitions.all, isRefusing: refusals.contains, mayRetry: mayRetry)
             if hasMore { wake() }
-            guard let member, !batch.isEmpty else { return lookAgainAtRetry() }
+            guard !batch.isEmpty else { return lookAgainAtRetry() }
 
             var attempt = TransactionAttempt(batch)
-            guard let failure = await attempt.run(on: sink, as: member) else { return await finish(attempt) }
-            guard try await abort(attempt, after: failure) else { return }
-            try? await Task.sleep(for: pause)
+            do throws(KafkaError) {
+                if try await commit(&attempt) { return await finish(attempt) }
+            } catch {
+                try await replaceProducer(failedWith: error)
+            }
+
+            if phase.isOver { return }
+            await loop.pause(pause)
             pause = min(pause * 2, Self.longestPause)
         }
+    }
+
+    /// Runs one transaction to its end.
+    /// - Returns: `false` when it was aborted, so that its outcomes may be tried again.
+    /// - Throws: an error after which this producer can run no further transaction, and nobody here knows whether this one has
+    ///   taken effect.
+    private func commit(_ attempt: inout TransactionAttempt) async throws(KafkaError) -> Bool {
+        let batch = attempt.batch
+        var failure = await attempt.run(on: sink) { await membership(for: batch) }
+
+        // Aborting is no way out of a commit without an answer: it may have taken effect.
+        while let error = failure, attempt.isCommitting, error.mayPass {
+            if phase.isOver { return noteBrokersAreSilent(error) }
+            health.noteFailure(error, isExplained: false)
+            await loop.pause(Self.firstPause)
+            failure = await attempt.commit(on: sink)
+        }
+
+        guard let failure else { return true }
+        try await abort(attempt, after: failure)
+        return false
+    }
+
+    /// Returns the membership in whose name the offsets of a batch may be committed.
+    /// - Returns: `nil` when a partition of the batch was taken away, also one that is ours again.
+    private func membership(for batch: [ReadyOutcomes.Entry]) async -> GroupMembership? {
+        let membership = await source.membership
+        // Checked after the membership was read: an older one, which brokers refuse, does no harm.
+        return batch.allSatisfy { partitions.contains($0.request.partition) } ? membership : nil
     }
 
     /// Finishes what a committed transaction held.
@@ -178,7 +222,7 @@ final class TransactionalDelivery: OutcomeDelivery {
         await source.noteCommitted(attempt.nextOffsets.map { (partition: $0.key, next: $0.value) })
         for entry in attempt.batch where ready.contains(entry) {
             ready.remove(entry)
-            partitions.finish(entry.request, isDelivered: true)
+            settle(entry, isDelivered: true)
         }
         meters.kafka.countTransaction(attempt)
 
@@ -190,110 +234,57 @@ final class TransactionalDelivery: OutcomeDelivery {
         gate.wake()
     }
 
-    /// Aborts a transaction and finds out which of its records cannot go as they are.
-    /// - Returns: `true` when what is ready may be tried again.
-    /// - Throws: what ends the worker.
-    private func abort(_ attempt: TransactionAttempt, after failure: KafkaError) async throws(KafkaError) -> Bool {
-        switch failure.kind {
-        case .fatal, .fenced, .closed: throw failure
-        default: break
-        }
+    /// Aborts a transaction, however long the brokers take, and finds out which of its records cannot go as they are.
+    /// - Throws: an error after which this producer can run no further transaction.
+    private func abort(_ attempt: TransactionAttempt, after failure: KafkaError) async throws(KafkaError) {
+        if failure.endsProducer { throw failure }
 
-        do throws(KafkaError) {
-            try await sink.abortTransaction()
-        } catch {
-            guard phase.isOver else { throw error }
-            log.warning(
-                "the brokers do not answer: what is not committed by now will be done again",
-                metadata: ["reason": "\(error)"])
-            return false
-        }
-
-        // Every record is aborted with the transaction, whatever its report says.
-        var isExplained = noteTopicRefusal(failure, of: attempt.batch)
-        if let refused = attempt.refusedAtHandOver,
-            noteRefusal(refused.error, of: refused.entry, by: refused.topic, whileAlone: true)
-        {
-            isExplained = true
-        }
-
-        let brokersAreDown = await source.brokersAreDown
-        for record in attempt.sent {
+        while true {
             do throws(KafkaError) {
-                _ = try await sink.confirm(record.receipt)
+                try await sink.abortTransaction()
+                break
             } catch {
-                if attempt.isStalled, !brokersAreDown {
-                    noteRefusal(by: record.topic, of: record.entry, reason: failure, isLasting: true)
-                    isExplained = true
-                } else if noteRefusal(
-                    error, of: record.entry, by: record.topic, whileAlone: attempt.batch.count == 1)
-                {
-                    isExplained = true
-                }
+                if phase.isOver { _ = noteBrokersAreSilent(error); return }
+                guard error.mayPass else { throw error }
+                health.noteFailure(error, isExplained: false)
+                await loop.pause(Self.firstPause)
             }
         }
+
+        let isExplained = await noteRefusals(of: attempt, after: failure)
         health.noteFailure(failure, isExplained: isExplained)
-        return !phase.isOver
     }
 
-    /// Decides what becomes of an outcome one of whose records was refused.
-    /// - Returns: `false` for a reason that is over with the transaction.
-    private func noteRefusal(
-        _ error: KafkaError, of entry: ReadyOutcomes.Entry, by topic: String, whileAlone: Bool
-    ) -> Bool {
-        if error.isTopicRefusal {
-            noteRefusal(by: topic, of: entry, reason: error)
-            return true
-        }
-        guard error.kind == .recordTooLarge else { return false }
-
-        if !whileAlone {
-            entry.goesAlone = true
-        } else if entry.isBrief {
-            noteRefusal(by: topic, of: entry, reason: error)
-        } else {
-            log.error(
-                "Kafka refuses a record as too large; it is written in brief",
-                metadata: entry.request.logMetadata.merging(["topic": "\(topic)", "reason": "\(error)"]) { _, own in own
-                })
-            entry.outcome = briefForms.brief(entry.outcome, of: entry.request)
-            entry.isBrief = true
-        }
-        return true
-    }
-
-    private func noteRefusal(
-        by topic: String, of entry: ReadyOutcomes.Entry, reason: KafkaError, isLasting: Bool = false
-    ) {
-        refusals.note(reason, by: topic, isLasting: isLasting)
-        entry.refusingTopic = topic
-    }
-
-    /// Finds the outcome that a topic refuses, where the transaction as a whole failed for that: a broker that does not let
-    /// a topic take part says so before it has seen a record.
-    /// - Returns: `true` when the failure is that of single outcomes, which no longer stand in the way of others.
-    private func noteTopicRefusal(_ error: KafkaError, of batch: [ReadyOutcomes.Entry]) -> Bool {
-        guard error.isTopicRefusal else { return false }
-
-        if let only = batch.first, batch.count == 1, let topic = (only.outcome.deadLetter ?? only.outcome.event)?.topic
-        {
-            noteRefusal(by: topic, of: only, reason: error)
-            return true
-        }
-
-        // Most outcomes share two topics. Those with a dead letter are the likeliest to be refused for themselves.
-        let suspects = batch.filter { $0.outcome.deadLetter != nil }
-        ready.suspect(suspects.isEmpty ? batch : suspects)
-        return true
-    }
-
-    private func mayRetry(_ topic: String) -> Bool {
-        refusals.retryTime(of: topic).map { $0 <= .now } ?? true
+    /// Says in the log that the worker's end leaves a transaction open, which the brokers will give up.
+    /// - Returns: `false`, because the transaction is not known to be committed.
+    private func noteBrokersAreSilent(_ reason: KafkaError) -> Bool {
+        log.warning(
+            "the brokers do not answer: what is not committed by now will be done again",
+            metadata: ["reason": "\(reason)"])
+        return false
     }
 
     /// Has the loop look again when a topic that refused a record may be tried again.
     private func lookAgainAtRetry() {
         guard !refusals.isEmpty, !ready.isEmpty, !phase.isOver else { return }
         _ = loop.schedule(at: .now + .milliseconds(250)) { [weak self] in self?.wake() }
+    }
+}
+
+extension KafkaError {
+    /// True when the same call about a transaction may succeed later.
+    fileprivate var mayPass: Bool {
+        switch kind {
+        case .retriable, .timedOut, .unreachable: true
+        default: false
+        }
+    }
+
+    /// True when the producer that the error came from can run no further transaction.
+    fileprivate var endsProducer: Bool {
+        switch kind {
+        case .fatal, .fenced, .closed: true
+        default: false
+        }
     }
 }

@@ -11,7 +11,7 @@ final class IntakeGate {
         var inFlight: Int
         /// The most requests taken and not yet confirmed delivered.
         var undelivered: Int
-        /// The most bytes of outcomes and dead letters that the producer may have.
+        /// The most bytes of outcomes and dead letters that may wait for the brokers' confirmation.
         var undeliveredBytes: Int
     }
 
@@ -21,7 +21,7 @@ final class IntakeGate {
     private(set) var inFlight = 0
     /// Requests taken and not yet confirmed delivered.
     private(set) var undelivered = 0
-    /// The bytes that the producer has of their outcomes. Transactions bound theirs in pieces of their own.
+    /// The bytes of their outcomes that wait for the brokers' confirmation, or for their transaction.
     private var undeliveredBytes = 0
     private var window: InFlightWindow
     private var windowTimer: TimerID?

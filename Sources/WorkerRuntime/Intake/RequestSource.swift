@@ -31,7 +31,15 @@ public protocol RequestSource: Sendable {
     /// Notes offsets that a transaction has committed, so that `positions` shows them.
     func noteCommitted(_ offsets: [(partition: AssignedPartition, next: Int64)]) async
 
-    /// The member's identity in the group as of the last assignment; `nil` without partitions.
+    /// Asks which offsets the group has committed, and waits for those that an open transaction is about to commit.
+    /// - Returns: no offset for a partition of which nothing was ever committed.
+    /// - Throws: `KafkaError` that says why the brokers did not answer within `bound`; asking again is safe.
+    func committedOffsets(
+        of assigned: [AssignedPartition], within bound: Duration
+    ) async throws(KafkaError) -> [AssignedPartition: Int64]
+
+    /// The member's identity in the group's present generation; `nil` without an assignment, and when it is lost. A caller
+    /// that commits partitions in its name must still own them after this call.
     var membership: GroupMembership? { get async }
     var positions: [KafkaConsumer.Position] { get async }
     var brokersAreDown: Bool { get async }

@@ -4,8 +4,12 @@ internal import Kafka
 ///
 /// Confined to its lane; not `Sendable`.
 final class LaneShutdown {
-    /// A consumer that has nothing to hand over after a failure leaves within this time, or not at all.
+    /// A consumer leaves its group within this time, or not at all. After a failure it has nothing to hand over.
     private static let (timeToLeave, timeToLeaveAfterFailure) = (Duration.seconds(10), Duration.seconds(2))
+    /// Brokers that do not answer hold up the end for this long after the grace, and no longer.
+    private static let timeAfterGrace = Duration.seconds(5)
+    /// Each step that needs the brokers has this long, however late it begins.
+    private static let shortestStep = Duration.seconds(1)
 
     private let partitions: PartitionTable
     private let delivery: any OutcomeDelivery
@@ -38,7 +42,7 @@ final class LaneShutdown {
         guard !hasFailed() else { return await leave(hasFailed: true) }
 
         await departure.waitForAll()
-        await leave(hasFailed: hasFailed())
+        await leave(before: end + Self.timeAfterGrace, hasFailed: hasFailed())
     }
 
     /// Ends a lane after a fatal failure: nothing further is published or committed.
@@ -48,8 +52,14 @@ final class LaneShutdown {
         await leave(hasFailed: true)
     }
 
-    private func leave(hasFailed: Bool) async {
-        await source.close(within: hasFailed ? Self.timeToLeaveAfterFailure : Self.timeToLeave)
-        await delivery.close(hasFailed: hasFailed)
+    /// - Parameter end: where the brokers do not answer, neither step waits beyond this instant.
+    private func leave(before end: ContinuousClock.Instant? = nil, hasFailed: Bool) async {
+        func time(atMost limit: Duration) -> Duration {
+            guard let end else { return limit }
+            return min(limit, max(Self.shortestStep, ContinuousClock.now.duration(to: end)))
+        }
+
+        await source.close(within: time(atMost: hasFailed ? Self.timeToLeaveAfterFailure : Self.timeToLeave))
+        await delivery.close(within: time(atMost: .seconds(5)), hasFailed: hasFailed)
     }
 }

@@ -41,7 +41,7 @@ struct WorkerAssembly: Sendable {
     private let departure: DepartureBarrier
     private let traces: TraceExport?
     private let log: Logger
-    /// What the transactional ids of this process begin with.
+    /// The part of this process's transactional ids that tells it from the group's other members.
     ///
     /// A static member's next process takes over its name, which fences the last one off at once. Others need a name of
     /// their own each; the group's generation fences those that lost their partitions.
@@ -66,7 +66,7 @@ struct WorkerAssembly: Sendable {
         meters = WorkerMeters(topics: configuration.topics, group: consumer.groupID)
         departure = DepartureBarrier(lanes: configuration.loops)
         budgets = settings.budgetPolicy(log: log)
-        instance = "\(consumer.groupID)-\(consumer.groupInstanceID ?? UUID().uuidString)"
+        instance = consumer.groupInstanceID ?? UUID().uuidString
         memberName = String(UUID().uuidString.prefix(13))
     }
 
@@ -121,7 +121,10 @@ struct WorkerAssembly: Sendable {
 
         var sending = producer
         sending.busyLinger = min(producer.linger * 4, .milliseconds(20))
-        if configuration.delivery == .exactlyOnce { sending.transactionalID = "\(instance)-\(number)" }
+        if configuration.delivery == .exactlyOnce {
+            sending.transactionalID = Self.transactionalID(
+                group: consumer.groupID, instance: instance, lane: number)
+        }
         let makeProducer = { @Sendable [sending, log] () throws(KafkaError) -> any OutcomeSink in
             try KafkaProducer(loop: loop, configuration: sending, log: log)
         }
@@ -130,9 +133,17 @@ struct WorkerAssembly: Sendable {
             loop: loop, configuration: configuration,
             source: try KafkaConsumer(loop: loop, configuration: reading, log: log),
             sink: try makeProducer(),
-            makeSink: configuration.delivery == .atLeastOnce ? makeProducer : nil, interactor: interactor,
+            makeSink: makeProducer, interactor: interactor,
             fleet: searches, link: link, departure: departure, meters: meters,
             tracing: traces.map { RequestTracing(tracer: $0.tracer, consumerGroup: consumer.groupID) }, log: log)
+    }
+
+    /// Makes the transactional id of a lane. It begins with the group and a hyphen, which permissions go by.
+    ///
+    /// Two producers with one id fence each other, so no two lanes of a cluster may have the same. The length of `instance`
+    /// says where the group ends: group `a-b`, instance `c` differs from group `a`, instance `b-c`.
+    static func transactionalID(group: String, instance: String, lane: Int) -> String {
+        "\(group)-\(instance)-\(instance.utf8.count).\(lane)"
     }
 
     /// Writes one line for a breaker's change of state, not one for each request that meets it.

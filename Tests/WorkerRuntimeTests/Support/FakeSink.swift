@@ -22,6 +22,10 @@ actor FakeSink: OutcomeSink {
     private var isInitHeld = false
     private var isEnded = false
     private var initError: KafkaError?
+    private var initCount = 0
+    private var commitFailures: [CommitFailure] = []
+    private var heldCall: CheckedContinuation<KafkaError?, Never>?
+    private var isCommitHeld = false
     private static let unanswered = KafkaError(.timedOut, "no answer in time")
     private var transaction: [ProducerRecord] = []
 
@@ -33,9 +37,31 @@ actor FakeSink: OutcomeSink {
     private(set) var abortCount = 0
     private let isTransactional: Bool
 
-    init(isTransactional: Bool = false) { self.isTransactional = isTransactional }
+    init(isTransactional: Bool = false, commitFailures: [CommitFailure] = []) {
+        self.isTransactional = isTransactional
+        self.commitFailures = commitFailures
+    }
+
+    /// How a commit ends that does not simply succeed.
+    struct CommitFailure {
+        var error: KafkaError
+        /// The brokers have committed the transaction, although the caller hears of an error.
+        var hasTakenEffect = false
+    }
 
     // MARK: - What the test does
+
+    /// Has the next commits fail, one each.
+    func failCommits(_ failures: [CommitFailure]) { commitFailures = failures }
+
+    /// Has the next commit wait until `endTransactions` is called.
+    func holdCommit() { isCommitHeld = true }
+
+    /// True while a commit waits.
+    var holdsCommit: Bool { heldCall != nil }
+
+    /// How often the transactional id was registered.
+    var registrations: Int { initCount }
 
     /// Has reports wait until `confirmAll`.
     func holdReports() { isHolding = true }
@@ -132,6 +158,7 @@ actor FakeSink: OutcomeSink {
     }
 
     func initTransactions() async throws(KafkaError) {
+        initCount += 1
         if let initError { throw initError }
         guard isInitHeld else { return }
         if isEnded { throw Self.unanswered }
@@ -152,8 +179,13 @@ actor FakeSink: OutcomeSink {
         for entry in underway.values {
             if case .failure(let error)? = entry.report { throw KafkaError(.abortable, "commit: \(error)") }
         }
+        if isCommitHeld, let error = await withCheckedContinuation({ heldCall = $0 }) { throw error }
+
+        let failure = commitFailures.isEmpty ? nil : commitFailures.removeFirst()
+        if let failure, !failure.hasTakenEffect { throw failure.error }
         written += transaction
         for (partition, next) in pendingOffsets { transactionOffsets[partition] = next }
+        if let failure { throw failure.error }
     }
 
     func abortTransaction() async throws(KafkaError) {
@@ -166,6 +198,8 @@ actor FakeSink: OutcomeSink {
         isEnded = true
         transactionInit?.resume(returning: Self.unanswered)
         transactionInit = nil
+        heldCall?.resume(returning: Self.unanswered)
+        heldCall = nil
     }
 }
 

@@ -22,6 +22,8 @@ actor FakeSource: RequestSource {
     private(set) var committed: [TopicPartition: Int64] = [:]
     private(set) var held: Set<TopicPartition> = []
     private(set) var commitCount = 0
+    private(set) var membershipQuestions = 0
+    private var failure: KafkaError?
     private(set) var partitionCountQuestions = 0
     private(set) var isSubscribed = false
     private(set) var isClosed = false
@@ -99,6 +101,7 @@ actor FakeSource: RequestSource {
 
     func records(max: Int) async throws(KafkaError) -> [ConsumerRecord] {
         while isReading {
+            if let failure { throw failure }
             let records = takeReadable(max: max)
             if !records.isEmpty { return records }
             await withCheckedContinuation { reader = $0 }
@@ -153,7 +156,26 @@ actor FakeSource: RequestSource {
         for (partition, next) in offsets { committed[partition.id] = next }
     }
 
-    var membership: GroupMembership? { assigned.isEmpty ? nil : GroupMembership() }
+    var membership: GroupMembership? {
+        membershipQuestions += 1
+        return assigned.isEmpty ? nil : GroupMembership()
+    }
+
+    func committedOffsets(
+        of assigned: [AssignedPartition], within bound: Duration
+    ) async throws(KafkaError) -> [AssignedPartition: Int64] {
+        let known = assigned.compactMap { partition in committed[partition.id].map { (partition, $0) } }
+        return Dictionary(uniqueKeysWithValues: known)
+    }
+
+    /// Ends reading with an error, as when the group has another process in this member's place.
+    func fail(with error: KafkaError) {
+        failure = error
+        wakeReader()
+    }
+
+    /// Notes what a transaction has committed that its producer believes to have failed.
+    func setCommitted(_ next: Int64, of partition: Int32) { committed[TopicPartition("requests", partition)] = next }
 
     var positions: [KafkaConsumer.Position] {
         assigned.map { KafkaConsumer.Position(partition: $0, committed: committed[$0.id], end: nextOffsets[$0.id]) }

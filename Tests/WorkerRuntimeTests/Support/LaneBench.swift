@@ -17,17 +17,24 @@ struct LaneBench: Sendable {
     let sink: FakeSink
     let provider: FakeProvider
     /// Made after the first sink failed for good.
-    let nextSink = FakeSink()
+    let nextSink: FakeSink
     /// The lane's metrics.
     let registry = MetricsRegistry()
+
+    /// Makes the sinks that replace the first one, where `nextSink` is not enough.
+    struct Replacements: Sendable {
+        let make: @Sendable () -> FakeSink
+    }
 
     /// Runs a lane beside `body`, then drains it and waits for its end.
     static func run(
         delivery: WorkerConfiguration.Delivery = .atLeastOnce, fleet: (any FleetMember)? = nil,
         tracing: RequestTracing? = nil, assigned: [Int32] = [0],
+        replacements: Replacements? = nil,
         _ change: (inout WorkerConfiguration) -> Void = { _ in }, _ body: (LaneBench) async throws -> Void
     ) async throws {
-        let bench = try LaneBench(delivery: delivery, fleet: fleet, tracing: tracing, change)
+        let bench = try LaneBench(
+            delivery: delivery, fleet: fleet, tracing: tracing, replacements: replacements, change)
         defer { bench.loop.stop() }
         let running = Task { try await bench.lane.run() }
 
@@ -50,6 +57,7 @@ struct LaneBench: Sendable {
 
     init(
         delivery: WorkerConfiguration.Delivery, fleet: (any FleetMember)? = nil, tracing: RequestTracing? = nil,
+        replacements: Replacements? = nil,
         _ change: (inout WorkerConfiguration) -> Void = { _ in }
     ) throws {
         var configuration = WorkerConfiguration()
@@ -65,11 +73,11 @@ struct LaneBench: Sendable {
         loop = try EventLoop()
         source = FakeSource()
         sink = FakeSink(isTransactional: delivery == .exactlyOnce)
+        nextSink = FakeSink(isTransactional: delivery == .exactlyOnce)
         provider = FakeProvider()
-        let nextSink = nextSink
         lane = WorkerLane(
             loop: loop, configuration: configuration, source: source, sink: sink,
-            makeSink: delivery == .atLeastOnce ? { @Sendable () throws(KafkaError) in nextSink } : nil,
+            makeSink: { @Sendable [nextSink] () throws(KafkaError) in replacements?.make() ?? nextSink },
             interactor: SearchInteractor(
                 selection: ProviderSelection(services: [IdleService()]), worker: provider),
             fleet: fleet, meters: WorkerMeters(topics: configuration.topics, group: "workers", factory: registry),

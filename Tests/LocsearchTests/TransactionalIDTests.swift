@@ -1,0 +1,24 @@
+import Testing
+
+@testable import locsearch
+
+/// Two lanes with one transactional id would fence each other, and both workers would end.
+struct TransactionalIDTests {
+    static let members: [(group: String, instance: String)] = [
+        ("a-b", "c"), ("a", "b-c"), ("a", "b"), ("a-b-c", ""), ("a-1.0", "b"), ("a", "1.0-b"), ("a", "c-1.0"),
+        ("a-c", "1.0"),
+    ]
+
+    @Test func noTwoMembersOfAClusterHaveTheSameID() {
+        let all = Self.members.flatMap { member in
+            (0..<12).map { WorkerAssembly.transactionalID(group: member.group, instance: member.instance, lane: $0) }
+        }
+        #expect(Set(all).count == all.count)
+    }
+
+    @Test(arguments: members)
+    func idBeginsWithTheGroupForPermissionsByPrefix(member: (group: String, instance: String)) {
+        let id = WorkerAssembly.transactionalID(group: member.group, instance: member.instance, lane: 0)
+        #expect(id.hasPrefix("\(member.group)-"))
+    }
+}
