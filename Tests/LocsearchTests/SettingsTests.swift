@@ -131,13 +131,26 @@ struct SettingsTests {
         #expect(refusal.filter(\.isNewline).count == value.filter(\.isNewline).count)
     }
 
-    /// A worker whose topics are one would answer its own outcomes.
-    @Test(arguments: ["topics.results", "topics.errors", "topics.deadLetters"])
-    func requestsTopicThatIsAnotherTopicTooIsRefusedOnOneLine(name: String) throws {
-        let settings = try load(flags: ["topics.requests": "one", name: "one"])
-        let error = #expect(throws: SettingsError.self) { try settings.validate() }
-        let text = try #require(error.map { "\($0)" })
-        #expect(text == "\(name) is \"one\", as is topics.requests: expected a topic of its own")
+    private static let topicSettings = [
+        "topics.requests", "topics.results", "topics.errors", "topics.deadLetters", "topics.fleet",
+    ]
+
+    /// A worker whose topics are one would answer its own outcomes, or take them for what other workers tell it.
+    @Test(arguments: topicSettings, topicSettings)
+    func topicThatIsAnotherTopicTooIsRefusedOnOneLine(first: String, second: String) throws {
+        guard first < second else { return }
+        let settings = try load(flags: [first: "one", second: "one"])
+        for check in [settings.validate, settings.requireSeparateTopics] {
+            let error = #expect(throws: SettingsError.self) { try check() }
+            let text = try #require(error.map { "\($0)" })
+            #expect(text.contains("\(first) is \"one\"") || text.contains("\(second) is \"one\""), "\(text)")
+            #expect(text.contains(first) && text.contains(second) && !text.contains("\n"), "\(text)")
+            #expect(text.hasSuffix(": expected a topic of its own"), "\(text)")
+        }
+    }
+
+    @Test func everyTopicSettingIsComparedWithTheOthers() {
+        #expect(Setting.all.map(\.name).filter { $0.hasPrefix("topics.") }.sorted() == Self.topicSettings.sorted())
     }
 
     @Test func fieldsOfGoogleAreTakenAsANameOrAList() throws {

@@ -24,12 +24,7 @@ extension Settings {
                 "worker.deadline is \(deadline.text): expected at most worker.maxDeadline (\(longest.text))")
         }
 
-        var taken: [String: String] = [:]
-        for name in ["topics.requests", "topics.results", "topics.errors", "topics.deadLetters"] {
-            if let other = taken.updateValue(name, forKey: text(name)) {
-                throw SettingsError("\(name) is \"\(text(name))\", as is \(other): expected a topic of its own")
-            }
-        }
+        try requireSeparateTopics()
 
         for name in [
             "kafka.security.caFile", "kafka.security.certificateFile", "kafka.security.keyFile", "http.caFile",
@@ -47,6 +42,18 @@ extension Settings {
         }
 
         _ = try (googleKey(), hotpepperKey(), security(), adminToken())
+    }
+
+    /// Refuses two topics of one name. Outcomes among requests would be answered, and what workers tell each other, or the
+    /// notes of a redrive, would be read as something else.
+    /// - Throws: `SettingsError` that names both settings.
+    func requireSeparateTopics() throws(SettingsError) {
+        var taken: [String: String] = [:]
+        for name in Setting.all.map(\.name) where name.hasPrefix("topics.") {
+            if let other = taken.updateValue(name, forKey: text(name)) {
+                throw SettingsError("\(name) is \"\(text(name))\", as is \(other): expected a topic of its own")
+            }
+        }
     }
 
     /// librdkafka's properties, by name.
