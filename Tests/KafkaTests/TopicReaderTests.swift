@@ -138,4 +138,33 @@ struct TopicReaderTests {
         }
         #expect(begin.duration(to: .now) < .seconds(10), "the end of a partition was waited for beyond the bound")
     }
+
+    /// GROUP_AUTHORIZATION_FAILED for every question about a group, as of brokers on which this user has no right on one.
+    @Test(.enabled(if: TestBroker.isEmbedded)) func readerNeedsNoRightOnAnyGroup() async throws {
+        let broker = try TestBroker(topics: ["t": 2])
+        let embedded = try #require(broker.embedded)
+        for api in [EmbeddedBroker.API.findCoordinator, .offsetFetch, .offsetCommit, .joinGroup] {
+            embedded.fail(api, with: 30, count: 1000)
+        }
+
+        try await withProducer(broker) { put in
+            for number in 0..<6 { try await put(number, Int32(number % 2)) }
+            let reader = try makeReader(broker)
+            let ends = try await reader.ends(of: broker.name("t"), within: .seconds(20))
+            for _ in 0..<2 {
+                var records: [ConsumerRecord] = []
+                try await reader.read(upTo: ends, patience: .seconds(20)) { record in
+                    records.append(record)
+                    return true
+                }
+                #expect(numbers(records) == Array(0..<6))
+            }
+
+            // A client with a group learns of the refusal within half a second, by a failure of the next call.
+            try await reader.open([broker.name("t")], at: .end, within: .seconds(20))
+            #expect(try await reader.records(max: 10, within: .seconds(2)).isEmpty)
+            try await put(6, 0)
+            #expect(numbers(try await reader.records(max: 10, within: .seconds(20))) == [6])
+        }
+    }
 }

@@ -16,7 +16,8 @@ struct DeadLetterHouse {
 
     /// Every partition has a broker of its own where brokers are embedded.
     init(partitions: Int) async throws {
-        broker = try TestBroker(brokers: partitions, topics: ["requests": 1, "letters": partitions])
+        broker = try TestBroker(
+            brokers: partitions, topics: ["requests": 1, "letters": partitions, "results": 1, "errors": 1])
         if let embedded = broker.embedded {
             try embedded.setLeader(of: TopicPartition(broker.name("requests"), 0), to: 1)
             for partition in 0..<Int32(partitions) {
@@ -76,6 +77,21 @@ struct DeadLetterHouse {
         try embedded.fail(.fetch, with: late, broker: partition + 1, delay: .seconds(50))
     }
 
+    /// Publishes the outcome of the record at an offset of the requests topic, as a worker does.
+    /// - Parameter code: `error.code` of an error; `nil`: a result.
+    func answer(_ offset: Int64, with code: String?) async throws {
+        let error = code.map { #","error":{"code":"\#($0)","message":"no","retryable":false}"# } ?? #","places":[]"#
+        let texts = [
+            ("ce_type", "location-search.\(code == nil ? "completed" : "failed").v1"),
+            ("source-topic", broker.name("requests")), ("source-partition", "0"), ("source-offset", "\(offset)"),
+        ]
+        try await producer.send(
+            ProducerRecord(
+                topic: broker.name(code == nil ? "results" : "errors"), key: nil,
+                value: Array(#"{"requestId":"r\#(offset)","operation":"search"\#(error)}"#.utf8),
+                headers: texts.map { EventHeader($0.0, text: $0.1) }))
+    }
+
     /// Everything in the requests topic.
     func requests() async throws -> [ConsumerRecord] {
         try await TopicReader(ConsumerConfiguration(bootstrapServers: broker.bootstrapServers), log: log)
@@ -84,14 +100,24 @@ struct DeadLetterHouse {
 
     // MARK: - The command
 
-    /// Runs `locsearch dead-letters` to its end.
+    /// The environment of `locsearch dead-letters`.
+    var environment: [String: String] {
+        [
+            "KAFKA_BOOTSTRAP_SERVERS": broker.bootstrapServers, "TOPICS_REQUESTS": broker.name("requests"),
+            "TOPICS_DEAD_LETTERS": broker.name("letters"), "TOPICS_RESULTS": broker.name("results"),
+            "TOPICS_ERRORS": broker.name("errors"),
+        ]
+    }
+
+    /// Starts `locsearch dead-letters`.
+    func start(_ arguments: [String]) throws -> RunningProgram {
+        try RunningProgram(["dead-letters"] + arguments, environment: environment)
+    }
+
+    /// Runs `locsearch dead-letters` to its end. A redrive waits for no outcomes unless it is told to.
     func run(_ arguments: [String]) async throws -> RunningProgram {
-        let program = try RunningProgram(
-            ["dead-letters"] + arguments,
-            environment: [
-                "KAFKA_BOOTSTRAP_SERVERS": broker.bootstrapServers, "TOPICS_REQUESTS": broker.name("requests"),
-                "TOPICS_DEAD_LETTERS": broker.name("letters"),
-            ])
+        let waiting = arguments.first == "redrive" && !arguments.contains("--wait") ? ["--wait", "0s"] : []
+        let program = try start(arguments + waiting)
         defer { program.end() }
         try await eventually("dead-letters \(arguments) ends", within: .seconds(60)) { !program.isRunning }
         return program

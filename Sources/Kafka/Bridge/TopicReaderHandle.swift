@@ -1,5 +1,6 @@
 internal import CRdkafka
 internal import Logging
+internal import Synchronization
 
 #if canImport(Glibc)
     import Glibc
@@ -8,6 +9,10 @@ internal import Logging
 #endif
 
 /// Owns a librdkafka consumer that belongs to no group. Each call holds its thread; safe to call from any thread.
+///
+/// The client has no `group.id`. With one, librdkafka asks for the group's coordinator as soon as the client starts, even
+/// where nothing is joined or committed, and a broker refuses that to a user without rights on the group. Without one,
+/// partitions are read by librdkafka's simple consumer, one after another into a queue that they share.
 ///
 /// It stands beside `ClientHandle`, which is made for a loop: there the client's queue wakes the loop by a pipe, rebalances
 /// and reports arrive as events, and the owner destroys it. Here one call after another waits for its answer.
@@ -18,6 +23,13 @@ final class TopicReaderHandle: Sendable {
         /// The broker says that nothing stands at this offset or behind it. Offsets before it may hold no record: the
         /// ends of transactions take up offsets too.
         case end(of: TopicPartition, at: Int64)
+    }
+
+    /// The partitions that are read, each with its topic, and the queue that takes their records.
+    private struct Reading: Sendable {
+        let queue: Shared
+        var topics: [String: Shared] = [:]
+        var partitions: [TopicPartition] = []
     }
 
     /// What came of one try to look something up.
@@ -38,6 +50,8 @@ final class TopicReaderHandle: Sendable {
     static let beginning = Int64(RD_KAFKA_OFFSET_BEGINNING)
 
     private let client: Shared
+    /// `nil` until the first `assign`.
+    private let reading = Mutex<Reading?>(nil)  // never held across a call into C
     private let log: ClientLog
     /// Why brokers could not be reached.
     private let failures = BrokerFailures()
@@ -50,17 +64,18 @@ final class TopicReaderHandle: Sendable {
         properties["enable.partition.eof"] = "true"
         // A reader whose next record has just been deleted goes on with the oldest that is left.
         properties["auto.offset.reset"] = "earliest"
+        for name in ["group.id", "group.protocol"] { properties[name] = nil }
 
         self.log = ClientLog(log, hiding: configuration.secrets, failures: failures)
         client = Shared(
             pointer: try ClientSettings.makeClient(RD_KAFKA_CONSUMER, properties, events: 0, log: self.log))
-        rd_kafka_poll_set_consumer(client.pointer)
     }
 
     deinit {
         // Destroying waits for librdkafka's threads, so it happens where it holds up nobody's task.
-        let (client, log) = (client, log)
+        let (client, reading, log) = (client, reading.withLock { $0 }, log)
         Task.detached {
+            if let reading { Self.end(reading) }
             rd_kafka_destroy(client.pointer)
             withExtendedLifetime(log) {}
         }
@@ -152,9 +167,48 @@ final class TopicReaderHandle: Sendable {
 
     /// Begins to read these partitions in place of any others.
     func assign(_ positions: [(TopicPartition, offset: Int64)]) throws(KafkaError) {
-        let list = PartitionList(positions)
-        let code = rd_kafka_assign(client.pointer, list.pointer)
-        guard code == RD_KAFKA_RESP_ERR_NO_ERROR else { throw KafkaError(code, doing: "read from Kafka") }
+        if let last = reading.withLock({ $0.take() }) { Self.end(last) }
+
+        // A queue of its own for each assignment: records of the last one are never mistaken for records of this one.
+        var new = Reading(queue: Shared(pointer: rd_kafka_queue_new(client.pointer)))
+        do throws(KafkaError) {
+            for (partition, offset) in positions { try begin(partition, at: offset, in: &new) }
+        } catch {
+            Self.end(new)
+            throw error
+        }
+
+        reading.withLock { [new] in $0 = new }
+    }
+
+    private func begin(
+        _ partition: TopicPartition, at offset: Int64, in reading: inout Reading
+    ) throws(KafkaError) {
+        let topic: Shared
+        if let known = reading.topics[partition.topic] {
+            topic = known
+        } else {
+            guard let made = rd_kafka_topic_new(client.pointer, partition.topic, nil) else {
+                throw KafkaError(rd_kafka_last_error(), doing: "read \(partition)")
+            }
+            topic = Shared(pointer: made)
+            reading.topics[partition.topic] = topic
+        }
+
+        let code = rd_kafka_consume_start_queue(
+            topic.pointer, partition.partition, offset, reading.queue.pointer)
+        guard code == 0 else { throw KafkaError(rd_kafka_last_error(), doing: "read \(partition)") }
+        reading.partitions.append(partition)
+    }
+
+    /// Ends the reading of all partitions, and frees what belongs to it.
+    private static func end(_ reading: Reading) {
+        for partition in reading.partitions {
+            guard let topic = reading.topics[partition.topic] else { continue }
+            rd_kafka_consume_stop(topic.pointer, partition.partition)
+        }
+        rd_kafka_queue_destroy(reading.queue.pointer)
+        for topic in reading.topics.values { rd_kafka_topic_destroy(topic.pointer) }
     }
 
     /// Waits for the next event, up to `bound` (whole milliseconds).
@@ -162,7 +216,10 @@ final class TopicReaderHandle: Sendable {
     /// - Throws: what waiting does not mend.
     func poll(for bound: Duration) throws(KafkaError) -> Event? {
         let milliseconds = Int32(clamping: max(0, bound.wholeMilliseconds))
-        guard let message = rd_kafka_consumer_poll(client.pointer, milliseconds) else { return nil }
+        // What concerns the client and no partition, such as a token that must be renewed, waits in the client's own queue.
+        if milliseconds > 0 { rd_kafka_poll(client.pointer, 0) }
+        guard let queue = reading.withLock({ $0?.queue }) else { throw KafkaError(.closed, "no partition is read yet") }
+        guard let message = rd_kafka_consume_queue(queue.pointer, milliseconds) else { return nil }
         defer { rd_kafka_message_destroy(message) }
 
         let code = message.pointee.err

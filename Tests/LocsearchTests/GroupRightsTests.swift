@@ -1,0 +1,36 @@
+import Kafka
+import TestSupport
+import Testing
+
+/// Every tool works where this user has no right on any group, as docs/access.md promises. The embedded broker answers each
+/// question about a group with GROUP_AUTHORIZATION_FAILED.
+@Suite(.enabled(if: TestBroker.isEmbedded, "a shared broker cannot be told to refuse"))
+struct GroupRightsTests {
+    private static let commands: [(arguments: [String], code: Int32, shown: String)] = [
+        (["budget"], 0, ""),
+        (["dead-letters", "list"], 0, "invalid-request"),
+        (["dead-letters", "redrive", "--wait", "1s"], 0, "1 dead letters went back"),
+        (["watch", "--from-beginning", "--count", "1"], 0, "nothing found"),
+        // Nobody answers; what matters is that the command waited for it.
+        (["search", "--lat", "35.69", "--lng", "139.7", "--timeout", "4s"], 69, "no outcome within 4s"),
+    ]
+
+    @Test(arguments: commands)
+    func toolNeedsNoRightOnAGroup(arguments: [String], code: Int32, shown: String) async throws {
+        let house = try await DeadLetterHouse(partitions: 1)
+        try await house.put(0)
+        try await house.answer(0, with: nil)
+        for api in [EmbeddedBroker.API.findCoordinator, .offsetFetch, .offsetCommit, .joinGroup] {
+            try house.embedded.fail(api, with: 30, count: 1000)
+        }
+
+        let program = try RunningProgram(arguments, environment: house.environment)
+        defer { program.end() }
+        try await eventually("\(arguments) ends", within: .seconds(60)) { !program.isRunning }
+
+        #expect(program.code == code, "\(program.output)\(program.error)")
+        #expect((program.output + program.error).contains(shown), "\(program.output)\(program.error)")
+        #expect(!program.error.contains("authorization"), "\(program.error)")
+        await house.close()
+    }
+}
