@@ -1,46 +1,109 @@
 import Foundation
+import TestSupport
 import Testing
 
 @testable import locsearch
 
 struct DemoStateTests {
-    private func withLocation(_ body: (URL) throws -> Void) rethrows {
+    private func withFolder(_ body: (URL) throws -> Void) rethrows {
         let folder = FileManager.default.temporaryDirectory.appending(path: "demo-\(UUID().uuidString)")
         defer { try? FileManager.default.removeItem(at: folder) }
-        try body(folder.appending(path: "locsearch/demo.json"))
+        try body(folder.appending(path: "locsearch"))
     }
 
     @Test func toolsFindARunningDemo() {
-        withLocation { location in
+        withFolder { folder in
             let state = DemoState(bootstrapServers: "127.0.0.1:9", pid: ownProcessID)
-            state.write(to: location)
-            #expect(DemoState.running(at: location) == state)
-            state.remove(from: location)
-            #expect(DemoState.running(at: location) == nil)
+            state.write(in: folder)
+            #expect(DemoState.running(in: folder) == [state])
+            state.remove(from: folder)
+            #expect(DemoState.running(in: folder).isEmpty)
         }
     }
 
-    @Test func toolsIgnoreADemoThatDied() {
-        withLocation { location in
-            DemoState(bootstrapServers: "127.0.0.1:9", pid: .max).write(to: location)
-            #expect(DemoState.running(at: location) == nil)
+    @Test func toolsIgnoreADemoThatDiedAndTheNextDemoRemovesItsFile() {
+        withFolder { folder in
+            let dead = DemoState(bootstrapServers: "127.0.0.1:9", pid: .max)
+            dead.write(in: folder)
+            #expect(DemoState.running(in: folder).isEmpty)
+
+            DemoState(bootstrapServers: "127.0.0.1:8", pid: ownProcessID).write(in: folder)
+            let files = try? FileManager.default.contentsOfDirectory(atPath: folder.path)
+            #expect(files == ["demo-\(ownProcessID).json"])
         }
     }
 
-    @Test func endingDemoLeavesAnotherDemosFile() {
-        withLocation { location in
-            let other = DemoState(bootstrapServers: "127.0.0.1:8", pid: ownProcessID)
-            other.write(to: location)
-            DemoState(bootstrapServers: "127.0.0.1:9", pid: ownProcessID).remove(from: location)
-            #expect(DemoState.running(at: location) == other)
+    /// The first process of the system lives as long as this one.
+    @Test func newestDemoComesFirstAndTheFirstIsFoundAgainAfterIt() {
+        withFolder { folder in
+            let first = DemoState(bootstrapServers: "127.0.0.1:8", pid: 1, started: 1000)
+            let second = DemoState(bootstrapServers: "127.0.0.1:9", pid: ownProcessID, started: 2000)
+            first.write(in: folder)
+            second.write(in: folder)
+            #expect(DemoState.running(in: folder) == [second, first])
+            second.remove(from: folder)
+            #expect(DemoState.running(in: folder) == [first])
+        }
+    }
+
+    @Test func fileThatIsNoneIsLeftOut() throws {
+        try withFolder { folder in
+            try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+            try Data("{".utf8).write(to: folder.appending(path: "demo-1.json"))
+            try Data("{}".utf8).write(to: folder.appending(path: "other.json"))
+            #expect(DemoState.running(in: folder).isEmpty)
         }
     }
 
     @Test(arguments: [
-        (["XDG_RUNTIME_DIR": "/run/user/1", "HOME": "/home/a"], "/run/user/1/locsearch/demo.json"),
-        (["HOME": "/home/a"], "/home/a/.local/state/locsearch/demo.json"), (["HOME": "relative"], nil), ([:], nil),
+        (["XDG_RUNTIME_DIR": "/run/user/1", "HOME": "/home/a"], "/run/user/1/locsearch"),
+        (["HOME": "/home/a"], "/home/a/.local/state/locsearch"), (["HOME": "relative"], nil), ([:], nil),
     ])
     func itLiesWhereTheUsersStateLies(environment: [String: String], path: String?) {
-        #expect(DemoState.location(environment)?.path == path)
+        #expect(DemoState.folder(environment)?.path == path)
+    }
+
+    /// Two demos as processes: `search` uses the newer one, and the older one again once the newer has ended.
+    @Test(.timeLimit(.minutes(3))) func searchFindsTheFirstDemoAgainAfterTheSecondEnded() async throws {
+        let folder = FileManager.default.temporaryDirectory.appending(path: "demos-\(UUID().uuidString)").path
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        let environment = ["XDG_RUNTIME_DIR": folder]
+
+        func startDemo() async throws -> (program: RunningProgram, broker: String) {
+            let demo = try RunningProgram(["demo"], environment: environment)
+            do {
+                try await eventually("the demo is up", within: .seconds(90)) {
+                    demo.output.contains("Everything stays up") || !demo.isRunning
+                }
+                let line = try #require(demo.output.split(separator: "\n").first { $0.hasPrefix("broker ") })
+                return (demo, String(try #require(line.split(separator: " ").dropFirst().first)))
+            } catch {
+                demo.end()
+                throw error
+            }
+        }
+        func search() async throws -> RunningProgram {
+            let search = try RunningProgram(
+                ["search", "--lat", "35.69", "--lng", "139.7", "--timeout", "40s"], environment: environment)
+            defer { search.end() }
+            try await eventually("search ends", within: .seconds(60)) { !search.isRunning }
+            return search
+        }
+
+        let first = try await startDemo()
+        defer { first.program.end() }
+        let second = try await startDemo()
+        defer { second.program.end() }
+
+        let both = try await search()
+        #expect(both.code == 0, "\(both.error)")
+        #expect(both.error.contains("using the newest demo's broker at \(second.broker); "), "\(both.error)")
+        #expect(both.error.contains(first.broker), "\(both.error)")
+
+        second.program.signal(SIGTERM)
+        try await eventually("the second demo ends", within: .seconds(60)) { !second.program.isRunning }
+        let one = try await search()
+        #expect(one.code == 0, "\(one.error)")
+        #expect(one.error.contains("using the demo's broker at \(first.broker)\n"), "\(one.error)")
     }
 }

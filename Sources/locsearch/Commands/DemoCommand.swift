@@ -1,5 +1,6 @@
 import AdminServer
 import ArgumentParser
+import EventContract
 import Foundation
 import Kafka
 import ProviderSimulator
@@ -41,7 +42,7 @@ struct DemoCommand: AsyncParsableCommand {
         let admin = try await house.startAdminServer()
         let state = DemoState(
             bootstrapServers: house.broker.bootstrapServers, adminURL: house.url(of: admin),
-            pictureURL: house.pictureURL, pid: ownProcessID)
+            pictureURL: house.pictureURL, pid: ownProcessID, started: EventTime.now().milliseconds)
         defer { state.remove() }
 
         let exporting = Task { if let traces = house.traces { await traces.run() } }

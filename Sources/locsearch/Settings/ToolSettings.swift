@@ -6,10 +6,14 @@ enum ToolSettings {
     /// Returns the settings, with the broker of a running demo where no other is set, and a quiet log.
     static func load(_ options: SettingsOptions) async throws -> (settings: Settings, log: Logger) {
         var settings = try options.load()
-        if settings.isDefault("kafka.bootstrapServers"), let demo = DemoState.running() {
-            settings = try options.load(defaults: demo.settings)
-            Terminal.note("using the demo's broker at \(demo.bootstrapServers)")
+        if settings.isDefault("kafka.bootstrapServers") {
+            let demos = DemoState.running()
+            if let demo = demos.first {
+                settings = try options.load(defaults: demo.settings)
+                Terminal.note("using the \(note(on: demo, others: demos.dropFirst()))")
+            }
         }
+        try settings.requireSeparateTopics()
         try ProcessSetup.hideSecrets(of: settings)
 
         // A tool's own output is its result: Kafka's notices only matter when somebody asks for them.
@@ -17,5 +21,14 @@ enum ToolSettings {
         let level: Logger.Level = isAsked ? Logger.Level(rawValue: settings.text("log.level")) ?? .error : .error
         let log = Logger(label: "locsearch") { LineLogHandler(label: $0, format: .text, level: level) }
         return (settings, log)
+    }
+
+    /// Says which demo is used, and how to reach the others.
+    private static func note(on demo: DemoState, others: ArraySlice<DemoState>) -> String {
+        let used = "demo's broker at \(demo.bootstrapServers)"
+        if others.isEmpty { return used }
+
+        let addresses = others.map(\.bootstrapServers).joined(separator: ", ")
+        return "newest \(used); for another demo give --kafka-bootstrap-servers: \(addresses)"
     }
 }
