@@ -60,7 +60,9 @@ struct TopicsCommandTests {
         let second = try await create(broker, ["--replication-factor", "1", "--strict"])
         #expect(second.code == 0, "\(second.error)")
         #expect(Self.states(second.output, of: broker) == Array(repeating: "as recommended", count: 5))
-        #expect(second.error.isEmpty && !second.output.contains("created"), "\(second.error)")
+        // A broker that keeps quiet about a property is named for that, and for nothing else.
+        let notes = second.error.split(separator: "\n")
+        #expect(notes.allSatisfy { $0.contains(": not checked: ") } && !second.output.contains("created"), "\(notes)")
     }
 
     @Test(.enabled(if: !TestBroker.isEmbedded, "\(hasNoAdmin)"))
@@ -104,6 +106,42 @@ struct TopicsCommandTests {
         #expect(result.code == 1)
         #expect(result.error.split(separator: "\n").count == 1, "\(result.error)")
         #expect(result.error.contains("\(broker.name("requests")) at \(broker.bootstrapServers) cannot be made"))
+    }
+
+    /// The embedded broker tells partitions and replicas, and no configuration.
+    @Test(.enabled(if: TestBroker.isEmbedded, "another broker tells configurations"), arguments: [false, true])
+    func whatCouldNotBeCheckedIsNotShownAsFound(isStrict: Bool) async throws {
+        let broker = try TestBroker(
+            topics: ["requests": 14, "results": 14, "errors": 14, "deadLetters": 3, "fleet": 1])
+        let result = try await create(broker, ["--replication-factor", "1"] + (isStrict ? ["--strict"] : []))
+
+        #expect(result.code == (isStrict ? 1 : 0), "\(result.output)\(result.error)")
+        #expect(Self.states(result.output, of: broker) == Array(repeating: "not checked", count: 5), "\(result.output)")
+        let row = try #require(result.output.split(separator: "\n").first { $0.hasPrefix(broker.name("requests")) })
+        let cells = row.split(separator: "  ").map { $0.trimmingCharacters(in: .whitespaces) }.filter { !$0.isEmpty }
+        #expect(cells[2...3] == ["14", "1"], "partitions and replicas as they are: \(row)")
+        #expect(cells.dropFirst(4).allSatisfy { $0 == "not checked" }, "\(row)")
+        #expect(!result.output.contains("168h") && !result.output.contains("delete"), "\(result.output)")
+        let notes = result.error.split(separator: "\n").filter { $0.contains("not checked: the configuration of") }
+        #expect(notes.count == 1 && notes[0].contains("look up the configuration of"), "\(result.error)")
+        #expect(
+            result.error.contains("; not checked: ") || result.error.contains("not checked: \(broker.name("requests"))")
+                || !isStrict)
+    }
+
+    @Test func whatTheBrokersDoNotTellIsNamed() throws {
+        let topic = try #require(
+            RecommendedTopic.all(names: WorkerConfiguration.Topics(), maxRequestBytes: 65_536).first)
+        var told: [String: String] = [:]
+        for configuration in topic.configurations { told[configuration.name] = configuration.value }
+        told["min.insync.replicas"] = nil
+        let found = ClusterDescription.Topic(partitions: 12, replicationFactor: 3)
+        let finding = TopicCreation.Finding(
+            topic: topic, state: .asRecommended, found: found, configuration: told)
+
+        #expect(finding.untold == ["min.insync.replicas"])
+        let row = try #require(TopicTexts.table([finding], states: [:]).last)
+        #expect(row.hasSuffix("not checked") && row.contains("168h"), "\(row)")
     }
 
     @Test(.enabled(if: TestBroker.isEmbedded, "a shared broker may have more than one broker"))

@@ -5,9 +5,10 @@ extension TopicsCommand {
         static let configuration = CommandConfiguration(
             commandName: "create", abstract: "Makes the topics that are missing, and says how the others deviate.",
             discussion: """
-                It shows the topics as recommended and what is to be done about each, then makes those that are missing. One
-                that exists is never changed or deleted: each way in which it deviates is one line on standard error. A
-                second run does nothing.
+                It shows each topic - one that exists as it is, one that is missing as it is made - and what is to be done
+                about it, then makes those that are missing. One that exists is never changed or deleted: each way in which
+                it deviates is one line on standard error, and so is what could not be checked, with the reason. A second
+                run does nothing.
 
                   locsearch topics create --dry-run
                   locsearch topics create --partitions 24 --retention results=6h --retention requests=72h
@@ -18,12 +19,13 @@ extension TopicsCommand {
                 that the order of a key, and which search of a session is the newer one, do not hold for what is on its way.
 
                 Exit codes: 0 all topics are there (or would be, with --dry-run), deviations or not; 1 a topic cannot be
-                made, or deviates and --strict is given; 69 no broker answers; 78 a wrong setting, or too few brokers.
+                made, or --strict is given and one deviates or its configuration could not be checked; 69 no broker answers; 78 a wrong setting, or too few brokers.
                 """)
 
         @Flag(help: "Shows what would be done, and does nothing.") var dryRun = false
         @Flag(help: "Prints commands of Kafka's own tools that make the topics, and asks no broker.") var print = false
-        @Flag(help: "Ends with exit code 1 when a topic deviates or, with --dry-run, is missing.") var strict = false
+        @Flag(help: "Ends with exit code 1 when a topic deviates, cannot be checked or, with --dry-run, is missing.")
+        var strict = false
         @Flag(help: "Adds partitions to topics that have fewer than recommended.") var addPartitions = false
 
         @Option(help: "Partitions of requests, results and errors.") var partitions = 12
@@ -87,32 +89,37 @@ extension TopicsCommand {
 
         private func show(_ findings: [TopicCreation.Finding]) {
             let states = Dictionary(uniqueKeysWithValues: findings.map { ($0.topic.name, state(of: $0)) })
-            for line in TopicTexts.table(findings.map(\.topic), states: states) { Terminal.line(line) }
+            for line in TopicTexts.table(findings, states: states) { Terminal.line(line) }
 
             for deviation in findings.flatMap(\.deviations) { Terminal.note(TerminalText.safe("\(deviation)")) }
+            for finding in findings where !finding.untold.isEmpty {
+                let names = finding.untold.joined(separator: ", ")
+                Terminal.note(
+                    TerminalText.safe("\(finding.topic.name): not checked: \(names): the brokers do not tell"))
+            }
             // As a rule the reason is the same for all of them, so the first one's is enough.
             let unread = findings.filter { $0.unread != nil }
             if let reason = unread.first?.unread {
                 let names = unread.map(\.topic.name).joined(separator: ", ")
-                Terminal.note(
-                    TerminalText.safe("only partitions and replicas of \(names) were checked: \(reason)"))
+                Terminal.note(TerminalText.safe("not checked: the configuration of \(names): \(reason)"))
             }
         }
 
         private func state(of finding: TopicCreation.Finding) -> String {
             switch finding.state {
             case .missing: dryRun ? "would be made" : "to be made"
-            case .asRecommended: finding.unread == nil ? "as recommended" : "exists"
+            case .asRecommended: finding.unread == nil ? "as recommended" : "not checked"
             case .deviating: "deviates"
             }
         }
 
         private func refuseDeviations(_ findings: [TopicCreation.Finding]) throws(Failure) {
             let deviating = findings.filter { $0.state == .deviating || (dryRun && $0.state == .missing) }
-            guard !deviating.isEmpty else { return }
-
-            let names = deviating.map(\.topic.name).joined(separator: ", ")
-            throw Failure(code: 1, description: "not as recommended: \(names)")
+            let unread = findings.filter { $0.unread != nil && $0.state == .asRecommended }
+            let reasons = [("not as recommended", deviating), ("not checked", unread)].filter { !$0.1.isEmpty }.map {
+                "\($0.0): " + $0.1.map(\.topic.name).joined(separator: ", ")
+            }
+            if !reasons.isEmpty { throw Failure(code: 1, description: reasons.joined(separator: "; ")) }
         }
     }
 }

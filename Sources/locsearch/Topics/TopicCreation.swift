@@ -14,11 +14,19 @@ struct TopicCreation {
 
         let topic: RecommendedTopic
         let state: State
-        let deviations: [TopicDeviation]
-        /// Partitions that the topic has; 0 when it is missing.
-        let partitions: Int
+        var deviations: [TopicDeviation] = []
+        /// The topic as the brokers describe it; `nil` when it is missing.
+        var found: ClusterDescription.Topic?
+        /// The topic's configuration, as far as the brokers tell it.
+        var configuration: [String: String] = [:]
         /// Why the topic's configuration could not be read; `nil` when it could, or when the topic is missing.
-        let unread: String?
+        var unread: String?
+
+        /// What the recommendation has a word on and the brokers did not tell, though they told the rest.
+        var untold: [String] {
+            guard found != nil, unread == nil else { return [] }
+            return topic.configurations.map(\.name).filter { configuration[$0] == nil }
+        }
     }
 
     private let admin: TopicAdmin
@@ -47,8 +55,7 @@ struct TopicCreation {
         for topic in topics {
             guard let found = cluster.topics[topic.name] else {
                 try Self.requireBrokers(of: cluster, for: topic)
-                findings.append(
-                    Finding(topic: topic, state: .missing, deviations: [], partitions: 0, unread: nil))
+                findings.append(Finding(topic: topic, state: .missing))
                 continue
             }
             findings.append(await finding(of: topic, found))
@@ -67,7 +74,7 @@ struct TopicCreation {
         let deviations = topic.deviations(of: found, configuration: configuration)
         return Finding(
             topic: topic, state: deviations.isEmpty ? .asRecommended : .deviating, deviations: deviations,
-            partitions: found.partitions, unread: unread)
+            found: found, configuration: configuration, unread: unread)
     }
 
     private static func requireBrokers(of cluster: ClusterDescription, for topic: RecommendedTopic) throws(Failure) {
@@ -92,17 +99,27 @@ struct TopicCreation {
             let isNew = try await asking("\(topic.name) at \(brokers) cannot be made") {
                 try await admin.create(topic.new, within: patience)
             }
-            report(isNew ? "created \(topic.name)" : "\(topic.name) was made by somebody else meanwhile")
+            report(isNew ? "created \(topic.name)" : try await reasonNotMade(topic))
         }
 
         guard addingPartitions else { return }
-        for finding in findings where finding.state != .missing && finding.partitions < finding.topic.partitions {
+        for finding in findings {
             let topic = finding.topic
+            guard let found = finding.found, found.partitions < topic.partitions else { continue }
             try await asking("\(topic.name) at \(brokers) cannot have more partitions") {
                 try await admin.setPartitions(topic.partitions, of: topic.name, within: patience)
             }
-            report("\(topic.name) has \(topic.partitions) partitions now; it had \(finding.partitions)")
+            report("\(topic.name) has \(topic.partitions) partitions now; it had \(found.partitions)")
         }
+    }
+
+    /// Says of a topic that was not seen, and that the brokers would not make because it exists, which of two things it is.
+    private func reasonNotMade(_ topic: RecommendedTopic) async throws -> String {
+        let cluster = try await asking("the topics at \(brokers) cannot be looked at") {
+            try await admin.cluster(within: patience)
+        }
+        if cluster.topics[topic.name] != nil { return "\(topic.name) was made by somebody else meanwhile" }
+        return "\(topic.name) is there already and was not checked: this user needs Describe on it to see it"
     }
 
     /// Says in one line what could not be done at which brokers.

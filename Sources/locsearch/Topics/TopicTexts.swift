@@ -1,3 +1,5 @@
+import Kafka
+
 /// The recommendation in the forms in which it is shown.
 enum TopicTexts {
     /// Settings that have a column of their own, with its title.
@@ -6,25 +8,40 @@ enum TopicTexts {
         ("cleanup.policy", "cleanup.policy"), ("min.insync.replicas", "min.insync.replicas"),
     ]
 
-    /// Returns the lines of a table for a terminal.
+    /// Returns the lines of a table for a terminal: a topic that exists as it is, one that is missing as it is made.
     /// - Parameter states: what is the matter with each topic, by name.
-    static func table(_ topics: [RecommendedTopic], states: [String: String]) -> [String] {
+    static func table(_ findings: [TopicCreation.Finding], states: [String: String]) -> [String] {
         var table = TextTable(
             [TextTable.Column(title: "topic"), TextTable.Column(title: "state")]
                 + ["partitions", "replicas"].map { TextTable.Column(title: $0, alignment: .right) }
                 + columns.map { TextTable.Column(title: $0.0, alignment: .right) })
-        for topic in topics {
+        for finding in findings {
+            let topic = finding.topic
+            let (partitions, replicas) =
+                finding.found.map { ($0.partitions, $0.replicationFactor) } ?? (
+                    topic.partitions, topic.replicationFactor
+                )
             table.add(
-                [topic.name, states[topic.name] ?? "", "\(topic.partitions)", "\(topic.replicationFactor)"]
-                    + columns.map { cell(topic, $0.1) })
+                [topic.name, states[topic.name] ?? "", "\(partitions)", "\(replicas)"]
+                    + columns.map { cell(finding, $0.1) })
         }
         return table.lines
     }
 
+    private static func cell(_ finding: TopicCreation.Finding, _ name: String) -> String {
+        guard finding.found != nil else { return cell(finding.topic, name) }
+        // What the recommendation has no word on was not looked at either.
+        guard finding.topic.value(of: name) != nil else { return "" }
+        return finding.configuration[name].map { cell($0, name) } ?? "not checked"
+    }
+
     private static func cell(_ topic: RecommendedTopic, _ name: String) -> String {
-        guard let value = topic.value(of: name) else { return "" }
+        topic.value(of: name).map { cell($0, name) } ?? ""
+    }
+
+    private static func cell(_ value: String, _ name: String) -> String {
         guard name.hasSuffix(".ms"), let milliseconds = Int64(value) else { return value }
-        return Duration.milliseconds(milliseconds).text
+        return milliseconds < 0 ? "for ever" : Duration.milliseconds(milliseconds).text
     }
 
     /// The table in docs/operations.md, which a test compares with this.
