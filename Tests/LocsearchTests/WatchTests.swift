@@ -47,6 +47,39 @@ struct WatchTests {
         #expect(lines[3].split(separator: " ").suffix(3) == ["-", "-", "request-3"], "\(lines[3])")
     }
 
+    /// The runbook of LocsearchErrors sends people here for the provider's own words.
+    @Test func watchShowsWhatAnErrorSaysOfItsCause() async throws {
+        let broker = try TestBroker(topics: ["results": 1, "errors": 1])
+        let loop = try EventLoop()
+        let producer = try KafkaProducer(
+            loop: loop, configuration: ProducerConfiguration(bootstrapServers: broker.bootstrapServers),
+            log: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
+        let value = #"""
+            {"requestId":"r1","operation":"search","provider":"google-places-legacy","error":{"code":"rate-limited",
+            "message":"the quota \u001B[2J is used up","retryable":true,"retryAfterMs":2000,"httpStatus":429,
+            "providerStatus":"OVER_QUERY_LIMIT"}}
+            """#
+        try await producer.send(ProducerRecord(topic: broker.name("errors"), key: nil, value: Array(value.utf8)))
+        await producer.close()
+        loop.stop()
+
+        let program = try RunningProgram(
+            ["watch", "--from-beginning", "--count", "1"],
+            environment: [
+                "KAFKA_BOOTSTRAP_SERVERS": broker.bootstrapServers, "TOPICS_RESULTS": broker.name("results"),
+                "TOPICS_ERRORS": broker.name("errors"),
+            ])
+        defer { program.end() }
+        try await eventually("watch ends", within: .seconds(60)) { !program.isRunning }
+
+        #expect(program.output.split(separator: "\n").count == 1, "\(program.output)\(program.error)")
+        #expect(program.output.contains("rate-limited "), "\(program.output)")
+        #expect(
+            program.output.contains(" is used up [HTTP 429, OVER_QUERY_LIMIT, may be asked again in 2s]\n"),
+            "\(program.output)")
+        #expect(!program.output.contains("\u{1B}"))
+    }
+
     @Test(arguments: [
         (["--key", "key-1", "--count", "1"], ["request-1"]),
         (["--session", "blue", "--count", "2"], ["request-0", "request-2"]),

@@ -13,7 +13,8 @@ struct WatchCommand: AsyncParsableCommand {
               locsearch watch --json | jq 'select(.error)'
 
             A line shows when the outcome was made, provider, operation, time taken, what came of it, the record's key, the
-            session and the request id; a dash stands for what an outcome does not have. With --json a line is the event's
+            session and the request id; a dash stands for what an outcome does not have. Behind that, an error has its message,
+            and in brackets the provider's HTTP status and own status, and when to ask again. With --json a line is the event's
             value as it is in the topic: the key is no part of it.
 
             After a crash one request may have two outcomes; both name the same position of its record (source-topic,

@@ -4,18 +4,18 @@ import JSON
 /// Dead letters for people and programs. Strangers wrote what stands in them, so none of their control characters
 /// reaches a terminal.
 enum DeadLetterText {
-    /// Three lines: what happened when to which record, why, and the beginning of the record's value.
+    /// Three lines: what happened when to which record, why, and the beginning of the record's key and value.
     static func full(_ letter: DeadLetterSummary) -> String {
         let state = letter.isRedriven ? "  went back" : ""
         let value = TerminalText.cut(TerminalText.safe(valueText(letter)), to: 100)
-        return "\(origin(of: letter))\(state)\n    \(TerminalText.safe(letter.message))\n    \(value)"
+        let reason = TerminalText.safe(letter.message)
+        return "\(origin(of: letter))\(state)\n    \(reason)\n    key \(keyText(letter))  \(value)"
     }
 
     /// One line: the same without the reason's message, and with the key.
     static func brief(_ letter: DeadLetterSummary) -> String {
-        let key = letter.keyHead.map { TerminalText.cut(TerminalText.safe($0.text), to: 24) } ?? "-"
         let value = TerminalText.cut(TerminalText.safe(valueText(letter)), to: 60)
-        return "\(origin(of: letter))  key \(key)  \(value)"
+        return "\(origin(of: letter))  key \(keyText(letter))  \(value)"
     }
 
     /// One JSON object in one line.
@@ -47,11 +47,16 @@ enum DeadLetterText {
         return "[\(bar)] \(done) of \(total)"
     }
 
-    /// Time, reason, and where the record stood in the requests topic.
+    private static func keyText(_ letter: DeadLetterSummary) -> String {
+        letter.keyHead.map { TerminalText.cut(TerminalText.safe($0.text), to: 24) } ?? "-"
+    }
+
+    /// Time, reason with the member at fault, and where the record stood in the requests topic.
     private static func origin(of letter: DeadLetterSummary) -> String {
         let time = letter.time?.description ?? "-"
         let source = letter.source.map { "\($0.topic)-\($0.partition)@\($0.offset)" } ?? "-"
-        return "\(time)  \(TerminalText.safe(letter.reason))  \(TerminalText.safe(source))"
+        let member = letter.member.map { " (\($0))" } ?? ""
+        return "\(time)  \(TerminalText.safe(letter.reason + member))  \(TerminalText.safe(source))"
     }
 
     private static func valueText(_ letter: DeadLetterSummary) -> String {

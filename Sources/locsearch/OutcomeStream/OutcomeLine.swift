@@ -15,7 +15,9 @@ enum OutcomeLine {
         ]
 
         let cells = columns.map { cell($0.text ?? "-", width: $0.width) }
-        return cells.joined() + TerminalText.cut(TerminalText.safe(event.requestID), to: 48)
+        let line = cells.joined() + TerminalText.cut(TerminalText.safe(event.requestID), to: 48)
+        guard case .failed(let failure) = event.body else { return line }
+        return "\(line)  \(OutcomeText.reason(failure))"
     }
 
     /// Cuts or fills a text to its column's width, two spaces behind it.

@@ -6,7 +6,7 @@ enum OutcomeText {
     /// A headline, and for a search its places as a table.
     static func full(_ event: OutcomeEvent, asked request: SearchRequest) -> String {
         switch event.body {
-        case .failed(let failure): return "\(failure.code): \(TerminalText.safe(failure.message))" + hints(failure)
+        case .failed(let failure): return "\(failure.code): \(reason(failure))"
         case .completed(let result):
             var lines = ["\(headline(event, result)), \(effort(event))"]
             if !result.places.isEmpty { lines += [""] + places(result.places) }
@@ -70,6 +70,11 @@ enum OutcomeText {
         let attempts = event.attempts ?? 0
         let spent = event.upstream.map { "\(decimal($0 / .milliseconds(1), places: 0)) ms upstream" } ?? ""
         return "\(spent), \(attempts == 1 ? "1 attempt" : "\(attempts) attempts")"
+    }
+
+    /// The message of an error, and what else its event says for whoever looks for the cause.
+    static func reason(_ failure: OutcomeEvent.Failure) -> String {
+        TerminalText.safe(failure.message) + hints(failure)
     }
 
     private static func hints(_ failure: OutcomeEvent.Failure) -> String {
