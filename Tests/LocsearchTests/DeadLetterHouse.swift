@@ -17,7 +17,7 @@ struct DeadLetterHouse {
     /// Every partition has a broker of its own where brokers are embedded.
     init(partitions: Int) async throws {
         broker = try TestBroker(
-            brokers: partitions, topics: ["requests": 1, "letters": partitions, "results": 1, "errors": 1])
+            brokers: partitions, topics: ["requests": 1, "letters": partitions, "results": 1, "errors": 1, "fleet": 1])
         if let embedded = broker.embedded {
             try embedded.setLeader(of: TopicPartition(broker.name("requests"), 0), to: 1)
             for partition in 0..<Int32(partitions) {
@@ -105,7 +105,7 @@ struct DeadLetterHouse {
         [
             "KAFKA_BOOTSTRAP_SERVERS": broker.bootstrapServers, "TOPICS_REQUESTS": broker.name("requests"),
             "TOPICS_DEAD_LETTERS": broker.name("letters"), "TOPICS_RESULTS": broker.name("results"),
-            "TOPICS_ERRORS": broker.name("errors"),
+            "TOPICS_ERRORS": broker.name("errors"), "TOPICS_FLEET": broker.name("fleet"),
         ]
     }
 
