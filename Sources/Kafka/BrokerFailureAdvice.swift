@@ -1,12 +1,21 @@
 /// What a person can do about a broker that cannot be reached, judged by librdkafka's words for it.
 enum BrokerFailureAdvice {
-    /// The oldest librdkafka that current brokers get on with: Tansu's answers can be read from there on, and Kafka 4 has
-    /// no `SaslHandshake` as older ones ask for it.
+    /// The oldest librdkafka that all brokers get on with: Tansu's answers can be read from there on, and logins at brokers
+    /// that know only the newer version of `SaslHandshake`.
     private static let oldest = LibraryVersion(2, 2)
+
+    /// The oldest librdkafka that Kafka 4 lets in by SCRAM. Older ones send their part of the nonce twice, which older
+    /// brokers do not check.
+    private static let oldestWithSCRAM = LibraryVersion(2, 6, 1)
+
+    private static let noTLS = "it speaks no TLS on this port: check kafka.security.protocol and the port"
+    private static let noLogin = "it offers no login on this port"
+    private static let closedAtOnce =
+        "it closed the connection at once, as it does where TLS or a login is wanted: check kafka.security.protocol"
 
     /// A part of librdkafka's words, and what to say of it.
     private static let entries: [(fragment: String, advice: String)] = [
-        ("connecting to a PLAINTEXT", "it speaks no TLS on this port: check kafka.security.protocol and the port"),
+        ("connecting to a PLAINTEXT", noTLS), ("wrong version number", noTLS),
         (
             "certificate verify failed",
             "its certificate is not trusted: kafka.security.caFile must hold the authority that signed it, and the"
@@ -26,29 +35,81 @@ enum BrokerFailureAdvice {
         ),
         ("alert bad certificate", "it does not take our certificate: check kafka.security.certificateFile"),
         ("alert certificate expired", "our certificate is over: renew kafka.security.certificateFile and start again"),
-        (
-            "connecting to a SSL listener",
-            "it closed the connection at once, as it does where TLS or a login is wanted: check kafka.security.protocol"
-        ),
+        ("connecting to a SSL listener", closedAtOnce), ("might require SASL authentication", closedAtOnce),
         ("Unsupported SASL mechanism", "it does not offer this way to log in: check kafka.security.sasl.mechanism"),
-        ("SASL Handshake not supported", "it offers no login on this port: check kafka.security.protocol and the port"),
+        ("SASL Handshake not supported", "\(noLogin): check kafka.security.protocol and the port"),
+        ("not valid in current SASL state", "\(noLogin): check kafka.security.protocol and the port"),
         ("OAUTHBEARER token", "no token could be had: check kafka.security.oidc.*"),
         ("SASL authentication error", "it refused the login: check kafka.security.sasl.* and kafka.security.oidc.*"),
         ("SASL SCRAM", "the login failed: check kafka.security.sasl.*"),
     ]
 
-    /// What librdkafka before 2.2.0 says of brokers that are too new for it.
-    private static let fragmentsOfAge = [
-        "SASL Handshake not supported", "ApiVersionRequest failed: Local: Read underflow",
-    ]
-
     /// Returns the reason with what to do in front of it; the reason alone where nothing is known about it.
-    static func explained(_ reason: String, by library: LibraryVersion = .running) -> String {
-        if library < oldest, fragmentsOfAge.contains(where: { reason.contains($0) }) {
-            return "librdkafka \(library) is too old for this broker: use librdkafka 2.2 or newer; \(reason)"
+    /// - Parameter end: how far the connection had come.
+    static func explained(
+        _ reason: String, at end: BrokerFailures.ConnectionEnd? = nil, by library: LibraryVersion = .running
+    ) -> String {
+        if let size = responseSize(in: reason), let advice = advice(onResponseOf: size) {
+            // librdkafka's own advice, to allow larger answers, would not help.
+            let words = reason.firstRange(of: ": increase ").map { reason[..<$0.lowerBound] } ?? reason[...]
+            return "\(advice); \(words)"
         }
-        guard let entry = entries.first(where: { reason.contains($0.fragment) }) else { return reason }
 
-        return "\(entry.advice); \(reason)"
+        let known =
+            adviceOnAge(reason, library) ?? entries.first { reason.contains($0.fragment) }?.advice
+            ?? end.flatMap { advice(onDisconnection: reason, at: $0) }
+        return known.map { "\($0); \(reason)" } ?? reason
+    }
+
+    /// Brokers close a connection on which they are spoken to in the wrong way, and tell no reason.
+    private static func advice(onDisconnection reason: String, at end: BrokerFailures.ConnectionEnd) -> String? {
+        guard reason.contains("Disconnected") || reason.contains("unexpected eof") else { return nil }
+        switch end.state {
+        case "SSL_HANDSHAKE": return noTLS
+        case "APIVERSION_QUERY": return closedAtOnce
+        // Where a login is wanted, Kafka tells its versions to anybody and closes at the next request. A broker that goes
+        // away closes connections that have been up for longer.
+        case "UP" where end.milliseconds < 1000: return closedAtOnce
+        default: return nil
+        }
+    }
+
+    /// Returns what to say where the library is too old for the broker, or may be; `nil` where it is not.
+    private static func adviceOnAge(_ reason: String, _ library: LibraryVersion) -> String? {
+        if library < oldest, reason.contains("ApiVersionRequest failed: Local: Read underflow") {
+            return "librdkafka \(library) is too old for this broker: use librdkafka 2.2 or newer"
+        }
+        // This library says the same of a broker without logins and of one whose version of the request it does not know.
+        if library < oldest, reason.contains("SASL Handshake not supported") {
+            return
+                "\(noLogin), or none that librdkafka \(library) knows: check kafka.security.protocol and the port; if they"
+                + " are right, use librdkafka 2.2 or newer"
+        }
+        if library < oldestWithSCRAM, reason.contains("SASL authentication error"), reason.contains("SCRAM") {
+            return
+                "it refused the login: check kafka.security.sasl.*, and the library: Kafka 4 refuses SCRAM from librdkafka"
+                + " before \(oldestWithSCRAM), whatever the password is, and this is \(library)"
+        }
+        return nil
+    }
+
+    /// The length that an answer claims to have, where librdkafka refuses it.
+    private static func responseSize(in reason: String) -> UInt32? {
+        guard let found = reason.firstRange(of: "Invalid response size ") else { return nil }
+        return Int32(reason[found.upperBound...].prefix { $0.isNumber || $0 == "-" }).map { UInt32(bitPattern: $0) }
+    }
+
+    /// An answer of Kafka begins with its length. Of another protocol's answer, the first four bytes are read as one.
+    private static func advice(onResponseOf size: UInt32) -> String? {
+        let bytes = [24, 16, 8, 0].map { UInt8(truncatingIfNeeded: size >> $0) }
+        if bytes == Array("HTTP".utf8) {
+            return "a web server answers there and no broker: check the ports in kafka.bootstrapServers"
+        }
+
+        let isTLS = (0x14...0x17).contains(bytes[0]) && bytes[1] == 3
+        if isTLS { return "it speaks TLS on this port: check kafka.security.protocol and the port" }
+
+        let isText = bytes.allSatisfy { (0x20...0x7E).contains($0) }
+        return isText ? "something else than a broker answers there: check the ports in kafka.bootstrapServers" : nil
     }
 }

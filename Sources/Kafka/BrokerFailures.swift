@@ -18,14 +18,14 @@ final class BrokerFailures: Sendable {
     /// `sasl_ssl://kafka:9092/bootstrap: Connect to ipv4#10.0.0.7:9092 failed: Connection refused (after 2ms in state CONNECT)`.
     /// Lines of another form are left out.
     func note(line: String) {
-        guard let (address, reason) = Self.parse(line) else { return }
+        guard let (address, reason, end) = Self.parse(line) else { return }
 
         failures.withLock { failures in
             if failures.reasons[address] == nil {
                 guard failures.addresses.count < Self.maxBrokers else { return }
                 failures.addresses.append(address)
             }
-            failures.reasons[address] = BrokerFailureAdvice.explained(reason)
+            failures.reasons[address] = BrokerFailureAdvice.explained(reason, at: end)
         }
     }
 
@@ -47,8 +47,17 @@ final class BrokerFailures: Sendable {
         }
     }
 
-    /// Takes a line apart into the broker's `host:port` and why it could not be reached.
-    static func parse(_ line: String) -> (address: String, reason: String)? {
+    /// How far a connection had come when it ended.
+    struct ConnectionEnd: Sendable, Hashable {
+        /// librdkafka's name for the state, such as `SSL_HANDSHAKE`.
+        let state: String
+        /// The time that the connection had been in that state.
+        let milliseconds: Int
+    }
+
+    /// Takes a line apart into the broker's `host:port`, why it could not be reached, and how far the connection had come,
+    /// where the line tells.
+    static func parse(_ line: String) -> (address: String, reason: String, end: ConnectionEnd?)? {
         var rest = Substring(line)
         if rest.hasPrefix("[thrd:"), let end = rest.firstRange(of: "]: ") { rest = rest[end.upperBound...] }
 
@@ -62,11 +71,26 @@ final class BrokerFailures: Sendable {
         name = name[..<slash]
         guard let port = name.lastIndex(of: ":"), Int(name[name.index(after: port)...]) != nil else { return nil }
 
-        // What follows says how long the attempt took, or how often it was made.
-        if let details = reason.firstRange(of: " (after ") { reason = reason[..<details.lowerBound] }
+        // What follows says how long the attempt took, in which state it ended, or how often it was made.
+        var end: ConnectionEnd?
+        if let details = reason.firstRange(of: " (after ") {
+            end = ConnectionEnd(reason[details.upperBound...])
+            reason = reason[..<details.lowerBound]
+        }
         if reason.hasPrefix("Connect to "), let failed = reason.firstRange(of: " failed: ") {
             reason = reason[failed.upperBound...]
         }
-        return (String(name), String(reason))
+        return (String(name), String(reason), end)
+    }
+}
+
+extension BrokerFailures.ConnectionEnd {
+    /// Reads `2ms in state SSL_HANDSHAKE`, with or without more behind it.
+    fileprivate init?(_ text: Substring) {
+        guard let unit = text.firstRange(of: "ms in state "), let time = Int(text[..<unit.lowerBound]) else {
+            return nil
+        }
+        state = String(text[unit.upperBound...].prefix { $0.isUppercase || $0 == "_" })
+        milliseconds = time
     }
 }

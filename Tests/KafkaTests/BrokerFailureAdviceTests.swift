@@ -24,14 +24,89 @@ struct BrokerFailureAdviceTests {
         #expect(text.hasSuffix("; \(reason)"))
     }
 
-    @Test(arguments: [
-        "ApiVersionRequest failed: Local: Read underflow: probably due to broker version < 0.10",
-        "Failed to initialize SASL authentication: SASL Handshake not supported by broker (required by mechanism PLAIN)",
-    ])
-    func oldLibraryIsToBlameWhereANewOneWouldDo(reason: String) {
+    @Test func oldLibraryIsToBlameWhereANewOneWouldDo() {
+        let reason = "ApiVersionRequest failed: Local: Read underflow: probably due to broker version < 0.10"
         let text = BrokerFailureAdvice.explained(reason, by: Self.old)
         #expect(text == "librdkafka 2.0.2 is too old for this broker: use librdkafka 2.2 or newer; \(reason)")
         #expect(!BrokerFailureAdvice.explained(reason, by: Self.new).contains("too old"))
+    }
+
+    /// librdkafka 2.0.2 says the same of a broker without logins and of one that knows only the newer request for them.
+    @Test func oldLibraryThatFindsNoLoginNamesThePortBeforeItself() throws {
+        let reason =
+            "Failed to initialize SASL authentication: SASL Handshake not supported by broker (required by mechanism PLAIN)"
+        let text = BrokerFailureAdvice.explained(reason, by: Self.old)
+        #expect(text.hasPrefix("it offers no login on this port"), "\(text)")
+        let port = try #require(text.firstRange(of: "check kafka.security.protocol and the port"))
+        let library = try #require(text.firstRange(of: "librdkafka 2.2 or newer"))
+        #expect(port.upperBound < library.lowerBound)
+        #expect(!BrokerFailureAdvice.explained(reason, by: Self.new).contains("2.2 or newer"))
+    }
+
+    @Test(arguments: [(LibraryVersion(2, 6, 0), true), (LibraryVersion(2, 6, 1), false)])
+    func libraryThatWritesTheNonceTwiceIsNamedAsACause(library: LibraryVersion, isNamed: Bool) {
+        let reason =
+            "SASL authentication error: Authentication failed during authentication due to invalid credentials with"
+            + " SASL mechanism SCRAM-SHA-512"
+        let text = BrokerFailureAdvice.explained(reason, by: library)
+        #expect(text.hasPrefix("it refused the login: check kafka.security.sasl.*"), "\(text)")
+        #expect(text.contains("Kafka 4 refuses SCRAM from librdkafka before 2.6.1") == isNamed, "\(text)")
+
+        let plain = reason.replacing("SCRAM-SHA-512", with: "PLAIN")
+        #expect(!BrokerFailureAdvice.explained(plain, by: library).contains("2.6.1"))
+    }
+
+    /// Lines of librdkafka 2.0.2 and 2.16 on real connections to Kafka 4.1, to the embedded broker and to what is no broker, or one that is spoken to wrongly.
+    @Test(arguments: [
+        ("error:0A000126:SSL routines::unexpected eof while reading", "SSL_HANDSHAKE", "it speaks no TLS on this port"),
+        ("Disconnected: SSL connection closed by peer", "SSL_HANDSHAKE", "it speaks no TLS on this port"),
+        (
+            "SASL PLAIN mechanism handshake failed: Broker: Request not valid in current SASL state: broker's supported"
+                + " mechanisms: ", "AUTH_HANDSHAKE", "it offers no login on this port"
+        ),
+        (
+            "Disconnected: verify that security.protocol is correctly configured, broker might require SASL"
+                + " authentication", "UP", "it closed the connection at once"
+        ),
+        (
+            "Disconnected: connection closed by peer: receive 0 after POLLIN", "UP", "it closed the connection at once"
+        ),
+        ("Disconnected", "SSL_HANDSHAKE", "it speaks no TLS on this port"),
+        ("Disconnected: connection reset by peer", "SSL_HANDSHAKE", "it speaks no TLS on this port"),
+        ("SSL handshake failed: error:0A00010B:SSL routines::wrong version number", "SSL_HANDSHAKE", "speaks no TLS"),
+        ("Disconnected: connection reset by peer", "APIVERSION_QUERY", "it closed the connection at once"),
+        (
+            "Receive failed: Invalid response size 1213486160 (0..100000000): increase receive.message.max.bytes",
+            "APIVERSION_QUERY", "a web server answers there and no broker"
+        ),
+        (
+            "Receive failed: Invalid response size 352518912 (0..100000000): increase receive.message.max.bytes",
+            "APIVERSION_QUERY", "it speaks TLS on this port"
+        ),
+        (
+            "Receive failed: Invalid response size 1397966893 (0..100000000): increase receive.message.max.bytes",
+            "APIVERSION_QUERY", "something else than a broker answers there"
+        ),
+    ])
+    func whatIsNoBrokerIsToldByItsFirstBytesAndByHowFarTheConnectionCame(reason: String, state: String, advice: String)
+    {
+        let failures = BrokerFailures()
+        failures.note(
+            line: "[thrd:ssl://kafka:9093/bootstrap]: ssl://kafka:9093/1: \(reason) (after 2ms in state \(state))")
+
+        let text = failures.summary ?? ""
+        #expect(text.hasPrefix("kafka:9093 (") && text.contains(advice), "\(text)")
+        #expect(!text.contains("receive.message.max.bytes"), "\(text)")
+    }
+
+    @Test(arguments: [
+        "Disconnected", "Receive failed: Connection reset by peer",
+        "Receive failed: Invalid response size 100000001 (0..100000000): increase receive.message.max.bytes",
+        "Receive failed: Invalid response size -9 (0..100000000): increase receive.message.max.bytes",
+    ])
+    func reasonThatMayBeABrokersOwnStaysAsItIs(reason: String) {
+        let end = BrokerFailures.ConnectionEnd(state: "UP", milliseconds: 60_000)
+        #expect(BrokerFailureAdvice.explained(reason, at: end, by: Self.old) == reason)
     }
 
     @Test func reasonThatNobodyKnowsStaysAsItIs() {

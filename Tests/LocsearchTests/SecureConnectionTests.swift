@@ -17,9 +17,9 @@ struct SecureConnectionTests {
     private static let password = SecureFront.user.password
 
     /// Loads settings below `kafka.security.`.
-    private func settings(_ front: SecureFront, _ security: [String: String]) throws -> Settings {
+    private func settings(at address: String, _ security: [String: String]) throws -> Settings {
         var flags = Dictionary(uniqueKeysWithValues: security.map { ("kafka.security.\($0.key)", $0.value) })
-        flags["kafka.bootstrapServers"] = front.bootstrapServers
+        flags["kafka.bootstrapServers"] = address
         return try Settings.load(flags: flags, file: nil, environment: [:])
     }
 
@@ -40,7 +40,7 @@ struct SecureConnectionTests {
     /// Returns the number of brokers that can be talked to with these settings.
     private func brokers(_ front: SecureFront, _ security: [String: String]) async throws -> Int {
         let log = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
-        let admin = try TopicAdmin(try settings(front, security).consumer(), log: log)
+        let admin = try TopicAdmin(try settings(at: front.bootstrapServers, security).consumer(), log: log)
         return try await admin.cluster(within: .seconds(20)).brokers.count
     }
 
@@ -48,10 +48,10 @@ struct SecureConnectionTests {
     ///
     /// librdkafka says the reason once per attempt, so on a machine that is busy the first answer may come without it.
     private func refusal(
-        _ front: SecureFront, _ security: [String: String], expecting text: String
+        at address: String, _ security: [String: String], expecting text: String
     ) async throws -> String {
         let log = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
-        let admin = try TopicAdmin(try settings(front, security).consumer(), log: log)
+        let admin = try TopicAdmin(try settings(at: address, security).consumer(), log: log)
         var reason = ""
         for _ in 0..<10 where !reason.contains(text) {
             do throws(KafkaError) {
@@ -68,10 +68,16 @@ struct SecureConnectionTests {
     private func expectRefusals(_ front: SecureFront, _ cases: [(security: [String: String], text: String)])
         async throws
     {
+        try await expectRefusals(at: front.bootstrapServers, cases)
+    }
+
+    private func expectRefusals(at address: String, _ cases: [(security: [String: String], text: String)])
+        async throws
+    {
         try await withThrowingTaskGroup(of: Void.self) { group in
             for (security, text) in cases {
                 group.addTask {
-                    let reason = try await refusal(front, security, expecting: text)
+                    let reason = try await refusal(at: address, security, expecting: text)
                     #expect(reason.contains(text), "\(security.keys.sorted()): \(reason)")
                     #expect(!reason.contains("\n"))
                     #expect(!reason.contains("Zq7"), "a secret: \(reason)")
@@ -109,7 +115,46 @@ struct SecureConnectionTests {
         let front = try await SecureFront(broker.bootstrapServers, [])
         defer { front.end() }
 
-        try await expectRefusals(front, [(["protocol": "ssl"], "check kafka.security.protocol and the port")])
+        let login = login("PLAIN").merging(["protocol": "sasl_ssl"]) { $1 }
+        try await expectRefusals(
+            front,
+            [
+                (["protocol": "ssl"], "it speaks no TLS on this port: check kafka.security.protocol and the port"),
+                (login, "it speaks no TLS on this port: check kafka.security.protocol and the port"),
+            ])
+    }
+
+    @Test func brokerThatWantsTLSIsNamedToAClientThatSpeaksPlainly() async throws {
+        let (certificates, broker) = (try await Certificates(), try EmbeddedBroker())
+        defer { certificates.remove() }
+        let front = try await SecureFront(
+            broker.bootstrapServers, ["--cert", certificates.file(.broker), "--key", certificates.key(.broker)])
+        defer { front.end() }
+
+        try await expectRefusals(
+            front,
+            [
+                (["protocol": "plaintext"], "check kafka.security.protocol"),
+                (login("PLAIN"), "check kafka.security.protocol"),
+            ])
+    }
+
+    @Test func webServerInPlaceOfABrokerIsNamed() async throws {
+        let server = try RawServer { connection in
+            connection.send("HTTP/1.1 400 Bad Request\r\nConnection: close\r\nContent-Length: 0\r\n\r\n")
+            connection.endSending()
+            connection.waitForClose()
+        }
+        defer { server.stop() }
+        let address = "127.0.0.1:\(server.port)"
+
+        try await expectRefusals(
+            at: address,
+            [
+                (["protocol": "plaintext"], "a web server answers there and no broker"),
+                (login("PLAIN"), "a web server answers there and no broker"),
+                (["protocol": "ssl"], "it speaks no TLS on this port"),
+            ])
     }
 
     @Test func clientShowsACertificateWhereTheBrokerWantsOne() async throws {
@@ -150,6 +195,21 @@ struct SecureConnectionTests {
             mechanisms.map { (login($0, password: "Zq7wrong"), "it refused the login: check kafka.security.sasl.*") })
     }
 
+    @Test func libraryThatKafka4RefusesIsNamedBesideThePassword() async throws {
+        let broker = try EmbeddedBroker()
+        let front = try await SecureFront(broker.bootstrapServers, ["--sasl", "--strict-nonce"])
+        defer { front.end() }
+
+        for mechanism in ["SCRAM-SHA-256", "SCRAM-SHA-512"] {
+            guard LibraryVersion.running < LibraryVersion(2, 6, 1) else {
+                #expect(try await brokers(front, login(mechanism)) == 1, "\(mechanism)")
+                continue
+            }
+            let text = "Kafka 4 refuses SCRAM from librdkafka before 2.6.1"
+            try await expectRefusals(front, [(login(mechanism), text)])
+        }
+    }
+
     /// librdkafka as Debian 12 has it was built without OIDC.
     private static let hasOIDC: Bool = {
         var configuration = ConsumerConfiguration(bootstrapServers: "127.0.0.1:1")
@@ -181,27 +241,29 @@ struct SecureConnectionTests {
 
     // MARK: - Old libraries and new brokers
 
-    @Test func brokerThatIsTooNewForTheLibraryIsNamedInOneLine() async throws {
+    /// librdkafka before 2.2 cannot tell a port without logins from a broker that has no version of the request which it
+    /// knows. So it is told to look at both.
+    @Test func portWithoutLoginsIsNamedBeforeTheLibrary() async throws {
         let broker = try EmbeddedBroker()
-        // As Kafka 4.0: no version 0 of SaslHandshake. And without any, as on a port that has no logins.
+        // One without version 0 of SaslHandshake, and one without any, as a port may be that has no logins.
         let new = try await SecureFront(broker.bootstrapServers, ["--sasl", "--handshake-from", "1"])
         let without = try await SecureFront(broker.bootstrapServers, ["--without", "17", "36"])
         defer { for front in [new, without] { front.end() } }
 
+        try await expectRefusals(without, [(login("PLAIN"), "it offers no login on this port")])
         guard LibraryVersion.running < LibraryVersion(2, 2) else {
-            try await expectRefusals(without, [(login("PLAIN"), "it offers no login on this port")])
+            #expect(try await brokers(new, login("PLAIN")) == 1)
             return
         }
-        for front in [new, without] {
-            try await expectRefusals(
-                front,
-                [
-                    (
-                        login("PLAIN"),
-                        "librdkafka \(LibraryVersion.running) is too old for this broker: use librdkafka 2.2 or newer"
-                    )
-                ])
-        }
+        try await expectRefusals(
+            new,
+            [
+                (
+                    login("PLAIN"),
+                    "it offers no login on this port, or none that librdkafka \(LibraryVersion.running) knows"
+                ),
+                (login("PLAIN"), "if they are right, use librdkafka 2.2 or newer"),
+            ])
     }
 
     // MARK: - A whole worker

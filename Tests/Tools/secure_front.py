@@ -2,14 +2,15 @@
 """Puts TLS and SASL in front of a Kafka broker that has neither, for tests. Needs nothing but Python's own library.
 
     secure_front.py UPSTREAM_PORT [--cert FILE --key FILE [--client-ca FILE]] [--sasl]
-                    [--handshake-from VERSION] [--without API ...]
+                    [--handshake-from VERSION] [--without API ...] [--strict-nonce]
 
 It listens on a free port of 127.0.0.1, prints {"port": ...} and, with --sasl, the port of a token endpoint for
 OAUTHBEARER, and works until it is ended. Credentials are really checked: PLAIN and SCRAM by user and password, OAUTHBEARER
 by the signature and the age of the token, a client's certificate by its authority. Users and the OIDC client are in the
 environment variable FRONT_SECRETS as JSON: {"users": {"name": "password"}, "client": ["id", "secret"]}.
 
---handshake-from and --without make it answer like a broker that no longer has a request, or an old version of one.
+--handshake-from and --without make it answer like a broker that no longer has a request, or an old version of one. With
+--strict-nonce it compares SCRAM's nonce as a whole, as Kafka 4 does.
 """
 import argparse
 import base64
@@ -76,8 +77,9 @@ def body_of(request: bytes) -> bytes:
 class Scram:
     """The server's side of RFC 5802, without channel binding."""
 
-    def __init__(self, name: str, users: dict[str, str]):
-        self.hash, self.users, self.first = name, users, None
+    def __init__(self, mechanism: str, users: dict[str, str], is_strict: bool):
+        self.mechanism, self.hash, self.users, self.is_strict = mechanism, HASHES[mechanism], users, is_strict
+        self.first = None
 
     def answer(self, message: bytes) -> tuple[bytes, bool]:
         if self.first is None:
@@ -90,17 +92,23 @@ class Scram:
 
         without_proof, proof = message.decode().rsplit(",p=", 1)
         fields = dict(part.split("=", 1) for part in without_proof.split(","))
-        # Kafka compares the end only, and librdkafka before 2.6.0 writes its own part twice.
-        if self.password is None or not fields["r"].endswith(self.nonce):
-            raise Refused("no such user")
+        # Before version 4, Kafka compares the end only, and librdkafka before 2.6.1 writes its own part twice.
+        is_nonce = fields["r"] == self.nonce if self.is_strict else fields["r"].endswith(self.nonce)
+        if self.password is None or not is_nonce:
+            raise self.refusal
         salted = hashlib.pbkdf2_hmac(self.hash, self.password.encode(), self.salt, 4096)
         client_key, server_key = (hmac.digest(salted, name, self.hash) for name in (b"Client Key", b"Server Key"))
         signed = f"{self.first},{self.challenge},{without_proof}".encode()
         signature = hmac.digest(hashlib.new(self.hash, client_key).digest(), signed, self.hash)
         given = bytes(a ^ b for a, b in zip(base64.b64decode(proof), signature))
         if not hmac.compare_digest(given, client_key):
-            raise Refused("wrong password")
+            raise self.refusal
         return b"v=" + base64.b64encode(hmac.digest(server_key, signed, self.hash)), True
+
+    @property
+    def refusal(self) -> Refused:
+        """Kafka's words, which are the same whatever is wrong."""
+        return Refused(f"invalid credentials with SASL mechanism {self.mechanism}")
 
 
 class Plain:
@@ -221,7 +229,7 @@ class Front:
                 try:
                     answer, is_done = login.answer(message)
                 except Refused as refusal:
-                    send_frame(connection, struct.pack(">ih", correlation, AUTHENTICATION_FAILED) + text(f"Authentication failed: {refusal}") + struct.pack(">i", 0) + tail)
+                    send_frame(connection, struct.pack(">ih", correlation, AUTHENTICATION_FAILED) + text(f"Authentication failed during authentication due to {refusal}") + struct.pack(">i", 0) + tail)
                     raise
                 send_frame(connection, struct.pack(">ihhi", correlation, 0, -1, len(answer)) + answer + tail)
                 if is_done:
@@ -233,7 +241,7 @@ class Front:
         if mechanism == "PLAIN":
             return Plain(self.users)
         if mechanism in HASHES:
-            return Scram(HASHES[mechanism], self.users)
+            return Scram(mechanism, self.users, self.options.strict_nonce)
         return self.tokens if mechanism == "OAUTHBEARER" else None
 
     def relay(self, connection: socket.socket, upstream: socket.socket) -> None:
@@ -307,6 +315,7 @@ def main() -> None:
     parser.add_argument("--sasl", action="store_true")
     parser.add_argument("--handshake-from", type=int, default=0)
     parser.add_argument("--without", type=int, nargs="*", default=[])
+    parser.add_argument("--strict-nonce", action="store_true")
     front = Front(parser.parse_args())
     token_port = front.tokens.server.server_address[1] if front.tokens else None
     print(json.dumps({"port": front.port, "tokenPort": token_port}), flush=True)

@@ -27,7 +27,8 @@ final class ClientLog: Sendable {
     /// - Parameter level: syslog's, 0 (emergency)...7 (debug).
     func write(level: Int32, facility: String, _ line: String) {
         let line = SecretProperties.hide(secrets, in: line)
-        // Lines about a broker that is away: the consumer and the producer report that themselves, with the reasons.
+        // Lines about a broker that is away: the consumer and the producer report that themselves, with the reasons. Among
+        // them are connections that were closed, which is all that a broker says where TLS or a login is wanted.
         let isAboutBroker = facility == "FAIL" || facility == "ERROR"
         if facility == "FAIL" { failures?.note(line: line) }
         if facility == "OIDC" { failures?.noteToken(line: line) }

@@ -54,7 +54,6 @@ public struct ConsumerConfiguration: Sendable, Hashable, CustomStringConvertible
         // every change.
         all["heartbeat.interval.ms"] = "1000"
         all["socket.nagle.disable"] = "true"
-        all["log.connection.close"] = "false"
         try checkGroupProtocol(version)
         if usesNewProtocol {
             all["group.protocol"] = "consumer"

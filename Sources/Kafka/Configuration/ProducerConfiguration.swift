@@ -45,7 +45,6 @@ public struct ProducerConfiguration: Sendable, Hashable, CustomStringConvertible
         // does. Batches of several records stay within batch.size, 1 MB.
         all["message.max.bytes"] = "16777216"
         all["socket.nagle.disable"] = "true"
-        all["log.connection.close"] = "false"
         if let statisticsInterval { all["statistics.interval.ms"] = "\(statisticsInterval.wholeMilliseconds)" }
         all.merge(security.properties) { _, ours in ours }
         var fixed = ["bootstrap.servers": bootstrapServers, "enable.idempotence": "true", "acks": "all"]
