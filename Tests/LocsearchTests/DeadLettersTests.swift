@@ -1,4 +1,5 @@
 import EventContract
+import Foundation
 import Kafka
 import LocationSearch
 import TestSupport
@@ -53,6 +54,7 @@ struct DeadLettersTests {
         #expect(try offsets(in: oldest.output) == [4, 2], "\(oldest.output)\(oldest.error)")
 
         let text = try await house.run("list")
+        #expect(text.output.contains("key k4  broken 4"), "\(text.output)")
         #expect(text.output.split(separator: "\n").count == 18, "three lines each")
         #expect(text.output.contains("invalid-request  \(house.broker.name("requests"))-0@4"))
         #expect(!text.output.contains("\u{1B}"), "a stranger's bytes steer the terminal")
@@ -71,6 +73,95 @@ struct DeadLettersTests {
         #expect(again.output.contains("0 dead letters went back"), "\(again.output)\(again.error)")
         let list = try await house.run("list", "--json")
         #expect(list.output.contains(#""outcome":true"#), "\(list.output)")
+        await house.close()
+    }
+
+    // MARK: - What comes of a redrive
+
+    /// Runs a redrive and answers each record that goes back, with an error where a code stands for its offset.
+    private func redrive(
+        _ house: DeadLetterHouse, answering codes: [String?], _ arguments: String...
+    ) async throws -> RunningProgram {
+        let program = try house.start(["redrive"] + arguments)
+        defer { program.end() }
+        var answered = 0
+        try await eventually("redrive ends", within: .seconds(60)) {
+            for record in try await house.requests() where record.offset >= answered {
+                if answered < codes.count { try await house.answer(record.offset, with: codes[answered]) }
+                answered += 1
+            }
+            return !program.isRunning
+        }
+        return program
+    }
+
+    @Test func redriveTellsHowManyFailedAgainAndWhy() async throws {
+        let house = try await DeadLetterHouse(partitions: 2)
+        for offset in 0..<5 { try await house.put(offset, in: Int32(offset % 2)) }
+
+        let codes = [nil, "invalid-request", "timeout", "invalid-request", nil]
+        let run = try await redrive(house, answering: codes, "--wait", "30s")
+        #expect(run.code == 0)
+        #expect(run.error.contains("5 dead letters go back to \(house.broker.name("requests")), at most 20 a second"))
+        #expect(run.output.contains("5 dead letters went back"), "\(run.output)\(run.error)")
+        #expect(
+            run.output.contains(
+                "5 of 5 were answered: 2 with a result, 3 failed again (invalid-request 2, timeout 1)\n"),
+            "\(run.output)\(run.error)")
+        await house.close()
+    }
+
+    @Test func redriveSaysSoWhenAllFailedAgain() async throws {
+        let house = try await DeadLetterHouse(partitions: 1)
+        for offset in 0..<2 { try await house.put(offset) }
+
+        let run = try await redrive(house, answering: ["invalid-request", "invalid-request"], "--wait", "30s")
+        #expect(run.output.contains("2 of 2 were answered: 2 failed again (invalid-request 2)"), "\(run.output)")
+        #expect(run.error.contains("all of them failed again"), "\(run.error)")
+        await house.close()
+    }
+
+    @Test func redriveDoesNotWaitLongerThanItWasToldForOutcomes() async throws {
+        let house = try await DeadLetterHouse(partitions: 1)
+        for offset in 0..<3 { try await house.put(offset) }
+
+        let run = try await redrive(house, answering: [nil], "--wait", "2s")
+        #expect(
+            run.output.contains("1 of 3 were answered: 1 with a result; 2 have no outcome 2s after the last went back"),
+            "\(run.output)\(run.error)")
+        await house.close()
+    }
+
+    @Test(.enabled(if: TestBroker.isEmbedded)) func redriveSendsWhereOutcomesMayNotBeRead() async throws {
+        let house = try await DeadLetterHouse(partitions: 1)
+        try await house.put(0)
+        try house.embedded.setError(29, ofTopic: house.broker.name("errors"))  // TOPIC_AUTHORIZATION_FAILED
+
+        let run = try await house.run("redrive", "--wait", "5s")
+        #expect(run.code == 0)
+        #expect(run.output.contains("1 dead letters went back"), "\(run.output)\(run.error)")
+        #expect(run.error.contains("outcomes are not looked for: "), "\(run.error)")
+        await house.close()
+    }
+
+    /// At a terminal: `script` gives the command one, and answers what it is given on its standard input.
+    @Test(
+        .enabled(if: FileManager.default.isExecutableFile(atPath: "/usr/bin/script")),
+        arguments: [("n", [], 0), ("y", [], 2), ("n", ["--yes"], 2)] as [(String, [String], Int)])
+    func redriveAsksAPersonFirst(answer: String, arguments: [String], sent: Int) async throws {
+        let house = try await DeadLetterHouse(partitions: 1)
+        for offset in 0..<2 { try await house.put(offset) }
+
+        let command = [RunningProgram.location.path, "dead-letters", "redrive", "--wait", "0s"] + arguments
+        let program = try RunningProgram(
+            ["-c", "echo \(answer) | script -qec '\(command.joined(separator: " "))' /dev/null"],
+            environment: house.environment, at: "/bin/sh")
+        defer { program.end() }
+        try await eventually("redrive ends", within: .seconds(60)) { !program.isRunning }
+
+        #expect(program.output.contains("2 dead letters go back to"), "\(program.output)")
+        #expect(program.output.contains("Send them? [y/N]") == arguments.isEmpty, "\(program.output)")
+        #expect(try await house.requests().count == sent, "\(program.output)")
         await house.close()
     }
 

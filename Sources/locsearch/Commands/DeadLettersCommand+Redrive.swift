@@ -1,4 +1,5 @@
 import ArgumentParser
+import Logging
 import WorkerRuntime
 
 extension DeadLettersCommand {
@@ -12,18 +13,26 @@ extension DeadLettersCommand {
                 sends again. Run one redrive at a time: two that run side by side do not see each other's notes.
 
                 --dry-run shows one line for each dead letter that would go back, the oldest first.
+
+                Each dead letter that is a request now may cost a call to a provider. So at a terminal the command tells \
+                how many there are and asks first, unless --yes is given; elsewhere it begins at once. It sends 20 a \
+                second unless --rate says otherwise. While it sends, and for --wait behind the last one, it looks for \
+                their outcomes, and says at the end how many were answered and how many failed again, and why.
                 """)
 
         @OptionGroup(title: "Filter") var filter: DeadLetterFilter
         @Flag(help: "Shows what would be sent, a line each, and sends nothing.") var dryRun = false
-        @Option(help: "Sends at most so many records a second.") var rate: Double?
+        @Flag(name: .shortAndLong, help: "Sends without asking first.") var yes = false
+        @Option(help: "Sends at most so many records a second.") var rate = 20.0
         @Option(help: "Sends at most so many, the oldest.") var limit: Int?
+        @Option(help: "How long to wait for outcomes behind the last record; 0s looks for none.")
+        var wait = DurationArgument(.seconds(5))
         @Option(help: "How long the broker may say nothing before the command fails.")
         var timeout = DurationArgument(.seconds(15))
         @OptionGroup(title: "Settings") var options: SettingsOptions
 
         func validate() throws {
-            if let rate, !(0.01...1_000_000).contains(rate) { throw ValidationError("--rate takes 0.01 to 1000000") }
+            if !(0.01...1_000_000).contains(rate) { throw ValidationError("--rate takes 0.01 to 1000000") }
             if let limit, limit < 1 { throw ValidationError("--limit takes 1 or more") }
         }
 
@@ -43,14 +52,52 @@ extension DeadLettersCommand {
             }
             if dryRun { return show(plan, requests: settings.topics.requests) }
 
+            guard try isConfirmed(plan, requests: settings.topics.requests) else {
+                Terminal.note("nothing was sent")
+                return
+            }
+
+            let outcomes = await outcomes(of: plan, settings, log)
             let redriver = try Redriver(settings, log: log)
             do {
-                try await send(plan, of: snapshot, in: topic, by: redriver, requests: settings.topics.requests)
+                try await send(
+                    plan, of: snapshot, in: topic, by: redriver, requests: settings.topics.requests, outcomes)
             } catch {
                 await redriver.close()
                 throw error
             }
             await redriver.close()
+        }
+
+        /// Says how many will be sent and how fast, and asks a person at a terminal. Returns true where nobody can be asked.
+        private func isConfirmed(_ plan: RedrivePlan, requests: String) throws -> Bool {
+            let count = plan.chosen.count
+            guard count > 0 else { return true }
+
+            let time = count > 1 ? ", which takes about \(Duration.seconds(Int(Double(count) / rate) + 1).text)" : ""
+            let what = "\(count) dead letters go back to \(requests), at most \(text(of: rate)) a second\(time)"
+            guard Terminal.inputIsTerminal, !yes else {
+                Terminal.note(what)
+                return true
+            }
+            Terminal.writeError("\(what).\nEach may cost a call to a provider. Send them? [y/N] ")
+            return ["y", "yes"].contains(readLine()?.lowercased() ?? "")
+        }
+
+        private func text(of rate: Double) -> String {
+            rate == rate.rounded() ? OutcomeText.decimal(rate, places: 0) : OutcomeText.decimal(rate, places: 2)
+        }
+
+        /// Returns what looks for the outcomes; `nil` where that was not asked for or cannot be done, as where this user may
+        /// not read outcomes.
+        private func outcomes(of plan: RedrivePlan, _ settings: Settings, _ log: Logger) async -> RedriveOutcomes? {
+            guard wait.duration > .zero, !plan.chosen.isEmpty else { return nil }
+            do {
+                return try await RedriveOutcomes(settings, within: min(timeout.duration, .seconds(5)), log: log)
+            } catch {
+                Terminal.note("outcomes are not looked for: \(error)")
+                return nil
+            }
         }
 
         private func show(_ plan: RedrivePlan, requests: String) {
@@ -61,19 +108,24 @@ extension DeadLettersCommand {
         /// Sends what was chosen at the rate that was asked for, and says what came of it.
         private func send(
             _ plan: RedrivePlan, of snapshot: DeadLetterTopic.Snapshot, in topic: DeadLetterTopic,
-            by redriver: Redriver, requests: String
+            by redriver: Redriver, requests: String, _ watching: RedriveOutcomes?
         ) async throws {
-            let (total, begin) = (plan.chosen.count, ContinuousClock.now)
-            var sent = 0
+            let total = plan.chosen.count
+            var (sent, outcomes, progress) = (0, watching, RedriveProgress(of: plan.chosen.count))
             defer { Terminal.endProgress() }
 
             let deleted: Int
             do {
+                let begin = ContinuousClock.now
                 deleted = try await topic.forEach(plan.chosen, of: snapshot) { letter, mark in
-                    if let rate { try await Task.sleep(until: begin + .seconds(Double(sent) / rate)) }
-                    try await redriver.send(letter, marking: mark)
+                    let next = begin + .seconds(Double(sent) / rate)
+                    await Self.read(&outcomes, until: next)
+                    try await Task.sleep(until: next)
+
+                    let position = try await redriver.send(letter, marking: mark)
+                    outcomes?.expect(position)
                     sent += 1
-                    Terminal.progress(DeadLetterText.bar(sent, of: total))
+                    progress.show(sent, outcomes)
                 }
             } catch {
                 throw Failure(error, doing: "\(sent) of \(total) went back; run the command again for the rest")
@@ -83,6 +135,44 @@ extension DeadLettersCommand {
             if deleted > 0 { Terminal.note("\(deleted) were deleted from \(topic.name) before they could go back") }
             let earlier = plan.redrivenBefore > 0 ? "; \(plan.redrivenBefore) had gone before" : ""
             Terminal.line("\(sent) dead letters went back to \(requests)\(earlier)")
+
+            await Self.read(&outcomes, until: .now + wait.duration)
+            guard sent > 0, let outcomes else { return }
+            Terminal.line(outcomes.summary(of: sent, waited: wait.duration))
+            if outcomes.failedCount == sent {
+                Terminal.note("all of them failed again: `locsearch watch --from-beginning` shows why")
+            }
         }
+
+        /// Looks for outcomes; gives that up, and not the sending, when the brokers refuse.
+        private static func read(_ outcomes: inout RedriveOutcomes?, until deadline: ContinuousClock.Instant) async {
+            do {
+                try await outcomes?.read(until: deadline)
+            } catch {
+                Terminal.note("outcomes are no longer looked for: \(error)")
+                outcomes = nil
+            }
+        }
+    }
+}
+
+/// How far a redrive has come: a bar at a terminal, elsewhere a line now and then.
+private struct RedriveProgress {
+    private static let interval = Duration.seconds(5)
+
+    private let total: Int
+    private var lastLine = ContinuousClock.now
+
+    init(of total: Int) { self.total = total }
+
+    mutating func show(_ sent: Int, _ outcomes: RedriveOutcomes?) {
+        let failed = outcomes.map { $0.failedCount > 0 ? ", \($0.failedCount) failed again (\($0.codes))" : "" } ?? ""
+        guard !Terminal.errorIsTerminal else {
+            return Terminal.progress(DeadLetterText.bar(sent, of: total) + failed)
+        }
+
+        guard sent < total, ContinuousClock.now - lastLine >= Self.interval else { return }
+        lastLine = .now
+        Terminal.note("\(sent) of \(total) went back\(failed)")
     }
 }

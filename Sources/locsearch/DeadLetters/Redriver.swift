@@ -24,21 +24,25 @@ struct Redriver: Sendable {
     }
 
     /// Returns once the brokers have both the record and its mark.
+    /// - Returns: the record's new position in the requests topic, which its outcome names too.
     /// - Throws: `Failure` that names the topic.
-    func send(_ letter: DeadLetter, marking mark: RedriveMark) async throws {
-        try await send(
+    @discardableResult
+    func send(_ letter: DeadLetter, marking mark: RedriveMark) async throws -> SourcePosition {
+        let position = try await send(
             ProducerRecord(
                 topic: requests, key: letter.key, value: letter.value,
                 headers: letter.originalHeaders))
-        try await send(
+        _ = try await send(
             ProducerRecord(
                 topic: deadLetters, key: nil, value: nil,
                 headers: mark.headers))
+        return position
     }
 
-    private func send(_ record: ProducerRecord) async throws {
+    private func send(_ record: ProducerRecord) async throws -> SourcePosition {
         do {
-            try await producer.send(record)
+            let position = try await producer.send(record)
+            return SourcePosition(topic: record.topic, partition: position.partition, offset: position.offset)
         } catch {
             throw Failure(error, doing: "\(record.topic) does not take a record")
         }

@@ -9,6 +9,9 @@ enum Terminal {
     /// True when somebody sees standard error as it is written, so that a line may be replaced by the next.
     static var errorIsTerminal: Bool { isatty(2) == 1 }
 
+    /// True when a person can be asked something.
+    static var inputIsTerminal: Bool { isatty(0) == 1 }
+
     /// Writes a line to standard output, where it is seen at once, also through a pipe.
     static func line(_ text: String = "") {
         print(text)

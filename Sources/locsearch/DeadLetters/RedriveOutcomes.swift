@@ -1,0 +1,84 @@
+import EventContract
+import Kafka
+import Logging
+import WorkerRuntime
+
+/// What becomes of dead letters that went back: their outcomes, as workers publish them.
+///
+/// It must exist before the first letter is sent, because it reads from where the outcome topics end then.
+struct RedriveOutcomes {
+    /// A call to a broker that is made between two letters is not made more often than this.
+    private static let interval = Duration.milliseconds(100)
+
+    private let reader: TopicReader
+    /// The positions of those that were sent and have no outcome yet.
+    private var open: Set<SourcePosition> = []
+    private var lastRead: ContinuousClock.Instant?
+
+    /// The number of letters that became a result.
+    private(set) var completed = 0
+    /// The number of letters that ended with an error, by `error.code`.
+    private(set) var failed: [String: Int] = [:]
+
+    /// - Parameter bound: how long the brokers have to say where the outcome topics end.
+    /// - Throws: `KafkaError` when they do not, or this user may not read the topics.
+    init(_ settings: Settings, within bound: Duration, log: Logger) async throws {
+        reader = try TopicReader(try settings.consumer(), log: log)
+        try await reader.open([settings.topics.results, settings.topics.errors], at: .end, within: bound)
+    }
+
+    /// The number of letters without an outcome so far.
+    var openCount: Int { open.count }
+    /// The number of letters that ended with an error.
+    var failedCount: Int { failed.values.reduce(0, +) }
+
+    /// Notes that a letter went back.
+    mutating func expect(_ position: SourcePosition) { open.insert(position) }
+
+    /// Reads outcomes until a time, or until every letter has its own.
+    mutating func read(until deadline: ContinuousClock.Instant) async throws {
+        while !open.isEmpty {
+            let now = ContinuousClock.now
+            guard now < deadline || (lastRead.map { now - $0 >= Self.interval } ?? true) else { return }
+
+            lastRead = now
+            let left = max(.zero, min(deadline - now, .milliseconds(500)))
+            for record in try await reader.records(max: 500, within: left) { take(record) }
+            if ContinuousClock.now >= deadline { return }
+        }
+    }
+
+    private mutating func take(_ record: ConsumerRecord) {
+        let headers = record.headers
+        // Most outcomes are of other requests, and only their headers are looked at.
+        guard let source = SourcePosition(headers: headers), open.remove(source) != nil else { return }
+
+        guard let event = try? OutcomeReader().read(value: record.value, headers: headers),
+            case .failed(let failure) = event.body
+        else {
+            completed += 1
+            return
+        }
+        failed[failure.code, default: 0] += 1
+    }
+
+    /// The error codes with their numbers, the most frequent first: `invalid-request 3, timeout 1`.
+    var codes: String {
+        failed.sorted { ($1.value, $0.key) < ($0.value, $1.key) }
+            .map { "\(TerminalText.safe($0.key)) \($0.value)" }.joined(separator: ", ")
+    }
+
+    /// One line that says what came of all that were sent.
+    /// - Parameter sent: the number of letters that went back.
+    /// - Parameter wait: how long outcomes were waited for behind the last letter.
+    func summary(of sent: Int, waited wait: Duration) -> String {
+        let answered = completed + failedCount
+        var parts: [String] = []
+        if completed > 0 { parts.append("\(completed) with a result") }
+        if failedCount > 0 { parts.append("\(failedCount) failed again (\(codes))") }
+        let what = parts.isEmpty ? "" : ": " + parts.joined(separator: ", ")
+
+        let missing = openCount > 0 ? "; \(openCount) have no outcome \(wait.text) after the last went back" : ""
+        return "\(answered) of \(sent) were answered\(what)\(missing)"
+    }
+}
