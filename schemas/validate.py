@@ -146,7 +146,7 @@ def check_asyncapi(report, validators):
     registry = Registry().with_resource(ASYNCAPI, Resource.from_contents(document, DRAFT202012))
     return {
         name: validator({"$ref": f"{ASYNCAPI}#/components/schemas/{name}"}, registry)
-        for name in ("requestHeaders", "resultHeaders", "errorHeaders", "deadLetterHeaders")
+        for name in ("requestHeaders", "resultHeaders", "errorHeaders", "deadLetterHeaders", "redriveMarkHeaders")
     }
 
 
@@ -246,12 +246,16 @@ def check_events(report, source, validators, header_validators, allow_repeats):
             kind = "deadLetter"
             own = headers[max(i for i, (name, _) in enumerate(headers) if name == "dead-letter-reason") :]
             report.check(f"{where} headers", problems(header_validators["deadLetterHeaders"], text_headers(own)))
+        elif "dead-letter-redriven" in texts:
+            kind = "redriveMark"
+            report.check(f"{where} headers", problems(header_validators["redriveMarkHeaders"], texts))
+            report.check(f"{where} key and value", (key, value) != (None, None) and "a mark has neither")
         elif kind:
             check_outcome(report, where, kind, (key, value, headers), validators, header_validators, seen)
         elif texts.get("ce_type") == "location-search.requested.v1":
             kind = "request"  # may be wrong on purpose: not judged
         else:
-            report.check(where, "neither an outcome, a dead letter nor a request event")
+            report.check(where, "neither an outcome, a dead letter, the mark of one nor a request event")
         counts[kind] = counts.get(kind, 0) + 1
     repeated = {id: places for id, places in seen.items() if len(places) > 1}
     if not allow_repeats:
