@@ -32,7 +32,8 @@ def send(data: dict) -> None:
     event = CloudEvent(attributes, data)
     # The key keeps the requests of a session in order.
     message = to_binary(event, JSONFormat(), key_mapper=lambda event: event.get_data()["sessionId"])
-    producer = Producer({"bootstrap.servers": SERVERS})
+    # Without the partitioner of Java's clients, the same key would go to another partition than theirs.
+    producer = Producer({"bootstrap.servers": SERVERS, "partitioner": "murmur2_random"})
     producer.produce("location-search.requests", message.value, message.key, headers=list(message.headers.items()))
     if producer.flush(10):
         raise TimeoutError("the broker did not take the request within 10 s")
