@@ -155,6 +155,15 @@ struct SecureConnectionTests {
                 (login("PLAIN"), "a web server answers there and no broker"),
                 (["protocol": "ssl"], "it speaks no TLS on this port"),
             ])
+
+        for command in [["watch"], ["search", "--lat", "35", "--lng", "139"], ["dead-letters", "list"]] {
+            let tool = try RunningProgram(
+                command + ["--timeout", "3s"], environment: ["KAFKA_BOOTSTRAP_SERVERS": address])
+            defer { tool.end() }
+            try await eventually("\(command) ends", within: .seconds(60)) { !tool.isRunning }
+            #expect(tool.code == 69, "\(tool.error)")
+            #expect(tool.error.contains("a web server answers there and no broker"), "\(command): \(tool.error)")
+        }
     }
 
     @Test func clientShowsACertificateWhereTheBrokerWantsOne() async throws {

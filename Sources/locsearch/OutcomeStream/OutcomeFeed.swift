@@ -35,10 +35,14 @@ struct OutcomeFeed: Sendable {
             try await reader.open(topics, at: start, within: bound)
         } catch {
             guard error.kind == .unreachable || error.kind == .timedOut else { throw error }
+            // An address that was set is told with what is wrong about it. Without one, the cure comes first.
+            let cure =
+                settings.isDefault("kafka.bootstrapServers")
+                ? "set kafka.bootstrapServers, or start `locsearch demo`; " : ""
             throw Failure(
                 code: Failure.unreachable,
                 description: "no broker answers at \(settings.text("kafka.bootstrapServers")) within \(bound.text): "
-                    + "set kafka.bootstrapServers, or start `locsearch demo`")
+                    + "\(cure)\(error)")
         }
     }
 
