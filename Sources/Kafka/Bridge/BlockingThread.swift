@@ -15,6 +15,13 @@ final class BlockingThread: Sendable {
     }
 }
 
+/// Frees clients that nobody awaits.
+enum Disposal {
+    /// Runs `body`, which may hold its thread for seconds, on a thread that Dispatch adds for it where all others are held.
+    /// Swift's own pool has one thread for each core, and tasks would wait for them.
+    static func run(_ body: @escaping @Sendable () -> Void) { DispatchQueue.global(qos: .utility).async(execute: body) }
+}
+
 /// A C pointer on its way to another thread.
 struct Shared: @unchecked Sendable {
     // Sendable by hand: librdkafka's objects may be used from any thread (its INTRODUCTION.md, "Threads and callbacks"), and

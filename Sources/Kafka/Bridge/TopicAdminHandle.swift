@@ -24,7 +24,7 @@ final class TopicAdminHandle: Sendable {
     deinit {
         // Destroying waits for librdkafka's threads, so it happens where it holds up nobody's task.
         let (client, log) = (client, log)
-        Task.detached {
+        Disposal.run {
             rd_kafka_destroy(client.pointer)
             withExtendedLifetime(log) {}
         }

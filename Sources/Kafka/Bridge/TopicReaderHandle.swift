@@ -74,7 +74,7 @@ final class TopicReaderHandle: Sendable {
     deinit {
         // Destroying waits for librdkafka's threads, so it happens where it holds up nobody's task.
         let (client, reading, log) = (client, reading.withLock { $0 }, log)
-        Task.detached {
+        Disposal.run {
             if let reading { Self.end(reading) }
             rd_kafka_destroy(client.pointer)
             withExtendedLifetime(log) {}

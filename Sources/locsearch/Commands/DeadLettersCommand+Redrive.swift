@@ -140,7 +140,7 @@ extension DeadLettersCommand {
             guard sent > 0, let outcomes else { return }
             Terminal.line(outcomes.summary(of: sent, waited: wait.duration))
             if outcomes.failedCount == sent {
-                Terminal.note("all of them failed again: `locsearch watch --from-beginning` shows why")
+                Terminal.note("all of them failed again: `locsearch watch --errors --from-beginning` shows why")
             }
         }
 

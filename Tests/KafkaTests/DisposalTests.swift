@@ -1,0 +1,30 @@
+import Dispatch
+import Foundation
+import Testing
+
+@testable import Kafka
+
+struct DisposalTests {
+    /// A client may take seconds to be freed, and several are freed at once when a test, or a console that reopens its
+    /// topics, lets go of them.
+    @Test(.timeLimit(.minutes(1))) func tasksGoOnWhileClientsAreFreed() async {
+        let freed = DispatchSemaphore(value: 0)
+        let count = ProcessInfo.processInfo.activeProcessorCount + 2
+        let (begun, continuation) = AsyncStream.makeStream(of: Void.self)
+        for _ in 0..<count {
+            Disposal.run {
+                continuation.yield()
+                freed.wait()
+            }
+        }
+
+        var left = count
+        for await _ in begun {
+            left -= 1
+            if left == 0 { break }
+        }
+        let answer = await Task.detached { 42 }.value
+        #expect(answer == 42)
+        for _ in 0..<count { freed.signal() }
+    }
+}
