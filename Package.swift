@@ -96,7 +96,8 @@ let package = Package(
         .target(
             name: "HTTPServing",
             dependencies: [
-                product("Hummingbird", "hummingbird"), product("NIOCore", "swift-nio"),
+                product("Hummingbird", "hummingbird"), product("HummingbirdCore", "hummingbird"),
+                product("NIOCore", "swift-nio"), product("NIOHTTP1", "swift-nio"),
                 product("ServiceLifecycle", "swift-service-lifecycle"), logging,
             ], swiftSettings: safe),
         .target(
@@ -180,6 +181,10 @@ let package = Package(
         .testTarget(
             name: "WorkerRuntimeTests",
             dependencies: ["Basics", "Observability", "TraceExport", "WorkerRuntime", "TestSupport", tracing],
+            swiftSettings: safe),
+        .testTarget(
+            name: "HTTPServingTests",
+            dependencies: ["HTTPServing", "TestSupport", product("Hummingbird", "hummingbird"), logging],
             swiftSettings: safe),
         .testTarget(
             name: "AdminServerTests", dependencies: ["AdminServer", "HTTPServing", "TestSupport"], swiftSettings: safe),

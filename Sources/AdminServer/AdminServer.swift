@@ -16,12 +16,22 @@ package final class AdminServer: Sendable {
     ///   - port: 0 stands for any free port.
     ///   - token: what clients must show for `/metrics` and `/status`; `nil`: nothing. The probes never need it, because a
     ///     kubelet has no way to show one.
+    ///   - limits: how many connections the server keeps, and how long each may make it wait.
     /// - Throws: `HTTPServerError` when the port cannot be listened on.
     package static func start(
-        source: any AdminSource, host: String, port: Int, token: BearerToken? = nil, log: Logger
+        source: any AdminSource, host: String, port: Int, token: BearerToken? = nil,
+        limits: ConnectionLimits = AdminServer.limits, log: Logger
     ) async throws(HTTPServerError) -> AdminServer {
         let router = router(for: source, token: token)
-        return AdminServer(try await HTTPServer.start(router.buildResponder(), host: host, port: port, log: log))
+        return AdminServer(
+            try await HTTPServer.start(router.buildResponder(), host: host, port: port, limits: limits, log: log))
+    }
+
+    /// Few clients come here: probes, and programs that collect metrics.
+    package static var limits: ConnectionLimits {
+        var limits = ConnectionLimits()
+        limits.maxConnections = 64
+        return limits
     }
 
     /// Ends the server: see `HTTPServer.stop(within:)`.

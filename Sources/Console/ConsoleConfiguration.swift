@@ -22,6 +22,8 @@ package struct ConsoleConfiguration: Sendable {
     package var port = 8081
     /// `console.token`: what a page must show. `nil`: nothing, which is for consoles that only this machine reaches.
     package var token: BearerToken?
+    /// How many connections there may be, and how long each may make the console wait.
+    package var limits = ConnectionLimits()
     /// `console.tileURL` and `console.tileAttribution`; `nil`: the map shows a plain grid.
     package var tiles: Tiles?
     /// `console.googleMapsKey`: the key of Google's map in the browser. Every page gets it, so it must be one that Google

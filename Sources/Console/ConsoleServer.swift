@@ -38,7 +38,8 @@ package final class ConsoleServer: Sendable {
 
         return ConsoleServer(
             try await HTTPServer.start(
-                router.buildResponder(), host: configuration.host, port: configuration.port, log: log))
+                router.buildResponder(), host: configuration.host, port: configuration.port, limits: configuration.limits,
+                log: log))
     }
 
     /// Ends the server and all streams: see `HTTPServer.stop(within:)`.

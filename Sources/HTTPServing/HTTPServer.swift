@@ -1,4 +1,5 @@
 package import Hummingbird
+internal import HummingbirdCore
 package import Logging
 internal import ServiceLifecycle
 
@@ -7,11 +8,16 @@ package final class HTTPServer: Sendable {
     /// The port that the server listens on, never 0.
     package let port: Int
 
+    private let table: ConnectionTable
     private let services: ServiceGroup
     private let serving: Task<Void, any Error>
 
-    private init(port: Int, services: ServiceGroup, serving: Task<Void, any Error>) {
+    /// The number of connections that are open now.
+    package var connectionCount: Int { table.count }
+
+    private init(port: Int, table: ConnectionTable, services: ServiceGroup, serving: Task<Void, any Error>) {
         self.port = port
+        self.table = table
         self.services = services
         self.serving = serving
     }
@@ -22,18 +28,28 @@ package final class HTTPServer: Sendable {
     /// client that never reads its answer would hold up the end of the process.
     /// - Parameters:
     ///   - port: 0 stands for any free port.
+    ///   - limits: how many connections the server keeps, and how long each may make it wait.
     /// - Throws: `HTTPServerError` when the port cannot be listened on.
     package static func start<Responder: HTTPResponder>(
-        _ responder: Responder, host: String, port: Int, log: Logger
+        _ responder: Responder, host: String, port: Int, limits: ConnectionLimits = ConnectionLimits(), log: Logger
     ) async throws(HTTPServerError) -> HTTPServer
     where Responder.Context: InitializableFromSource<ApplicationRequestContextSource> {
         // Hummingbird reports each connection that breaks off, which is no news to whoever reads this process's log.
         var quiet = log
         quiet.logLevel = .critical
 
+        let table = ConnectionTable(limits) { count in
+            log.warning(
+                "an HTTP server closes connections, because there are too many",
+                metadata: [
+                    "host": "\(host)", "port": "\(port)", "most": "\(limits.maxConnections)", "closed": "\(count)",
+                ])
+        }
+
         let (ports, announcing) = AsyncStream.makeStream(of: Int.self)
         let application = Application(
             responder: responder,
+            server: HTTPServerBuilder { GuardedChannel($0, limits: limits, table: table) },
             configuration: ApplicationConfiguration(address: .hostname(host, port: port)),
             onServerRunning: { channel in announcing.yield(channel.localAddress?.port ?? 0) },
             logger: quiet)
@@ -44,7 +60,7 @@ package final class HTTPServer: Sendable {
             try await services.run()
         }
         for await listening in ports {
-            return HTTPServer(port: listening, services: services, serving: serving)
+            return HTTPServer(port: listening, table: table, services: services, serving: serving)
         }
 
         // The server has ended before it listened.

@@ -65,6 +65,16 @@ package final class LoopbackConnection {
         }
     }
 
+    /// Returns true once the peer has closed or reset the connection. Bytes that have come before are dropped.
+    package func isClosedByPeer() -> Bool {
+        var buffer = [UInt8](repeating: 0, count: 65_536)
+        while true {
+            let count = unsafe recv(socket, &buffer, buffer.count, Int32(MSG_DONTWAIT))
+            if count > 0 { continue }
+            return count == 0 || (errno != EAGAIN && errno != EWOULDBLOCK && errno != EINTR)
+        }
+    }
+
     /// Sends as much of the text as the peer takes now, and ignores that it may have closed.
     package func send(_ text: String) {
         let bytes = Array(text.utf8)

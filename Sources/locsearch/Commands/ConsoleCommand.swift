@@ -17,6 +17,7 @@ struct ConsoleCommand: AsyncParsableCommand {
     func run() async throws {
         ignoreBrokenPipes()
         let (settings, log) = try await ToolSettings.load(options)
+        FileDescriptors.raiseLimit(log: log)
         let console = try await ConsoleService(settings, log: log)
 
         Terminal.line("console \(console.url)")

@@ -39,6 +39,7 @@ struct DemoCommand: AsyncParsableCommand {
     func run() async throws {
         ignoreBrokenPipes()
         let house = try await DemoHouse(options, workers: workers)
+        FileDescriptors.raiseLimit(log: house.log)
         let admin = try await house.startAdminServer()
         let state = DemoState(
             bootstrapServers: house.broker.bootstrapServers, adminURL: house.url(of: admin),

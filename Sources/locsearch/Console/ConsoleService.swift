@@ -25,7 +25,8 @@ final class ConsoleService: Sendable {
     /// Returns once the page can be opened.
     /// - Throws: `SettingsError`; `Failure` that names the broker or `console.port`.
     init(_ settings: Settings, log: Logger) async throws {
-        let configuration = try settings.console()
+        var configuration = try settings.console()
+        configuration.limits = configuration.limits.within(descriptors: FileDescriptors.limit)
         let (store, traffic) = (Store(), Traffic())
         let feed = ConsoleFeed(settings, store: store, traffic: traffic, log: log)
         let reader = try await Self.open(feed, settings)

@@ -16,12 +16,23 @@ extension AdminServer {
         }
 
         do {
-            return try await AdminServer.start(source: source, host: host, port: port, token: token, log: log)
+            return try await AdminServer.start(
+                source: source, host: host, port: port, token: token,
+                limits: AdminServer.limits.within(descriptors: FileDescriptors.limit), log: log)
         } catch {
             throw Failure(
                 code: Failure.configuration,
                 description: "admin.port: \(error); choose another, or 0 for any free one")
         }
+    }
+}
+
+extension ConnectionLimits {
+    /// Returns the limits of a process that may have so few files open that clients could take up all of them.
+    func within(descriptors: Int) -> ConnectionLimits {
+        var limits = self
+        limits.maxConnections = max(1, min(maxConnections, descriptors / 4))
+        return limits
     }
 }
 

@@ -30,6 +30,7 @@ struct WorkerService {
     /// - Throws: `SettingsError`, `KafkaError` and `Failure` for a start that failed, which leaves no trace in the group;
     ///   `KafkaError` after which nothing further could be committed.
     func run() async throws {
+        FileDescriptors.raiseLimit(log: log)
         let traces = try settings.traceExport(log: log)
         let worker = try await WorkerProcess(settings, traces: traces, log: log)
         try settings.requireProvider(among: worker.providers, log: log)

@@ -1,0 +1,146 @@
+internal import NIOCore
+internal import NIOHTTP1
+
+/// Closes a connection whose client keeps the server waiting, or for which there is no room.
+///
+/// It stands before the HTTP decoder and sees bytes, among them those of a head that never ends. `RequestWatch` behind the
+/// decoder tells it where requests and answers begin and end.
+final class ConnectionGuard: ChannelDuplexHandler {
+    typealias InboundIn = ByteBuffer
+    typealias InboundOut = ByteBuffer
+    typealias OutboundIn = ByteBuffer
+    typealias OutboundOut = ByteBuffer
+
+    private let limits: ConnectionLimits
+    private let table: ConnectionTable
+    private var clock: ConnectionClock
+    private var isAdmitted = false
+    private var deadlineCheck: Scheduled<Void>?
+    private var plannedDeadline = NIODeadline.distantFuture
+    private var stallCheck: Scheduled<Void>?
+    /// All bytes that were written to this connection, whether or not the client has taken them.
+    private var bytesWritten = 0
+
+    init(_ limits: ConnectionLimits, table: ConnectionTable) {
+        self.limits = limits
+        self.table = table
+        clock = ConnectionClock(limits, now: .now())
+    }
+
+    // MARK: - The connection's life
+
+    func handlerAdded(context: ChannelHandlerContext) {
+        if context.channel.isActive { begin(context) }
+    }
+
+    func channelActive(context: ChannelHandlerContext) {
+        begin(context)
+        context.fireChannelActive()
+    }
+
+    func channelInactive(context: ChannelHandlerContext) {
+        end(context)
+        context.fireChannelInactive()
+    }
+
+    func handlerRemoved(context: ChannelHandlerContext) { end(context) }
+
+    private func begin(_ context: ChannelHandlerContext) {
+        guard !isAdmitted else { return }
+        guard table.admit(context.channel) else {
+            context.close(promise: nil)
+            return
+        }
+
+        isAdmitted = true
+        clock = ConnectionClock(limits, now: .now())
+        scheduleDeadlineCheck(context)
+    }
+
+    private func end(_ context: ChannelHandlerContext) {
+        deadlineCheck?.cancel()
+        stallCheck?.cancel()
+        (deadlineCheck, stallCheck) = (nil, nil)
+        table.remove(context.channel)
+    }
+
+    // MARK: - Requests and answers
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        clock.receiveBytes(at: .now())
+        scheduleDeadlineCheck(context)
+        context.fireChannelRead(data)
+    }
+
+    /// Is called by `RequestWatch`, on the same event loop.
+    func receive(_ part: HTTPServerRequestPart, in context: ChannelHandlerContext) {
+        switch part {
+        case .head: clock.receiveHead(at: .now())
+        case .body: return
+        case .end:
+            clock.receiveEnd(at: .now())
+            if clock.isAnswering { table.beginAnswering(context.channel) } else { table.beginWaiting(context.channel) }
+        }
+        scheduleDeadlineCheck(context)
+    }
+
+    /// Is called by `RequestWatch`, on the same event loop.
+    func endAnswer(in context: ChannelHandlerContext) {
+        clock.endAnswer(at: .now())
+        if !clock.isAnswering { table.beginWaiting(context.channel) }
+        scheduleDeadlineCheck(context)
+    }
+
+    // MARK: - Timeouts
+
+    /// Plans a look at the clock. A look that is planned already stays where it is unless it would come too late: it finds
+    /// that its deadline has moved, and plans the next one.
+    private func scheduleDeadlineCheck(_ context: ChannelHandlerContext) {
+        guard isAdmitted, let deadline = clock.deadline else { return }
+        if let planned = deadlineCheck {
+            guard deadline < plannedDeadline else { return }
+            planned.cancel()
+        }
+
+        plannedDeadline = deadline
+        deadlineCheck = context.eventLoop.assumeIsolated().scheduleTask(deadline: deadline) { [weak self] in
+            self?.checkDeadline(context)
+        }
+    }
+
+    private func checkDeadline(_ context: ChannelHandlerContext) {
+        deadlineCheck = nil
+        if pendingBytes(context) > 0 { clock.extendIdleTime(to: .now()) }
+
+        guard let deadline = clock.deadline else { return }
+        if deadline <= .now() { context.close(promise: nil) } else { scheduleDeadlineCheck(context) }
+    }
+
+    func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
+        bytesWritten &+= unwrapOutboundIn(data).readableBytes
+        context.write(data, promise: promise)
+        if stallCheck == nil { scheduleStallCheck(context) }
+    }
+
+    private func scheduleStallCheck(_ context: ChannelHandlerContext) {
+        let taken = bytesWritten &- pendingBytes(context)
+        stallCheck = context.eventLoop.assumeIsolated().scheduleTask(in: TimeAmount(limits.stallTimeout)) {
+            [weak self] in
+            self?.checkStall(context, takenBefore: taken)
+        }
+    }
+
+    private func checkStall(_ context: ChannelHandlerContext, takenBefore: Int) {
+        stallCheck = nil
+        let pending = pendingBytes(context)
+        guard pending > 0 else { return }
+
+        let hasTakenNothing = bytesWritten &- pending == takenBefore
+        if hasTakenNothing { context.close(promise: nil) } else { scheduleStallCheck(context) }
+    }
+
+    /// The bytes that wait for the client to take them.
+    private func pendingBytes(_ context: ChannelHandlerContext) -> Int {
+        (try? context.channel.syncOptions?.getOption(.bufferedWritableBytes)) ?? 0
+    }
+}

@@ -1,0 +1,102 @@
+internal import NIOCore
+internal import Synchronization
+
+/// The open connections of a server, within their bound. Safe to use from any thread.
+final class ConnectionTable: Sendable {
+    private struct Entry {
+        let channel: any Channel
+        /// The time since which the server waits for a whole request; `nil` while an answer is under way.
+        var waitsSince: NIODeadline?
+    }
+
+    private struct State {
+        var entries: [ObjectIdentifier: Entry] = [:]
+        /// The connections that were turned away or closed to make room, and have not been told yet.
+        var untoldRefusals = 0
+        var lastTold: NIODeadline?
+    }
+
+    /// The shortest time between two reports of connections that were too many.
+    private static let reportInterval = TimeAmount.minutes(1)
+
+    private let limits: ConnectionLimits
+    private let state = Mutex(State())
+    /// Is called with the number of connections that were closed because there were too many.
+    private let report: @Sendable (Int) -> Void
+
+    init(_ limits: ConnectionLimits, report: @escaping @Sendable (Int) -> Void) {
+        self.limits = limits
+        self.report = report
+    }
+
+    var count: Int { state.withLock { $0.entries.count } }
+
+    /// Adds a connection, and closes another one where there are too many.
+    /// - Returns: false when there is no room for it, so that the caller must close it.
+    func admit(_ channel: any Channel) -> Bool {
+        let now = NIODeadline.now()
+        let (isAdmitted, closed, refusals) = state.withLock { state in
+            var closed: (any Channel)?
+            if state.entries.count >= limit(for: channel) {
+                guard let oldest = Self.longestWaiting(in: state) else {
+                    return (false, nil as (any Channel)?, Self.countRefusal(in: &state, at: now))
+                }
+                closed = state.entries.removeValue(forKey: oldest)?.channel
+            }
+            state.entries[ObjectIdentifier(channel)] = Entry(channel: channel, waitsSince: now)
+            return (true, closed, closed == nil ? 0 : Self.countRefusal(in: &state, at: now))
+        }
+
+        // Outside the lock, because closing runs the handlers of that connection when it is on this thread's event loop.
+        closed?.close(promise: nil)
+        if refusals > 0 { report(refusals) }
+        return isAdmitted
+    }
+
+    /// Takes note that the server waits for a connection's next request from now on.
+    func beginWaiting(_ channel: any Channel) {
+        let now = NIODeadline.now()
+        state.withLock { $0.entries[ObjectIdentifier(channel)]?.waitsSince = now }
+    }
+
+    /// Takes note that a connection has sent a whole request, which keeps its place until the answer has ended.
+    func beginAnswering(_ channel: any Channel) {
+        state.withLock { $0.entries[ObjectIdentifier(channel)]?.waitsSince = nil }
+    }
+
+    func remove(_ channel: any Channel) {
+        state.withLock { $0.entries[ObjectIdentifier(channel)] = nil }
+    }
+
+    private func limit(for channel: any Channel) -> Int {
+        let most = max(limits.maxConnections, 1)
+        return channel.remoteAddress?.isThisMachine == true ? most + max(limits.roomForThisMachine, 0) : most
+    }
+
+    private static func longestWaiting(in state: borrowing State) -> ObjectIdentifier? {
+        var oldest: (id: ObjectIdentifier, since: NIODeadline)?
+        for (id, entry) in state.entries {
+            guard let since = entry.waitsSince, since < oldest?.since ?? .distantFuture else { continue }
+            oldest = (id, since)
+        }
+        return oldest?.id
+    }
+
+    /// - Returns: the number to report now; 0 when the last report is recent.
+    private static func countRefusal(in state: inout State, at now: NIODeadline) -> Int {
+        state.untoldRefusals += 1
+        if let last = state.lastTold, now - last < reportInterval { return 0 }
+
+        defer { state.untoldRefusals = 0 }
+        state.lastTold = now
+        return state.untoldRefusals
+    }
+}
+
+extension SocketAddress {
+    /// True for loopback addresses.
+    fileprivate var isThisMachine: Bool {
+        guard let text = ipAddress else { return false }
+        return text.hasPrefix("127.") || text == "::1" || text.hasPrefix("::ffff:127.")
+    }
+}

@@ -1,0 +1,38 @@
+import Logging
+
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Darwin)
+    import Darwin
+#endif
+
+/// How many files and connections this process may have open.
+enum FileDescriptors {
+    /// Raises the process's own limit to the one that the system sets it, because the usual 1,024 are for programs that call
+    /// `select`, which this one does not. A worker needs one for each connection to a provider, a broker and a client.
+    static func raiseLimit(log: Logger) {
+        var limits = rlimit()
+        guard unsafe getrlimit(resource, &limits) == 0, limits.rlim_cur < limits.rlim_max else { return }
+
+        let before = limits.rlim_cur
+        limits.rlim_cur = limits.rlim_max
+        guard unsafe setrlimit(resource, &limits) != 0 else { return }
+        let reason = unsafe String(cString: strerror(errno))
+        log.warning(
+            "the limit of open files stays as it is, because the system does not let it be raised",
+            metadata: ["limit": "\(before)", "reason": "\(reason)"])
+    }
+
+    /// The number of files and connections that this process may have open now.
+    static var limit: Int {
+        var limits = rlimit()
+        guard unsafe getrlimit(resource, &limits) == 0 else { return 1024 }
+        return Int(clamping: limits.rlim_cur)
+    }
+
+    #if canImport(Glibc)
+        private static let resource = __rlimit_resource_t(RLIMIT_NOFILE.rawValue)
+    #else
+        private static let resource = RLIMIT_NOFILE
+    #endif
+}

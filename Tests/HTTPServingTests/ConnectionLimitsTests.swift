@@ -1,0 +1,168 @@
+import Hummingbird
+import Logging
+import TestSupport
+import Testing
+
+@testable import HTTPServing
+
+/// Clients that keep a server waiting, on real connections.
+struct ConnectionLimitsTests {
+    /// A server that answers `/` at once, `/large` with 64 MB, and `/stream` with a line each 20 ms for as long as it lives.
+    private static func start(_ adjust: (inout ConnectionLimits) -> Void) async throws -> HTTPServer {
+        var limits = ConnectionLimits()
+        (limits.idleTimeout, limits.headTimeout) = (.seconds(3600), .seconds(3600))
+        (limits.requestTimeout, limits.stallTimeout) = (.seconds(3600), .seconds(3600))
+        limits.roomForThisMachine = 0
+        adjust(&limits)
+
+        let router = Router(context: ClientContext.self)
+        router.get("/") { _, context in context.clientAddress ?? "" }
+        router.get("/large") { _, _ in
+            Response(status: .ok, body: ResponseBody(byteBuffer: ByteBuffer(repeating: 0x61, count: 64 << 20)))
+        }
+        router.get("/stream") { _, _ in
+            Response(
+                status: .ok,
+                body: ResponseBody { writer in
+                    while !Task.isCancelled {
+                        try await writer.write(ByteBuffer(string: "line\n"))
+                        try await Task.sleep(for: .milliseconds(20))
+                    }
+                    try await writer.finish(nil)
+                })
+        }
+        router.post("/") { request, _ in "\(try await request.body.collect(upTo: 1 << 20).readableBytes)" }
+        return try await HTTPServer.start(
+            router.buildResponder(), host: "127.0.0.1", port: 0, limits: limits,
+            log: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
+    }
+
+    private static func ask(_ server: HTTPServer) async throws -> String {
+        let connection = try LoopbackConnection(port: server.port)
+        connection.send("GET / HTTP/1.1\r\nhost: a\r\n\r\n")
+        var answer = ""
+        try await eventually("an answer") {
+            answer += String(decoding: connection.readAvailable(), as: UTF8.self)
+            return answer.contains("127.0.0.1")
+        }
+        return answer
+    }
+
+    /// Waits until the server has closed all of the connections.
+    private static func waitForEnd(of connections: [LoopbackConnection]) async throws {
+        for connection in connections {
+            try await eventually("the server closes it") { connection.isClosedByPeer() }
+        }
+    }
+
+    // MARK: - Timeouts
+
+    @Test func connectionWithoutARequestIsClosed() async throws {
+        let server = try await Self.start { $0.idleTimeout = .milliseconds(200) }
+        let silent = try (0..<20).map { _ in try LoopbackConnection(port: server.port) }
+        let answered = try LoopbackConnection(port: server.port)
+        answered.send("GET / HTTP/1.1\r\nhost: a\r\n\r\n")
+
+        try await Self.waitForEnd(of: silent + [answered])
+        await server.stop(within: .seconds(2))
+    }
+
+    @Test func halfARequestIsClosedHoweverSlowlyItGoesOn() async throws {
+        let server = try await Self.start { $0.headTimeout = .milliseconds(200) }
+        let connections = try (0..<300).map { _ in try LoopbackConnection(port: server.port) }
+        for connection in connections { connection.send("GET / HTTP/1.1\r\nx: ") }
+        #expect(try await Self.ask(server).hasPrefix("HTTP/1.1 200"))
+
+        try await eventually("the server closes the one that goes on") {
+            connections[0].send("y")
+            return connections[0].isClosedByPeer()
+        }
+        try await Self.waitForEnd(of: connections)
+        await server.stop(within: .seconds(2))
+    }
+
+    @Test func bodyThatDoesNotEndIsClosed() async throws {
+        let server = try await Self.start { $0.requestTimeout = .milliseconds(200) }
+        let connections = try (0..<20).map { _ in try LoopbackConnection(port: server.port) }
+        for connection in connections {
+            connection.send("POST / HTTP/1.1\r\nhost: a\r\ncontent-length: 100\r\n\r\nhalf")
+        }
+
+        try await Self.waitForEnd(of: connections)
+        await server.stop(within: .seconds(2))
+    }
+
+    @Test func clientThatReadsNothingOfItsAnswerIsClosed() async throws {
+        let server = try await Self.start { $0.stallTimeout = .milliseconds(300) }
+        let connections = try (0..<5).map { _ in try LoopbackConnection(port: server.port, receiveBuffer: 4096) }
+        for connection in connections { connection.send("GET /large HTTP/1.1\r\nhost: a\r\n\r\n") }
+
+        try await eventually("the server keeps none of them") { server.connectionCount == 0 }
+        await server.stop(within: .seconds(2))
+        withExtendedLifetime(connections) {}
+    }
+
+    @Test func streamLivesOnBeyondEachTimeout() async throws {
+        let server = try await Self.start {
+            ($0.idleTimeout, $0.headTimeout) = (.milliseconds(100), .milliseconds(100))
+            ($0.requestTimeout, $0.stallTimeout) = (.milliseconds(100), .seconds(2))
+        }
+        let stream = try LoopbackConnection(port: server.port)
+        stream.send("GET /stream HTTP/1.1\r\nhost: a\r\n\r\n")
+        var received: [UInt8] = []
+        try await eventually("fifty lines, which take a second") {
+            received += stream.readAvailable()
+            return received.count(where: { $0 == UInt8(ascii: "l") }) > 50
+        }
+
+        #expect(!stream.isClosedByPeer())
+        await server.stop(within: .seconds(2))
+    }
+
+    @Test func connectionThatIsUsedAgainAndAgainLivesOn() async throws {
+        let server = try await Self.start { $0.idleTimeout = .seconds(5) }
+        let connection = try LoopbackConnection(port: server.port)
+        for number in 1...20 {
+            connection.send("GET / HTTP/1.1\r\nhost: a\r\n\r\n")
+            try await eventually("answer \(number)") { !connection.readAvailable().isEmpty }
+        }
+
+        #expect(!connection.isClosedByPeer())
+        await server.stop(within: .seconds(2))
+    }
+
+    // MARK: - The bound
+
+    @Test func probeIsAnsweredBesideHundredsOfHalfRequests() async throws {
+        let server = try await Self.start { $0.maxConnections = 32 }
+        let connections = try (0..<400).map { _ in
+            let connection = try LoopbackConnection(port: server.port)
+            connection.send("GET / HTTP/1.1\r\n")
+            return connection
+        }
+
+        for _ in 0..<5 { #expect(try await Self.ask(server).hasPrefix("HTTP/1.1 200")) }
+        #expect(server.connectionCount <= 32)
+        #expect(connections.count { $0.isClosedByPeer() } >= 400 - 32)
+        await server.stop(within: .seconds(2))
+    }
+
+    @Test func streamKeepsItsPlaceAndThisMachineHasRoomBeside() async throws {
+        let server = try await Self.start {
+            $0.maxConnections = 3
+            $0.roomForThisMachine = 1
+        }
+        let streams = try (0..<4).map { _ in
+            let stream = try LoopbackConnection(port: server.port)
+            stream.send("GET /stream HTTP/1.1\r\nhost: a\r\n\r\n")
+            return stream
+        }
+        for stream in streams { try await eventually("a stream begins") { !stream.readAvailable().isEmpty } }
+
+        let fifth = try LoopbackConnection(port: server.port)
+        try await Self.waitForEnd(of: [fifth])
+        for stream in streams { try await eventually("a stream goes on") { !stream.readAvailable().isEmpty } }
+        #expect(server.connectionCount == 4)
+        await server.stop(within: .seconds(2))
+    }
+}
