@@ -39,29 +39,45 @@ package final class AdminServer: Sendable {
 
     // MARK: - Endpoints
 
-    private static func router(for source: any AdminSource, token: BearerToken?) -> Router<BasicRequestContext> {
-        @Sendable func isAdmitted(_ request: Request) -> Bool {
-            token?.admits(authorization: request.headers[.authorization]) ?? true
+    private static func router(for source: any AdminSource, token: BearerToken?) -> Router<ClientContext> {
+        let throttle = GuessThrottle()
+
+        /// Returns the refusal for a request that does not show the token; `nil` for one that does.
+        @Sendable func refusal(of request: Request, from context: ClientContext) -> Response? {
+            guard let token else { return nil }
+            guard let shown = BearerToken.text(in: request.headers[.authorization]) else { return unauthorized }
+
+            switch throttle.judge(from: context.clientAddress, { token.admits(shown) }) {
+            case .right: return nil
+            case .wrong: return unauthorized
+            case .tooEarly(let wait): return tooEarly(wait)
+            }
         }
 
-        let router = Router()
+        let router = Router(context: ClientContext.self)
         router.get("/livez") { _, _ in probe(await source.livenessProblem()) }
         router.get("/readyz") { _, _ in probe(await source.readinessProblem()) }
-        router.get("/metrics") { request, _ in
-            guard isAdmitted(request) else { return refusal }
+        router.get("/metrics") { request, context in
+            if let refusal = refusal(of: request, from: context) { return refusal }
             return response(.ok, type: "text/plain; version=0.0.4; charset=utf-8", body: await source.metrics())
         }
-        router.get("/status") { request, _ in
-            guard isAdmitted(request) else { return refusal }
+        router.get("/status") { request, context in
+            if let refusal = refusal(of: request, from: context) { return refusal }
             return response(.ok, type: "application/json", body: await source.status())
         }
         return router
     }
 
     /// Says nothing about what is wrong with what was shown.
-    private static var refusal: Response {
+    private static var unauthorized: Response {
         var response = response(.unauthorized, type: "text/plain; charset=utf-8", body: "unauthorized\n")
         response.headers[.wwwAuthenticate] = "Bearer"
+        return response
+    }
+
+    private static func tooEarly(_ wait: Duration) -> Response {
+        var response = response(.tooManyRequests, type: "text/plain; charset=utf-8", body: "too many wrong tokens\n")
+        response.headers[.retryAfter] = "\(wait.components.seconds + 1)"
         return response
     }
 

@@ -22,6 +22,9 @@ package struct ConsoleConfiguration: Sendable {
     package var port = 8081
     /// `console.token`: what a page must show. `nil`: nothing, which is for consoles that only this machine reaches.
     package var token: BearerToken?
+    /// `console.allowedHosts`: names beside `host` and this machine's own under which a console without a token answers, in
+    /// lower case and without a port.
+    package var allowedHosts: [String] = []
     /// How many connections there may be, and how long each may make the console wait.
     package var limits = ConnectionLimits()
     /// `console.tileURL` and `console.tileAttribution`; `nil`: the map shows a plain grid.

@@ -21,10 +21,11 @@ package final class ConsoleServer: Sendable {
     package static func start(
         _ configuration: ConsoleConfiguration, store: Store, traffic: Traffic, backend: any ConsoleBackend, log: Logger
     ) async throws(HTTPServerError) -> ConsoleServer {
-        let access = ConsoleAccess(token: configuration.token, host: configuration.host)
+        let access = ConsoleAccess(
+            token: configuration.token, hosts: [configuration.host] + configuration.allowedHosts)
         let page = PageRoutes(file: configuration.page, leaflet: configuration.leaflet)
 
-        let router = Router(options: .autoGenerateHeadEndpoints)
+        let router = Router(context: ClientContext.self, options: .autoGenerateHeadEndpoints)
         router.add(
             middleware: AccessMiddleware(
                 access: access, securityPolicy: ContentSecurityPolicy.text(for: configuration), page: page))
@@ -38,7 +39,8 @@ package final class ConsoleServer: Sendable {
 
         return ConsoleServer(
             try await HTTPServer.start(
-                router.buildResponder(), host: configuration.host, port: configuration.port, limits: configuration.limits,
+                router.buildResponder(), host: configuration.host, port: configuration.port,
+                limits: configuration.limits,
                 log: log))
     }
 

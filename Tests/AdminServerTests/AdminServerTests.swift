@@ -121,6 +121,19 @@ struct AdminServerTests {
         await server.stop(within: .seconds(2))
     }
 
+    @Test func clientThatShowsWrongTokensIsSoonNotHeardAnyMore() async throws {
+        let server = try await Self.start(token: BearerToken(Self.token))
+        var statuses: [Int] = []
+        for number in 0..<30 {
+            statuses.append(
+                try await Self.get("/metrics", from: server, authorization: "Bearer guess-\(number)").status)
+        }
+        #expect(statuses.prefix(GuessThrottle.mostGuesses).allSatisfy { $0 == 401 })
+        #expect(statuses.contains(429), "\(statuses)")
+        #expect(try await Self.get("/livez", from: server).status == 200)
+        await server.stop(within: .seconds(2))
+    }
+
     @Test func tokenIsNotShownByAnyTextThatIsMadeOfIt() {
         let token = BearerToken(Self.token)
         var dumped = ""

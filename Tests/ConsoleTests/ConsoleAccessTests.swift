@@ -72,6 +72,44 @@ struct ConsoleAccessTests {
         await console.stop()
     }
 
+    @Test func wrongTokensOfBothWaysInCountTogether() async throws {
+        let console = try await Self.withToken()
+        var statuses: [Int] = []
+        for number in 0..<40 {
+            let guess = "Bearer guess-\(number)-of-a-token"
+            statuses.append(try await console.get("/api/config", headers: ["Authorization": guess]).status)
+        }
+        #expect(statuses.count { $0 == 401 } < 20, "\(statuses)")
+        #expect(statuses.last == 429)
+
+        let login = try await console.post("/api/login", #"{"token":"\#(Self.token)"}"#)
+        #expect(login.status == 429, "it is not looked at either")
+        #expect(Int(login.headers["retry-after"] ?? "") ?? 0 > 0)
+        #expect(login.headers["set-cookie"] == nil)
+        await console.stop()
+    }
+
+    @Test func browserThatIsLoggedInIsNotHeldUpByTheGuessesOfOthers() async throws {
+        let console = try await Self.withToken()
+        let login = try await console.post("/api/login", #"{"token":"\#(Self.token)"}"#)
+        let cookie = try #require(login.headers["set-cookie"]?.split(separator: ";").first.map(String.init))
+        for number in 0..<15 { _ = try await console.post("/api/login", #"{"token":"guess-\#(number)"}"#) }
+
+        #expect(try await console.get("/api/config", headers: ["Cookie": cookie]).status == 200)
+        await console.stop()
+    }
+
+    @Test(arguments: ["maps.example", "MAPS.example:8443", "192.0.2.7:8081", "[2001:db8::7]:8081", "localhost"])
+    func pageOfAnAllowedNameIsAnswered(host: String) async throws {
+        let console = try await RunningConsole { $0.allowedHosts = ["maps.example", "192.0.2.7", "2001:db8::7"] }
+        let allowed = try await EventStreamClient(port: console.port, path: "/api/config", host: host).status()
+        let other = try await EventStreamClient(port: console.port, path: "/api/config", host: "x.\(host)").status()
+        await console.stop()
+
+        #expect(allowed == 200)
+        #expect(other == 403)
+    }
+
     @Test(arguments: ["text/plain", "application/x-www-form-urlencoded", "multipart/form-data; boundary=x"])
     func formOfAnotherSiteIsRefused(type: String) async throws {
         let console = try await RunningConsole()

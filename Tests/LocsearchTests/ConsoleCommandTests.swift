@@ -38,7 +38,7 @@ struct ConsoleCommandTests {
     @Test(.timeLimit(.minutes(2))) func consoleGoesByTheNewTokenOnceItsFileHasIt() async throws {
         let broker = try TestBroker(topics: Self.topics)
         let file = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)
-        try Data("first-token".utf8).write(to: file)
+        try Data("the-first-token-of-it".utf8).write(to: file)
         defer { try? FileManager.default.removeItem(at: file) }
         let names = ["requests", "results", "errors"].flatMap {
             ["--topics-\($0)", broker.name("location-search.\($0)")]
@@ -58,13 +58,13 @@ struct ConsoleCommandTests {
             let (_, response) = try await URLSession.shared.data(for: request)
             return (response as? HTTPURLResponse)?.statusCode ?? 0
         }
-        #expect(try await status(showing: "first-token") == 200)
-        #expect(try await status(showing: "second-token") == 401)
+        #expect(try await status(showing: "the-first-token-of-it") == 200)
+        #expect(try await status(showing: "the-second-token-of-it") == 401)
 
-        try Data("second-token".utf8).write(to: file)
-        try await eventually("the new token counts") { try await status(showing: "second-token") == 200 }
-        #expect(try await status(showing: "first-token") == 401)
-        #expect(!(console.output + console.error).contains("first-token"))
+        try Data("the-second-token-of-it".utf8).write(to: file)
+        try await eventually("the new token counts") { try await status(showing: "the-second-token-of-it") == 200 }
+        #expect(try await status(showing: "the-first-token-of-it") == 401)
+        #expect(!(console.output + console.error).contains("the-first-token-of-it"))
     }
 
     @Test func consoleWithoutABrokerSaysSoInOneLine() async throws {
@@ -86,10 +86,76 @@ struct ConsoleCommandTests {
         let error = #expect(throws: SettingsError.self) { _ = try open.console() }
         #expect(error?.description.contains("set console.token") == true)
 
-        for cure in [["console.token": "t"], ["console.allowAnonymous": "true"]] {
+        for cure in [["console.token": "0123456789abcdef"], ["console.allowAnonymous": "true"]] {
             _ = try Self.settings(cure.merging(["console.host": "0.0.0.0"]) { $1 }).console()
         }
         _ = try Self.settings(["console.host": "localhost"]).console()
+    }
+
+    @Test func namesOfTheConsoleAreReadFromItsSettings() throws {
+        let console = try Self.settings([
+            "console.host": "0.0.0.0", "console.allowAnonymous": "true",
+            "console.allowedHosts": "Maps.Example, 192.0.2.7,[2001:db8::7], fe80::1",
+        ]).console()
+        #expect(console.allowedHosts == ["maps.example", "192.0.2.7", "2001:db8::7", "fe80::1"])
+        #expect(try Self.settings([:]).console().allowedHosts.isEmpty)
+    }
+
+    @Test(arguments: [
+        "http://maps.example", "maps.example:8081", "*", "a,,b", "a b", "[maps.example]", "ä.example", "a/b",
+    ])
+    func nameThatNoBrowserSendsIsRefused(text: String) {
+        let error = #expect(throws: SettingsError.self) { _ = try Self.settings(["console.allowedHosts": text]) }
+        #expect(error?.description.contains("console.allowedHosts") == true)
+    }
+
+    @Test(arguments: ["console", "admin"]) func shortTokenStopsTheStart(part: String) throws {
+        let file = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)
+        try Data("fifteen-letters\n".utf8).write(to: file)
+        defer { try? FileManager.default.removeItem(at: file) }
+
+        for (setting, value) in [("\(part).token", "fifteen-letters"), ("\(part).tokenFile", file.path)] {
+            let settings = try Self.settings([setting: value])
+            let error = #expect(throws: SettingsError.self) {
+                _ = try part == "console" ? settings.consoleToken() : settings.adminToken()
+            }
+            let text = try #require(error?.description)
+            #expect(text.hasPrefix("\(setting): the token has 15 characters; at least 16"))
+            #expect(!text.contains("fifteen-letters") && !text.contains("\n"))
+        }
+        #expect(try Self.settings(["\(part).token": "sixteen-letters-"])["\(part).token"] != nil)
+    }
+
+    @Test(.timeLimit(.minutes(2))) func consoleShowsWorkersTheNewTokenOnceItsFileHasIt() async throws {
+        let worker = try RawServer { $0.answerAll() }
+        let broker = try TestBroker(topics: Self.topics)
+        let file = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)
+        try Data("the-old-token-of-workers".utf8).write(to: file)
+        defer { try? FileManager.default.removeItem(at: file) }
+        let names = ["requests", "results", "errors"].flatMap {
+            ["--topics-\($0)", broker.name("location-search.\($0)")]
+        }
+        let console = try RunningProgram(
+            [
+                "console", "--kafka-bootstrap-servers", broker.bootstrapServers, "--console-port", "0",
+                "--console-workers", worker.url, "--admin-token-file", file.path,
+            ] + names)
+        defer { console.end() }
+        try await eventually("the console says where it is", within: .seconds(60)) { console.firstLine != nil }
+        let port = try #require(console.firstLine?.split(separator: ":").last.flatMap { Int($0) })
+
+        // The workers are asked while a page looks.
+        let page = try LoopbackConnection(port: port)
+        page.send("GET /api/traffic/events HTTP/1.1\r\nHost: localhost\r\n\r\n")
+        func isShown(_ token: String) -> Bool {
+            worker.requests.contains { String(decoding: $0, as: UTF8.self).contains("Bearer \(token)\r\n") }
+        }
+        try await eventually("the old token is shown") { isShown("the-old-token-of-workers") }
+
+        try Data("the-new-token-of-workers".utf8).write(to: file)
+        try await eventually("the new token is shown") { isShown("the-new-token-of-workers") }
+        #expect(!(console.output + console.error).contains("-token-of-workers"))
+        withExtendedLifetime(page) {}
     }
 
     @Test(arguments: [

@@ -12,7 +12,7 @@ import Testing
 /// Secrets in files are replaced while a worker runs, and it goes on with the new ones.
 struct SecretRotationTests {
     private static let (oldKey, newKey) = ("Zq7oldkeyWx", "Zq7newkeyWx")
-    private static let (oldToken, newToken) = ("Zq7oldtokenWx", "Zq7newtokenWx")
+    private static let (oldToken, newToken) = ("Zq7oldtokenWx0123", "Zq7newtokenWx0123")
 
     /// A folder with the files of secrets. `remove` takes it away.
     private struct Files {

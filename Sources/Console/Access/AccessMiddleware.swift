@@ -1,10 +1,11 @@
+internal import HTTPServing
 internal import HTTPTypes
 internal import Hummingbird
 
 /// Stands before all routes: refuses who may not use the console, turns errors into answers, and gives each answer the
 /// headers that keep a browser from doing what the console never asks it to.
 struct AccessMiddleware: RouterMiddleware {
-    typealias Context = BasicRequestContext
+    typealias Context = ClientContext
 
     let access: ConsoleAccess
     let securityPolicy: String
@@ -16,12 +17,12 @@ struct AccessMiddleware: RouterMiddleware {
     // `@concurrent` is what Hummingbird, which is built without NonisolatedNonsendingByDefault, means by `async`.
     @concurrent
     func handle(
-        _ request: Request, context: BasicRequestContext,
-        next: @concurrent (Request, BasicRequestContext) async throws -> Response
+        _ request: Request, context: ClientContext,
+        next: @concurrent (Request, ClientContext) async throws -> Response
     ) async throws -> Response {
         var response: Response
         do {
-            try check(request)
+            try check(request, from: context.clientAddress)
             response = try await next(request, context)
         } catch let error as ConsoleError {
             response = refusal(of: request, because: error)
@@ -47,9 +48,10 @@ struct AccessMiddleware: RouterMiddleware {
         return response
     }
 
-    private func check(_ request: Request) throws(ConsoleError) {
+    private func check(_ request: Request, from address: String?) throws(ConsoleError) {
         let path = request.uri.path
-        if !Self.open.contains(path), !PageRoutes.isOpen(path), let refusal = access.refusal(of: request) {
+        if !Self.open.contains(path), !PageRoutes.isOpen(path), let refusal = access.refusal(of: request, from: address)
+        {
             throw refusal
         }
 

@@ -5,51 +5,68 @@ internal import Synchronization
 /// Decides who may use the console.
 ///
 /// With a token, a program shows it in each request (`Authorization: Bearer`), and a browser trades it once for a cookie.
-/// Without one, only requests that name this machine as their host are answered: a page from elsewhere that has its own
-/// name resolve to 127.0.0.1 is refused (DNS rebinding).
+/// Both ways share one throttle: see `GuessThrottle`. Without a token, only requests are answered that name this machine as
+/// their host, or one of the names that the operator allows. A page from elsewhere that has its own name resolve to this
+/// machine's address is refused (DNS rebinding).
 final class ConsoleAccess: Sendable {
     static let cookieName = "locsearch-console"
 
     /// How long a browser stays logged in, and how many can be at a time.
     private static let lifetime = Duration.seconds(12 * 3600)
     private static let mostLogins = 1000
-    /// The wait before a wrong token is refused, so that nobody tries many of them.
-    private static let penalty = Duration.milliseconds(500)
 
     private let token: BearerToken?
     private let hosts: Set<String>
+    private let throttle = GuessThrottle()
     private let logins = Mutex<[String: ContinuousClock.Instant]>([:])
 
     /// - Parameters:
     ///   - token: `nil`: nobody needs one.
-    ///   - host: the address that the console listens on, which is a name for this machine.
-    init(token: BearerToken?, host: String) {
+    ///   - hosts: the names and addresses under which the console answers without a token, beside this machine's own.
+    init(token: BearerToken?, hosts: [String]) {
         self.token = token
-        hosts = ["localhost", "127.0.0.1", "[::1]", host.lowercased()]
+        self.hosts = Set(["localhost", "127.0.0.1", "[::1]"] + hosts.map(Self.inBrackets))
+    }
+
+    /// Returns a host as a `Host` header has it: in lower case, an IPv6 address in brackets.
+    private static func inBrackets(_ host: String) -> String {
+        let host = host.lowercased()
+        return host.contains(":") && !host.hasPrefix("[") ? "[\(host)]" : host
     }
 
     /// Returns why a request is not answered; `nil` for one that is.
-    func refusal(of request: Request) -> ConsoleError? {
-        if let token {
-            let isLoggedIn = request.cookies[Self.cookieName].map { isLogin($0.value) } ?? false
-            if isLoggedIn || token.admits(authorization: request.headers[.authorization]) { return nil }
+    /// - Parameter address: the client's address.
+    func refusal(of request: Request, from address: String?) -> ConsoleError? {
+        guard let token else { return refusal(ofHost: request.head.authority.map(Self.hostName) ?? "") }
+
+        if let cookie = request.cookies[Self.cookieName], isLogin(cookie.value) { return nil }
+        guard let shown = BearerToken.text(in: request.headers[.authorization]) else {
             return ConsoleError(.unauthorized, "log in first, with the token of the setting console.token")
         }
+        return Self.refusal(throttle.judge(from: address) { token.admits(shown) })
+    }
 
-        let name = request.head.authority.map(Self.hostName) ?? ""
-        guard hosts.contains(name) else {
-            return ConsoleError(.forbidden, "the console answers under localhost only, unless console.token is set")
+    private func refusal(ofHost name: String) -> ConsoleError? {
+        if hosts.contains(name) { return nil }
+        return ConsoleError(
+            .forbidden,
+            "the console does not answer under this name: add it to console.allowedHosts, or set console.token")
+    }
+
+    private static func refusal(_ verdict: GuessThrottle.Verdict) -> ConsoleError? {
+        switch verdict {
+        case .right: nil
+        case .wrong: ConsoleError(.unauthorized, "this is not the token")
+        case .tooEarly(let wait):
+            ConsoleError(.tooEarly(wait), "too many wrong tokens came from this address: wait a few seconds")
         }
-        return nil
     }
 
     /// Returns the cookie for a browser that has shown the token.
-    /// - Throws: `unauthorized`, after a while, for another text.
-    func logIn(showing text: String) async throws(ConsoleError) -> Cookie {
-        guard let token, token.admits(text) else {
-            try? await Task.sleep(for: Self.penalty)
-            throw ConsoleError(.unauthorized, "this is not the token")
-        }
+    /// - Throws: `unauthorized` for another text; `tooEarly` after too many of them.
+    func logIn(showing text: String, from address: String?) throws(ConsoleError) -> Cookie {
+        let verdict = throttle.judge(from: address) { token?.admits(text) ?? false }
+        if let refusal = Self.refusal(verdict) { throw refusal }
 
         let login = (0..<4).map { _ in String(UInt64.random(in: 0...UInt64.max), radix: 36) }.joined()
         logins.withLock { logins in

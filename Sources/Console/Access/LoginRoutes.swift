@@ -1,3 +1,4 @@
+internal import HTTPServing
 internal import Hummingbird
 internal import JSON
 
@@ -7,11 +8,11 @@ struct LoginRoutes {
 
     private static let mostBytes = 4096
 
-    func add(to router: Router<BasicRequestContext>) {
+    func add(to router: Router<ClientContext>) {
         let access = access
-        router.post("/api/login") { request, _ in
+        router.post("/api/login") { request, context in
             let token = Self.token(in: try await request.bytes(upTo: Self.mostBytes))
-            let cookie = try await access.logIn(showing: token ?? "")
+            let cookie = try access.logIn(showing: token ?? "", from: context.clientAddress)
 
             var response = Response(status: .noContent)
             response.setCookie(cookie)

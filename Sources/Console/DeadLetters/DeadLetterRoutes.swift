@@ -1,4 +1,5 @@
 internal import EventContract
+internal import HTTPServing
 internal import Hummingbird
 internal import JSON
 
@@ -11,7 +12,7 @@ struct DeadLetterRoutes {
     /// The most bytes that a page may send to name the letters it chose.
     private static let mostBytes = 262_144
 
-    func add(to router: Router<BasicRequestContext>) {
+    func add(to router: Router<ClientContext>) {
         let backend = backend
         router.get("/api/dead-letters") { request, _ in
             let limit = request.uri.queryParameters["limit"].flatMap { Int($0) } ?? Self.defaultLimit
@@ -38,6 +39,7 @@ struct DeadLetterRoutes {
         json.member("total", list.total)
         json.member("pending", list.pending)
         json.member("confirm", list.version)
+        if list.isPartial { json.member("isPartial", true) }
         json.key("letters")
         json.beginArray()
         for letter in list.letters { write(letter, to: &json) }

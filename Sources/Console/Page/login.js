@@ -6,6 +6,7 @@ import { startPreferences } from "./preferences.js";
 import { t } from "./text.js";
 
 startPreferences();
+const texts = { 401: "login.wrong", 403: "login.wrong", 429: "login.wait" };
 const field = document.getElementById("token");
 
 document.getElementById("login").addEventListener("submit", async (event) => {
@@ -14,7 +15,7 @@ document.getElementById("login").addEventListener("submit", async (event) => {
     await logIn(field.value);
     location.reload();
   } catch (error) {
-    setText(document.getElementById("problem"), t(error.status === 401 || error.status === 403 ? "login.wrong" : "login.failed"));
+    setText(document.getElementById("problem"), t(texts[error.status] ?? "login.failed"));
     field.select();
   }
 });

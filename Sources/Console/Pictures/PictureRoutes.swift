@@ -1,3 +1,4 @@
+internal import HTTPServing
 internal import Hummingbird
 internal import NIOCore
 
@@ -6,7 +7,7 @@ struct PictureRoutes {
     let backend: any ConsoleBackend
     let hosts: PictureHosts
 
-    func add(to router: Router<BasicRequestContext>) {
+    func add(to router: Router<ClientContext>) {
         let (backend, hosts) = (backend, hosts)
         router.get("/api/pictures") { request, _ in
             guard let url = request.uri.queryParameters["url"], let address = hosts.address(of: String(url)),

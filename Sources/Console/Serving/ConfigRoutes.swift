@@ -1,3 +1,4 @@
+internal import HTTPServing
 internal import Hummingbird
 internal import JSON
 internal import LocationSearch
@@ -7,7 +8,7 @@ internal import NIOCore
 struct ConfigRoutes {
     let configuration: ConsoleConfiguration
 
-    func add(to router: Router<BasicRequestContext>) {
+    func add(to router: Router<ClientContext>) {
         let json = Self.json(configuration)
         router.get("/api/config") { _, _ in JSONAnswer.response(json) }
         router.get("/livez") { _, _ in Response(status: .ok, body: ResponseBody(byteBuffer: ByteBuffer(string: "ok\n")))

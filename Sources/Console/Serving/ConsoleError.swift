@@ -13,6 +13,8 @@ package struct ConsoleError: Error, Hashable {
         case forbidden
         /// It is not there, or not any more: 404.
         case notFound
+        /// The page has shown too many wrong tokens, and is heard again after this time: 429.
+        case tooEarly(Duration)
         /// Something has changed since the page looked: 409.
         case changed
         /// Kafka does not do it at present: 503.
@@ -41,7 +43,10 @@ package struct ConsoleError: Error, Hashable {
         json.member("member", member)
         json.endObject()
         json.endObject()
-        return JSONAnswer.response(json.finish(), status: status)
+
+        var response = JSONAnswer.response(json.finish(), status: status)
+        if case .tooEarly(let wait) = kind { response.headers[.retryAfter] = "\(wait.components.seconds + 1)" }
+        return response
     }
 
     private var status: HTTPResponse.Status {
@@ -50,6 +55,7 @@ package struct ConsoleError: Error, Hashable {
         case .unauthorized: .unauthorized
         case .forbidden: .forbidden
         case .notFound: .notFound
+        case .tooEarly: .tooManyRequests
         case .changed: .conflict
         case .unavailable: .serviceUnavailable
         }

@@ -1,3 +1,4 @@
+internal import HTTPServing
 internal import Hummingbird
 internal import NIOCore
 
@@ -12,7 +13,7 @@ struct PageRoutes {
         "json": "application/json; charset=utf-8", "svg": "image/svg+xml", "png": "image/png",
     ]
 
-    func add(to router: Router<BasicRequestContext>) {
+    func add(to router: Router<ClientContext>) {
         let (file, leaflet) = (file, leaflet)
         router.get("/") { _, _ in try view("index.html") }
         router.get("/traffic") { _, _ in try view("traffic.html") }

@@ -1,5 +1,6 @@
 internal import Basics
 internal import EventContract
+internal import HTTPServing
 internal import Hummingbird
 internal import JSON
 internal import LocationSearch
@@ -26,7 +27,7 @@ struct SessionRoutes {
         }
     }
 
-    func add(to router: Router<BasicRequestContext>) {
+    func add(to router: Router<ClientContext>) {
         let (backend, store) = (backend, store)
         router.get("/api/sessions/:session/events") { _, context in
             let session = try Self.session(context)
@@ -45,7 +46,7 @@ struct SessionRoutes {
         }
     }
 
-    private static func session(_ context: BasicRequestContext) throws(ConsoleError) -> String {
+    private static func session(_ context: ClientContext) throws(ConsoleError) -> String {
         guard let text = context.parameters.get("session"), let session = PercentEncoding.decoded(text),
             (1...128).contains(session.unicodeScalars.count)
         else { throw ConsoleError(.invalid, "a session's name has 1 to 128 characters", member: "sessionId") }

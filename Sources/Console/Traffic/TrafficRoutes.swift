@@ -1,3 +1,4 @@
+internal import HTTPServing
 internal import HTTPTypes
 internal import Hummingbird
 
@@ -16,7 +17,7 @@ struct TrafficRoutes {
         mutating func nextEvents(after signal: Void) -> [ServerSentEvent] { traffic.events(from: &place) }
     }
 
-    func add(to router: Router<BasicRequestContext>) {
+    func add(to router: Router<ClientContext>) {
         let traffic = traffic
         router.get("/api/traffic/events") { request, _ in
             // A page that reconnects by itself says where it was in a header; one that was loaded anew, in its URL.

@@ -27,6 +27,7 @@ final class ConsoleService: Sendable {
     init(_ settings: Settings, log: Logger) async throws {
         var configuration = try settings.console()
         configuration.limits = configuration.limits.within(descriptors: FileDescriptors.limit)
+        Self.warnOfHosts(settings, configuration, log: log)
         let (store, traffic) = (Store(), Traffic())
         let feed = ConsoleFeed(settings, store: store, traffic: traffic, log: log)
         let reader = try await Self.open(feed, settings)
@@ -39,9 +40,10 @@ final class ConsoleService: Sendable {
         server = try await Self.listen(configuration, store: store, traffic: traffic, backend: backend, log: log)
         url = "http://\(configuration.host):\(server.port)"
 
-        let poll = WorkerPoll(
-            workers: settings.consoleWorkers, token: try settings.adminToken(), http: http, traffic: traffic)
-        let files = SecretFiles(try settings.consoleTokenFile(of: configuration), log: log)
+        let workerToken = WorkerToken(try settings.adminToken())
+        let poll = WorkerPoll(workers: settings.consoleWorkers, token: workerToken, http: http, traffic: traffic)
+        let files = SecretFiles(
+            try settings.consoleTokenFile(of: configuration) + settings.adminTokenFile(of: workerToken), log: log)
         feeding = Task {
             await withTaskGroup(of: Void.self) { group in
                 group.addTask { await feed.run(reader) }
@@ -60,6 +62,15 @@ final class ConsoleService: Sendable {
         await backend.close()
         await http.shutdown()
         loop.stop()
+    }
+
+    /// Says that other machines' browsers are refused, where they are let in but have no name to come by.
+    private static func warnOfHosts(_ settings: Settings, _ configuration: ConsoleConfiguration, log: Logger) {
+        let isForOthers = configuration.token == nil && !settings.isLocal("console.host")
+        guard isForOthers, configuration.allowedHosts.isEmpty else { return }
+        log.warning(
+            "the console answers under this machine's own names only: set console.allowedHosts to those that others use",
+            metadata: ["host": "\(configuration.host)"])
     }
 
     private static func open(_ feed: ConsoleFeed, _ settings: Settings) async throws -> TopicReader {

@@ -1,5 +1,6 @@
 import Console
 import HTTPTransport
+import Synchronization
 
 /// Asks workers for their `/status`, for as long as somebody looks.
 struct WorkerPoll: Sendable {
@@ -8,12 +9,12 @@ struct WorkerPoll: Sendable {
 
     let workers: [String]
     private let addresses = HostAddresses()
-    /// What the workers' admin endpoints want to be shown; `nil`: nothing.
-    let token: String?
+    private let token: WorkerToken
     let http: HTTPTransport
     let traffic: Traffic
 
-    init(workers: [String], token: String?, http: HTTPTransport, traffic: Traffic) {
+    /// - Parameter token: what the workers' admin endpoints want to be shown.
+    init(workers: [String], token: WorkerToken, http: HTTPTransport, traffic: Traffic) {
         self.workers = workers
         self.token = token
         self.http = http
@@ -41,12 +42,12 @@ struct WorkerPoll: Sendable {
     }
 
     private func report(of url: String) async -> WorkerReport {
-        let headers = token.map { [(name: "Authorization", value: "Bearer \($0)")] } ?? []
+        let headers = token.text.map { [(name: "Authorization", value: "Bearer \($0)")] } ?? []
         do throws(HTTPError) {
             let answer = try await http.send(
                 HTTPRequest(url: url + "/status", headers: headers), before: .now + Self.timeout)
             guard answer.status == 200 else {
-                let cure = answer.status == 401 ? ": set admin.token here as there" : ""
+                let cure = answer.status == 401 ? ": set admin.token or admin.tokenFile here as there" : ""
                 return WorkerReport(url: url, problem: "it answers \(answer.status)\(cure)")
             }
             return WorkerReport(url: url, status: answer.body)
@@ -54,4 +55,18 @@ struct WorkerPoll: Sendable {
             return WorkerReport(url: url, problem: "\(error)")
         }
     }
+}
+
+/// The token of the workers' admin endpoints as the console shows it. It may be replaced while the console runs. Safe to use
+/// from any thread.
+final class WorkerToken: Sendable {
+    private let current: Mutex<String?>
+
+    /// - Parameter text: `nil`: the workers want none.
+    init(_ text: String?) { current = Mutex(text) }
+
+    var text: String? { current.withLock { $0 } }
+
+    /// Has every later question show `text`.
+    func replace(with text: String) { current.withLock { $0 = text } }
 }

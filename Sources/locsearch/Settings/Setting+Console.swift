@@ -11,11 +11,17 @@ extension Setting {
             Setting(
                 "console.port", .integer(0...65_535), default: "\(console.port)",
                 help: "its port; 0: any free one, printed"),
-            Setting("console.token", .text, help: "whoever opens the console must show it", isSecret: true),
+            Setting(
+                "console.token", .text, help: "whoever opens the console must show it; at least 16 characters",
+                isSecret: true),
             Setting("console.tokenFile", .text, help: "file that holds the token, instead; read again when it changes"),
             Setting(
                 "console.allowAnonymous", .flag, default: "false",
                 help: "listen on other addresses than this machine's own without a token"),
+            Setting(
+                "console.allowedHosts", .hosts,
+                help: "names beside this machine's own under which a console without a token answers, such as a proxy's"
+            ),
             Setting(
                 "console.workers", .urls, help: "admin endpoints of workers to show; unset: http://127.0.0.1:8080"),
             Setting(

@@ -15,6 +15,7 @@ extension Setting {
         case .list(let values): return Self.list(value, of: values)
         case .url(let canBeOff): return canBeOff && value == "off" ? value : Self.url(value)
         case .urls: return Self.urls(value)
+        case .hosts: return Self.hosts(value)
         case .googlePlacesFields: return GooglePlacesFields(text: value)?.text
         default: return fits(value) ? value : nil
         }
@@ -23,7 +24,7 @@ extension Setting {
     /// Returns true when a value that is used as it stands keeps the rule of its kind.
     private func fits(_ value: String) -> Bool {
         switch kind {
-        case .text, .flag, .list, .url, .urls, .googlePlacesFields: true
+        case .text, .flag, .list, .url, .urls, .hosts, .googlePlacesFields: true
         case .proxy: !value.contains(where: \.isWhitespace)
         case .addresses: Self.entries(value).allSatisfy { Self.isAddress($0) }
         case .topic: Self.isTopic(value)
@@ -132,6 +133,22 @@ extension Setting {
                 }
         }
         return !host.isEmpty && host.allSatisfy { $0.isLetter || $0.isNumber || ".-_".contains($0) }
+    }
+
+    /// Returns hosts in lower case, without the brackets of an IPv6 address.
+    private static func hosts(_ value: String) -> String? {
+        var hosts: [String] = []
+        for entry in entries(value.lowercased()) {
+            let isBracketed = entry.hasPrefix("[") && entry.hasSuffix("]")
+            let host = isBracketed ? String(entry.dropFirst().dropLast()) : entry
+            let isAddress = host.split(separator: ":", omittingEmptySubsequences: false).count > 2
+            let allowed = isAddress ? ":." : ".-_"
+            guard !host.isEmpty, isAddress || !isBracketed,
+                host.allSatisfy({ $0.isASCII && ($0.isLetter || $0.isNumber || allowed.contains($0)) })
+            else { return nil }
+            hosts.append(host)
+        }
+        return hosts.joined(separator: ",")
     }
 
     private static func url(_ value: String) -> String? {

@@ -26,6 +26,8 @@ struct Setting: Sendable {
         case url(canBeOff: Bool)
         /// Several of them, separated by commas.
         case urls
+        /// Names or addresses of hosts without a port, separated by commas.
+        case hosts
         /// A position as `latitude,longitude` in decimal degrees.
         case coordinate
         /// Headers of an HTTP request as `name=value,name=value`, where values may be percent-encoded. All of it is secret.
@@ -100,6 +102,7 @@ struct Setting: Sendable {
         case .list(let values): "some of " + values.joined(separator: ", ") + ", separated by commas"
         case .properties: "name=value pairs separated by commas, each name once"
         case .url(let canBeOff): "an http or https URL without ? and #" + (canBeOff ? ", or off" : "")
+        case .hosts: "host names or addresses without a port, separated by commas"
         case .urls: "http or https URLs without ? and #, separated by commas"
         case .coordinate: "latitude,longitude in degrees, such as 35.69,139.70"
         case .headers: "name=value pairs of HTTP headers, separated by commas"
@@ -117,7 +120,7 @@ struct Setting: Sendable {
         guard defaultValue == nil else { return false }
 
         return switch kind {
-        case .text, .proxy, .properties, .headers, .url, .urls: true
+        case .text, .proxy, .properties, .headers, .url, .urls, .hosts: true
         default: false
         }
     }

@@ -12,7 +12,7 @@ extension Settings {
 
     /// Returns the token of the console; `nil` when it wants none.
     func consoleToken() throws(SettingsError) -> String? {
-        try secret("console.token", orFile: "console.tokenFile")
+        try token("console.token", orFile: "console.tokenFile")
     }
 
     /// Returns what the settings say of the console.
@@ -24,6 +24,7 @@ extension Settings {
         console.port = integer("console.port")
         console.token = try consoleToken().map { BearerToken($0) }
         try requireTokenOfConsole(console)
+        console.allowedHosts = self["console.allowedHosts"].map { Setting.entries($0) } ?? []
 
         console.tiles = try tiles()
         console.googleMapsKey = self["console.googleMapsKey"]
@@ -50,6 +51,17 @@ extension Settings {
             SecretFiles.Entry(
                 setting: "console.tokenFile", current: current,
                 read: { () throws(SettingsError) in try consoleToken() },
+                use: { token.replace(with: $0) })
+        ]
+    }
+
+    /// Returns the file of the token that workers want, where it stands in one. The workers read it anew, so the console must.
+    func adminTokenFile(of token: WorkerToken) throws(SettingsError) -> [SecretFiles.Entry] {
+        guard self["admin.tokenFile"] != nil, let current = token.text else { return [] }
+        return [
+            SecretFiles.Entry(
+                setting: "admin.tokenFile", current: current,
+                read: { () throws(SettingsError) in try adminToken() },
                 use: { token.replace(with: $0) })
         ]
     }

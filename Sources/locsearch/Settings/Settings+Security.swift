@@ -1,3 +1,4 @@
+import HTTPServing
 import Kafka
 
 /// TLS and SASL, checked before anything connects: librdkafka would start with half of them, and tell so in words about
@@ -38,7 +39,20 @@ extension Settings {
     }
 
     /// Returns the password that the admin endpoints want; `nil` when they want none. The file is read anew with each call.
-    func adminToken() throws(SettingsError) -> String? { try secret("admin.token", orFile: "admin.tokenFile") }
+    func adminToken() throws(SettingsError) -> String? { try token("admin.token", orFile: "admin.tokenFile") }
+
+    /// Returns a token that clients of this process must show; `nil` when neither setting is given.
+    /// - Throws: `SettingsError` for one that is easy to guess.
+    func token(_ name: String, orFile fileSetting: String) throws(SettingsError) -> String? {
+        guard let token = try secret(name, orFile: fileSetting) else { return nil }
+        guard token.count >= BearerToken.fewestCharacters else {
+            let setting = self[fileSetting] == nil ? name : fileSetting
+            throw SettingsError(
+                "\(setting): the token has \(token.count) characters; at least \(BearerToken.fewestCharacters) are "
+                    + "needed, such as those of `openssl rand -hex 16`")
+        }
+        return token
+    }
 }
 
 /// What the settings and librdkafka's own properties, taken together, say about TLS and SASL.

@@ -11,12 +11,14 @@ package final class BearerToken: Sendable {
     /// Has every later request need `text`.
     package func replace(with text: String) { bytes.withLock { $0 = Array(text.utf8) } }
 
-    /// Returns true when the value of an `Authorization` header shows the token.
-    package func admits(authorization: String?) -> Bool {
-        let scheme = "bearer "
-        guard let authorization, authorization.prefix(scheme.count).lowercased() == scheme else { return false }
+    /// The fewest characters of a token that an operator may choose: fewer can be guessed.
+    package static let fewestCharacters = 16
 
-        return admits(authorization.dropFirst(scheme.count))
+    /// Returns the text that the value of an `Authorization` header shows; `nil` when it shows none in this way.
+    package static func text(in authorization: String?) -> Substring? {
+        let scheme = "bearer "
+        guard let authorization, authorization.prefix(scheme.count).lowercased() == scheme else { return nil }
+        return authorization.dropFirst(scheme.count)
     }
 
     /// Returns true when a text is the token.

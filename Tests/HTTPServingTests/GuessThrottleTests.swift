@@ -1,0 +1,74 @@
+import HTTPServing
+import Synchronization
+import TestSupport
+import Testing
+
+/// How many wrong tokens a client can try.
+struct GuessThrottleTests {
+    private let clock = ManualClock()
+
+    private func throttle() -> GuessThrottle { GuessThrottle(now: { [clock] in clock.now }) }
+
+    /// Shows wrong tokens.
+    /// - Returns: the number that were looked at.
+    private func guess(_ count: Int, from address: String?, at throttle: GuessThrottle) -> Int {
+        (0..<count).count { _ in throttle.judge(from: address) { false } == .wrong }
+    }
+
+    @Test func clientHasTenGuessesAndThenOneEachTwoSeconds() {
+        let throttle = throttle()
+        #expect(guess(5000, from: "192.0.2.1", at: throttle) == 10)
+
+        clock.advance(by: .seconds(2))
+        #expect(guess(5000, from: "192.0.2.1", at: throttle) == 1)
+        clock.advance(by: .seconds(3600))
+        #expect(guess(5000, from: "192.0.2.1", at: throttle) == 10)
+    }
+
+    @Test func rightTokenIsNotLookedAtEitherWhileAClientHasToWait() {
+        let throttle = throttle()
+        _ = guess(10, from: "192.0.2.1", at: throttle)
+        #expect(throttle.judge(from: "192.0.2.1") { true } == .tooEarly(.seconds(2)))
+
+        clock.advance(by: .seconds(2))
+        #expect(throttle.judge(from: "192.0.2.1") { true } == .right)
+    }
+
+    @Test func rightTokenCostsNoGuess() {
+        let throttle = throttle()
+        for _ in 0..<1000 { #expect(throttle.judge(from: "192.0.2.1") { true } == .right) }
+    }
+
+    @Test func oneClientsGuessesCostNoOtherClientAnything() {
+        let throttle = throttle()
+        _ = guess(100, from: "192.0.2.1", at: throttle)
+        #expect(throttle.judge(from: "192.0.2.2") { true } == .right)
+        #expect(throttle.judge(from: "::ffff:192.0.2.3") { true } == .right)
+    }
+
+    @Test(arguments: [
+        ("2001:db8::1", "2001:db8::2"), ("2001:db8:0:0:1:2:3:4", "2001:db8::9"), ("fe80::1%eth0", "fe80::2"),
+    ])
+    func networkOfIPv6AddressesIsOneClient(first: String, second: String) {
+        let throttle = throttle()
+        #expect(guess(10, from: first, at: throttle) == 10)
+        #expect(guess(10, from: second, at: throttle) == 0)
+        #expect(guess(10, from: "2001:db8:1::1", at: throttle) == 10)
+    }
+
+    @Test(arguments: ["", ":", "::", ":::", "a::b::c", "%", "1:2:3:4:5:6:7:8:9"])
+    func addressOfAnyFormIsSomebodys(address: String) {
+        #expect(guess(20, from: address, at: throttle()) == 10)
+    }
+
+    @Test func clientsBeyondTheBoundShareTheirGuesses() {
+        let throttle = throttle()
+        let looked = (0..<3000).reduce(0) { sum, number in
+            sum + guess(10, from: "198.51.\(number / 250).\(number % 250)", at: throttle)
+        }
+        #expect(looked <= 10_020)
+
+        clock.advance(by: .seconds(60))
+        #expect(guess(10, from: "203.0.113.1", at: throttle) == 10, "those that rested are forgotten")
+    }
+}
