@@ -91,6 +91,65 @@ struct StoreBoundsTests {
         #expect(store.state(of: "c").list?.places.count == 50 && store.state(of: "d").list?.places.count == 50)
     }
 
+    /// An error whose message has so many bytes.
+    private func failed(bytes: Int, session: String, request: String, at time: Int64 = 1) -> Action {
+        let failure = OutcomeEvent.Failure(
+            code: "timeout", message: String(repeating: "x", count: bytes), isRetryable: true)
+        return .outcome(
+            OutcomeEvent(
+                requestID: request, operation: "search", sessionID: session, body: .failed(failure),
+                receivedAt: Story.time(time)))
+    }
+
+    @Test func sessionOfLongTextsKeepsToItsBytes() {
+        var state = SessionState()
+        for number in 0..<200 {
+            let request = SearchRequest(
+                requestID: "r\(number)", location: .shinjuku, pageToken: String(repeating: "t", count: 4096),
+                sessionID: "session")
+            Reducer.reduce(&state, .requested(request, at: Story.time(Int64(number))))
+            Reducer.reduce(
+                &state, failed(bytes: 60_000, session: "session", request: "r\(number)", at: Int64(number)))
+            #expect(state.byteCount <= 1 << 20)
+        }
+        #expect(state.byteCount > 1 << 19, "it is used, too")
+        #expect(state.exchanges.all.last?.requestID == "r199")
+    }
+
+    @Test func newestRequestIsKeptHoweverLongItIs() {
+        var state = SessionState(limits: SessionLimits(bytes: 1000))
+        Reducer.reduce(&state, failed(bytes: 10, session: "session", request: "old", at: 1))
+        Reducer.reduce(&state, failed(bytes: 100_000, session: "session", request: "new", at: 2))
+        #expect(state.exchanges.all.map(\.requestID) == ["new"])
+        #expect(state.error?.requestID == "new")
+    }
+
+    @Test func aboveTheMostBytesSessionsGoToo() {
+        let store = Store(StoreConfiguration(maxBytes: 250_000), now: { [clock] in clock.now })
+        for session in ["a", "b", "c"] {
+            store.dispatch(failed(bytes: 100_000, session: session, request: "r"))
+            clock.advance(by: .seconds(1))
+        }
+        #expect(store.sessionCount == 2)
+        #expect(store.state(of: "a") == SessionState())
+        #expect(store.state(of: "c").error != nil)
+    }
+
+    @Test func nameOfASessionCountsAndNothingIsLeftOfOneThatIsForgotten() {
+        var table = SessionTable(StoreConfiguration(idleTime: .seconds(60), maxBytes: 1_000_000))
+        for number in 0..<100 {
+            let session = String(repeating: "s", count: 50_000) + "\(number)"
+            _ = table.dispatch(failed(bytes: 1000, session: session, request: "r"), session: session, at: clock.now)
+            _ = table.dispatch(found(10, session: session, request: "q"), session: session, at: clock.now)
+            #expect(table.byteCount <= 1_000_000)
+        }
+        #expect(table.count > 1)
+
+        clock.advance(by: .seconds(60))
+        table.removeExpired(at: clock.now)
+        #expect((table.count, table.byteCount) == (0, 0))
+    }
+
     @Test func oneBusySessionDoesNotMakeTheQueueGrow() {
         var queue = SessionTable(StoreConfiguration())
         for number in 0..<10_000 {

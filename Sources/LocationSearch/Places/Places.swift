@@ -158,6 +158,11 @@ public struct Places: Sendable {
 
     // MARK: Reading
 
+    /// The memory that the list takes up, in bytes, leaving aside what is reserved.
+    public var byteCount: Int {
+        rows.count * MemoryLayout<Row>.stride + types.count * MemoryLayout<Text>.stride + texts.count
+    }
+
     /// Returns a text's bytes, which are valid UTF-8.
     @inlinable
     @_lifetime(borrow self)

@@ -21,8 +21,15 @@ struct Exchange: Sendable, Hashable {
     /// True when a newer search has completed, so that nothing will ever show this exchange again. Only its position is kept
     /// then, so that a copy that comes late is known for what it is.
     private(set) var isPast = false
+    /// The bytes of the texts and places in it, roughly.
+    private(set) var byteCount: Int
 
-    init(requestID: String) { self.requestID = requestID }
+    init(requestID: String) {
+        self.requestID = requestID
+        byteCount = Self.bytesOfItself + requestID.utf8.count
+    }
+
+    private static let bytesOfItself = 512
 
     /// True when the request has been seen, so that the position is certain.
     var isRequested: Bool { sentAt != nil }
@@ -42,6 +49,12 @@ struct Exchange: Sendable, Hashable {
         case .requested(let other, at: let time): add(other, sentAt: time)
         case .outcome(let other): add(other)
         }
+        countBytes()
+    }
+
+    private mutating func countBytes() {
+        byteCount =
+            Self.bytesOfItself + requestID.utf8.count + (request?.textBytes ?? 0) + (outcome?.textBytes ?? 0)
     }
 
     private mutating func add(_ other: SearchRequest, sentAt time: EventTime) {
@@ -62,6 +75,7 @@ struct Exchange: Sendable, Hashable {
     /// Drops everything but the position.
     mutating func becomePast() {
         (request, outcome, isPast) = (nil, nil, true)
+        countBytes()
     }
 
     // MARK: Reading

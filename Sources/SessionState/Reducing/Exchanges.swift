@@ -3,6 +3,8 @@ import LocationSearch
 /// The exchanges of a session that are kept, oldest first.
 struct Exchanges: Sendable, Hashable {
     private(set) var all: [Exchange] = []
+    /// The bytes of all texts and places.
+    private(set) var byteCount = 0
 
     /// The number of places in all results.
     var placeCount: Int { all.reduce(0) { $0 + ($1.result?.places.count ?? 0) } }
@@ -22,7 +24,19 @@ struct Exchanges: Sendable, Hashable {
 
         leavePastBehind()
         keep(to: limits)
+        byteCount = all.reduce(0) { $0 + $1.byteCount }
+        keep(toBytes: limits.bytes)
         return true
+    }
+
+    /// Drops the oldest exchanges while their bytes are too many, but never the newest one.
+    private mutating func keep(toBytes limit: Int) {
+        var dropped = 0
+        while byteCount > limit, dropped < all.count - 1 {
+            byteCount -= all[dropped].byteCount
+            dropped += 1
+        }
+        if dropped > 0 { all.removeFirst(dropped) }
     }
 
     /// Marks as past what is older than the newest completed search, where both positions are certain. Neither a position nor

@@ -8,9 +8,13 @@ public struct SessionLimits: Sendable, Hashable {
     public var requests: Int
     /// The most outcomes that are kept of each operation whose requests were not seen, or not yet. At least 0.
     public var unrequestedOutcomes: Int
+    /// The most bytes that the texts and places of all requests and outcomes may take up. At least 1. The newest request is
+    /// kept in any case, so a session takes up as much as that one has.
+    public var bytes: Int
 
     /// Limits; less than the least is taken as the least.
-    public init(requests: Int = 32, unrequestedOutcomes: Int = 4) {
+    public init(requests: Int = 32, unrequestedOutcomes: Int = 4, bytes: Int = 1 << 20) {
+        self.bytes = max(bytes, 1)
         self.requests = max(requests, 1)
         self.unrequestedOutcomes = max(unrequestedOutcomes, 0)
     }

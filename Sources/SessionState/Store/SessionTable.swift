@@ -12,6 +12,7 @@ struct SessionTable {
     private var sessions: [String: Session] = [:]
     private var idle = IdleQueue()
     private var placeCount = 0
+    private(set) var byteCount = 0
     private(set) var subscriberCount = 0
     private var nextNumber: UInt64 = 0
 
@@ -27,12 +28,14 @@ struct SessionTable {
     /// - Returns: the subscribers to be told; none when the session shows what it showed before.
     mutating func dispatch(_ action: Action, session id: String, at now: ContinuousClock.Instant) -> [Signal] {
         removeExpired(at: now)
-        let (isChanged, places) = use(id, at: now) { session in
-            let (revision, places) = (session.state.revision, session.state.placeCount)
+        let (isChanged, places, bytes) = use(id, at: now) { session in
+            let (revision, places, bytes) = (session.state.revision, session.state.placeCount, session.state.byteCount)
             Reducer.reduce(&session.state, action)
-            return (session.state.revision != revision, session.state.placeCount - places)
+            let state = session.state
+            return (state.revision != revision, state.placeCount - places, state.byteCount - bytes)
         }
         placeCount += places
+        byteCount += bytes
 
         removeExpired(at: now)
         return isChanged ? sessions[id].map { Array($0.subscribers.values) } ?? [] : []
@@ -75,7 +78,9 @@ struct SessionTable {
                 continue
             }
 
-            let isTooMuch = sessions.count > configuration.maxSessions || placeCount > configuration.maxPlaces
+            let isTooMuch =
+                sessions.count > configuration.maxSessions || placeCount > configuration.maxPlaces
+                || byteCount > configuration.maxBytes
             guard isTooMuch || isOver(session.lastUse, at: now) else { return }
             idle.removeFirst()
             remove(oldest.id)
@@ -89,13 +94,18 @@ struct SessionTable {
     private mutating func remove(_ id: String) {
         guard let session = sessions.removeValue(forKey: id) else { return }
         placeCount -= session.state.placeCount
+        byteCount -= session.state.byteCount + Self.bytes(ofName: id)
     }
+
+    /// The bytes of a session's name, which stands in the table and among the idle ones.
+    private static func bytes(ofName id: String) -> Int { 2 * id.utf8.count }
 
     /// Changes a session, which exists and is used last of all from then on.
     private mutating func use<Result>(
         _ id: String, at now: ContinuousClock.Instant, _ change: (inout Session) -> Result
     ) -> Result {
         let new = Session(state: SessionState(limits: configuration.limits), lastUse: now)
+        if sessions[id] == nil { byteCount += Self.bytes(ofName: id) }
         sessions[id, default: new].lastUse = now
         idle.append(id, at: now)
         if idle.count > 2 * sessions.count + 64 {
@@ -108,6 +118,9 @@ struct SessionTable {
 extension SessionState {
     /// The number of places in the results that are kept.
     var placeCount: Int { exchanges.placeCount }
+
+    /// The bytes of the texts and places that are kept.
+    var byteCount: Int { exchanges.byteCount }
 
     /// True when nothing was added to the state.
     var isUntouched: Bool { exchanges.all.isEmpty }

@@ -1,0 +1,36 @@
+import EventContract
+import LocationSearch
+
+// How much memory the texts of requests and outcomes take up, roughly: other people choose how long these are.
+
+extension SearchRequest {
+    var textBytes: Int {
+        let texts = [requestID, category] + [sessionID, placeID, keyword, language, pageToken].compactMap(\.self)
+        return texts.textBytes
+    }
+}
+
+extension OutcomeEvent {
+    var textBytes: Int {
+        let texts = [requestID] + [operation, provider, sessionID, id, source?.topic, traceID].compactMap(\.self)
+        return texts.textBytes + triedProviders.textBytes + body.textBytes
+    }
+}
+
+extension OutcomeEvent.Body {
+    fileprivate var textBytes: Int {
+        switch self {
+        case .completed(let result):
+            result.places.byteCount + result.attributions.textBytes
+                + [result.nextPageToken, result.photoURL, result.search?.category].compactMap(\.self).textBytes
+        case .failed(let failure):
+            ([failure.code, failure.message] + [failure.providerStatus, failure.member].compactMap(\.self)).textBytes
+        }
+    }
+}
+
+extension [String] {
+    fileprivate var textBytes: Int {
+        reduce(0) { $0 + $1.utf8.count + MemoryLayout<String>.stride }
+    }
+}
