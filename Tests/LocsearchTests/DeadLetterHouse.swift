@@ -12,7 +12,7 @@ struct DeadLetterHouse {
     let broker: TestBroker
     private let loop: EventLoop
     private let producer: KafkaProducer
-    private let log = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+    let log = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
 
     /// Every partition has a broker of its own where brokers are embedded.
     init(partitions: Int) async throws {

@@ -39,6 +39,33 @@ struct DeadLettersTests {
         await house.close()
     }
 
+    @Test func partOfALargeTopicIsTheNewestRecordsOfEachPartition() async throws {
+        let house = try await DeadLetterHouse(partitions: 2)
+        for offset in 0..<10 { try await house.put(offset, in: Int32(offset % 2)) }
+        let settings = try Settings.load(
+            flags: [
+                "kafka.bootstrapServers": house.broker.bootstrapServers,
+                "topics.deadLetters": house.broker.name("letters"),
+            ], file: nil, environment: [:])
+        let topic = try DeadLetterTopic(settings, patience: .seconds(30), log: house.log)
+
+        let part = try await topic.snapshot(of: DeadLetterTopic.Extent(records: 4))
+        #expect(part.letters.map(\.mark.offset).sorted() == [3, 3, 4, 4])
+        #expect(part.isPartial)
+
+        let whole = try await topic.snapshot()
+        #expect(whole.letters.count == 10)
+        #expect(!whole.isPartial)
+        let version = try await topic.version()
+        #expect([part.version, whole.version] == [version, version])
+
+        let error = await #expect(throws: Failure.self) {
+            _ = try await topic.snapshot(of: DeadLetterTopic.Extent(time: .zero))
+        }
+        #expect(error?.description.contains("reading takes longer than") == true)
+        await house.close()
+    }
+
     @Test func listShowsTheOldestFirstWhateverThePartition() async throws {
         let house = try await DeadLetterHouse(partitions: 3)
         // Each partition holds a newer letter before an older one.

@@ -59,7 +59,7 @@ package struct DeadLetterList: Sendable, Hashable {
         }
     }
 
-    /// The number of all letters in the topic.
+    /// The number of all letters that were read.
     package let total: Int
     /// The number of those that have not gone back and could.
     package let pending: Int
@@ -67,8 +67,11 @@ package struct DeadLetterList: Sendable, Hashable {
     package let letters: [Letter]
     /// A text that differs when the topic does.
     package let version: String
+    /// True when the topic holds older letters, which were not read and are not counted.
+    package let isPartial: Bool
 
-    package init(total: Int, pending: Int, letters: [Letter], version: String) {
+    package init(total: Int, pending: Int, letters: [Letter], version: String, isPartial: Bool = false) {
+        self.isPartial = isPartial
         self.total = total
         self.pending = pending
         self.letters = letters

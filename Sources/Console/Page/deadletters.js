@@ -56,8 +56,8 @@ export class DeadLetters {
   }
 
   #draw() {
-    const { letters = [], total = 0, pending = 0 } = this.#answer ?? {};
-    if (this.#answer) setText(byId("dead-summary"), total > 0 ? t("dead.summary", { total: number(total), pending: number(pending) }) : t("dead.none"));
+    const { letters = [], total = 0, pending = 0, isPartial = false } = this.#answer ?? {};
+    if (this.#answer) setText(byId("dead-summary"), total > 0 ? t(isPartial ? "dead.summary.newest" : "dead.summary", { total: number(total), pending: number(pending) }) : t("dead.none"));
     byId("dead-none").hidden = letters.length > 0;
     setText(byId("dead-none"), this.#answer ? t("dead.none") : "");
     this.#rows.replaceChildren(...letters.map((letter) => this.#row(letter)));

@@ -12,18 +12,30 @@ final class KafkaConsoleBackend: ConsoleBackend {
     /// How long the broker may say nothing before a page hears of it.
     private static let patience = Duration.seconds(10)
     private static let pictureTimeout = Duration.seconds(5)
+    /// How much of the dead-letter topic a list is made from, and how long it is shown to whoever asks next.
+    private static let extentOfList = DeadLetterTopic.Extent(records: 20_000, time: .seconds(30))
+    private static let lifetimeOfList = Duration.seconds(2)
 
     private let settings: Settings
     private let sender: RequestSender
     private let http: HTTPTransport
     private let log: Logger
     private let isRedriving = Atomic(false)
+    /// One list for all pages, because each is made by reading the topic.
+    private let list: SharedReading<DeadLetterTopic.Snapshot, ConsoleError>
 
     init(_ settings: Settings, http: HTTPTransport, log: Logger) async throws {
         self.settings = settings
         self.http = http
         self.log = log
         sender = try await RequestSender(settings, log: log)
+        list = SharedReading(keptFor: Self.lifetimeOfList) {
+            do throws(ConsoleError) {
+                return .success(try await Self.snapshot(of: Self.topic(settings, log: log), Self.extentOfList))
+            } catch {
+                return .failure(error)
+            }
+        }
     }
 
     func close() async { await sender.close() }
@@ -41,12 +53,12 @@ final class KafkaConsoleBackend: ConsoleBackend {
     // MARK: - Dead letters
 
     func deadLetters(limit: Int) async throws(ConsoleError) -> DeadLetterList {
-        let snapshot = try await snapshot(of: topic())
+        let snapshot = try await list.value()
         let pending = snapshot.letters.count(where: \.isPending)
         return DeadLetterList(
             total: snapshot.letters.count, pending: pending,
             letters: snapshot.letters.suffix(limit).reversed().map { DeadLetterList.Letter($0) },
-            version: snapshot.version)
+            version: snapshot.version, isPartial: snapshot.isPartial)
     }
 
     func redrive(
@@ -56,11 +68,16 @@ final class KafkaConsoleBackend: ConsoleBackend {
         guard !isRedriving.exchange(true, ordering: .acquiringAndReleasing) else {
             throw ConsoleError(.changed, "somebody else is sending dead letters back: look again in a moment")
         }
-        defer { isRedriving.store(false, ordering: .releasing) }
+        defer {
+            list.forget()
+            isRedriving.store(false, ordering: .releasing)
+        }
 
-        let topic = try topic()
-        let snapshot = try await snapshot(of: topic)
-        guard snapshot.version == version else {
+        // A version that is not the topic's is refused before all of the topic is read. Only all of it tells what went back.
+        let topic = try Self.topic(settings, log: log)
+        guard try await Self.asking({ try await topic.version() }) == version,
+            case let snapshot = try await Self.snapshot(of: topic, .whole), snapshot.version == version
+        else {
             throw ConsoleError(.changed, "there are other dead letters by now: look at them again")
         }
 
@@ -88,17 +105,23 @@ final class KafkaConsoleBackend: ConsoleBackend {
         }
     }
 
-    private func topic() throws(ConsoleError) -> DeadLetterTopic {
+    private static func topic(_ settings: Settings, log: Logger) throws(ConsoleError) -> DeadLetterTopic {
         do {
-            return try DeadLetterTopic(settings, patience: Self.patience, log: log)
+            return try DeadLetterTopic(settings, patience: patience, log: log)
         } catch {
             throw ConsoleError(.unavailable, "\(error)")
         }
     }
 
-    private func snapshot(of topic: DeadLetterTopic) async throws(ConsoleError) -> DeadLetterTopic.Snapshot {
+    private static func snapshot(
+        of topic: DeadLetterTopic, _ extent: DeadLetterTopic.Extent
+    ) async throws(ConsoleError) -> DeadLetterTopic.Snapshot {
+        try await asking { try await topic.snapshot(of: extent) }
+    }
+
+    private static func asking<Value>(_ body: () async throws -> Value) async throws(ConsoleError) -> Value {
         do {
-            return try await topic.snapshot()
+            return try await body()
         } catch {
             throw ConsoleError(.unavailable, "\(error)")
         }

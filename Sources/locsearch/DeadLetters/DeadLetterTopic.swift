@@ -9,12 +9,21 @@ struct DeadLetterTopic {
     struct Snapshot: Sendable {
         /// Oldest first: see `DeadLetterSummary.isOlder`.
         let letters: [DeadLetterSummary]
+        /// True when older records were left out, so that a letter may seem to wait although it went back.
+        let isPartial: Bool
         fileprivate let ends: [TopicPartition: Int64]
 
-        /// A text that differs from that of any other time at which the topic held more.
-        var version: String {
-            ends.sorted { $0.key < $1.key }.map { "\($0.key.partition):\($0.value)" }.joined(separator: ",")
-        }
+        var version: String { DeadLetterTopic.version(ends) }
+    }
+
+    /// How much of the topic a reader wants.
+    struct Extent: Sendable {
+        /// The most records, the newest of each partition. `nil`: all.
+        var records: Int?
+        /// The longest time that reading may take.
+        var time: Duration?
+
+        static let whole = Extent()
     }
 
     let name: String
@@ -32,13 +41,23 @@ struct DeadLetterTopic {
 
     /// Reads the whole topic once: the letters that match, and all marks of what went back, since a mark stands behind
     /// its letter and perhaps in another partition.
-    /// - Throws: `Failure` when the broker does not tell all that is there. A part of the topic is never returned.
-    func snapshot(matching isWanted: (DeadLetter) -> Bool = { _ in true }) async throws -> Snapshot {
-        let ends = try await asking { try await makeReader().ends(of: name, within: patience) }
+    /// - Parameter extent: how much is read; what does not fit into the time is an error.
+    /// - Throws: `Failure` when the broker does not tell all that is there. A part of the extent is never returned.
+    func snapshot(
+        of extent: Extent = .whole, matching isWanted: (DeadLetter) -> Bool = { _ in true }
+    ) async throws -> Snapshot {
+        let bounds = try await asking { try await makeReader().bounds(of: name, within: patience) }
+        let (starts, ends) = (Self.starts(of: bounds, extent), bounds.mapValues(\.upperBound))
+        let end = extent.time.map { ContinuousClock.now + $0 }
         var letters: [DeadLetterSummary] = []
         var marks: Set<RedriveMark> = []
 
-        try await read(upTo: ends) { record, headers in
+        try await read(from: starts, upTo: ends) { record, headers in
+            if let end, ContinuousClock.now > end {
+                throw Failure(
+                    code: Failure.unreachable, description: "\(name): reading takes longer than \(extent.time ?? .zero)"
+                )
+            }
             if let mark = RedriveMark(value: record.value, headers: headers) {
                 marks.insert(mark)
             } else if let letter = DeadLetter(key: record.key, value: record.value, headers: headers),
@@ -51,7 +70,26 @@ struct DeadLetterTopic {
 
         for index in letters.indices { letters[index].isRedriven = marks.contains(letters[index].mark) }
         letters.sort(by: DeadLetterSummary.isOlder)
-        return Snapshot(letters: letters, ends: ends)
+        return Snapshot(letters: letters, isPartial: !starts.isEmpty, ends: ends)
+    }
+
+    /// Returns the version that a snapshot would have now.
+    func version() async throws -> String {
+        Self.version(try await asking { try await makeReader().ends(of: name, within: patience) })
+    }
+
+    /// A text that differs from that of any other time at which the topic held more.
+    private static func version(_ ends: [TopicPartition: Int64]) -> String {
+        ends.sorted { $0.key < $1.key }.map { "\($0.key.partition):\($0.value)" }.joined(separator: ",")
+    }
+
+    /// Returns where to begin in those partitions of which not all is wanted.
+    private static func starts(
+        of bounds: [TopicPartition: Range<Int64>], _ extent: Extent
+    ) -> [TopicPartition: Int64] {
+        guard let records = extent.records else { return [:] }
+        let most = Int64(max(1, records / max(bounds.count, 1)))
+        return bounds.filter { $0.value.count > most }.mapValues { $0.upperBound - most }
     }
 
     /// Reads the topic once more and hands over those of a snapshot's letters that were chosen, each once, in the order
@@ -87,11 +125,12 @@ struct DeadLetterTopic {
     private func makeReader() throws(KafkaError) -> TopicReader { try TopicReader(configuration, log: log) }
 
     private func read(
-        upTo ends: [TopicPartition: Int64], _ body: (ConsumerRecord, [EventHeader]) async throws -> Bool
+        from starts: [TopicPartition: Int64] = [:], upTo ends: [TopicPartition: Int64],
+        _ body: (ConsumerRecord, [EventHeader]) async throws -> Bool
     ) async throws {
         let reader = try makeReader()
         try await asking {
-            try await reader.read(upTo: ends, patience: patience) { record in
+            try await reader.read(from: starts, upTo: ends, patience: patience) { record in
                 try await body(record, record.headers)
             }
         }
