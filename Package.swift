@@ -189,7 +189,7 @@ let package = Package(
         .testTarget(
             name: "AdminServerTests", dependencies: ["AdminServer", "HTTPServing", "TestSupport"], swiftSettings: safe),
         .testTarget(
-            name: "ConsoleTests", dependencies: ["Console", "HTTPServing", "SessionState", "TestSupport"],
+            name: "ConsoleTests", dependencies: ["Console", "HTTPServing", "JSON", "SessionState", "TestSupport"],
             swiftSettings: safe),
         .testTarget(
             name: "LocsearchTests", dependencies: ["Console", "locsearch", "TestSupport", "TraceExport"],

@@ -46,10 +46,11 @@ class House:
     def console(self, name: str = "console", **settings: str) -> "Console":
         return Console(self, name, settings)
 
-    def produce(self, kind: str, value: dict | bytes, key: str | bytes, headers: list[tuple[str, bytes]] = ()) -> None:
-        """Writes a record as whoever may write to the topics could. It has arrived when this returns."""
+    def produce(self, kind: str, value: dict | bytes, key: str | bytes, headers: list[tuple[str, bytes]] = (),
+                timestamp: int = 0) -> None:
+        """Writes a record as whoever may write to the topics could. It has arrived when this returns. A timestamp is in milliseconds; 0: now."""
         data = value if isinstance(value, bytes) else json.dumps(value, ensure_ascii=False).encode()
-        self.producer.produce(TOPICS[kind], data, key=key, headers=list(headers))
+        self.producer.produce(TOPICS[kind], data, key=key, headers=list(headers), timestamp=timestamp)
         assert self.producer.flush(10) == 0, "the broker does not take a record"
 
 

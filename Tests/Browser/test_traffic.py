@@ -1,5 +1,8 @@
 """What an operator does on the traffic page."""
+import json
 import secrets
+import time
+from datetime import datetime, timezone
 
 import pytest
 from browser import fresh_session
@@ -116,3 +119,102 @@ def test_dead_letters_go_back_after_a_confirmation_only(window, console, house):
     window.click("#confirm-do")
     window.wait(lambda: "2 redriven" in window.text("#dead-note"), "word of what was done")
     window.wait(lambda: sum("redriven" in row for _, row in ours()) >= 2, "the marks of what went back")
+
+
+def outcome(mark: str, at: float, **members) -> dict:
+    """An outcome event, written at a time in seconds since 1970."""
+    text = datetime.fromtimestamp(at, timezone.utc).isoformat(timespec="milliseconds")
+    return {"requestId": mark, "operation": "search", "provider": "hotpepper", "sessionId": mark, "places": [],
+            "timing": {"receivedAt": text, "completedAt": text}, **members}
+
+
+def source(topic: str, partition: str = "0", offset: str = "7") -> list[tuple[str, bytes]]:
+    return [("source-topic", topic.encode()), ("source-partition", partition.encode()), ("source-offset", offset.encode())]
+
+
+def open_record(window, mark: str) -> None:
+    window.fill("#filter-text", mark)
+    window.wait(lambda: len(rows(window)) == 1, "the outcome")
+    window.click("#rows button")
+    window.wait_for("#record pre")
+
+
+@pytest.mark.parametrize("topic", ["t; touch /tmp/x", "t' -X a=b '", "$(id)", "`id`", "a\nb", "..", "x" * 250, "-b evil:9092 -t x"])
+def test_command_is_copied_for_a_topic_that_kafka_knows_only(window, house, topic):
+    mark = fresh_session()
+    house.produce("completed", outcome(mark, time.time()), mark, source(topic))
+    open_record(window, mark)
+
+    titles = window.run("return [...document.querySelectorAll('#record .where .copy')].map((button) => button.title)")
+    assert len(titles) == 1, "there is no command for what a stranger wrote"
+    assert titles[0].startswith("kcat -C -t 'location-search.results' -p "), titles
+    assert topic.strip()[:40].split("\n")[0] in window.run("return document.getElementById('record').textContent"), "it is shown as a text"
+
+
+def test_record_with_a_byte_order_mark_is_shown(window, house):
+    mark = fresh_session()
+    house.produce("completed", b"\xef\xbb\xbf" + json.dumps(outcome(mark, time.time())).encode(), mark, source("location-search.requests"))
+    open_record(window, mark)
+    assert f'"requestId": "{mark}"' in window.text("#record pre")
+    assert "kcat -C -t 'location-search.requests' -p 0 -o 7 -c 1 -e -b " in window.run("return [...document.querySelectorAll('#record .copy')].map((button) => button.title)")
+
+
+def test_time_that_a_request_waited_stands_beside_the_time_that_it_took(window, house):
+    mark = fresh_session()
+    request = {"requestId": mark, "provider": "hotpepper", "location": SHINJUKU}
+    house.produce("requested", request, mark, timestamp=int(time.time() * 1000) - 76_000)
+    open_record(window, mark)
+
+    waited, worked = window.run("return [...document.querySelectorAll('#rows .figure')].slice(1).map((cell) => cell.innerText)")
+    assert 76 <= float(waited.removesuffix(" s")) < 120, waited
+    assert worked.endswith(" ms") or float(worked.removesuffix(" s")) < 30, worked
+    facts = window.run("return Object.fromEntries([...document.querySelectorAll('#record dt')].map((name) => [name.innerText, name.nextSibling.innerText]))")
+    assert float(facts["Took in all"].removesuffix(" s")) >= 76 and facts["Waited"] == waited and facts["Worked"] == worked, facts
+
+
+def test_latency_of_a_single_result_is_seen(browser, house, allowed):
+    console = house.console("console-sparse")
+    allowed["hosts"].add(console.url)
+    window = browser.window(console.url + "/traffic")
+    window.wait_for("#rate-chart .curve.completed")
+    console.send(fresh_session(), provider="hotpepper")
+
+    dot = "const dot = document.querySelector('#latency-chart .dots.p50'); return dot.getAttribute('d').includes('h0')"
+    window.wait(lambda: window.run(dot), "a dot")
+    # Nothing else comes, and its figure stays to be read.
+    window.wait(lambda: window.run("return document.querySelectorAll('#rate-chart path.curve.completed').length") == 1, "the next seconds")
+    assert window.run("return document.querySelector('#latency-legend strong').textContent") != "–"
+    label = window.run("return document.querySelector('#latency-chart svg').getAttribute('aria-label')")
+    assert "–" not in label, label
+
+
+@pytest.mark.parametrize("width", [1400, 1280, 1000])
+def test_each_column_is_seen_as_a_whole(browser, console, house, width):
+    mark = fresh_session()
+    error = {"code": "upstream-unavailable", "message": "no", "retryable": True}
+    house.produce("failed", outcome(mark, time.time(), provider="google-places-legacy", error=error), mark, source("location-search.requests"))
+    window = browser.window(console.url + "/traffic", (width, 900))
+    window.fill("#filter-text", mark)
+    window.wait(lambda: len(rows(window)) == 1, "the outcome")
+
+    assert window.run("const rows = document.querySelector('.rows'); return rows.scrollWidth <= rows.clientWidth"), "nothing lies outside"
+    cut = window.run("""
+        const cells = [...document.querySelectorAll('.rows th, .rows td:not(.name)')];
+        return cells.filter((cell) => cell.scrollWidth > cell.clientWidth).map((cell) => cell.innerText)""")
+    assert cut == [], "headings, codes and figures are whole"
+
+
+def test_history_is_in_the_order_of_its_times(browser, house, allowed):
+    mark, now = fresh_session(), time.time()
+    ages = [50, 10, 40, 20, 30, 60]
+    for age in ages:
+        # The key decides the partition, so that both have some.
+        house.produce("completed", outcome(f"{mark}-{age}", now - age), f"{mark}-{age}")
+
+    console = house.console("console-history")
+    allowed["hosts"].add(console.url)
+    window = browser.window(console.url + "/traffic")
+    window.fill("#filter-text", mark)
+    window.wait(lambda: len(rows(window)) == len(ages), "the history")
+    shown = [next(age for age in ages if f"{mark}-{age}" in row) for row in rows(window)]
+    assert shown == sorted(ages), "the newest is on top"

@@ -1,4 +1,5 @@
 import EventContract
+import JSON
 import TestSupport
 import Testing
 
@@ -73,8 +74,99 @@ struct TrafficTests {
         let second = try #require(Array(rates.seconds).first)
         #expect((second.completed, second.failed) == (80, 20))
         let latency = try #require(second.latency)
-        #expect([latency.p50, latency.p95, latency.p99] == [149, 194, 198])
+        #expect([latency.p50, latency.p95, latency.p99] == [159, 195, 199], "errors do not count")
         #expect(Array(rates.seconds)[1].latency == nil)
+    }
+
+    @Test func errorsThatComeAtOnceDoNotMakeTheLatencyLookSmall() throws {
+        var rates = OutcomeRates(now: EventTime(milliseconds: 0))
+        for number in 0..<10 { rates.add(Self.timed(number, received: 0, completed: 900)) }
+        for number in 10..<30 { rates.add(Self.timed(number, received: 0, completed: 0, code: "circuit-open")) }
+        rates.add(Self.timed(30, received: 0, completed: 0, code: "timeout"))
+        _ = rates.advance(to: EventTime(milliseconds: 2_000))
+
+        let second = try #require(Array(rates.seconds).first)
+        #expect((second.completed, second.failed) == (10, 21))
+        #expect(second.latency?.p50 == 900)
+    }
+
+    /// An outcome with times in milliseconds since 1970.
+    private static func timed(
+        _ number: Int, requested: Int64? = nil, received: Int64, completed: Int64, code: String? = nil,
+        now: Int64 = .max
+    ) -> OutcomeRecord {
+        let error = code.map { #","error":{"code":"\#($0)","message":"no","retryable":false}"# } ?? ""
+        let times = [received, completed].map { EventTime(milliseconds: $0).description }
+        let value =
+            #"{"requestId":"r\#(number)","operation":"search","places":[]\#(error),"#
+            + #""timing":{"receivedAt":"\#(times[0])","completedAt":"\#(times[1])"}}"#
+        return OutcomeRecord(
+            position: SourcePosition(topic: "results", partition: 0, offset: Int64(number)), key: nil,
+            value: Array(value.utf8),
+            headers: [
+                EventHeader("source-topic", text: "requests"), EventHeader("source-partition", text: "2"),
+                EventHeader("source-offset", text: "\(number)"),
+            ],
+            now: EventTime(milliseconds: now)
+        ) { position in
+            position == SourcePosition(topic: "requests", partition: 2, offset: Int64(number))
+                ? requested.map { EventTime(milliseconds: $0) } : nil
+        }
+    }
+
+    @Test func timeThatARequestWaitedStandsBesideTheTimeThatItTook() {
+        let seen = Self.timed(1, requested: 1_000, received: 77_000, completed: 77_041)
+        #expect(seen.waitedMilliseconds == 76_000)
+        #expect(seen.workedMilliseconds == 41)
+        #expect(seen.tookMilliseconds == 76_041)
+
+        let unseen = Self.timed(1, received: 77_000, completed: 77_041)
+        #expect(unseen.waitedMilliseconds == nil)
+        #expect(unseen.tookMilliseconds == 41)
+        let row = String(decoding: TrafficJSON.row(of: seen, id: 1), as: UTF8.self)
+        #expect(row.contains(#""waitedMs":76000,"workedMs":41,"tookMs":76041"#), "\(row)")
+    }
+
+    @Test(arguments: [Int64.min, -1, 0, .max]) func timestampOfAnySizeIsATime(timestamp: Int64) {
+        for other in [Int64.min, 0, .max] {
+            let record = Self.timed(1, requested: timestamp, received: other, completed: timestamp, now: other)
+            #expect(record.waitedMilliseconds ?? 0 >= 0)
+            #expect(record.tookMilliseconds ?? 0 >= 0)
+            #expect(record.time <= EventTime(milliseconds: other), "no record lies ahead")
+        }
+    }
+
+    @Test func historyIsInTheOrderOfItsTimesWhateverItsPartition() async throws {
+        let console = try await RunningConsole()
+        let times: [Int64] = [5_000, 7_000, 9_000, 4_000, 6_000, 8_000]
+        console.traffic.addHistory(
+            times.enumerated().map { Self.timed($0.offset, received: $0.element, completed: $0.element) })
+        let page = try EventStreamClient(port: console.port, path: "/api/traffic/events")
+        try await page.waitFor("the history") { $0.name == "outcomes" }
+        await console.stop()
+
+        #expect(Self.ids(page) == ["r3", "r0", "r4", "r1", "r5", "r2"])
+    }
+
+    @Test(
+        arguments: [
+            [0xEF, 0xBB, 0xBF] + Array(#"{"requestId":"r1","a":[1]}"#.utf8),
+            Array(#"{"requestId":"r1","a":""#.utf8) + [0xFF, 0xFE] + Array(#""}"#.utf8),
+            Array("{\"requestId\":\"r1\",\"a\":\"line\nbreak\"}".utf8), Array(#"{"requestId":"r1","a":"\ud800"}"#.utf8),
+            [0xEF, 0xBB, 0xBF], [0xEF, 0xBB, 0xBF, 0xEF, 0xBB, 0xBF] + Array("{}".utf8),
+        ] as [[UInt8]])
+    func detailsOfARecordAreJSONWhateverTheRecordIs(value: [UInt8]) throws {
+        let record = OutcomeRecord(
+            position: SourcePosition(topic: "results", partition: 0, offset: 7), key: [0xFF], value: value,
+            headers: [EventHeader("h", [0xEF, 0xBB, 0xBF])])
+        let details = TrafficJSON.details(of: record, id: 1)
+
+        #expect(String(validating: details, as: UTF8.self) != nil)
+        var reader = JSONReader(details.span)
+        try reader.skip()
+        try reader.finish()
+        #expect(!details.dropFirst().contains(0x0A), "a raw line break in a string is no JSON")
+        #expect(!String(decoding: details, as: UTF8.self).contains(#""value":\u{FEFF}"#))
     }
 
     @Test func ratesKeepFiveMinutesAfterAnyPause() {

@@ -70,7 +70,12 @@ class Chart {
       ...this.#axes({ width, height, top, y, seconds }),
       ...(isStacked ? this.#areas(rates, { x, y }) : this.#lines(rates, { x, y })),
       ...(near ? [svg("path", { class: "cursor", d: `M${x(near).toFixed(1)} ${SPACE.top}V${height - SPACE.bottom}` })] : []));
-    this.#label(near ?? rates.at(-1), near);
+    this.#label(near ?? this.#newest(rates), near);
+  }
+
+  /** The newest second with a figure. Areas have one for each second, lines only where there was a result. */
+  #newest(rates) {
+    return rates.findLast((rate) => this.#series.some(({ value }) => Number.isFinite(value(rate)))) ?? rates.at(-1);
   }
 
   #nearest(rates, x) {
@@ -100,17 +105,14 @@ class Chart {
     });
   }
 
-  /** Lines; a second without outcomes has no latency, so the line has a gap there. */
+  /** Lines; a second without results has no latency, so the line has a gap there. A second between two gaps is a dot. */
   #lines(rates, { x, y }) {
-    return this.#series.map(({ name, value }) => {
-      let isDrawing = false;
-      const path = rates.map((rate) => {
-        const figure = value(rate);
-        const command = !Number.isFinite(figure) ? "" : `${isDrawing ? "L" : "M"}${x(rate).toFixed(1)} ${y(figure).toFixed(1)}`;
-        isDrawing = command !== "";
-        return command;
-      });
-      return svg("path", { class: `curve ${name}`, d: path.join("") || "M0 0" });
+    return this.#series.flatMap(({ name, value }) => {
+      const has = (index) => index >= 0 && index < rates.length && Number.isFinite(value(rates[index]));
+      const place = (rate) => `${x(rate).toFixed(1)} ${y(value(rate)).toFixed(1)}`;
+      const line = rates.map((rate, index) => (has(index) ? `${has(index - 1) ? "L" : "M"}${place(rate)}` : ""));
+      const dots = rates.map((rate, index) => (has(index) && !has(index - 1) && !has(index + 1) ? `M${place(rate)}h0` : ""));
+      return [svg("path", { class: `curve ${name}`, d: line.join("") || "M0 0" }), svg("path", { class: `dots ${name}`, d: dots.join("") || "M0 0" })];
     });
   }
 
@@ -144,9 +146,10 @@ export class Charts {
   #latency = new Chart("latency", {
     series: ["p50", "p95", "p99"].map((name) => ({ name, label: () => name, value: ({ latencyMs }) => latencyMs?.[name] })),
     format: (value) => duration(value),
-    describe: () => t("chart.latency", {
-      minutes: SECONDS / 60, ...Object.fromEntries(["p50", "p95", "p99"].map((name) => [name, duration(this.#latest().latencyMs?.[name])])),
-    }),
+    describe: (rates) => {
+      const newest = rates.findLast(({ latencyMs }) => latencyMs)?.latencyMs;
+      return t("chart.latency", { minutes: SECONDS / 60, ...Object.fromEntries(["p50", "p95", "p99"].map((name) => [name, duration(newest?.[name])])) });
+    },
   });
 
   /** The last minutes, as a connection begins with them. */

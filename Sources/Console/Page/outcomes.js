@@ -109,7 +109,8 @@ export class OutcomeTable {
   #draw() {
     const source = this.#frozen ?? this.#kept;
     const matching = this.#matching(source);
-    const shown = matching.slice(-ROWS).reverse();
+    // What was there before the console began comes partition by partition, and a worker's outcomes may overtake another's.
+    const shown = matching.sort((a, b) => a.order - b.order || a.id - b.id).slice(-ROWS).reverse();
     syncChildren(this.#body, {
       items: shown, key: ({ id }) => String(id), make: (outcome) => this.#row(outcome),
       update: (row) => row.classList.toggle("is-open", row.dataset.key === this.#openId),
@@ -131,16 +132,17 @@ export class OutcomeTable {
   }
 
   #row(outcome) {
-    const { id, at, code, operation, provider, places, latencyMs, sessionId, requestId, traceId } = outcome;
+    const { id, at, code, operation, provider, places, waitedMs, workedMs, sessionId, requestId, traceId } = outcome;
     const name = (value, length = 64) => el("td", { class: "name" }, el("bdi", { title: shortened(value, 160) }, shortened(value ?? "", length)));
     const label = t("record.open", { id: shortened(requestId ?? id, 60) });
     return el("tr", {},
       el("td", { class: "time" }, el("button", { type: "button", "aria-label": `${clock(at)} ${label}` }, clock(at, { milliseconds: true }))),
       el("td", {}, codeMark(code)),
       el("td", {}, hasText(`operation.${operation}`) ? t(`operation.${operation}`) : shortened(operation)),
-      el("td", { class: "provider" }, el("bdi", {}, shortened(provider ?? "", 40))),
+      el("td", { class: "provider" }, el("bdi", { title: shortened(provider ?? "", 160) }, shortened(provider ?? "", 40))),
       el("td", { class: "figure" }, Number.isFinite(places) ? number(places) : ""),
-      el("td", { class: "figure" }, duration(latencyMs)),
+      el("td", { class: "figure" }, duration(waitedMs)),
+      el("td", { class: "figure" }, duration(workedMs)),
       name(sessionId), name(requestId), name(traceId, 9));
   }
 }

@@ -3,7 +3,7 @@
 import { getOutcome } from "./api.js";
 import { el, setText } from "./dom.js";
 import { codeMark } from "./outcomes.js";
-import { clock, duration, hasText, number, t } from "./text.js";
+import { clock, duration, hasText, number, shortened, t } from "./text.js";
 
 export class RecordView {
   #drawer = document.getElementById("record");
@@ -47,21 +47,27 @@ export class RecordView {
     this.#body.replaceChildren(this.#head(this.#outcome), this.#places(this.#outcome), ...this.#content());
   }
 
-  #head({ code, operation, provider, latencyMs, upstreamMs, attempts, at, sessionId }) {
+  #head({ code, operation, provider, waitedMs, workedMs, tookMs, upstreamMs, attempts, at, sessionId, traceId }) {
+    const time = (milliseconds) => (Number.isFinite(milliseconds) ? duration(milliseconds) : undefined);
     const fact = (name, value) => (value === undefined || value === "" ? [] : [el("dt", {}, t(name)), el("dd", { dir: "auto" }, value)]);
     return el("div", { class: "record-facts" },
       el("p", {}, codeMark(code), " ", hasText(`code.${code}`) ? t(`code.${code}`) : ""),
       el("dl", {},
         ...fact("time", clock(at, { milliseconds: true })), ...fact("operation", operation), ...fact("provider", provider),
-        ...fact("took", duration(latencyMs)), ...fact("upstream", Number.isFinite(upstreamMs) ? duration(upstreamMs) : undefined),
-        ...fact("attempts", Number.isFinite(attempts) ? number(attempts) : undefined)),
+        ...fact("took", Number.isFinite(waitedMs) ? time(tookMs) : undefined), ...fact("waited", time(waitedMs)),
+        ...fact("worked", time(workedMs)), ...fact("upstream", time(upstreamMs)),
+        ...fact("attempts", Number.isFinite(attempts) ? number(attempts) : undefined), ...fact("trace", traceId && shortened(traceId, 64))),
       sessionId && el("p", {}, el("a", { href: `/#session=${encodeURIComponent(sessionId)}` }, t("record.session"))));
   }
 
   #places({ topic, partition, offset, source }) {
-    const line = (name, at) => at?.topic && el("div", { class: "where" },
-      el("h3", {}, t(name)), el("p", {}, t("at", { topic: at.topic, partition: at.partition, offset: at.offset })),
-      copyButton(`kcat -C -t ${at.topic} -p ${at.partition} -o ${at.offset} -c 1 -e -b `, t("copy.kcat")));
+    const line = (name, at) => {
+      if (!at?.topic) return undefined;
+      const command = kcatCommand(at);
+      return el("div", { class: "where" },
+        el("h3", {}, t(name)), el("p", { dir: "auto" }, t("at", { topic: shortened(at.topic, 249), partition: at.partition, offset: at.offset })),
+        command && copyButton(command, t("copy.kcat")));
+    };
     return el("div", {}, line("record.where", { topic, partition, offset }), line("record.source", source));
   }
 
@@ -83,6 +89,16 @@ export class RecordView {
       el("pre", { class: "code-text", tabindex: "0", "aria-label": t("record.body") }, body),
     ];
   }
+}
+
+/**
+ * The command that shows a record, for a person to paste into a shell. The position of a request is what somebody wrote into
+ * an outcome's headers, so there is a command only for what Kafka takes as a topic's name.
+ */
+function kcatCommand({ topic, partition, offset }) {
+  const isTopic = /^[A-Za-z0-9._-]{1,249}$/.test(topic) && topic !== "." && topic !== "..";
+  const areNumbers = [partition, offset].every((value) => Number.isSafeInteger(value) && value >= 0);
+  return isTopic && areNumbers ? `kcat -C -t '${topic}' -p ${partition} -o ${offset} -c 1 -e -b ` : undefined;
 }
 
 /** A button that copies a text. Where a browser does not allow it, the text is still there to be marked. */

@@ -42,12 +42,12 @@ export const english = {
 
   "rate": "Outcomes a second", "latency": "Latency", "workers": "Workers", "completed": "Completed", "failures": "Failed", "chart.waiting": "Waiting for the first figures …",
   "chart.rate": "In the last {minutes} minutes: now {completed} completed and {failed} failed a second, at most {most}.",
-  "chart.latency": "In the last {minutes} minutes: now half of the outcomes within {p50}, 95 % within {p95}, 99 % within {p99}.", "ago": "{minutes} min ago", "ago.seconds": "{seconds} s ago", "now": "now",
+  "chart.latency": "In the last {minutes} minutes: half of the newest results within {p50}, 95 % within {p95}, 99 % within {p99}.", "ago": "{minutes} min ago", "ago.seconds": "{seconds} s ago", "now": "now",
   "outcomes": "Outcomes", "outcomes.shown": "{shown} of {kept} kept", "outcomes.none": "No outcome yet. Each appears as soon as a worker has published it.",
   "outcomes.no-match": "None of the {kept} outcomes that are kept matches.", "outcomes.missed": "{count} outcomes went by while this page was away.",
   "pause": "Pause", "resume": "Resume", "resume.waiting": "Resume, {count} new", "filter": "Filter", "filter.code": "Outcome", "filter.provider": "Provider",
   "filter.text": "Session, request or trace id", "filter.clear": "Clear", "all.codes": "Every outcome", "all.failed": "Every failure", "all.providers": "Every provider",
-  "time": "Time", "code": "Outcome", "operation": "Operation", "took": "Took", "places": "Places", "session": "Session", "request": "Request", "trace": "Trace",
+  "time": "Time", "code": "Outcome", "operation": "Operation", "took": "Took in all", "waited": "Waited", "worked": "Worked", "places": "Places", "session": "Session", "request": "Request", "trace": "Trace",
   "operation.search": "search", "operation.details": "details", "operation.photo": "photo",
   "record": "Record", "record.where": "Where it is", "record.source": "Its request", "record.headers": "Headers", "record.body": "Body", "record.key": "Key",
   "record.open": "Show record {id}", "record.session": "Open this session on the map", "record.loading": "Fetching the record …", "record.failed": "The record cannot be shown: {reason}",
@@ -58,7 +58,7 @@ export const english = {
   "breaker.closed": "closed", "breaker.open": "open", "breaker.half-open": "half open", "limit.calls": "{count} of {limit} at once", "limit.rate": "{count}/s",
   "limit.waiting": "{count} wait", "limit.budget": "{count} of {limit} calls today", "commit.overdue": "Commits overdue by {wait}", "version": "Version", "open.for": "for {wait}",
 
-  "dead": "Dead letters", "dead.summary": "{pending} to look at, {total} in all", "dead.none": "None. Every record could be read as a request.", "dead.list": "List again", "dead.open": "Look at them",
+  "dead": "Dead letters", "dead.summary": "{pending} to look at, {total} in all", "dead.summary.newest": "{pending} to look at among the newest {total}", "dead.none": "None. Every record could be read as a request.", "dead.list": "List again", "dead.open": "Look at them",
   "dead.redrive": "Redrive", "dead.redrive.count": "Redrive {count} …", "dead.redriven": "redriven", "dead.empty": "without content", "dead.select": "Select the letter at partition {partition}, offset {offset}",
   "dead.select-all": "Select all that can be redriven", "dead.reason": "Why", "dead.value": "Begins with", "dead.from": "From",
   "dead.confirm": "Redrive {count} dead letters?", "dead.confirm.text": "Their bytes go to {topic} once more, as new requests. Each may cost a call to a provider. What still cannot be read comes back here.",
@@ -66,5 +66,5 @@ export const english = {
   "dead.failed": "Not done: {reason}", "dead.loading": "Reading the topic …",
 
   "login": "Sign in", "login.title": "This console wants a token", "login.advice": "It is the value of the setting console.token of whoever runs it.", "login.token": "Token",
-  "login.wrong": "This is not the token.", "login.failed": "The console does not answer. Try again.", "skip.outcomes": "Skip to the outcomes", "skip.results": "Skip to the places",
+  "login.wrong": "This is not the token.", "login.wait": "Too many wrong tokens. Wait a few seconds, then try again.", "login.failed": "The console does not answer. Try again.", "skip.outcomes": "Skip to the outcomes", "skip.results": "Skip to the places",
 };

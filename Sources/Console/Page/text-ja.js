@@ -42,12 +42,12 @@ export const japanese = {
 
   "rate": "毎秒の結果数", "latency": "所要時間", "workers": "ワーカー", "completed": "成功", "failures": "失敗", "chart.waiting": "最初の値を待っています…",
   "chart.rate": "直近{minutes}分。現在は毎秒、成功{completed}件、失敗{failed}件、最大{most}件。",
-  "chart.latency": "直近{minutes}分。現在は半数が{p50}以内、95%が{p95}以内、99%が{p99}以内。", "ago": "{minutes}分前", "ago.seconds": "{seconds}秒前", "now": "現在",
+  "chart.latency": "直近{minutes}分。最新の結果は半数が{p50}以内、95%が{p95}以内、99%が{p99}以内。", "ago": "{minutes}分前", "ago.seconds": "{seconds}秒前", "now": "現在",
   "outcomes": "結果イベント", "outcomes.shown": "保持{kept}件中{shown}件", "outcomes.none": "まだありません。ワーカーが発行するとすぐに表示します。",
   "outcomes.no-match": "保持している{kept}件の中に一致するものはありません。", "outcomes.missed": "このページが離れている間に{count}件が過ぎました。",
   "pause": "一時停止", "resume": "再開", "resume.waiting": "再開(新着{count}件)", "filter": "絞り込み", "filter.code": "結果", "filter.provider": "提供元",
   "filter.text": "セッション・要求・トレースのID", "filter.clear": "解除", "all.codes": "すべての結果", "all.failed": "すべての失敗", "all.providers": "すべての提供元",
-  "time": "時刻", "code": "結果", "operation": "操作", "took": "所要", "places": "件数", "session": "セッション", "request": "要求", "trace": "トレース",
+  "time": "時刻", "code": "結果", "operation": "操作", "took": "合計", "waited": "待機", "worked": "処理", "places": "件数", "session": "セッション", "request": "要求", "trace": "トレース",
   "operation.search": "検索", "operation.details": "詳細", "operation.photo": "写真",
   "record": "レコード", "record.where": "位置", "record.source": "元の要求", "record.headers": "ヘッダー", "record.body": "本文", "record.key": "キー",
   "record.open": "レコード{id}を表示", "record.session": "このセッションを地図で開く", "record.loading": "レコードを取得しています…", "record.failed": "レコードを表示できません: {reason}",
@@ -58,7 +58,7 @@ export const japanese = {
   "breaker.closed": "閉", "breaker.open": "開", "breaker.half-open": "半開", "limit.calls": "同時{limit}件中{count}件", "limit.rate": "毎秒{count}件",
   "limit.waiting": "{count}件待機", "limit.budget": "本日{limit}件中{count}件", "commit.overdue": "コミットが{wait}遅れています", "version": "バージョン", "open.for": "{wait}経過",
 
-  "dead": "デッドレター", "dead.summary": "未対応{pending}件、全{total}件", "dead.none": "ありません。すべてのレコードを要求として読み取れました。", "dead.list": "再読み込み", "dead.open": "一覧を見る",
+  "dead": "デッドレター", "dead.summary": "未対応{pending}件、全{total}件", "dead.summary.newest": "新しい{total}件のうち未対応{pending}件", "dead.none": "ありません。すべてのレコードを要求として読み取れました。", "dead.list": "再読み込み", "dead.open": "一覧を見る",
   "dead.redrive": "再投入", "dead.redrive.count": "{count}件を再投入…", "dead.redriven": "再投入済み", "dead.empty": "内容なし", "dead.select": "パーティション{partition}、オフセット{offset}を選択",
   "dead.select-all": "再投入できるものをすべて選択", "dead.reason": "理由", "dead.value": "先頭部分", "dead.from": "元の位置",
   "dead.confirm": "{count}件を再投入しますか", "dead.confirm.text": "同じ内容を新しい要求として{topic}にもう一度送ります。それぞれ提供元への問い合わせが発生することがあります。読み取れないものはここに戻ります。",
@@ -66,5 +66,5 @@ export const japanese = {
   "dead.failed": "実行できませんでした: {reason}", "dead.loading": "トピックを読んでいます…",
 
   "login": "サインイン", "login.title": "トークンが必要です", "login.advice": "運用者が設定 console.token に書いた値です。", "login.token": "トークン",
-  "login.wrong": "トークンが違います。", "login.failed": "コンソールが応答しません。もう一度お試しください。", "skip.outcomes": "結果イベントへ移動", "skip.results": "検索結果へ移動",
+  "login.wrong": "トークンが違います。", "login.wait": "誤ったトークンが多すぎます。数秒待ってからもう一度お試しください。", "login.failed": "コンソールが応答しません。もう一度お試しください。", "skip.outcomes": "結果イベントへ移動", "skip.results": "検索結果へ移動",
 };

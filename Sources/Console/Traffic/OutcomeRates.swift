@@ -1,7 +1,7 @@
 internal import DequeModule
 internal import EventContract
 
-/// How many outcomes came in each second, and how long they took.
+/// How many outcomes came in each second, and how long those took that are answers.
 struct OutcomeRates {
     /// The outcomes that came within one second.
     struct Second {
@@ -9,7 +9,8 @@ struct OutcomeRates {
         let time: Int64
         let completed: Int
         let failed: Int
-        /// Percentiles of the time from taking a request to writing its outcome, in milliseconds; `nil` without outcomes.
+        /// Percentiles of the time from writing a request to its result, in milliseconds; `nil` without a result. Errors
+        /// do not count: those that come at once would make a failing provider look fast.
         let latency: (p50: Int, p95: Int, p99: Int)?
     }
 
@@ -30,10 +31,11 @@ struct OutcomeRates {
         guard let event = record.event else { return }
 
         switch event.body {
-        case .completed: completed += 1
+        case .completed:
+            completed += 1
+            if let took = record.tookMilliseconds { latencies.append(took) }
         case .failed: failed += 1
         }
-        if let latency = record.latencyMilliseconds { latencies.append(latency) }
     }
 
     /// Ends the seconds that are over.

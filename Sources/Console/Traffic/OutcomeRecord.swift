@@ -12,14 +12,28 @@ package final class OutcomeRecord: Sendable {
     package let headers: [EventHeader]
     /// The outcome event in the record; `nil` for a record that holds none.
     package let event: OutcomeEvent?
+    /// The time at which the request was written to its topic; `nil` when the request was not seen.
+    package let requestedAt: EventTime?
+    /// The time by which the record stands among others: that of the outcome, but never one that lies ahead.
+    let time: EventTime
 
-    /// - Parameter position: where the record stands.
-    package init(position: SourcePosition, key: [UInt8]?, value: [UInt8]?, headers: [EventHeader]) {
+    /// - Parameters:
+    ///   - position: where the record stands.
+    ///   - writtenAt: the record's timestamp, if it has one.
+    ///   - now: the time at which the record was read.
+    ///   - requestTime: returns the time at which the request at a position was written, if it is known.
+    package init(
+        position: SourcePosition, key: [UInt8]?, value: [UInt8]?, headers: [EventHeader], writtenAt: EventTime? = nil,
+        now: EventTime = .now(), requestTime: (SourcePosition) -> EventTime? = { _ in nil }
+    ) {
         self.position = position
         self.key = key
         self.value = value
         self.headers = headers
-        event = try? OutcomeReader().read(value: value, headers: headers)
+        let event = try? OutcomeReader().read(value: value, headers: headers)
+        self.event = event
+        requestedAt = event?.source.flatMap(requestTime)
+        time = min(event?.completedAt ?? writtenAt ?? now, now)
     }
 
     /// The bytes that the record takes up, roughly: the event holds as much again as the value.
@@ -37,9 +51,20 @@ package final class OutcomeRecord: Sendable {
         }
     }
 
-    /// The time from taking the request to writing its outcome, in whole milliseconds.
-    var latencyMilliseconds: Int? {
-        guard let received = event?.receivedAt, let completed = event?.completedAt else { return nil }
-        return Int(max(0, completed.milliseconds - received.milliseconds))
+    /// The whole milliseconds from writing the request to a worker's taking it; `nil` when the request was not seen.
+    var waitedMilliseconds: Int? { Self.milliseconds(from: requestedAt, to: event?.receivedAt) }
+
+    /// The whole milliseconds from a worker's taking the request to its outcome.
+    var workedMilliseconds: Int? { Self.milliseconds(from: event?.receivedAt, to: event?.completedAt) }
+
+    /// The whole milliseconds from writing the request to its outcome; without the wait when the request was not seen.
+    var tookMilliseconds: Int? {
+        Self.milliseconds(from: requestedAt ?? event?.receivedAt, to: event?.completedAt)
+    }
+
+    /// Clocks of two machines may differ, so that an end seems to lie before its beginning.
+    private static func milliseconds(from start: EventTime?, to end: EventTime?) -> Int? {
+        guard let start, let end else { return nil }
+        return Int(max(0, end.milliseconds - start.milliseconds))
     }
 }

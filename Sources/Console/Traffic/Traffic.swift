@@ -38,6 +38,11 @@ package final class Traffic: Sendable {
         for page in pages { page.yield() }
     }
 
+    /// Keeps what was there before the console began, in the order of its times. It is no part of any rate.
+    package func addHistory(_ records: [OutcomeRecord]) {
+        add(records.sorted { $0.time < $1.time }, areNew: false)
+    }
+
     /// Ends the seconds that are over. To be called a few times each second.
     package func advance(to now: EventTime = .now()) {
         let pages = state.withLock { state in

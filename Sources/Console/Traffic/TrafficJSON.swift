@@ -12,12 +12,16 @@ enum TrafficJSON {
         json.member("code", record.code)
         json.member("key", record.key.map { String(decoding: $0, as: UTF8.self) })
         json.members(of: record.position)
-        if let event = record.event { write(event, latency: record.latencyMilliseconds, to: &json) }
+        json.member("order", Int(record.time.milliseconds))
+        if let event = record.event { write(event, to: &json) }
+        json.member("waitedMs", record.waitedMilliseconds)
+        json.member("workedMs", record.workedMilliseconds)
+        json.member("tookMs", record.tookMilliseconds)
         json.endObject()
         return json.finish()
     }
 
-    private static func write(_ event: OutcomeEvent, latency: Int?, to json: inout JSONWriter) {
+    private static func write(_ event: OutcomeEvent, to json: inout JSONWriter) {
         json.member("at", event.completedAt?.description)
         json.member("requestId", event.requestID)
         json.member("sessionId", event.sessionID)
@@ -26,7 +30,6 @@ enum TrafficJSON {
         if case .completed(let result) = event.body, event.operation == "search" {
             json.member("places", result.places.count)
         }
-        json.member("latencyMs", latency)
         json.member("upstreamMs", event.upstream?.milliseconds(roundedUp: false))
         json.member("attempts", event.attempts)
         json.member("traceId", event.traceID)
@@ -58,23 +61,30 @@ enum TrafficJSON {
     }
 
     private static func write(_ value: [UInt8], to json: inout JSONWriter) {
-        if isJSON(value) {
+        if let embedded = embeddable(value) {
             json.key("value")
-            json.value(json: value.span)
+            json.value(json: embedded.span)
         } else {
             json.member("valueText", String(decoding: value, as: UTF8.self))
         }
     }
 
-    private static func isJSON(_ value: [UInt8]) -> Bool {
+    /// Returns a JSON text as it can stand within another one; `nil` for anything else.
+    ///
+    /// A byte order mark may begin a text only, so it is left out. Strings must be UTF-8, which the reader does not check in
+    /// what it skips.
+    private static func embeddable(_ value: [UInt8]) -> [UInt8]? {
         var reader = JSONReader(value.span)
         do throws(JSONError) {
             try reader.skip()
             try reader.finish()
-            return true
         } catch {
-            return false
+            return nil
         }
+
+        let byteOrderMark: [UInt8] = [0xEF, 0xBB, 0xBF]
+        let text = value.starts(with: byteOrderMark) ? Array(value.dropFirst(byteOrderMark.count)) : value
+        return String(validating: text, as: UTF8.self) == nil ? nil : text
     }
 
     /// The outcomes of an event of the stream.
@@ -136,7 +146,7 @@ enum TrafficJSON {
             json.member("url", worker.url)
             json.member("reachable", worker.status != nil)
             json.member("problem", worker.problem)
-            if let status = worker.status, isJSON(status) {
+            if let status = worker.status.flatMap(embeddable) {
                 json.key("status")
                 json.value(json: status.span)
             }

@@ -42,13 +42,14 @@ struct ConsoleFeed: Sendable {
     /// session, and shows twice in the traffic.
     func run(_ opened: TopicReader) async {
         var reader: TopicReader? = opened
+        var progress = Progress()
         while !Task.isCancelled {
             do {
                 if reader == nil { reader = try await open() }
                 guard let records = try await reader?.records(max: Self.recordsPerTurn, within: Self.turn) else {
                     continue
                 }
-                take(records)
+                take(records, &progress)
             } catch {
                 log.warning("the console reads the topics anew", metadata: ["reason": "\(error)"])
                 reader = nil
@@ -57,23 +58,51 @@ struct ConsoleFeed: Sendable {
         }
     }
 
-    private func take(_ records: [ConsumerRecord]) {
-        var outcomes: (old: [OutcomeRecord], new: [OutcomeRecord]) = ([], [])
+    /// What the feed remembers from one turn to the next.
+    private struct Progress {
+        var requestTimes = RequestTimes()
+        /// Outcomes from before the start. The partitions come one after another, so they are put in order first.
+        var history: [OutcomeRecord] = []
+        /// The turns in a row that brought no such outcome.
+        var turnsWithoutHistory = 0
+    }
 
-        for record in records {
-            if record.partition.id.topic == settings.topics.requests {
-                takeRequest(record)
-            } else {
-                let outcome = OutcomeRecord(record)
-                if let event = outcome.event { store.dispatch(.outcome(event)) }
-                let isNew = outcome.event?.completedAt.map { $0 >= start } ?? false
-                if isNew { outcomes.new.append(outcome) } else { outcomes.old.append(outcome) }
-            }
+    /// The outcomes from before the start that are put in order at most, and the turns without one that end them.
+    private static let mostHistory = 5000
+    private static let turnsThatEndHistory = 2
+
+    private func take(_ records: [ConsumerRecord], _ progress: inout Progress) {
+        // Requests first: an outcome that came with its request can be told how long that one waited.
+        for record in records where isRequest(record) {
+            progress.requestTimes.note(record)
+            takeRequest(record)
         }
 
-        traffic.add(outcomes.old, areNew: false)
-        traffic.add(outcomes.new, areNew: true)
+        var (old, new): ([OutcomeRecord], [OutcomeRecord]) = ([], [])
+        for record in records where !isRequest(record) {
+            let outcome = OutcomeRecord(record) { position in
+                position.topic == settings.topics.requests ? progress.requestTimes[position] : nil
+            }
+            if let event = outcome.event { store.dispatch(.outcome(event)) }
+            let isNew = outcome.event?.completedAt.map { $0 >= start } ?? false
+            if isNew { new.append(outcome) } else { old.append(outcome) }
+        }
+
+        takeHistory(old, &progress)
+        traffic.add(new, areNew: true)
     }
+
+    private func takeHistory(_ outcomes: [OutcomeRecord], _ progress: inout Progress) {
+        progress.history += outcomes
+        progress.turnsWithoutHistory = outcomes.isEmpty ? progress.turnsWithoutHistory + 1 : 0
+
+        let isOver = progress.turnsWithoutHistory >= Self.turnsThatEndHistory
+        guard isOver || progress.history.count > Self.mostHistory else { return }
+        traffic.addHistory(progress.history)
+        progress.history = []
+    }
+
+    private func isRequest(_ record: ConsumerRecord) -> Bool { record.partition.id.topic == settings.topics.requests }
 
     private func takeRequest(_ record: ConsumerRecord) {
         guard let decoded = try? decoder.decode(IncomingRecord(record)), let time = decoded.envelope.time else {
@@ -84,10 +113,11 @@ struct ConsoleFeed: Sendable {
 }
 
 extension OutcomeRecord {
-    fileprivate convenience init(_ record: ConsumerRecord) {
+    fileprivate convenience init(_ record: ConsumerRecord, requestTime: (SourcePosition) -> EventTime?) {
         self.init(
             position: SourcePosition(
                 topic: record.partition.id.topic, partition: record.partition.id.partition, offset: record.offset),
-            key: record.key, value: record.value, headers: record.headers)
+            key: record.key, value: record.value, headers: record.headers,
+            writtenAt: record.timestamp.map { EventTime(milliseconds: $0) }, requestTime: requestTime)
     }
 }

@@ -1,0 +1,46 @@
+import EventContract
+import Kafka
+
+/// When the newest requests were written to their topic, so that the time until a worker took them can be told.
+struct RequestTimes {
+    private struct Key: Hashable {
+        let partition: Int32
+        let offset: Int64
+    }
+
+    private let most: Int
+    private var times: [Key: EventTime] = [:]
+    /// The keys in the order in which they came. Once there are `most`, the place of the oldest is at `next`.
+    private var keys: [Key] = []
+    private var next = 0
+
+    /// - Parameter most: the number of requests that are remembered.
+    init(most: Int = 20_000) { self.most = max(most, 1) }
+
+    var count: Int { times.count }
+
+    /// Remembers the timestamp of a record of the requests topic, if it has one.
+    mutating func note(_ record: ConsumerRecord) {
+        guard let timestamp = record.timestamp else { return }
+        note(
+            partition: record.partition.id.partition, offset: record.offset, EventTime(milliseconds: timestamp))
+    }
+
+    mutating func note(partition: Int32, offset: Int64, _ time: EventTime) {
+        let key = Key(partition: partition, offset: offset)
+        guard times.updateValue(time, forKey: key) == nil else { return }
+
+        if keys.count < most {
+            keys.append(key)
+        } else {
+            times[keys[next]] = nil
+            keys[next] = key
+            next = (next + 1) % most
+        }
+    }
+
+    /// Returns the time of the request at a position of the requests topic; `nil` when it was not seen or was forgotten.
+    subscript(position: SourcePosition) -> EventTime? {
+        times[Key(partition: position.partition, offset: position.offset)]
+    }
+}
