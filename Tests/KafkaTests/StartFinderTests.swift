@@ -9,25 +9,29 @@ struct StartFinderTests {
     private final class FakeBroker: OffsetBroker {
         private static let first: Int64 = 100
         private let timestamps: [TopicPartition: [Int64]]
-        private let kept: Mutex<[TopicPartition: Int64]>
+        private let kept: Mutex<[TopicPartition: CommittedOffset]>
         private let commitError: KafkaError?
+        private let partitions: Int
 
         init(
-            timestamps: [TopicPartition: [Int64]], committed: [TopicPartition: Int64] = [:],
-            commitError: KafkaError? = nil
+            timestamps: [TopicPartition: [Int64]], committed: [TopicPartition: Int64] = [:], note: String = "",
+            partitions: Int = 3, commitError: KafkaError? = nil
         ) {
+            self.partitions = partitions
             self.timestamps = timestamps
             self.commitError = commitError
-            kept = Mutex(committed)
+            kept = Mutex(committed.mapValues { CommittedOffset(offset: $0, note: note) })
         }
 
-        var committed: [TopicPartition: Int64] { kept.withLock { $0 } }
+        var committed: [TopicPartition: Int64] { kept.withLock { $0.mapValues(\.offset) } }
 
-        func committedOffsets(
+        func commits(
             of ids: [TopicPartition], within bound: Duration
-        ) async throws(KafkaError) -> [TopicPartition: Int64] {
-            committed.filter { ids.contains($0.key) }
+        ) async throws(KafkaError) -> [TopicPartition: CommittedOffset] {
+            kept.withLock { kept in kept.filter { ids.contains($0.key) } }
         }
+
+        func partitionCount(of topic: String) async -> Int? { partitions }
 
         func offsets(
             _ query: OffsetQuery, of ids: [TopicPartition], within bound: Duration
@@ -45,9 +49,13 @@ struct StartFinderTests {
             return offsets
         }
 
-        func commit(_ offsets: [TopicPartition: Int64], within bound: Duration) async throws(KafkaError) {
+        func commit(
+            _ offsets: [TopicPartition: Int64], note: String, within bound: Duration
+        ) async throws(KafkaError) {
             if let commitError { throw commitError }
-            kept.withLock { $0.merge(offsets) { _, new in new } }
+            kept.withLock { kept in
+                for (id, offset) in offsets { kept[id] = CommittedOffset(offset: offset, note: note) }
+            }
         }
     }
 
@@ -80,10 +88,48 @@ struct StartFinderTests {
         let broker = FakeBroker(timestamps: Self.timestamps, committed: [Self.a: 101])
         let finder = StartFinder(broker: broker, startFrom: .latest)
 
-        let found = try await finder.commitStarts(of: [Self.a, Self.b])
+        _ = try await finder.commitStarts(of: [Self.a, Self.b])
 
-        #expect(found == [Self.b: 101])
-        #expect(broker.committed == [Self.a: 101, Self.b: 101])
+        #expect(broker.committed[Self.a] == 101)
+    }
+
+    static let positions: [StartPosition] = [.latest, .time(milliseconds: 3001)]
+
+    /// What a partition holds that was added to the topic was written for the group that reads it.
+    @Test(arguments: positions)
+    func partitionThatIsAddedLaterIsReadFromItsBeginning(start: StartPosition) async throws {
+        let broker = FakeBroker(timestamps: Self.timestamps, partitions: 1)
+        _ = try await StartFinder(broker: broker, startFrom: start).commitStarts(of: [Self.a])
+        let grown = FakeBroker(
+            timestamps: Self.timestamps, committed: broker.committed, note: GroupHistory.note(partitions: 1),
+            partitions: 3)
+
+        let found = try await StartFinder(broker: grown, startFrom: start).commitStarts(of: [Self.a, Self.b, Self.c])
+
+        #expect(found == [Self.b: 100, Self.c: 100])
+        #expect(grown.committed == [Self.a: 103, Self.b: 100, Self.c: 100])
+    }
+
+    /// Once requests are done, no note is left of what the topic was when the group began.
+    @Test(arguments: positions)
+    func partitionIsReadFromItsBeginningWhereTheGroupHasWorkedForLong(start: StartPosition) async throws {
+        let broker = FakeBroker(timestamps: Self.timestamps, committed: [Self.a: 103])
+
+        let found = try await StartFinder(broker: broker, startFrom: start).commitStarts(of: [Self.b])
+
+        #expect(found == [Self.b: 100])
+    }
+
+    /// The members of a new group look up their own partitions side by side: what one commits makes the other's no later ones.
+    @Test func secondMemberOfANewGroupBeginsWhereTheSettingSays() async throws {
+        let broker = FakeBroker(timestamps: Self.timestamps)
+        let finder = StartFinder(broker: broker, startFrom: .latest)
+
+        let first = try await finder.commitStarts(of: [Self.a])
+        let second = try await finder.commitStarts(of: [Self.b, Self.c])
+
+        #expect(first == [Self.a: 103])
+        #expect(second == [Self.b: 101, Self.c: 100])
     }
 
     @Test func startThatCannotBeCommittedIsNotUsed() async {

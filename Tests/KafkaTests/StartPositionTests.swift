@@ -61,6 +61,24 @@ struct StartPositionTests {
         bench.loop.stop()
     }
 
+    /// The note of what the topic was when the group began stands beside the offset, where every member finds it.
+    @Test(.enabled(if: TestBroker.isEmbedded, Self.onlyEmbedded))
+    func startIsCommittedWithTheNumberOfPartitions() async throws {
+        let bench = try KafkaBench(partitions: 1)
+        let producer = try bench.producer()
+        try await bench.fill(10, partition: 0, with: producer)
+        let consumer = try bench.consumer { $0.startFrom = .latest }
+        _ = try await join(consumer, bench, listener: Notes())
+
+        let id = TopicPartition(bench.topic, 0)
+        let commits = try await consumer.client.commits(of: [id], within: .seconds(10))
+
+        #expect(commits == [id: CommittedOffset(offset: 10, note: GroupHistory.note(partitions: 1))])
+        await consumer.close()
+        await producer.close()
+        bench.loop.stop()
+    }
+
     @Test func groupWithCommittedOffsetGoesOnThereWhereverNewOnesStart() async throws {
         let bench = try KafkaBench(partitions: 1)
         let (producer, notes) = (try bench.producer(), Notes())

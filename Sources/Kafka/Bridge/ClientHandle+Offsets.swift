@@ -32,6 +32,14 @@ extension ClientHandle: OffsetBroker {
     func committedOffsets(
         of ids: [TopicPartition], within bound: Duration
     ) async throws(KafkaError) -> [TopicPartition: Int64] {
+        try await commits(of: ids, within: bound).mapValues(\.offset)
+    }
+
+    /// Asks what the group has committed.
+    /// - Returns: The commit of each partition that has one.
+    func commits(
+        of ids: [TopicPartition], within bound: Duration
+    ) async throws(KafkaError) -> [TopicPartition: CommittedOffset] {
         try await ask("look up committed offsets", entries: ids.map { ($0, offset: Int64(RD_KAFKA_OFFSET_INVALID)) }) {
             [pointer = Shared(pointer: pointer)] list in
             rd_kafka_committed(pointer.pointer, list, Int32(clamping: bound.wholeMilliseconds))
@@ -43,10 +51,11 @@ extension ClientHandle: OffsetBroker {
     func offsets(
         _ query: OffsetQuery, of ids: [TopicPartition], within bound: Duration
     ) async throws(KafkaError) -> [TopicPartition: Int64] {
-        try await ask("look up offsets", entries: ids.map { ($0, offset: Self.value(of: query)) }) {
+        let found = try await ask("look up offsets", entries: ids.map { ($0, offset: Self.value(of: query)) }) {
             [pointer = Shared(pointer: pointer)] list in
             rd_kafka_offsets_for_times(pointer.pointer, list, Int32(clamping: bound.wholeMilliseconds))
         }
+        return found.mapValues(\.offset)
     }
 
     /// Returns what stands for a query in librdkafka's calls.
@@ -62,28 +71,33 @@ extension ClientHandle: OffsetBroker {
     private func ask(
         _ what: String, entries: [(TopicPartition, offset: Int64)],
         _ call: @escaping @Sendable (UnsafeMutablePointer<rd_kafka_topic_partition_list_t>) -> rd_kafka_resp_err_t
-    ) async throws(KafkaError) -> [TopicPartition: Int64] {
-        let answer: Result<[TopicPartition: Int64], KafkaError> = await blocking.run {
+    ) async throws(KafkaError) -> [TopicPartition: CommittedOffset] {
+        let answer: Result<[TopicPartition: CommittedOffset], KafkaError> = await blocking.run {
             let list = PartitionList(entries)
             let code = call(list.pointer)
             guard code == RD_KAFKA_RESP_ERR_NO_ERROR else { return .failure(KafkaError(code, doing: what)) }
 
-            var offsets: [TopicPartition: Int64] = [:]
+            let notes = PartitionList.notes(of: list.pointer)
+            var offsets: [TopicPartition: CommittedOffset] = [:]
             for entry in PartitionList.contents(of: list.pointer) {
                 guard entry.error == RD_KAFKA_RESP_ERR_NO_ERROR else {
                     return .failure(KafkaError(entry.error, doing: "\(what) of \(entry.id)"))
                 }
-                if entry.offset >= 0 { offsets[entry.id] = entry.offset }
+                guard entry.offset >= 0 else { continue }
+                offsets[entry.id] = CommittedOffset(offset: entry.offset, note: notes[entry.id] ?? "")
             }
             return .success(offsets)
         }
         return try answer.get()
     }
 
-    /// Commits offsets in the group's name, whether or not anything is stored, and waits for the broker's word.
-    func commit(_ offsets: [TopicPartition: Int64], within bound: Duration) async throws(KafkaError) {
+    /// Commits offsets in the group's name, whether or not anything is stored, and waits for the broker's answer.
+    /// - Parameter note: A text that is kept with each offset.
+    func commit(
+        _ offsets: [TopicPartition: Int64], note: String, within bound: Duration
+    ) async throws(KafkaError) {
         let error: KafkaError? = await blocking.run { [self] in
-            let list = PartitionList(offsets.map { ($0.key, offset: $0.value) })
+            let list = PartitionList(offsets.map { ($0.key, offset: $0.value) }, note: note)
             let answers = rd_kafka_queue_new(pointer)
             defer { rd_kafka_queue_destroy(answers) }
 

@@ -1,13 +1,24 @@
 internal import CRdkafka
 
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Darwin)
+    import Darwin
+#endif
+
 /// Owns one `rd_kafka_topic_partition_list_t`.
 struct PartitionList: ~Copyable {
     let pointer: UnsafeMutablePointer<rd_kafka_topic_partition_list_t>
 
-    init(_ partitions: [(TopicPartition, offset: Int64)]) {
+    /// - Parameter note: A text that is committed along with each offset; empty: none.
+    init(_ partitions: [(TopicPartition, offset: Int64)], note: String = "") {
         pointer = rd_kafka_topic_partition_list_new(Int32(partitions.count))
         for (id, offset) in partitions {
-            rd_kafka_topic_partition_list_add(pointer, id.topic, id.partition).pointee.offset = offset
+            guard let entry = rd_kafka_topic_partition_list_add(pointer, id.topic, id.partition) else { continue }
+            entry.pointee.offset = offset
+            guard !note.isEmpty, let copy = strdup(note) else { continue }
+            // The list frees it.
+            (entry.pointee.metadata, entry.pointee.metadata_size) = (UnsafeMutableRawPointer(copy), note.utf8.count)
         }
     }
 
@@ -25,5 +36,19 @@ struct PartitionList: ~Copyable {
             let element = list.pointee.elems[index]
             return (TopicPartition(String(cString: element.topic), element.partition), element.offset, element.err)
         }
+    }
+
+    /// Returns the text that was committed along with each offset; empty where there was none.
+    static func notes(
+        of list: UnsafeMutablePointer<rd_kafka_topic_partition_list_t>
+    ) -> [TopicPartition: String] {
+        var notes: [TopicPartition: String] = [:]
+        for index in 0..<Int(list.pointee.cnt) {
+            let element = list.pointee.elems[index]
+            let bytes = UnsafeRawBufferPointer(start: element.metadata, count: element.metadata_size)
+            notes[TopicPartition(String(cString: element.topic), element.partition)] = String(
+                decoding: bytes, as: UTF8.self)
+        }
+        return notes
     }
 }

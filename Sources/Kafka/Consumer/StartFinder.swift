@@ -1,10 +1,14 @@
 /// The questions about a group's offsets that a broker answers.
 protocol OffsetBroker: Sendable {
-    /// Asks which offsets the group has committed.
-    /// - Returns: The offset of each partition that has one.
-    func committedOffsets(
+    /// Asks what the group has committed.
+    /// - Returns: The commit of each partition that has one.
+    func commits(
         of ids: [TopicPartition], within bound: Duration
-    ) async throws(KafkaError) -> [TopicPartition: Int64]
+    ) async throws(KafkaError) -> [TopicPartition: CommittedOffset]
+
+    /// Asks how many partitions a topic has.
+    /// - Returns: `nil` when no broker answers in time, or the topic is not there.
+    func partitionCount(of topic: String) async -> Int?
 
     /// Asks for the offset of each partition that fits the query.
     /// - Returns: No offset for a partition that has no record that fits.
@@ -12,8 +16,9 @@ protocol OffsetBroker: Sendable {
         _ query: OffsetQuery, of ids: [TopicPartition], within bound: Duration
     ) async throws(KafkaError) -> [TopicPartition: Int64]
 
-    /// Commits offsets in the group's name, whether or not anything is stored, and waits for the broker's word.
-    func commit(_ offsets: [TopicPartition: Int64], within bound: Duration) async throws(KafkaError)
+    /// Commits offsets in the group's name, whether or not anything is stored, and waits for the broker's answer.
+    /// - Parameter note: A text that is kept with each offset.
+    func commit(_ offsets: [TopicPartition: Int64], note: String, within bound: Duration) async throws(KafkaError)
 }
 
 /// A question for one offset of a partition.
@@ -25,6 +30,9 @@ enum OffsetQuery: Sendable, Hashable {
 }
 
 /// Finds and commits where a group begins to read partitions for which it has committed nothing.
+///
+/// A new group begins where `kafka.startFrom` says. A partition that was added to the topic later is read from its
+/// beginning: whatever it holds was written while the group was there to read it.
 struct StartFinder {
     private static let bound = Duration.seconds(2)
 
@@ -34,12 +42,34 @@ struct StartFinder {
     /// Asks the broker for the partitions without a committed offset, and commits where each of them begins.
     /// - Returns: Where those begin. Partitions that have a committed offset are left out.
     func commitStarts(of ids: [TopicPartition]) async throws(KafkaError) -> [TopicPartition: Int64] {
-        let committed = try await broker.committedOffsets(of: ids, within: Self.bound)
+        let committed = try await broker.commits(of: ids, within: Self.bound)
         let new = ids.filter { committed[$0] == nil }
-        guard !new.isEmpty else { return [:] }
 
-        let starts = try await starts(of: new)
-        try await broker.commit(starts, within: Self.bound)
+        var all: [TopicPartition: Int64] = [:]
+        for (topic, ids) in Dictionary(grouping: new, by: \.topic) {
+            let starts = try await commitStarts(of: ids, in: topic)
+            all.merge(starts) { _, start in start }
+        }
+        return all
+    }
+
+    private func commitStarts(
+        of ids: [TopicPartition], in topic: String
+    ) async throws(KafkaError) -> [TopicPartition: Int64] {
+        guard let count = await broker.partitionCount(of: topic) else {
+            throw KafkaError(.retriable, "look up topic \(topic): no broker says how many partitions it has")
+        }
+        let partitions = (0..<Int32(clamping: count)).map { TopicPartition(topic, $0) }
+        let history = GroupHistory(try await broker.commits(of: partitions, within: Self.bound).values)
+
+        let added = ids.filter(history.wasAddedLater)
+        let others = ids.filter { !history.wasAddedLater($0) }
+        var starts = others.isEmpty ? [:] : try await starts(of: others)
+        if !added.isEmpty {
+            starts.merge(try await broker.offsets(.beginning, of: added, within: Self.bound)) { _, start in start }
+        }
+
+        try await broker.commit(starts, note: GroupHistory.note(partitions: count), within: Self.bound)
         return starts
     }
 

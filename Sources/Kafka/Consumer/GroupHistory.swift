@@ -1,0 +1,40 @@
+/// What a group has committed on a topic, and what that says of a partition for which it has committed nothing.
+struct GroupHistory {
+    /// How the notes begin that `StartFinder` commits along with where a partition begins.
+    private static let notePrefix = "began with partitions="
+
+    private let hasCommitted: Bool
+    /// The most partitions that the topic had when a member found where the group begins; `nil` where no note of it is left.
+    private let partitionsAtStart: Int32?
+
+    /// - Parameter commits: of all partitions of the topic.
+    init(_ commits: some Collection<CommittedOffset>) {
+        hasCommitted = !commits.isEmpty
+        partitionsAtStart = commits.compactMap { Self.partitions(in: $0.note) }.max()
+    }
+
+    /// Returns the note of a group that begins on a topic with so many partitions.
+    static func note(partitions: Int) -> String { "\(notePrefix)\(partitions)" }
+
+    private static func partitions(in note: String) -> Int32? {
+        note.hasPrefix(notePrefix) ? Int32(note.dropFirst(notePrefix.count)) : nil
+    }
+
+    /// Returns whether a partition without a commit was added after the group had begun, so that what it holds was written
+    /// for the group.
+    ///
+    /// Commits alone do not tell: the members of a new group look up their own partitions side by side, and the last of them
+    /// finds what the others have committed already. The note says which partitions were there then. It lasts until the
+    /// partition's first request is done.
+    func wasAddedLater(_ partition: TopicPartition) -> Bool {
+        if let partitionsAtStart { return partition.partition >= partitionsAtStart }
+        return hasCommitted
+    }
+}
+
+/// An offset that a group has committed.
+struct CommittedOffset: Sendable, Hashable {
+    var offset: Int64
+    /// The text that was committed along with it; empty where there was none.
+    var note = ""
+}
