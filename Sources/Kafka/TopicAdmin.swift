@@ -29,6 +29,18 @@ public final class TopicAdmin: Sendable {
         }
     }
 
+    /// Asks for the first record of each partition whose timestamp is not before an instant.
+    /// - Parameter milliseconds: the instant, since the Unix epoch.
+    /// - Returns: No offset for a partition without such a record.
+    /// - Throws: `unreachable`, `timedOut`, `authentication`; never a part of the answer.
+    public func offsets(
+        of partitions: [TopicPartition], since milliseconds: Int64, within bound: Duration
+    ) async throws(KafkaError) -> [TopicPartition: Int64] {
+        try await wait(bound) { (handle, deadline) throws(KafkaError) in
+            try handle.offsets(of: partitions, since: milliseconds, before: deadline)
+        }
+    }
+
     /// Makes a topic.
     /// - Returns: `false` when it was there already, perhaps because somebody else has just made it. It stays as it is.
     /// - Throws: `unsupported` when the broker cannot make topics, `authentication` when this user may not, `other` with

@@ -92,6 +92,22 @@ final class TopicAdminHandle: Sendable {
         return configuration
     }
 
+    func offsets(
+        of partitions: [TopicPartition], since milliseconds: Int64, before deadline: ContinuousClock.Instant
+    ) throws(KafkaError) -> [TopicPartition: Int64] {
+        let what = "look up offsets by time"
+        let list = PartitionList(partitions.map { ($0, offset: max(0, milliseconds)) })
+        let code = rd_kafka_offsets_for_times(client.pointer, list.pointer, Self.milliseconds(until: deadline))
+        guard code == RD_KAFKA_RESP_ERR_NO_ERROR else { throw explained(KafkaError(code, doing: what)) }
+
+        var offsets: [TopicPartition: Int64] = [:]
+        for (id, offset, error) in PartitionList.contents(of: list.pointer) {
+            guard error == RD_KAFKA_RESP_ERR_NO_ERROR else { throw KafkaError(error, doing: "\(what) of \(id)") }
+            if offset >= 0 { offsets[id] = offset }
+        }
+        return offsets
+    }
+
     // MARK: - Making
 
     /// - Returns: `false` when the topic was there already.
