@@ -41,6 +41,11 @@ extension LibraryVersion {
             client: .consumer, property: "queued.min.messages", value: { $0 < LibraryVersion(2, 2) ? "2000" : "200" },
             reason: "prefetch per partition: below 2.2.0 it also caps a partition's rate, at about this many a second"),
         Rule(
+            client: .consumer, property: "queued.max.messages.kbytes",
+            value: { $0 < LibraryVersion(2, 2) ? "1024" : "512" },
+            reason:
+                "bounds what is read ahead of each partition, which has a queue of its own; a worker may own hundreds"),
+        Rule(
             client: .consumer, property: "fetch.message.max.bytes",
             value: { $0 < LibraryVersion(2, 2) ? nil : "65536" },
             reason: "a fetch, 1 MB by default, comes on top of the prefetch; below 2.2.0 that helps the rate"),

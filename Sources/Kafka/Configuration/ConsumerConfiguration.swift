@@ -45,8 +45,6 @@ public struct ConsumerConfiguration: Sendable, Hashable, CustomStringConvertible
     func librdkafka(_ version: LibraryVersion) throws(KafkaError) -> [String: String] {
         var all = version.defaults(for: .consumer)
         all["auto.offset.reset"] = "earliest"
-        // This is per partition, because each has a queue of its own: memory stays flat however many requests wait.
-        all["queued.max.messages.kbytes"] = "4096"
         // Fetches are for small requests, not for bulk: less buffer behind each prefetched record.
         all["fetch.wait.max.ms"] = "100"
         // Members hear of a rebalance by their heartbeats, and it ends when the last has heard. Until then nobody works on
