@@ -84,6 +84,8 @@ private actor BenchmarkSource: RequestSource {
     var positions: [KafkaConsumer.Position] { [] }
     var brokersAreDown: Bool { false }
     nonisolated var statistics: ClientStatistics? { nil }
+    func diagnosis(of topic: String) -> TopicDiagnosis { .complete }
+
     func partitionCount(of topic: String) async -> Int? { 1 }
     func close(within bound: Duration) async {}
 }

@@ -41,6 +41,12 @@ extension KafkaConsumer {
         return await client.partitionCount(of: topic)
     }
 
+    /// Asks the brokers what is wrong with a topic, within 2 seconds.
+    public func diagnosis(of topic: String) async -> TopicDiagnosis {
+        guard !isClosed else { return .noBrokerAnswers }
+        return await client.diagnosis(of: topic)
+    }
+
     func answer(_ event: RebalanceEvent) async {
         let start = ContinuousClock.now
         switch event.change {

@@ -13,9 +13,13 @@ public protocol RebalanceListener: AnyObject, Sendable {
     /// The group was answered: what one of the calls above began is over. Not called where no partition was concerned.
     /// - Parameter time: from the group's word to its answer, with the time that the listener took.
     func answered(_ kind: RebalanceKind, after time: Duration) async
+    /// The broker deleted records of a partition before anybody read them, and reading goes on behind them.
+    /// - Parameter count: how many offsets were left out. Not each of them need have held a record.
+    func missed(_ count: Int64, of partition: TopicPartition) async
 }
 
 extension RebalanceListener {
+    public func missed(_ count: Int64, of partition: TopicPartition) async {}
     public func answered(_ kind: RebalanceKind, after time: Duration) async {}
 }
 

@@ -40,6 +40,8 @@ public struct LaneStatus: Sendable, Hashable {
     /// Why outcomes cannot be written at present, as one line for a person; `nil` while they can. A problem that may be
     /// over in a moment does not count.
     public let deliveryProblem: String?
+    /// The topics that take or confirm no records, while brokers answer.
+    public let blockedTopics: [String]
     /// The number of records that the producer has and the brokers have not confirmed, with the size of their values.
     public let queuedRecords: Int
     public let queuedBytes: Int

@@ -39,6 +39,8 @@ public actor WorkerLane {
     /// - Parameter source: the consumer, on the same loop.
     /// - Parameter sink: the producer, on the same loop.
     /// - Parameter makeSink: makes one like `sink`, for when that has failed for good. `nil`: then the worker ends.
+    /// - Parameter makeSingleSink: makes one like `sink` that puts each record into a batch of its own. `nil`: then a record
+    ///   that is refused with its batch is sent again in another batch.
     /// - Parameter interactor: its worker and services live on the same loop.
     /// - Parameter fleet: told at each rebalance which of the topic's partitions are this lane's.
     /// - Parameter link: where the fleet's members talk; `nil`: they do not.
@@ -46,7 +48,8 @@ public actor WorkerLane {
     /// - Parameter tracing: starts the trace of each request; `nil`: none is traced.
     public init(
         loop: EventLoop, configuration: WorkerConfiguration, source: any RequestSource, sink: any OutcomeSink,
-        makeSink: (@Sendable () throws(KafkaError) -> any OutcomeSink)? = nil, interactor: SearchInteractor,
+        makeSink: (@Sendable () throws(KafkaError) -> any OutcomeSink)? = nil,
+        makeSingleSink: (@Sendable () throws(KafkaError) -> any OutcomeSink)? = nil, interactor: SearchInteractor,
         fleet: (any FleetMember)? = nil, link: FleetLink? = nil,
         departure: DepartureBarrier = DepartureBarrier(lanes: 1), meters: WorkerMeters, tracing: RequestTracing? = nil,
         log: Logger
@@ -63,7 +66,8 @@ public actor WorkerLane {
             interactor: interactor, configuration: configuration, meters: meters, tracing: tracing)
 
         let parts = DeliveryParts(
-            sink: sink, makeSink: makeSink, source: source, partitions: partitions, gate: gate,
+            sink: sink, makeSink: makeSink, makeSingleSink: makeSingleSink, source: source, partitions: partitions,
+            gate: gate,
             configuration: configuration, loop: loop, meters: meters, log: log)
         delivery = parts.makeDelivery()
         rebalancing = Rebalancing(
@@ -319,6 +323,7 @@ public actor WorkerLane {
                 positions: positions, inFlight: gate.inFlight, undelivered: gate.undelivered - gate.inFlight,
                 brokersAreDown: brokersAreDown, isDraining: state.isDraining,
                 commitOverdue: delivering.commitOverdue, deliveryProblem: delivering.problem,
+                blockedTopics: delivering.blockedTopics,
                 queuedRecords: await sink.undelivered, queuedBytes: await sink.undeliveredBytes,
                 consumer: source.statistics, producer: sink.statistics, busy: loop.busy)
         }
@@ -350,4 +355,6 @@ extension WorkerLane: RebalanceListener {
     public func answered(_ kind: RebalanceKind, after time: Duration) async {
         meters.kafka.countRebalance(kind, after: time)
     }
+
+    public func missed(_ count: Int64, of partition: TopicPartition) async { meters.kafka.countMissed(count) }
 }

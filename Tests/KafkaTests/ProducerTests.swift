@@ -33,6 +33,34 @@ struct ProducerTests {
         bench.loop.stop()
     }
 
+    /// The brokers refuse a batch as a whole. Where each record has a batch of its own, only that record is refused.
+    @Test(.enabled(if: TestBroker.isEmbedded, "only the embedded broker can be told to fail"), arguments: [true, false])
+    func refusedBatchTakesAlongNoOtherRecordWhereRecordsAreSentSingly(areSingle: Bool) async throws {
+        let bench = try KafkaBench(partitions: 1)
+        let producer = try bench.producer {
+            $0.sendsRecordsSingly = areSingle
+            // Long enough for all of them to be in the queue together.
+            $0.properties["linger.ms"] = "300"
+        }
+        try await producer.send(ProducerRecord(topic: bench.topic, partition: 0, value: [0]))
+        bench.broker.embedded?.fail(.produce, with: 10)  // MSG_SIZE_TOO_LARGE
+
+        var receipts: [KafkaProducer.Receipt] = []
+        for number in 1...50 {
+            let record = ProducerRecord(topic: bench.topic, partition: 0, value: [UInt8(number)])
+            receipts.append(try await producer.handOver(record))
+        }
+        var refusals: [KafkaError.Kind] = []
+        for receipt in receipts {
+            do throws(KafkaError) { _ = try await producer.confirm(receipt) } catch { refusals.append(error.kind) }
+        }
+
+        #expect(areSingle ? refusals.count == 1 : refusals.count > 1)
+        #expect(refusals.allSatisfy { $0 == .recordTooLarge })
+        await producer.close()
+        bench.loop.stop()
+    }
+
     @Test func producerRefusesARecordThatIsTooLargeAndWritesTheNext() async throws {
         let bench = try KafkaBench()
         let producer = try bench.producer()

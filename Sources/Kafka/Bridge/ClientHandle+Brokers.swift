@@ -19,6 +19,28 @@ extension ClientHandle {
         }
     }
 
+    /// Asks the brokers about one topic, within 2 s. Brokers that make topics on first use make one that does not exist.
+    func diagnosis(of topic: String) async -> TopicDiagnosis {
+        await blocking.run { [self] in
+            guard let handle = rd_kafka_topic_new(pointer, topic, nil) else { return .noBrokerAnswers }
+            defer { rd_kafka_topic_destroy(handle) }
+
+            var metadata: UnsafePointer<rd_kafka_metadata>?
+            let code = rd_kafka_metadata(pointer, 0, handle, &metadata, 2000)
+            defer { if let metadata { rd_kafka_metadata_destroy(metadata) } }
+            guard code == RD_KAFKA_RESP_ERR_NO_ERROR, let metadata, metadata.pointee.topic_cnt == 1,
+                let found = metadata.pointee.topics?.pointee
+            else { return .noBrokerAnswers }
+
+            guard found.err == RD_KAFKA_RESP_ERR_NO_ERROR else {
+                return .refused(KafkaError(found.err, doing: "look up topic \(topic)"))
+            }
+            let partitions = UnsafeBufferPointer(start: found.partitions, count: Int(found.partition_cnt))
+            let leaderless = partitions.filter { $0.leader < 0 }.map(\.id).sorted()
+            return leaderless.isEmpty ? .complete : .withoutLeader(leaderless)
+        }
+    }
+
     /// Returns whether any broker answers within 300 ms.
     func isAnsweredByABroker() async -> Bool {
         await blocking.run { [self] in

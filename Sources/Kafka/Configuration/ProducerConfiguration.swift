@@ -8,6 +8,8 @@ public struct ProducerConfiguration: Sendable, Hashable, CustomStringConvertible
     /// How much longer a record waits while the loop has no rest. Requests wait for their turn then, and larger batches
     /// leave them more of the processor. `transactionalID` switches it off.
     public var busyLinger: Duration = .zero
+    /// Whether each record travels in a batch of its own, so that whatever refuses the batch refuses that record.
+    public var sendsRecordsSingly = false
     /// Names this instance for transactions, so that its predecessor is fenced off; `nil`: no transactions.
     public var transactionalID: String?
     /// `kafka.statisticsInterval`: how often the client reports on itself; see `KafkaProducer.statistics`. Whole milliseconds.
@@ -49,6 +51,7 @@ public struct ProducerConfiguration: Sendable, Hashable, CustomStringConvertible
         all.merge(security.properties) { _, ours in ours }
         var fixed = ["bootstrap.servers": bootstrapServers, "enable.idempotence": "true", "acks": "all"]
         if let transactionalID { fixed["transactional.id"] = transactionalID }
+        if sendsRecordsSingly { fixed["batch.num.messages"] = "1" }
         return try ClientSettings.merge(all, fixed: fixed, user: properties)
     }
 }

@@ -26,6 +26,15 @@ extension MetricDescription {
             "locsearch_requests_in_flight", .gauge, in: .requests,
             "Requests taken whose outcome is not yet confirmed."),
         MetricDescription(
+            "locsearch_requests_deleted_unread_total", .counter, in: .requests,
+            "Requests that the brokers deleted before anybody read them, because their topic's retention was over."),
+        MetricDescription(
+            "locsearch_requests_retention_seconds", .gauge, in: .requests,
+            "How long the requests topic keeps records. Absent without a limit, and where this user may not ask."),
+        MetricDescription(
+            "locsearch_requests_past_half_retention", .gauge, in: .requests,
+            "Requests that wait in this worker's partitions and are older than half of that time. Absent as that is."),
+        MetricDescription(
             "locsearch_dead_letters_written_total", .counter, in: .requests,
             "Dead letters that the brokers have confirmed."),
         MetricDescription(
@@ -153,6 +162,9 @@ extension MetricDescription {
         MetricDescription(
             "locsearch_delivery_blocked", .gauge, in: .kafka,
             "1 while a topic takes or confirms no outcomes or dead letters, or transactions fail."),
+        MetricDescription(
+            "locsearch_topic_blocked", .gauge, in: .kafka, labels: ["topic"],
+            "1 while this topic takes or confirms no outcomes or dead letters although brokers answer."),
         MetricDescription(
             "locsearch_commits_failed_total", .counter, in: .kafka,
             "Commits of offsets that the broker refused or did not answer in time."),

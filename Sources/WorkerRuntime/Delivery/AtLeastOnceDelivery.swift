@@ -17,8 +17,9 @@ final class AtLeastOnceDelivery: OutcomeDelivery {
     private let sinks: ReplaceableSink
     private let commits: CommitLoop
     private let refusals: TopicRefusals
-    private let turns = SharedTurns()
+    private let singles: SingleRecordWriter
     private let watch = ConfirmationWatch()
+    private let diagnostics: TopicDiagnostics
     private let briefForms: BriefForms
     private let partitions: PartitionTable
     private let gate: IntakeGate
@@ -26,17 +27,21 @@ final class AtLeastOnceDelivery: OutcomeDelivery {
     private let topics: WorkerConfiguration.Topics
     private let meters: WorkerMeters
     private let log: Logger
-    private var announcedStalls: [ConfirmationWatch.Topic] = []
+    /// What the log says of each topic that confirms nothing.
+    private var announcedStalls: [ConfirmationWatch.Topic: TopicDiagnosis] = [:]
     private var isClosing = false
     /// Outcomes whose tasks have yet to run, in the order of both.
     private var waiting: Deque<Waiting> = []
     var onWaiting: () -> Void = {}
 
     init(
-        sinks: ReplaceableSink, commits: CommitLoop, refusals: TopicRefusals, partitions: PartitionTable,
-        gate: IntakeGate, configuration: WorkerConfiguration, meters: WorkerMeters, log: Logger
+        sinks: ReplaceableSink, singles: SingleRecordWriter, commits: CommitLoop, refusals: TopicRefusals,
+        diagnostics: TopicDiagnostics, partitions: PartitionTable, gate: IntakeGate,
+        configuration: WorkerConfiguration, meters: WorkerMeters, log: Logger
     ) {
         self.sinks = sinks
+        self.singles = singles
+        self.diagnostics = diagnostics
         self.commits = commits
         self.refusals = refusals
         self.partitions = partitions
@@ -53,10 +58,17 @@ final class AtLeastOnceDelivery: OutcomeDelivery {
     var sink: any OutcomeSink { sinks.current }
 
     var status: DeliveryStatus {
-        let stalled = watch.stalledTopics(at: .now).map { "topic \(topics.name(of: $0)) confirms no records" }
+        let now = ContinuousClock.now
+        let stalled = watch.stalledTopics(at: now).map { (name: topics.name(of: $0), topic: $0) }
+            .filter { !refusals.blocks($0.name) }
+        let diagnosed = stalled.map { (name: $0.name, diagnosis: diagnostics.diagnosis(of: $0.name, at: now)) }
+
+        let problems = diagnosed.map { $1?.problem(of: $0) ?? "topic \($0) confirms no records" }
+        let blocked = diagnosed.filter { $0.diagnosis != .noBrokerAnswers }.map(\.name)
         return DeliveryStatus(
             commitOverdue: commits.overdue,
-            problem: refusals.problem ?? (stalled.isEmpty ? nil : stalled.joined(separator: "; ")))
+            problem: ([refusals.problem].compactMap { $0 } + problems).joinedAsProblem,
+            blockedTopics: refusals.blockedTopics + blocked)
     }
 
     private var areOutcomesStalled: Bool { watch.stalledTopics(at: .now).contains { $0 != .deadLetters } }
@@ -64,7 +76,7 @@ final class AtLeastOnceDelivery: OutcomeDelivery {
     func prepare() async throws(KafkaError) { await sinks.current.start() }
 
     func run() async throws(KafkaError) {
-        await commits.run { announce(watch.stalledTopics(at: .now)) }
+        await commits.run { announceStalls(at: .now) }
     }
 
     func commitFinished() async { await commits.commit() }
@@ -90,13 +102,20 @@ final class AtLeastOnceDelivery: OutcomeDelivery {
         isClosing = true
         refusals.close()
 
-        if !hasFailed, await !sinks.current.flush(within: bound) {
-            let undelivered = await sinks.current.undelivered
-            log.warning(
-                "the brokers do not answer: what is not delivered by now will be done again",
-                metadata: ["records": "\(undelivered)"])
+        if !hasFailed {
+            let end = ContinuousClock.now + bound
+            let isFlushed = await sinks.current.flush(within: bound)
+            let undelivered =
+                (isFlushed ? 0 : await sinks.current.undelivered)
+                + (await singles.flush(within: max(.zero, end - .now)))
+            if undelivered > 0 {
+                log.warning(
+                    "the brokers do not answer: what is not delivered by now will be done again",
+                    metadata: ["records": "\(undelivered)"])
+            }
         }
         await sinks.close()
+        await singles.close()
     }
 
     // MARK: - At once
@@ -111,14 +130,12 @@ final class AtLeastOnceDelivery: OutcomeDelivery {
     /// The way that nearly all outcomes take. No task waits for the brokers: their word finishes the request.
     /// - Returns: `false` for an outcome that has to wait for something, or consists of more than its event.
     private func handOverAtOnce(_ outcome: OutgoingOutcome, of request: RequestInProgress) -> Bool {
-        guard let record = outcome.event, outcome.deadLetter == nil, refusals.isEmpty, turns.isOpen else {
-            return false
-        }
+        guard let record = outcome.event, outcome.deadLetter == nil, refusals.isEmpty, !singles.mustTake(request)
+        else { return false }
 
         let (sink, topic, start) = (sinks.current, outcome.eventTopic, ContinuousClock.now)
         let isHandedOver = sink.handOverAtOnce(record) { [self] report in
             watch.confirmed(by: topic)
-            turns.leave()
             switch report {
             case .success(let position):
                 noteConfirmed(.event, at: position, by: topic, since: start, of: request)
@@ -129,7 +146,6 @@ final class AtLeastOnceDelivery: OutcomeDelivery {
         }
         guard isHandedOver else { return false }
 
-        turns.enterAtOnce()
         watch.handedOver(to: topic)
         // The next in order may go: its outcome is behind this one in the producer's queue.
         request.leaveTurn()
@@ -138,6 +154,7 @@ final class AtLeastOnceDelivery: OutcomeDelivery {
 
     private func finish(_ outcome: OutgoingOutcome, of request: RequestInProgress, isDelivered: Bool) {
         request.leaveTurn()
+        singles.finish(request)
         gate.outcomeConfirmed(bytes: outcome.bytes)
         partitions.finish(request, isDelivered: isDelivered)
     }
@@ -200,12 +217,18 @@ final class AtLeastOnceDelivery: OutcomeDelivery {
         _ part: Part, of outcome: OutgoingOutcome, request: RequestInProgress
     ) async throws(KafkaError) {
         guard let record = record(part, of: outcome) else { return }
-        if refusals.contains(record.topic) { await refusals.waitForRetry(of: record.topic) }
+        if refusals.contains(record.topic) { try await waitForRetry(of: record.topic) }
 
-        var sink = sinks.current
+        var writer = sinks
+        if part == .event, singles.mustTake(request), let single = singles.open() {
+            singles.begin(request)
+            writer = single
+        }
+
+        var sink = writer.current
         let refusal: KafkaError
         do throws(KafkaError) {
-            return try await send(record, as: part, of: outcome, request: request, alone: false, by: &sink)
+            return try await send(record, as: part, of: outcome, request: request, by: writer, sink: &sink)
         } catch {
             refusal = error
         }
@@ -213,33 +236,40 @@ final class AtLeastOnceDelivery: OutcomeDelivery {
     }
 
     /// Writes a record that was refused once, by whatever cures the refusal.
+    ///
+    /// A record of a batch that was too large may be innocent, so it is sent again in a batch of its own. One that is refused
+    /// there too is too large itself, and a brief record takes its place.
     /// - Throws: what ends the worker.
     private func writeAgain(
         _ part: Part, of outcome: OutgoingOutcome, request: RequestInProgress, refusedBy failed: any OutcomeSink,
         with refusal: KafkaError
     ) async throws(KafkaError) {
         var (outcome, failed, refusal) = (outcome, failed, refusal)
-        var (wasAlone, isBrief) = (false, false)
+        var writer = request.isWrittenSingly && part == .event ? singles.open() ?? sinks : sinks
+        var (wentAlone, isBrief) = (writer !== sinks, false)
 
         while true {
             guard let topic = record(part, of: outcome)?.topic else { return }
-            if isClosing { throw KafkaError(.closed, "the worker ended before \(topic) took the record") }
+            if isClosing { throw Self.closed(before: topic) }
 
             switch refusal.kind {
-            // The producer failed for good after it had written this record.
-            case _ where refusal.status == .persisted: return
+            // The producer failed for good after it had written this record: its topic takes records.
+            case _ where refusal.status == .persisted: return refusals.clear(topic)
 
             case .fatal where !keepsOrder:
-                try sinks.replace(
+                try writer.replace(
                     failed, failedWith: refusal,
                     consequence: "its unconfirmed records are written again and may appear twice")
-            case .closed where failed !== sinks.current: break
+            case .closed where failed !== writer.current: break
             case .fatal, .fenced, .closed: throw refusal
 
-            case .recordTooLarge where !wasAlone:
-                wasAlone = true
-            case .recordTooLarge:
-                guard !isBrief else { throw refusal }
+            case .recordTooLarge where !wentAlone:
+                wentAlone = true
+                if let single = singles.open() {
+                    writer = single
+                    if part == .event { singles.begin(request) }
+                }
+            case .recordTooLarge where !isBrief:
                 isBrief = true
                 log(refusal, of: part, of: outcome, request: request)
                 outcome = briefForms.brief(outcome, of: request)
@@ -248,30 +278,38 @@ final class AtLeastOnceDelivery: OutcomeDelivery {
             default:
                 if keepsOrder, part == .event { throw refusal }
                 refusals.note(refusal, by: topic)
-                await refusals.waitForRetry(of: topic)
+                try await waitForRetry(of: topic)
             }
 
             guard let record = record(part, of: outcome) else { return }
             do throws(KafkaError) {
-                return try await send(
-                    record, as: part, of: outcome, request: request, alone: wasAlone, by: &failed)
+                return try await send(record, as: part, of: outcome, request: request, by: writer, sink: &failed)
             } catch {
                 refusal = error
             }
         }
     }
 
-    /// Hands a record over when it is its turn, and waits for the brokers' word.
-    /// - Parameter alone: nothing else is on its way meanwhile.
+    /// Waits until a topic that refuses records may be tried again.
+    /// - Throws: `closed` when the worker ended meanwhile. A record that were written now could not be committed any more, so
+    ///   it would be done, and published, again.
+    private func waitForRetry(of topic: String) async throws(KafkaError) {
+        await refusals.waitForRetry(of: topic)
+        if isClosing { throw Self.closed(before: topic) }
+    }
+
+    private static func closed(before topic: String) -> KafkaError {
+        KafkaError(.closed, "the worker ended before \(topic) took the record")
+    }
+
+    /// Hands a record over and waits for the brokers' acknowledgement.
+    /// - Parameter writer: whose producer takes the record.
     /// - Parameter sink: the one that has the record, or has refused it.
     private func send(
-        _ record: ProducerRecord, as part: Part, of outcome: OutgoingOutcome, request: RequestInProgress, alone: Bool,
-        by sink: inout any OutcomeSink
+        _ record: ProducerRecord, as part: Part, of outcome: OutgoingOutcome, request: RequestInProgress,
+        by writer: ReplaceableSink, sink: inout any OutcomeSink
     ) async throws(KafkaError) {
-        if alone { await turns.enterAlone() } else { await turns.enter() }
-        defer { if alone { turns.leaveAlone() } else { turns.leave() } }
-
-        sink = sinks.current
+        sink = writer.current
         let (topic, start) = (topic(of: part, outcome), ContinuousClock.now)
         let receipt = try await sink.handOver(record)
         watch.handedOver(to: topic)
@@ -288,19 +326,42 @@ final class AtLeastOnceDelivery: OutcomeDelivery {
         part == .deadLetter ? .deadLetters : outcome.eventTopic
     }
 
-    /// Says in the log which topics have stalled, and which have recovered: one line for each change.
-    private func announce(_ stalled: [ConfirmationWatch.Topic]) {
-        guard stalled != announcedStalls else { return }
+    /// Says in the log which topics have stalled, with the cause as far as the brokers tell it, and which have recovered: one
+    /// line for each change.
+    private func announceStalls(at now: ContinuousClock.Instant) {
+        let stalled = watch.stalledTopics(at: now)
+        guard !stalled.isEmpty || !announcedStalls.isEmpty else { return }
 
-        for topic in stalled where !announcedStalls.contains(topic) {
+        for topic in stalled {
+            let name = topics.name(of: topic)
+            guard let diagnosis = diagnostics.diagnosis(of: name, at: now), diagnosis != announcedStalls[topic] else {
+                continue
+            }
+            announcedStalls[topic] = diagnosis
+            announce(diagnosis, of: name)
+        }
+
+        for topic in ConfirmationWatch.Topic.allCases where !stalled.contains(topic) {
+            let name = topics.name(of: topic)
+            if announcedStalls.removeValue(forKey: topic) != nil {
+                log.info("a topic confirms records again", metadata: ["topic": "\(name)"])
+            }
+            if !refusals.contains(name) { diagnostics.forget(name) }
+        }
+    }
+
+    private func announce(_ diagnosis: TopicDiagnosis, of topic: String) {
+        let metadata: Logger.Metadata = ["topic": "\(topic)", "reason": "\(diagnosis.text)"]
+        switch diagnosis {
+        case .noBrokerAnswers:
+            log.warning("no broker confirms records: what waits is delivered once one answers", metadata: metadata)
+        case .refused:
             log.error(
-                "a topic confirms no records: check that it exists and that this user may write to it",
-                metadata: ["topic": "\(topics.name(of: topic))"])
+                "a topic takes no records: check that it exists and that this user may write to it",
+                metadata: metadata)
+        case .withoutLeader, .complete:
+            log.error("no broker confirms the records of a topic", metadata: metadata)
         }
-        for topic in announcedStalls where !stalled.contains(topic) {
-            log.info("a topic confirms records again", metadata: ["topic": "\(topics.name(of: topic))"])
-        }
-        announcedStalls = stalled
     }
 
     /// - Returns: `nil` where the outcome has no such part.

@@ -7,6 +7,8 @@ struct DeliveryParts {
     let sink: any OutcomeSink
     /// Makes one like `sink`; `nil` where a failed one is not to be replaced.
     let makeSink: (@Sendable () throws(KafkaError) -> any OutcomeSink)?
+    /// Makes one that puts each record into a batch of its own; `nil`: there is none.
+    let makeSingleSink: (@Sendable () throws(KafkaError) -> any OutcomeSink)?
     let source: any RequestSource
     let partitions: PartitionTable
     let gate: IntakeGate
@@ -17,8 +19,9 @@ struct DeliveryParts {
 
     /// Makes the one of the two kinds that `worker.delivery` names.
     func makeDelivery() -> any OutcomeDelivery {
+        let diagnostics = TopicDiagnostics(source: source, loop: loop)
         let refusals = TopicRefusals(
-            deadLetters: configuration.topics.deadLetters, gate: gate, loop: loop, log: log)
+            deadLetters: configuration.topics.deadLetters, diagnostics: diagnostics, gate: gate, loop: loop, log: log)
         let sinks = ReplaceableSink(sink, makeSink: makeSink, loop: loop, meters: meters, log: log)
         switch configuration.delivery {
         case .atLeastOnce:
@@ -26,12 +29,23 @@ struct DeliveryParts {
                 interval: configuration.commitInterval, source: source, partitions: partitions, gate: gate,
                 loop: loop, meters: meters, log: log)
             return AtLeastOnceDelivery(
-                sinks: sinks, commits: commits, refusals: refusals, partitions: partitions, gate: gate,
-                configuration: configuration, meters: meters, log: log)
+                sinks: sinks, singles: makeSingles(), commits: commits, refusals: refusals, diagnostics: diagnostics,
+                partitions: partitions, gate: gate, configuration: configuration, meters: meters, log: log)
         case .exactlyOnce:
             return TransactionalDelivery(
                 sinks: sinks, source: source, refusals: refusals, partitions: partitions, gate: gate,
                 configuration: configuration, loop: loop, meters: meters, log: log)
         }
+    }
+
+    private func makeSingles() -> SingleRecordWriter {
+        guard let makeSingleSink else { return SingleRecordWriter(nil, log: log) }
+
+        let (loop, meters, log) = (loop, meters, log)
+        return SingleRecordWriter(
+            { () throws(KafkaError) in
+                ReplaceableSink(
+                    try makeSingleSink(), makeSink: makeSingleSink, loop: loop, meters: meters, log: log)
+            }, log: log)
     }
 }

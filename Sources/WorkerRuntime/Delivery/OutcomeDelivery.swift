@@ -68,4 +68,11 @@ struct DeliveryStatus {
     var commitOverdue: Duration?
     /// Why outcomes cannot be written at present, as one line for a person; `nil` while they can.
     var problem: String?
+    /// The topics that take or confirm no records, while brokers answer.
+    var blockedTopics: [String] = []
+}
+
+extension [String] {
+    /// The problems as one line; `nil` where there is none.
+    var joinedAsProblem: String? { isEmpty ? nil : joined(separator: "; ") }
 }

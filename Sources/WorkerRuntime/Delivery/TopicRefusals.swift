@@ -5,14 +5,16 @@ internal import Logging
 /// Topics that refuse records for a reason that lasts: no permission, no such topic, a policy of the brokers.
 ///
 /// One writer at a time tries such a topic again, at growing intervals, while the others wait. The first record that
-/// is taken lets them all go on. Confined to its lane; not `Sendable`.
+/// is taken lets them all go on. A writer that reports nothing of its attempt holds nobody up: the next one's turn comes
+/// after the longest interval. Confined to its lane; not `Sendable`.
 final class TopicRefusals {
     private final class Refusal {
         let since: ContinuousClock.Instant
         var reason: KafkaError
         var attempts = 0
         var retryAt: ContinuousClock.Instant
-        var isAnnounced = false
+        /// What the log says of it; `nil` before the first line.
+        var announced: String?
         var timer: TimerID?
         var waiters: [CheckedContinuation<Void, Never>] = []
 
@@ -30,6 +32,7 @@ final class TopicRefusals {
     private static let (firstPause, longestPause) = (Duration.milliseconds(250), Duration.seconds(5))
 
     private let deadLetters: String
+    private let diagnostics: TopicDiagnostics
     private let gate: IntakeGate
     private let loop: EventLoop
     private let log: Logger
@@ -37,8 +40,9 @@ final class TopicRefusals {
     private var isClosed = false
 
     /// - Parameter deadLetters: the topic whose refusal holds up single partitions only.
-    init(deadLetters: String, gate: IntakeGate, loop: EventLoop, log: Logger) {
+    init(deadLetters: String, diagnostics: TopicDiagnostics, gate: IntakeGate, loop: EventLoop, log: Logger) {
         self.deadLetters = deadLetters
+        self.diagnostics = diagnostics
         self.gate = gate
         self.loop = loop
         self.log = log
@@ -49,13 +53,36 @@ final class TopicRefusals {
     func contains(_ topic: String) -> Bool { refusals[topic] != nil }
 
     /// `true` while outcomes are refused: each further request would be paid for with no way to publish what it gave.
-    var blockOutcomes: Bool { !refusals.isEmpty && refusals.contains { $0.key != deadLetters && $0.value.isAnnounced } }
+    var blockOutcomes: Bool {
+        !refusals.isEmpty && refusals.contains { $0.key != deadLetters && $0.value.announced != nil }
+    }
+
+    /// `true` for a topic that has refused records for long enough to be told.
+    func blocks(_ topic: String) -> Bool { refusals[topic]?.announced != nil }
 
     /// What is refused at present, as one line for a person; `nil` when that is nothing, or may be over in a moment.
-    var problem: String? {
-        let announced = refusals.filter(\.value.isAnnounced).sorted { $0.key < $1.key }
-        guard !announced.isEmpty else { return nil }
-        return announced.map { "topic \($0.key) takes no records: \($0.value.reason)" }.joined(separator: "; ")
+    var problem: String? { announced.map { problem(of: $0.topic, $0.refusal) }.joinedAsProblem }
+
+    /// The topics that have refused records for long enough to be told. Left out are those of which only is known that no
+    /// broker answers.
+    var blockedTopics: [String] {
+        announced.filter { diagnosis(of: $0.topic, $0.refusal) != .noBrokerAnswers }.map(\.topic)
+    }
+
+    private var announced: [(topic: String, refusal: Refusal)] {
+        refusals.filter { $0.value.announced != nil }.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
+    }
+
+    /// Returns what is wrong with a topic. The report on a record says so, unless no broker has spoken: then they are asked.
+    /// - Returns: `nil` while the brokers have not answered.
+    private func diagnosis(of topic: String, _ refusal: Refusal) -> TopicDiagnosis? {
+        guard refusal.reason.saysNothingOfTheTopic else { return .refused(refusal.reason) }
+        return diagnostics.diagnosis(of: topic, at: .now)
+    }
+
+    private func problem(of topic: String, _ refusal: Refusal) -> String {
+        diagnosis(of: topic, refusal)?.problem(of: topic)
+            ?? "topic \(topic) confirms no records: \(refusal.reason)"
     }
 
     /// When the topic may be tried again; `nil` when nothing speaks against now.
@@ -74,7 +101,7 @@ final class TopicRefusals {
         refusal.attempts += 1
         let pause = min(Self.longestPause, Self.firstPause * (1 << min(refusal.attempts - 1, 10)))
         refusal.retryAt = now + pause
-        scheduleRetry(of: refusal)
+        scheduleTurn(at: refusal.retryAt, of: refusal)
         let lasts =
             isLasting || refusal.attempts >= Self.attemptsBeforeNotice || now - refusal.since >= Self.timeBeforeNotice
         if lasts { announce(refusal, topic: topic) }
@@ -86,7 +113,8 @@ final class TopicRefusals {
 
         if let timer = refusal.timer { loop.cancel(timer) }
         for waiter in refusal.waiters { waiter.resume() }
-        if refusal.isAnnounced { log.info("records can be written again", metadata: ["topic": "\(topic)"]) }
+        diagnostics.forget(topic)
+        if refusal.announced != nil { log.info("records can be written again", metadata: ["topic": "\(topic)"]) }
         gate.wake()
     }
 
@@ -94,7 +122,10 @@ final class TopicRefusals {
     /// record, and calls `clear` or `note`: the others wait for that.
     func waitForRetry(of topic: String) async {
         guard let refusal = refusals[topic], !isClosed else { return }
-        await suspend(unless: isClosed || refusals[topic] !== refusal) { refusal.waiters.append($0) }
+        await suspend(unless: isClosed || refusals[topic] !== refusal) {
+            refusal.waiters.append($0)
+            if refusal.timer == nil { scheduleTurn(at: refusal.retryAt, of: refusal) }
+        }
     }
 
     /// Ends all waiting for good.
@@ -108,24 +139,48 @@ final class TopicRefusals {
         }
     }
 
-    private func scheduleRetry(of refusal: Refusal) {
+    /// Gives the first that waits its turn at `instant`, and the next one after the longest pause unless something is noted
+    /// by then.
+    private func scheduleTurn(at instant: ContinuousClock.Instant, of refusal: Refusal) {
         if let timer = refusal.timer { loop.cancel(timer) }
-        refusal.timer = loop.schedule(at: refusal.retryAt) {
-            guard !refusal.waiters.isEmpty else { return }
-            refusal.waiters.removeFirst().resume()
+        refusal.timer = loop.schedule(at: instant) { [weak self] in
+            refusal.timer = nil
+            guard let self, !refusal.waiters.isEmpty else { return }
+
+            let next = refusal.waiters.removeFirst()
+            if !refusal.waiters.isEmpty { scheduleTurn(at: .now + Self.longestPause, of: refusal) }
+            next.resume()
         }
     }
 
+    /// Writes one line for each cause of a refusal that lasts.
     private func announce(_ refusal: Refusal, topic: String) {
-        guard !refusal.isAnnounced else { return }
-        refusal.isAnnounced = true
+        let problem = problem(of: topic, refusal)
+        guard refusal.announced != problem else { return }
+        refusal.announced = problem
 
+        let diagnosis = diagnosis(of: topic, refusal)
         let consequence =
             topic == deadLetters
-            ? "partitions with a record that is no request stand still until it does"
-            : "no request begins until it does"
-        log.error(
-            "a topic takes no records: \(consequence); check that it exists and that this user may write to it",
-            metadata: ["topic": "\(topic)", "reason": "\(refusal.reason)"])
+            ? "partitions with a record that is no request stand still until that is over"
+            : "no request begins until that is over"
+        let metadata: Logger.Metadata = [
+            "topic": "\(topic)", "reason": "\(diagnosis?.text ?? refusal.reason.description)",
+        ]
+        switch diagnosis {
+        case .refused:
+            log.error(
+                "a topic takes no records: \(consequence); check that it exists and that this user may write to it",
+                metadata: metadata)
+        case .noBrokerAnswers:
+            log.warning("no broker confirms records: no request begins until one does", metadata: metadata)
+        case .withoutLeader, .complete, nil:
+            log.error("no broker confirms the records of a topic: \(consequence)", metadata: metadata)
+        }
     }
+}
+
+extension KafkaError {
+    /// `true` when no broker has refused the record: none has answered, or the record never left.
+    fileprivate var saysNothingOfTheTopic: Bool { [.timedOut, .unreachable, .retriable, .closed].contains(kind) }
 }

@@ -20,8 +20,7 @@ struct TransactionAttempt {
 
     private static let partitionsAreGone = KafkaError(
         .abortable, "the group took partitions of the transaction away before its offsets were sent")
-    private static let unconfirmed = KafkaError(
-        .timedOut, "no confirmation in time: check that the topic exists and that this user may write to it")
+    private static let unconfirmed = KafkaError(.timedOut, "no broker confirmed the records in time")
 
     let batch: [ReadyOutcomes.Entry]
     private(set) var sent: [Sent] = []

@@ -62,7 +62,8 @@ final class TransactionalDelivery: OutcomeDelivery {
     var sink: any OutcomeSink { sinks.current }
 
     var status: DeliveryStatus {
-        DeliveryStatus(commitOverdue: nil, problem: refusals.problem ?? health.problem)
+        DeliveryStatus(
+            commitOverdue: nil, problem: refusals.problem ?? health.problem, blockedTopics: refusals.blockedTopics)
     }
 
     // MARK: - Begin and end

@@ -50,6 +50,9 @@ public protocol RequestSource: Sendable {
     /// The number of partitions that a topic has; `nil` while no broker says.
     func partitionCount(of topic: String) async -> Int?
 
+    /// Asks the brokers what is wrong with a topic, within 2 s.
+    func diagnosis(of topic: String) async -> TopicDiagnosis
+
     /// Leaves the group and frees the client, waiting at most `bound` for the brokers.
     func close(within bound: Duration) async
 }

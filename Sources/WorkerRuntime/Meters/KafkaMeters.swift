@@ -8,6 +8,7 @@ struct KafkaMeters: Sendable {
     private let producersReplaced: Counter
     private let commitsFailed: Counter
     private let deadLetters: Counter
+    private let missed: Counter
     /// By the topic that the record went to.
     private let sends: [Timer]
     private let commits: Timer
@@ -26,6 +27,7 @@ struct KafkaMeters: Sendable {
         partitionsAssigned = maker.meter("locsearch_partitions_assigned")
         producersReplaced = maker.counter("locsearch_producers_replaced_total")
         commitsFailed = maker.counter("locsearch_commits_failed_total")
+        missed = maker.counter("locsearch_requests_deleted_unread_total")
         deadLetters = maker.counter("locsearch_dead_letters_written_total")
 
         sends = ConfirmationWatch.Topic.allCases.map { operation("send", on: topics.name(of: $0)) }
@@ -42,6 +44,9 @@ struct KafkaMeters: Sendable {
 
     /// Counts a dead letter that the brokers have confirmed.
     func countDeadLetter() { deadLetters.increment() }
+
+    /// Counts requests that the brokers deleted before anybody read them.
+    func countMissed(_ count: Int64) { missed.increment(by: count) }
 
     /// Counts a commit of finished offsets, or of a transaction.
     func countCommit(after time: Duration) { commits.record(wait: time) }

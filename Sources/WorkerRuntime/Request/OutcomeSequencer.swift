@@ -8,7 +8,7 @@ internal import EventLoop
 final class OutcomeSequencer<Group: Hashable> {
     /// A request's turn within its group.
     final class Turn {
-        fileprivate let group: Group
+        let group: Group
         private unowned let sequencer: OutcomeSequencer
         fileprivate var hasLeft = false
         fileprivate var waiter: CheckedContinuation<Void, Never>?

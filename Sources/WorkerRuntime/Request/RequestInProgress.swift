@@ -33,6 +33,8 @@ final class RequestInProgress {
     private(set) var fate = Fate.wanted
     /// From here on its outcome will be published, whatever happens to the request.
     private(set) var isDelivering = false
+    /// `true` while `SingleRecordWriter` has the outcome.
+    var isWrittenSingly = false
 
     init(
         record: IncomingRecord, partition: OwnedPartition, slot: OffsetTracker.Slot,

@@ -128,12 +128,18 @@ struct WorkerAssembly: Sendable {
         let makeProducer = { @Sendable [sending, log] () throws(KafkaError) -> any OutcomeSink in
             try KafkaProducer(loop: loop, configuration: sending, log: log)
         }
+        var single = sending
+        (single.sendsRecordsSingly, single.linger, single.busyLinger) = (true, .zero, .zero)
+        let makeSingleProducer = { @Sendable [single, log] () throws(KafkaError) -> any OutcomeSink in
+            try KafkaProducer(loop: loop, configuration: single, log: log)
+        }
 
         return WorkerLane(
             loop: loop, configuration: configuration,
             source: try KafkaConsumer(loop: loop, configuration: reading, log: log),
             sink: try makeProducer(),
-            makeSink: makeProducer, interactor: interactor,
+            makeSink: makeProducer,
+            makeSingleSink: configuration.delivery == .atLeastOnce ? makeSingleProducer : nil, interactor: interactor,
             fleet: searches, link: link, departure: departure, meters: meters,
             tracing: traces.map { RequestTracing(tracer: $0.tracer, consumerGroup: consumer.groupID) }, log: log)
     }

@@ -23,11 +23,16 @@ extension WorkerStatus {
                 "locsearch_commit_overdue_seconds", (longestOverdue(of: lanes) ?? .zero) / .seconds(1))
             + PrometheusText.family(
                 "locsearch_delivery_blocked", lanes.contains { $0.deliveryProblem != nil } ? 1 : 0)
+            + PrometheusText.family("locsearch_topic_blocked", blockedTopics(of: lanes))
             + PrometheusText.family("locsearch_producer_queue_records", sum(\.queuedRecords))
             + PrometheusText.family("locsearch_producer_queue_bytes", sum(\.queuedBytes))
             + PrometheusText.family("locsearch_loop_busy_seconds_total", busy)
             + fetchQueueMetrics(lanes.compactMap(\.consumer))
             + brokerMetrics(lanes)
+    }
+
+    private static func blockedTopics(of lanes: [LaneStatus]) -> [Sample] {
+        Set(lanes.flatMap(\.blockedTopics)).sorted().map { (labels: [("topic", $0)], value: 1) }
     }
 
     // MARK: - The clients' own statistics

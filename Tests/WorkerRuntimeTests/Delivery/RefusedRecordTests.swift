@@ -1,15 +1,21 @@
 import EventContract
 import EventLoop
-import Kafka
+import Synchronization
 import TestSupport
 import Testing
 
+@testable import Kafka
 @testable import WorkerRuntime
 
 /// What a lane does with records that the brokers refuse, in both ways to deliver.
 struct RefusedRecordTests {
     private static let tooLarge = KafkaError(.recordTooLarge, "MSG_SIZE_TOO_LARGE")
     private static let notAuthorized = KafkaError(.authentication, code: 29, "TOPIC_AUTHORIZATION_FAILED")
+
+    /// Returns whether the topic is to take no record as large as this one.
+    private static func isLarge(_ record: ProducerRecord) -> Bool {
+        record.topic == "results" && record.text.contains("large")
+    }
 
     private static func codes(_ records: [ProducerRecord]) -> [String: String] {
         var codes: [String: String] = [:]
@@ -31,9 +37,8 @@ struct RefusedRecordTests {
         delivery: WorkerConfiguration.Delivery
     ) async throws {
         try await LaneBench.run(delivery: delivery) { bench in
-            await bench.sink.refuse { record, company in
-                let isLarge = record.topic == "results" && record.text.contains("large")
-                return company > 1 || isLarge ? Self.tooLarge : nil
+            for sink in [bench.sink, bench.singleSink] {
+                await sink.refuse { record, company in company > 1 || Self.isLarge(record) ? Self.tooLarge : nil }
             }
             await bench.sink.holdReports()
             await bench.source.append(["a", "large", "b", "c"].map(LaneBench.request))
@@ -43,10 +48,151 @@ struct RefusedRecordTests {
             await bench.sink.confirmAll()
 
             try await bench.outcomesAreWritten(["a", "large", "b", "c"])
-            let codes = Self.codes(await bench.sink.written)
+            let codes = Self.codes(await bench.written)
             #expect(codes == ["a": "ok", "large": "bad-response", "b": "ok", "c": "ok"])
             #expect(await bench.provider.asked.count == 4)
         }
+    }
+
+    /// A dead letter that no broker confirms keeps its own partition waiting, and no outcome of another one: neither those of
+    /// a batch that is refused, nor the one of them that is too large, nor what comes after it.
+    @Test func outcomeThatIsTooLargeWaitsForNoUnconfirmedDeadLetter() async throws {
+        // The dead letter keeps the lane's end waiting for as long as it may.
+        try await LaneBench.run(assigned: [0, 1]) {
+            $0.shutdownGrace = .milliseconds(100)
+        } _: { bench in
+            await bench.sink.silence("dead-letters")
+            await bench.source.append(["no request"], to: 1)
+            try await eventually("the dead letter is on its way") {
+                await bench.sink.handedOver.map(\.topic) == ["dead-letters"]
+            }
+
+            // Whatever has company is refused, and the dead letter is company to all.
+            for sink in [bench.sink, bench.singleSink] {
+                await sink.refuse { record, company in company > 1 || Self.isLarge(record) ? Self.tooLarge : nil }
+            }
+            await bench.source.append(["large", "small"].map(LaneBench.request))
+            try await bench.outcomesAreWritten(["large", "small"])
+            try await bench.isCommitted(upTo: 2)
+            #expect(Self.codes(await bench.written) == ["large": "bad-response", "small": "ok"])
+
+            await bench.sink.refuse { _, _ in nil }
+            await bench.source.append(["after"].map(LaneBench.request))
+            try await bench.outcomesAreWritten(["after"])
+        }
+    }
+
+    /// With an order, an outcome follows the earlier one of its key to the producer that has that one.
+    @Test func outcomesOfAKeyFollowTheOneThatIsSentAgainSingly() async throws {
+        try await LaneBench.run {
+            $0.ordering = .key
+        } _: { bench in
+            await bench.sink.refuse { record, _ in record.text.contains("first") ? Self.tooLarge : nil }
+            await bench.singleSink.holdReports()
+            await bench.source.append(["first"].map(LaneBench.request))
+            try await eventually("the first is sent again") { await bench.singleSink.handedOver.count == 1 }
+
+            await bench.source.append(["second"].map(LaneBench.request))
+            try await eventually("the second follows it") { await bench.singleSink.handedOver.count == 2 }
+            await bench.singleSink.confirmAll()
+            try await bench.outcomesAreWritten(["first", "second"])
+            #expect(await bench.singleSink.written.map { $0.text.contains("first") } == [true, false])
+
+            // Nothing is left for it to follow.
+            await bench.source.append(["third"].map(LaneBench.request))
+            try await eventually("the third leaves with others again") { await bench.sink.count(of: "results") == 1 }
+        }
+    }
+
+    /// A producer that failed for good can say that it had written the record. Its topic takes records then.
+    @Test func retryThatTurnsOutToBeWrittenLetsTheOthersGo() async throws {
+        try await LaneBench.run { bench in
+            let isOver = Mutex(false)
+            let persisted = Mutex<String?>(nil)
+            await bench.sink.refuse { record, _ in
+                guard isOver.withLock({ $0 }) else { return Self.notAuthorized }
+                let isFirst = persisted.withLock { id in
+                    defer { id = id ?? record.text }
+                    return id == nil
+                }
+                return isFirst ? KafkaError(.fatal, "producer: made to fail").with(.persisted) : nil
+            }
+            await bench.provider.hold()
+            let ids = (0..<5).map { "request-\($0)" }
+            await bench.source.append(ids.map(LaneBench.request))
+            try await eventually("all are asked for") { await bench.provider.asked.count == ids.count }
+            await bench.provider.releaseAll()
+            try await eventually("all are refused") { await bench.sink.handedOver.count >= ids.count }
+
+            isOver.withLock { $0 = true }
+            try await eventually("the others are written") { await bench.sink.written.count == ids.count - 1 }
+            try await bench.isCommitted(upTo: Int64(ids.count))
+        }
+    }
+
+    /// A topic that takes no brief record either would end one worker after another.
+    @Test(arguments: WorkerConfiguration.Delivery.allCases)
+    func briefRecordThatIsRefusedTooWaitsForItsTopic(delivery: WorkerConfiguration.Delivery) async throws {
+        try await LaneBench.run(delivery: delivery) { bench in
+            for sink in [bench.sink, bench.singleSink] { await sink.refuse { _, _ in Self.tooLarge } }
+            await bench.source.append([LaneBench.request("a")])
+            try await eventually("the lane says what is wrong") {
+                await bench.lane.status.deliveryProblem?.contains("takes no records") == true
+            }
+            #expect(await bench.lane.status.blockedTopics == ["errors"])
+
+            for sink in [bench.sink, bench.singleSink] { await sink.refuse { _, _ in nil } }
+            try await bench.outcomesAreWritten(["a"])
+            #expect(await bench.provider.asked == ["a"])
+        }
+    }
+
+    static let causes: [(TopicDiagnosis, problem: String, blocked: [String])] = [
+        (.noBrokerAnswers, "topic results confirms no records: no broker answers", []),
+        (.withoutLeader([3]), "topic results confirms no records: no broker leads partition 3", ["results"]),
+        (.refused(notAuthorized), "topic results takes no records: \(notAuthorized)", ["results"]),
+    ]
+
+    /// A time-out says nothing of the topic, so the brokers are asked.
+    @Test(arguments: causes)
+    func topicIsBlamedOnlyWhereABrokerDoes(
+        cause: (TopicDiagnosis, problem: String, blocked: [String])
+    ) async throws {
+        try await LaneBench.run { bench in
+            let (diagnosis, problem, blocked) = cause
+            await bench.source.setDiagnosis(diagnosis)
+            await bench.sink.refuse { _, _ in KafkaError(.timedOut, "delivery: timed out") }
+            await bench.source.append([LaneBench.request("a")])
+            try await eventually("the lane says what is wrong: \(problem)") {
+                await bench.lane.status.deliveryProblem == problem
+            }
+            #expect(await bench.lane.status.blockedTopics == blocked)
+
+            await bench.sink.refuse { _, _ in nil }
+            try await bench.outcomesAreWritten(["a"])
+            try await eventually("nothing is wrong any more") { await bench.lane.status.deliveryProblem == nil }
+        }
+    }
+
+    /// An outcome that waits for its topic when the lane has left its group is not written any more: it cannot be committed,
+    /// so another worker publishes it as well.
+    @Test func outcomeThatWaitsAtTheEndIsNotWritten() async throws {
+        let bench = try LaneBench(delivery: .atLeastOnce) { $0.shutdownGrace = .milliseconds(100) }
+        defer { bench.loop.stop() }
+        let running = Task { try await bench.lane.run() }
+        try await eventually("the lane joins") { await bench.source.isSubscribed }
+        await bench.source.assign([0])
+
+        let hasLeft = Mutex(false)
+        await bench.source.whenClosed { hasLeft.withLock { $0 = true } }
+        await bench.sink.refuse { _, _ in hasLeft.withLock { $0 } ? nil : Self.notAuthorized }
+        await bench.source.append([LaneBench.request("a")])
+        // By the fifth attempt the next one is four seconds away, so it cannot fall between the group and the end.
+        try await eventually("it is refused again and again") { await bench.sink.handedOver.count >= 5 }
+
+        await bench.lane.drain()
+        try await running.value
+        #expect(await bench.sink.written.isEmpty)
     }
 
     /// A dead letter that cannot be written keeps its record undelivered. Nothing is published for it, or for what is

@@ -16,6 +16,8 @@ actor FakeSink: OutcomeSink {
     private var underway: [Int: Underway] = [:]
     private var nextSlot = 0
     private var isHolding = false
+    /// The topics whose reports wait for good.
+    private var silentTopics: Set<String> = []
     private var isClosed = false
     private var refusal: @Sendable (ProducerRecord, _ company: Int) -> KafkaError? = { _, _ in nil }
     private var transactionInit: CheckedContinuation<KafkaError?, Never>?
@@ -36,9 +38,12 @@ actor FakeSink: OutcomeSink {
     private(set) var transactionOffsets: [TopicPartition: Int64] = [:]
     private(set) var abortCount = 0
     private let isTransactional: Bool
+    /// `false` when each record travels in a batch of its own.
+    private let isBatching: Bool
 
-    init(isTransactional: Bool = false, commitFailures: [CommitFailure] = []) {
+    init(isTransactional: Bool = false, isBatching: Bool = true, commitFailures: [CommitFailure] = []) {
         self.isTransactional = isTransactional
+        self.isBatching = isBatching
         self.commitFailures = commitFailures
     }
 
@@ -65,6 +70,9 @@ actor FakeSink: OutcomeSink {
 
     /// Has reports wait until `confirmAll`.
     func holdReports() { isHolding = true }
+
+    /// Has no record of a topic confirmed until the sink closes.
+    func silence(_ topic: String) { silentTopics.insert(topic) }
 
     func confirmAll() {
         isHolding = false
@@ -99,7 +107,7 @@ actor FakeSink: OutcomeSink {
         if isClosed { throw KafkaError(.closed, "closed") }
         nextSlot += 1
         handedOver.append(record)
-        underway[nextSlot] = Underway(record: record, company: underway.count + 1)
+        underway[nextSlot] = Underway(record: record, company: isBatching ? underway.count + 1 : 1)
         return KafkaProducer.Receipt(slot: nextSlot)
     }
 
@@ -119,7 +127,8 @@ actor FakeSink: OutcomeSink {
 
     private func report(on slot: Int) {
         guard let entry = underway[slot], entry.report == nil else { return }
-        let company = underway.count
+        if silentTopics.contains(entry.record.topic), !isClosed { return }
+        let company = isBatching ? underway.count : 1
         let report: Report
         if isClosed {
             report = .failure(KafkaError(.closed, "closed"))

@@ -19,6 +19,8 @@ actor FakeSource: RequestSource {
     /// What the brokers say of the topic's size; `nil`: nothing.
     private var knownPartitionCount: Int? = 4
     private var unknownTopics: Set<String> = []
+    private var diagnosis = TopicDiagnosis.complete
+    private var onClose: @Sendable () -> Void = {}
     private(set) var committed: [TopicPartition: Int64] = [:]
     private(set) var held: Set<TopicPartition> = []
     private(set) var commitCount = 0
@@ -33,6 +35,12 @@ actor FakeSource: RequestSource {
     func refuseCommits(with error: KafkaError?) { commitError = error }
 
     func setPartitionCount(_ count: Int?) { knownPartitionCount = count }
+
+    /// Sets what the brokers say of a topic that confirms nothing.
+    func setDiagnosis(_ diagnosis: TopicDiagnosis) { self.diagnosis = diagnosis }
+
+    /// - Parameter body: called once the group is left.
+    func whenClosed(_ body: @escaping @Sendable () -> Void) { onClose = body }
 
     func forgetTopics(_ topics: Set<String>) { unknownTopics = topics }
 
@@ -190,7 +198,10 @@ actor FakeSource: RequestSource {
         return unknownTopics.contains(topic) ? nil : knownPartitionCount
     }
 
+    func diagnosis(of topic: String) -> TopicDiagnosis { diagnosis }
+
     func close(within bound: Duration) async {
+        defer { onClose() }
         let all = assigned
         if !all.isEmpty {
             await listener?.revoked(all)

@@ -18,6 +18,8 @@ struct LaneBench: Sendable {
     let provider: FakeProvider
     /// Made after the first sink failed for good.
     let nextSink: FakeSink
+    /// Puts each record into a batch of its own.
+    let singleSink = FakeSink(isBatching: false)
     /// The lane's metrics.
     let registry = MetricsRegistry()
 
@@ -78,6 +80,7 @@ struct LaneBench: Sendable {
         lane = WorkerLane(
             loop: loop, configuration: configuration, source: source, sink: sink,
             makeSink: { @Sendable [nextSink] () throws(KafkaError) in replacements?.make() ?? nextSink },
+            makeSingleSink: { @Sendable [singleSink] () throws(KafkaError) in singleSink },
             interactor: SearchInteractor(
                 selection: ProviderSelection(services: [IdleService()]), worker: provider),
             fleet: fleet, meters: WorkerMeters(topics: configuration.topics, group: "workers", factory: registry),
@@ -91,10 +94,15 @@ struct LaneBench: Sendable {
 
     var metrics: PrometheusDocument { PrometheusDocument(registry.prometheusText) }
 
+    /// Every record that a sink has written.
+    var written: [ProducerRecord] {
+        get async { await sink.written + nextSink.written + singleSink.written }
+    }
+
     /// Waits until the requests' outcomes are confirmed.
     func outcomesAreWritten(_ ids: [String]) async throws {
         try await eventually("outcomes of \(ids)") {
-            let texts = await sink.written.map(\.text) + nextSink.written.map(\.text)
+            let texts = await written.map(\.text)
             return ids.allSatisfy { id in texts.contains { $0.contains("\"\(id)\"") } }
         }
     }
