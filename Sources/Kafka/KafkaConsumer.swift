@@ -53,6 +53,10 @@ public actor KafkaConsumer: ReadinessHandler {
         var nextLookup = ContinuousClock.now
         /// Nothing is committed before a hand-over beyond this instant; `nil` while the consumer stays.
         var leavesBefore: ContinuousClock.Instant?
+        /// Looks up where reading goes on after a reset; `nil` while there is none.
+        var resetLookup: Task<Void, Never>?
+        /// The resets that are still to be reported.
+        var resets: [OffsetResets.Reset] = []
         /// Answers the last rebalance. The client may not be destroyed before it has ended.
         var answer: Task<Void, Never>?
     }
@@ -141,10 +145,11 @@ public actor KafkaConsumer: ReadinessHandler {
     private func finishUses() async {
         var ended: Task<Void, Never>?
         // A rebalance may bring another, because its events are served meanwhile.
-        while group.answer != ended || group.lookup != nil || brokers.isProbing {
+        while group.answer != ended || group.lookup != nil || group.resetLookup != nil || brokers.isProbing {
             ended = group.answer
             await ended?.value
             await group.lookup?.value
+            await group.resetLookup?.value
             if brokers.isProbing { await loop.pause(.milliseconds(5)) }
         }
     }
@@ -229,6 +234,7 @@ public actor KafkaConsumer: ReadinessHandler {
         if !isClosed, brokers.shallProbe() { Task { await brokers.probe() } }
 
         lookUpOffsets()
+        reportResets()
         reportBacklog()
         for source in partitions.inOrder { source.mayHaveRecords = true }
         wakeReader()

@@ -65,6 +65,7 @@ actor Notes: RebalanceListener {
     private(set) var assigned: [AssignedPartition] = []
     private(set) var revoked: [AssignedPartition] = []
     private(set) var lost: [AssignedPartition] = []
+    private(set) var missed: [TopicPartition: Int64] = [:]
     private var whileRevoking: (@Sendable () async -> Void)?
 
     init(whileRevoking: (@Sendable () async -> Void)? = nil) { self.whileRevoking = whileRevoking }
@@ -75,6 +76,7 @@ actor Notes: RebalanceListener {
         await whileRevoking?()
     }
     func lost(_ partitions: [AssignedPartition]) async { lost += partitions }
+    func missed(_ count: Int64, of partition: TopicPartition) async { missed[partition, default: 0] += count }
 }
 
 extension KafkaConsumer {

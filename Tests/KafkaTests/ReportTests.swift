@@ -77,6 +77,19 @@ struct ReportTests {
         #expect(limiter.admit(9, at: start + .seconds(31)) == nil)
     }
 
+    /// librdkafka writes it ten times a second while a topic is refused. The worker's own line has the cause.
+    @Test func lineAboutATopicThatIsNotThereIsLeftOut() {
+        let memory = InMemoryLogHandler()
+        let log = ClientLog(Logger(label: "test") { _ in memory })
+
+        log.write(
+            level: 4, facility: "BROKER",
+            "[thrd:main]: results [0] is unknown (partition_cnt 0): ignoring leader (1) update")
+        log.write(level: 4, facility: "BROKER", "[thrd:main]: something else")
+
+        #expect(memory.entries.map { $0.metadata["line"] } == ["[thrd:main]: something else"])
+    }
+
     @Test func clientsLinesThatDifferInNumbersOnlyAreWrittenOnce() {
         let notebook = InMemoryLogHandler()
         let log = ClientLog(Logger(label: "test") { _ in notebook })

@@ -22,6 +22,8 @@ final class ClientHandle: Sendable {
     let signal: QueueSignal
     /// Why brokers could not be reached, by what librdkafka reported last of each.
     let brokerFailures: BrokerFailures
+    /// Which partitions' reading went on somewhere else, because the broker had the next record no longer.
+    let offsetResets = OffsetResets()
     /// What the client last said about itself, where `statistics.interval.ms` is set.
     let statistics = StatisticsBox()
     /// Runs the calls that hold their thread.
@@ -41,7 +43,7 @@ final class ClientHandle: Sendable {
     ) throws(KafkaError) {
         self.role = role
         brokerFailures = BrokerFailures()
-        self.log = ClientLog(log, hiding: secrets, failures: brokerFailures)
+        self.log = ClientLog(log, hiding: secrets, failures: brokerFailures, resets: offsetResets)
         signal = try QueueSignal()
 
         switch role {

@@ -13,15 +13,20 @@ final class ClientLog: Sendable {
     private let logger: Logger
     private let secrets: [String]
     private let failures: BrokerFailures?
+    private let resets: OffsetResets?
     private let limiter = Mutex(RepeatLimiter<Kind>())
 
     /// - Parameters:
     ///   - secrets: Texts that must not show in any line.
     ///   - failures: Gets the lines about brokers that cannot be reached.
-    init(_ logger: Logger, hiding secrets: [String] = [], failures: BrokerFailures? = nil) {
+    ///   - resets: Gets the lines about offsets that the brokers do not have any more.
+    init(
+        _ logger: Logger, hiding secrets: [String] = [], failures: BrokerFailures? = nil, resets: OffsetResets? = nil
+    ) {
         self.logger = logger
         self.secrets = secrets
         self.failures = failures
+        self.resets = resets
     }
 
     /// - Parameter level: syslog's, 0 (emergency)...7 (debug).
@@ -33,9 +38,12 @@ final class ClientLog: Sendable {
         if facility == "FAIL" { failures?.note(line: line) }
         if facility == "OIDC" { failures?.noteToken(line: line) }
 
+        // The consumer reports it itself, once it knows where reading goes on.
+        let isReset = facility == "OFFSET" && resets?.note(line: line) == true
+
         let level: Logger.Level =
             switch level {
-            case _ where isAboutBroker: .debug
+            case _ where isAboutBroker || isReset || Self.isNoise(facility, line): .debug
             case ...3: .error
             case 4: .warning
             case 5: .info
@@ -50,5 +58,11 @@ final class ClientLog: Sendable {
             if leftOut > 0 { metadata["leftOut"] = "\(leftOut)" }
         }
         logger.log(level: level, "librdkafka", metadata: metadata)
+    }
+
+    /// Returns whether a line says nothing that the client does not report elsewhere. librdkafka writes one with each of its
+    /// questions about a topic that it may not see, ten a second; which topic that is, and why, is told by its state.
+    private static func isNoise(_ facility: String, _ line: String) -> Bool {
+        facility == "BROKER" && line.firstRange(of: " is unknown (partition_cnt ") != nil
     }
 }

@@ -43,11 +43,17 @@ struct WorkerService {
         let watching = Task { await watch.run() }
         defer { watching.cancel() }
 
+        let retention = RetentionWatch(
+            topic: settings.topics.requests, configuration: try settings.consumer(), log: log)
+        let watchingRetention = Task { await retention.run { await worker.statuses().flatMap(\.positions) } }
+        defer { watchingRetention.cancel() }
+
         let exporting = Task { if let traces { await traces.run() } }
 
         let adminSecret = try settings.adminToken()
         let token = adminSecret.map { BearerToken($0) }
-        let admin = try await startAdminServer(for: worker, watch: watch, token: token)
+        let admin = try await startAdminServer(
+            for: worker, watch: watch, retention: retention, token: token)
         let files = SecretFiles(worker.keyFiles(of: settings) + tokenFile(token, current: adminSecret), log: log)
         let reading = Task { await files.run() }
         defer { reading.cancel() }
@@ -97,10 +103,10 @@ struct WorkerService {
     }
 
     private func startAdminServer(
-        for worker: WorkerProcess, watch: LoopWatch, token: BearerToken?
+        for worker: WorkerProcess, watch: LoopWatch, retention: RetentionWatch, token: BearerToken?
     ) async throws -> AdminServer {
         let (host, port) = (settings.text("admin.host"), settings.integer("admin.port"))
-        let source = WorkerStatus(worker: worker, watch: watch, registry: registry)
+        let source = WorkerStatus(worker: worker, watch: watch, registry: registry, retention: retention)
 
         let admin = try await AdminServer.start(for: source, as: settings, token: token, log: log)
         log.info("admin endpoints", metadata: ["url": "http://\(host):\(admin.port)"])

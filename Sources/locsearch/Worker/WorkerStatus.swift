@@ -15,6 +15,8 @@ struct WorkerStatus: AdminSource {
     let worker: WorkerProcess
     let watch: LoopWatch
     let registry: MetricsRegistry
+    /// `nil` where nobody asks how long requests are kept.
+    var retention: RetentionWatch?
 
     private func lanes() async -> [LaneStatus]? {
         await answer(within: Self.patience) { [worker] in await worker.statuses() }
@@ -58,6 +60,7 @@ struct WorkerStatus: AdminSource {
             + PrometheusText.family("locsearch_ready", isReady ? 1 : 0)
             + (lanes.map(Self.laneMetrics) ?? "")
             + backlogMetrics(lanes, providers)
+            + retentionMetrics
             + Self.buildInfo
             + (providers.map(ProviderSummary.prometheusText) ?? "")
             + fleetMetrics
@@ -70,6 +73,14 @@ struct WorkerStatus: AdminSource {
         guard let lanes, let providers else { return "" }
         let backlog = Self.runnableBacklog(lanes, providers, automatic: worker.automaticProviders)
         return PrometheusText.family("locsearch_runnable_backlog", Double(backlog))
+    }
+
+    private var retentionMetrics: String {
+        guard let state = retention?.state else { return "" }
+        return [
+            state.retention.map { PrometheusText.family("locsearch_requests_retention_seconds", $0 / .seconds(1)) },
+            state.endangered.map { PrometheusText.family("locsearch_requests_past_half_retention", Double($0)) },
+        ].compactMap { $0 }.joined()
     }
 
     private var fleetMetrics: String {

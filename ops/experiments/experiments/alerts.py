@@ -19,6 +19,8 @@ from harness.workers import Worker, base_settings, environment, properties
 
 TIMES_FASTER = 60
 OLD_MS = 60_000  # LocsearchRequestsLate fires from 30 s on.
+# The embedded broker tells nothing of a topic's settings, and looks up no offset by time.
+NOT_PROVOKED = {"LocsearchRequestsNearDeletion"}
 
 
 class Stage:
@@ -125,7 +127,7 @@ def run(lab: Lab) -> None:
     lab.provider.latency(20)
     prometheus = Prometheus(lab.processes, lab.folder, TIMES_FASTER)
     stage, apart = Stage(lab, prometheus), Apart(lab, prometheus)
-    known = {rule["name"] for rule in prometheus.rules()}
+    known = {rule["name"] for rule in prometheus.rules()} - NOT_PROVOKED
 
     stage.fires("LocsearchNoWorker")
     fleet = lab.workers(2, providers__googlePlaces__breaker__enabled=False, providers__googlePlaces__adaptiveConcurrency=False,
@@ -146,6 +148,7 @@ def run(lab: Lab) -> None:
     too_much_to_do(lab, stage, mixture)
     too_much_for_one_loop(stage, apart)
     too_much_in_memory(stage, apart)
+    requests_that_are_deleted(stage, apart)
 
     lab.check(known == set(stage.provoked), f"not provoked: {', '.join(sorted(known - set(stage.provoked)))}")
     lab.figure("alerts provoked", f"{len(set(stage.provoked))} of {len(known)}")
@@ -338,6 +341,27 @@ def too_much_in_memory(stage: Stage, apart: Apart) -> None:
         apart.send("large", [filler] * (75 * partitions), partitions)
 
     stage.sees("LocsearchMemoryHigh", provoke=provoke, mend=lambda: apart.end("large", worker[0]))
+
+
+def requests_that_are_deleted(stage: Stage, apart: Apart) -> None:
+    """The embedded broker keeps the newest 5 MB of a partition. More is written while no worker reads."""
+    name, taken = "LocsearchRequestsDeletedUnread", 'locsearch_requests_taken_total{instance="deleted"}'
+    filler = request("filler", 1)[:-1] + b',"x":"' + b"y" * 60_000 + b'"}'
+    stage.is_quiet(name)
+
+    worker = apart.start("deleted")
+    stage.lab.until(worker.ready, 30, "the worker to be ready")
+    apart.send("deleted", [request("first", 1)])
+    stage.lab.until(lambda: apart.prometheus.number(taken) == 1, 30, "the first request to be taken")
+    worker.process.terminate()
+    worker.process.wait()
+    apart.send("deleted", [filler] * 150)
+
+    worker = apart.start("deleted")
+    stage.fires(name)
+    # It tells of the last hour, which is a minute here.
+    stage.clears(name, within=120)
+    apart.end("deleted", worker)
 
 
 EXPERIMENTS = [Experiment("alerts", "each alert is provoked, fires and clears, on rules whose durations are divided by 60", run, seconds=(400, 400), alone=True)]
