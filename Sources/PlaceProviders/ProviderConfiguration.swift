@@ -5,7 +5,7 @@ import LocationSearch
 public struct ProviderConfiguration: Sendable {
     /// The start of every URL, such as `https://host`, without a slash at its end. The paths of the API are appended.
     public let baseURL: String
-    private let key: ProviderKey
+    let key: ProviderKey
 
     /// The API key, which goes into requests and nowhere else.
     var apiKey: String { key.text }
@@ -34,15 +34,37 @@ extension ProviderConfiguration {
 
     /// Refuses an answer that repeats our key, as a link or a front end's page might, because its texts go into events.
     func checkSilence(of answer: borrowing ProviderAnswer, from provider: ProviderID) throws(SearchError) {
-        for key in key.telltales {
-            var isSilent = !Self.contains(answer.places.allTexts, key)
-            for text in answer.attributions { isSilent = isSilent && !Self.contains(text.utf8.span, key) }
-            if let text = answer.photoURL { isSilent = isSilent && !Self.contains(text.utf8.span, key) }
-            if let text = answer.nextPageToken { isSilent = isSilent && !Self.contains(text.utf8.span, key) }
+        let keys = key.telltales
+        if keys.isEmpty { return }
 
-            guard isSilent else { throw .badResponse("repeats our API key", from: provider) }
-        }
+        var isSilent = !Self.repeats(keys, in: answer.places.allTexts)
+        for text in answer.attributions { isSilent = isSilent && !Self.repeats(keys, in: text.utf8.span) }
+        if let text = answer.photoURL { isSilent = isSilent && !Self.repeats(keys, in: text.utf8.span) }
+        if let text = answer.nextPageToken { isSilent = isSilent && !Self.repeats(keys, in: text.utf8.span) }
+
+        guard isSilent else { throw .badResponse("repeats our API key", from: provider) }
     }
+
+    /// Returns true when a text holds a key, be it spelt with escapes, and escaped more than once.
+    static func repeats(_ keys: [[UInt8]], in text: Span<UInt8>) -> Bool {
+        for key in keys where contains(text, key) { return true }
+        var hasEscapes = false
+        for escape in escapes { hasEscapes = hasEscapes || contains(text, escape) }
+        guard hasEscapes else { return false }
+
+        var plain = EscapedText.unescaped(text)
+        for _ in 0..<escapeDepth {
+            guard let bytes = plain else { return false }
+            for key in keys where contains(bytes.span, key) { return true }
+            plain = EscapedText.unescaped(bytes.span)
+        }
+        return false
+    }
+
+    /// What the escapes that `EscapedText` undoes begin with. Few answers hold any, and one that holds none is not copied.
+    private static let escapes = ["%", "&#", "\\u"].map { Array($0.utf8) }
+    /// How often a text may have been escaped: a link in a link in a page.
+    private static let escapeDepth = 3
 
     private static func contains(_ text: Span<UInt8>, _ key: [UInt8]) -> Bool {
         // This is safe because the buffers are used within the call only.

@@ -1,4 +1,5 @@
 import Basics
+import LocationSearch
 internal import Synchronization
 
 /// The key of a provider's API, which may be replaced while calls are made. Safe to use from any thread.
@@ -32,6 +33,19 @@ public final class ProviderKey: Sendable {
 
     /// What no answer may hold: the key and the one before it, in each of their forms.
     var telltales: [[UInt8]] { state.withLock { $0.lastForms.isEmpty ? $0.forms : $0.forms + $0.lastForms } }
+
+    /// Returns a failure without the provider's own words where they hold the key, whatever the case of its letters.
+    func removed(from error: SearchError) -> SearchError {
+        let keys = telltales.map { String(decoding: $0, as: UTF8.self).lowercased() }.map { Array($0.utf8) }
+        var error = error
+        if let status = error.providerStatus?.lowercased(), ProviderConfiguration.repeats(keys, in: status.utf8.span) {
+            error.providerStatus = nil
+        }
+        if ProviderConfiguration.repeats(keys, in: error.message.lowercased().utf8.span) {
+            error.message = "the provider's answer repeats our API key, so its words are left out"
+        }
+        return error
+    }
 
     private static func forms(of text: String) -> [[UInt8]] {
         guard text.utf8.count >= shortestTellingKey else { return [] }

@@ -92,7 +92,8 @@ public struct GooglePlacesService: PlaceService {
     private func page(
         _ request: HTTPRequest, kind: GooglePlacesResponse.Kind, before deadline: Deadline
     ) async throws(SearchError) -> GooglePlacesResponse {
-        try await http.ask(request, of: id, before: deadline) { (response) throws(SearchError) in
+        try await http.ask(request, of: id, with: requests.configuration.key, before: deadline) {
+            (response) throws(SearchError) in
             try GooglePlacesResponse.read(response, as: kind)
         }
     }

@@ -98,7 +98,8 @@ public struct GooglePlacesLegacyService: PlaceService {
         url.add("photo_reference", call.subject)
         url.add("maxwidth", 800)
         url.add("key", configuration.apiKey)
-        let response = try await http.ask(HTTPRequest(url: url.text), of: id, before: deadline) { $0 }
+        let response = try await http.ask(HTTPRequest(url: url.text), of: id, with: configuration.key, before: deadline)
+        { $0 }
 
         guard (300..<400).contains(response.status) else {
             if response.status == 200 || response.status == 400 {
@@ -147,7 +148,8 @@ public struct GooglePlacesLegacyService: PlaceService {
     private func page(
         _ url: String, asked: String?, before deadline: Deadline
     ) async throws(SearchError) -> LegacyResponse {
-        try await http.ask(HTTPRequest(url: url), of: id, before: deadline) { (response) throws(SearchError) in
+        try await http.ask(HTTPRequest(url: url), of: id, with: configuration.key, before: deadline) {
+            (response) throws(SearchError) in
             try LegacyResponse.read(response, asked: asked)
         }
     }

@@ -53,7 +53,7 @@ public struct HotpepperService: PlaceService {
         try configuration.checkKey(of: id)
         let call = HotpepperRequest(request, configuration: configuration, response: response)
 
-        return try await http.ask(HTTPRequest(url: call.url), of: id, before: deadline) {
+        return try await http.ask(HTTPRequest(url: call.url), of: id, with: configuration.key, before: deadline) {
             [self] (response) throws(SearchError) in
             let answer = try answer(HotpepperResponse.read(response), to: call)
             try configuration.checkSilence(of: answer, from: id)

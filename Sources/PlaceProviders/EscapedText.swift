@@ -1,0 +1,79 @@
+/// Undoes the spellings behind which a text may hide a key: `%41`, `&#65;`, `&#x41;` and `\u0041` are all an `A`.
+enum EscapedText {
+    /// Returns the text with each escape of an ASCII character undone; `nil` when there is none.
+    ///
+    /// Escapes of other characters stay as they are, because no key holds them and many a URL does.
+    static func unescaped(_ text: Span<UInt8>) -> [UInt8]? {
+        var result: [UInt8] = []
+        var (index, copied) = (0, 0)
+        while index < text.count {
+            guard let escape = escape(in: text, at: index) else {
+                index += 1
+                continue
+            }
+            append(text.extracting(copied..<index), to: &result)
+            result.append(escape.byte)
+            index += escape.length
+            copied = index
+        }
+
+        guard copied > 0 else { return nil }
+        append(text.extracting(copied..<text.count), to: &result)
+        return result
+    }
+
+    private static func append(_ part: Span<UInt8>, to bytes: inout [UInt8]) {
+        bytes.reserveCapacity(bytes.count + part.count)
+        for index in part.indices { bytes.append(part[index]) }
+    }
+
+    private static func escape(in text: Span<UInt8>, at start: Int) -> (byte: UInt8, length: Int)? {
+        switch text[start] {
+        case UInt8(ascii: "%"):
+            return ascii(number(in: text, from: start + 1, digits: 2...2, radix: 16), headLength: 1)
+        case UInt8(ascii: "&"):
+            guard start + 2 < text.count, text[start + 1] == UInt8(ascii: "#") else { return nil }
+            let isHexadecimal = text[start + 2] | 0x20 == UInt8(ascii: "x")
+            let head = isHexadecimal ? 3 : 2
+            let number = number(in: text, from: start + head, digits: 1...7, radix: isHexadecimal ? 16 : 10)
+            guard var escape = ascii(number, headLength: head) else { return nil }
+            let end = start + escape.length
+            if end < text.count, text[end] == UInt8(ascii: ";") { escape.length += 1 }
+            return escape
+        case UInt8(ascii: "\\"):
+            guard start + 1 < text.count, text[start + 1] == UInt8(ascii: "u") else { return nil }
+            return ascii(number(in: text, from: start + 2, digits: 4...4, radix: 16), headLength: 2)
+        default: return nil
+        }
+    }
+
+    private static func ascii(
+        _ number: (value: Int, digits: Int)?, headLength: Int
+    ) -> (byte: UInt8, length: Int)? {
+        guard let number, (0x20..<0x7F).contains(number.value) else { return nil }
+        return (UInt8(truncatingIfNeeded: number.value), headLength + number.digits)
+    }
+
+    /// Reads as many digits as stand there, up to the most that are allowed.
+    private static func number(
+        in text: Span<UInt8>, from start: Int, digits allowed: ClosedRange<Int>, radix: Int
+    ) -> (value: Int, digits: Int)? {
+        var (value, digits) = (0, 0)
+        while digits < allowed.upperBound, start + digits < text.count,
+            let digit = digit(text[start + digits]), digit < radix
+        {
+            value = value * radix + digit
+            digits += 1
+        }
+        return digits >= allowed.lowerBound ? (value, digits) : nil
+    }
+
+    private static func digit(_ byte: UInt8) -> Int? {
+        switch byte {
+        case UInt8(ascii: "0")...UInt8(ascii: "9"): Int(byte - UInt8(ascii: "0"))
+        case UInt8(ascii: "A")...UInt8(ascii: "F"): Int(byte - UInt8(ascii: "A")) + 10
+        case UInt8(ascii: "a")...UInt8(ascii: "f"): Int(byte - UInt8(ascii: "a")) + 10
+        default: nil
+        }
+    }
+}

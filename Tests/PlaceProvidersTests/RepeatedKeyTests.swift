@@ -1,0 +1,100 @@
+import HTTPTransport
+import LocationSearch
+import Testing
+
+@testable import PlaceProviders
+
+/// A provider that repeats our key in its answer: the key reaches no event, neither in a result nor in an error.
+struct RepeatedKeyTests {
+    /// All in one case, and of characters that a provider's name of a failure may have.
+    private static let key = "SECRET0123456789"
+
+    private func failure(_ provider: ProviderID, _ status: Int, _ body: String) async -> SearchError? {
+        let http = FakeHTTP([.success(HTTPResponse(status: status, body: Array(body.utf8)))])
+        let configuration = ProviderConfiguration(baseURL: "https://provider.test", apiKey: Self.key)
+        let service: any PlaceService =
+            switch provider {
+            case .hotpepper: HotpepperService(http: http, configuration: configuration)
+            case .googlePlaces: GooglePlacesService(http: http, configuration: configuration)
+            case .googlePlacesLegacy: GooglePlacesLegacyService(http: http, configuration: configuration)
+            }
+        return await service.failure(Providers.search())
+    }
+
+    private func answers(repeating status: String) -> [(ProviderID, Int, String)] {
+        [
+            (.googlePlaces, 403, #"{"error":{"code":403,"status":"\#(status)","message":"key \#(status)"}}"#),
+            (.googlePlaces, 400, #"{"error":{"status":"\#(status)","details":[{"reason":"API_KEY_INVALID"}]}}"#),
+            (.googlePlaces, 429, #"{"error":{"status":"\#(status)"}}"#),
+            (.googlePlacesLegacy, 200, #"{"status":"\#(status)","error_message":"\#(status)"}"#),
+            (.googlePlacesLegacy, 500, #"{"status":"\#(status)"}"#),
+        ]
+    }
+
+    @Test(arguments: [key, "BAD_KEY_" + key, key.lowercased(), #"\u0053ECRET0123456789"#])
+    func statusThatRepeatsTheKeyIsLeftOut(status: String) async throws {
+        for (provider, httpStatus, body) in answers(repeating: status) {
+            let error = try #require(await failure(provider, httpStatus, body))
+            #expect(error.providerStatus == nil, "\(provider) \(httpStatus)")
+            #expect(!error.message.lowercased().contains(Self.key.lowercased()))
+            #expect(error.httpStatus == httpStatus, "the rest of the failure stays")
+        }
+    }
+
+    @Test func statusThatDoesNotRepeatTheKeyStays() async throws {
+        for (provider, httpStatus, body) in answers(repeating: "SECRET_OTHER") {
+            let error = try #require(await failure(provider, httpStatus, body))
+            #expect(error.providerStatus == "SECRET_OTHER")
+        }
+    }
+
+    /// A key of digits may come back as a number.
+    @Test func numberThatIsTheKeyIsLeftOut() async throws {
+        let http = FakeHTTP(#"{"results":{"error":[{"code":1234567890123,"message":"no"}]}}"#)
+        let configuration = ProviderConfiguration(baseURL: "https://provider.test", apiKey: "1234567890123")
+        let service = HotpepperService(http: http, configuration: configuration)
+        let error = try #require(await service.failure(Providers.search()))
+        #expect(error.code == .upstreamRejected)
+        #expect(error.providerStatus == nil)
+    }
+
+    // MARK: - Escaped spellings
+
+    /// Spellings of the key in JSON's own escapes, percent-encoded, as character references, and of these within each other.
+    private static let spellings = [
+        key, "%53ECRET0123456789", "%53%45%43%52%45%54%30%31%32%33%34%35%36%37%38%39", "%2553ECRET0123456789",
+        "&#83;ECRET0123456789", "&#x53;ECRET012345678&#57;", "&#83ECRET0123456789", #"\\u0053ECRET0123456789"#,
+        "%26%2383%3BECRET0123456789", #"\u0053ECRET0123456789"#,
+    ]
+
+    @Test(arguments: spellings)
+    func resultThatRepeatsTheKeyIsRefused(spelling: String) async throws {
+        let shop = #"{"id":"J001","name":"A","urls":{"pc":"https://shop.test/?q=\#(spelling)&r=1"}}"#
+        let body = #"{"results":{"results_available":1,"shop":[\#(shop)]}}"#
+        let error = try #require(await failure(.hotpepper, 200, body), "\(spelling)")
+        #expect(error.code == .badResponse)
+        #expect(error.message.contains("repeats our API key"))
+    }
+
+    @Test(arguments: [
+        "100% SECRET", "%E3%81%82%53", "SECRET&amp;0123456789", "%", "%5", "&#", "&#x;", #"\\u00"#, "&#99999999;",
+        "%53ECRET-0123456789",
+    ])
+    func resultWithOtherEscapesIsTaken(text: String) async {
+        let shop = #"{"id":"J001","name":"A","address":"\#(text)"}"#
+        let body = #"{"results":{"results_available":1,"shop":[\#(shop)]}}"#
+        #expect(await failure(.hotpepper, 200, body) == nil, "\(text)")
+    }
+
+    @Test func redirectOfAPictureThatHoldsTheKeyIsRefused() async throws {
+        let configuration = ProviderConfiguration(baseURL: "https://provider.test", apiKey: Self.key)
+        let found = #"{"status":"OK","result":{"place_id":"p","name":"A","photos":[{"photo_reference":"r"}]}}"#
+        let picture = HTTPResponse(
+            status: 302, body: [], location: "https://pictures.test/%53ECRET0123456789")
+        let http = FakeHTTP([.success(HTTPResponse(status: 200, body: Array(found.utf8))), .success(picture)])
+        let service = GooglePlacesLegacyService(http: http, configuration: configuration)
+        let error = try #require(await service.failure(Providers.photo("p")))
+        #expect(error.code == .badResponse)
+        #expect(error.message.contains("repeats our API key"))
+    }
+}
