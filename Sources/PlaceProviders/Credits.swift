@@ -1,15 +1,17 @@
+import Basics
+
 /// The texts that the provider's terms ask to show with an answer, each once, in the order they came.
 struct Credits {
     private(set) var texts: [String]
-    private var known: Set<String>
+    private var known: Set<ExactText>
 
     /// - Parameter source: the provider's own credit, which is always the first.
     init(_ source: String) {
         texts = [source]
-        known = [source]
+        known = [ExactText(source)]
     }
 
     mutating func add(_ text: String) {
-        if known.insert(text).inserted { texts.append(text) }
+        if known.insert(ExactText(text)).inserted { texts.append(text) }
     }
 }

@@ -1,3 +1,4 @@
+import Basics
 import JSON
 import LocationSearch
 
@@ -10,7 +11,7 @@ struct PlaceList {
     /// The fingerprints of all ids, a bit for each.
     private var fingerprints = 0 as UInt64
     /// The ids of all places, once there are many.
-    private var ids: Set<String> = []
+    private var ids: Set<ExactText> = []
 
     /// An empty list.
     init() {}
@@ -43,8 +44,8 @@ struct PlaceList {
             return fingerprints & bit == 0 || !places.rows.contains { places.areEqual($0.id, id) }
         }
 
-        if ids.isEmpty { ids = Set(places.rows.map { places.string($0.id) }) }
-        return ids.insert(places.string(id)).inserted
+        if ids.isEmpty { ids = Set(places.rows.map { ExactText(places.string($0.id)) }) }
+        return ids.insert(ExactText(places.string(id))).inserted
     }
 
     /// True when there were entries and not one could be read.

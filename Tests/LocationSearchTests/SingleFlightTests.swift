@@ -153,6 +153,19 @@ struct SingleFlightTests {
         }
     }
 
+    /// Providers are asked in bytes: texts that are only canonically equivalent may find different places.
+    @Test func keywordsThatDifferOnlyInNormalizationShareNoCall() {
+        let (composed, decomposed) = ("\u{304C}\u{3093}\u{3053}", "\u{304B}\u{3099}\u{3093}\u{3053}")
+        #expect(composed == decomposed)
+        world { time, owner, callers in
+            callers.ask("a", composed, on: owner)
+            callers.ask("b", decomposed, on: owner)
+            time.run(for: .seconds(5))
+            #expect(callers.calls == 2)
+            #expect(callers.endings["b"] == .value(2, isShared: false))
+        }
+    }
+
     /// The call has the first one's deadline. Those with more time are not failed for want of his.
     @Test func joinersWithLaterDeadlinesShareASecondCall() {
         world { time, owner, callers in

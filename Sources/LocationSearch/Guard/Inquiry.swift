@@ -1,3 +1,4 @@
+import Basics
 /// One request to one provider. A class, so that passing it through async frames copies one pointer.
 ///
 /// Two are equal when the same calls serve both: everything that the provider is asked counts, and whether a call that
@@ -50,8 +51,19 @@ extension SearchRequest {
     /// Compares member by member, those that differ most often first, because copying either request costs more.
     fileprivate func asksTheSame(as other: SearchRequest) -> Bool {
         location == other.location && radiusMeters == other.radiusMeters && operation == other.operation
-            && limit == other.limit && openNow == other.openNow && category == other.category
-            && keyword == other.keyword && language == other.language && pageToken == other.pageToken
-            && placeID == other.placeID
+            && limit == other.limit && openNow == other.openNow
+            && category.isSpelt(as: other.category) && keyword.isSpelt(as: other.keyword)
+            && language.isSpelt(as: other.language) && pageToken.isSpelt(as: other.pageToken)
+            && placeID.isSpelt(as: other.placeID)
+    }
+}
+
+extension Optional<String> {
+    fileprivate func isSpelt(as other: String?) -> Bool {
+        switch (self, other) {
+        case (nil, nil): true
+        case (let text?, let other?): text.isSpelt(as: other)
+        default: false
+        }
     }
 }
