@@ -18,6 +18,7 @@ struct Locsearch: AsyncParsableCommand {
         do {
             let arguments = Array(CommandLine.arguments.dropFirst())
             try WrongUsage.checkHelp(arguments)
+            try WrongUsage.checkCommand(arguments)
             try await run(arguments)
         } catch {
             end(with: Failure.translated(error))

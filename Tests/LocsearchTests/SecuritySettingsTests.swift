@@ -115,10 +115,13 @@ struct SecuritySettingsTests {
     }
 
     @Test(arguments: [
-        (["protocol": "ssl"], "security.protocol=plaintext", "kafka.security.protocol and security.protocol"),
+        (
+            ["protocol": "ssl"], "security.protocol=plaintext",
+            "kafka.security.protocol (command line) and security.protocol"
+        ),
         (
             ["protocol": "sasl_ssl", "sasl.mechanism": "PLAIN"], "sasl.mechanisms=GSSAPI",
-            "kafka.security.sasl.mechanism and sasl.mechanisms"
+            "kafka.security.sasl.mechanism (command line) and sasl.mechanisms"
         ),
     ])
     func aPropertyThatOverrulesASettingIsRefused(
@@ -126,6 +129,7 @@ struct SecuritySettingsTests {
     ) throws {
         let settings = try load(security, properties: properties)
         let error = #expect(throws: SettingsError.self) { try settings.validate() }
-        #expect(error?.description == expected + " in kafka.properties are both set: use one of them")
+        #expect(
+            error?.description == expected + " in kafka.properties (command line) are both set: use one of them")
     }
 }

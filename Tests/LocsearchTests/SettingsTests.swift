@@ -25,6 +25,54 @@ struct SettingsTests {
         }
     }
 
+    /// One start tells all that is wrong, wherever it stands.
+    @Test func allWrongSettingsAreTold() {
+        let text = refusal {
+            try load(
+                flags: ["worker.loops": "none"],
+                environment: ["WORKER_CONCURRENCY": "many", "WORKER_CONCURENCY": "5", "ADMIN_PORT": ""],
+                file: ("a.yaml", "worker:\n  deadlin: 5s\n  maxAge: 3\ntopics: {reqests: a}\n"))
+        }
+        let lines = text.split(separator: "\n").map { $0.replacing("locsearch: ", with: "") }
+        #expect(lines.count == 7, "\(text)")
+        for name in [
+            "WORKER_CONCURENCY is no setting", "worker.deadlin in ", "topics.reqests in ", "worker.loops is \"none\"",
+            "worker.concurrency is \"many\"", "admin.port is empty", "worker.maxAge is \"3\"",
+        ] {
+            #expect(lines.contains { $0.contains(name) }, "\(name) in \(text)")
+        }
+    }
+
+    @Test func placesOfASecretThatIsSetTwiceAreTold() throws {
+        let settings = try load(
+            flags: ["hotpepper.apiKeyFile": "/run/key"], environment: ["HOTPEPPER_API_KEY": "0123456789abcdef"])
+        let error = #expect(throws: SettingsError.self) { try settings.hotpepperKey() }
+        #expect(
+            error?.description
+                == "hotpepper.apiKey (HOTPEPPER_API_KEY) and hotpepper.apiKeyFile (command line) are both "
+                + "set: use one of them")
+    }
+
+    @Test(arguments: [("3", "write 3s for seconds, or 3ms, 3m, 3h"), ("1.5", "write 1.5s"), ("3 s", nil), ("off", nil)])
+    func missingUnitOfADurationIsTold(value: String, expected: String?) {
+        let text = refusal { try load(flags: ["worker.deadline": value]) }
+        #expect(text.hasPrefix("worker.deadline is \"\(value)\" (command line): expected a duration from 1ms to "))
+        #expect(text.contains("the unit is missing") == (expected != nil))
+        if let expected { #expect(text.contains(expected), "\(text)") }
+    }
+
+    @Test(arguments: [
+        (Duration.zero, "0ms"), (.milliseconds(250), "250ms"), (.milliseconds(999), "999ms"),
+        (.milliseconds(1000), "1s"), (.milliseconds(2460), "2.5s"), (.milliseconds(9960), "10s"),
+        (.milliseconds(41_499), "41s"), (.milliseconds(59_999), "1m"), (.seconds(125), "2m 5s"),
+        (.seconds(600), "10m"), (.seconds(3600), "1h"), (.milliseconds(22_491_234), "6h 15m"),
+        (.seconds(86_399), "24h"), (.seconds(86_400), "1d"), (.seconds(100 * 3600), "4d 4h"),
+        (.seconds(-5), "0ms"),
+    ])
+    func durationsAreReadable(duration: Duration, text: String) {
+        #expect(duration.readable == text)
+    }
+
     @Test func everyDefaultFitsItsOwnRule() throws {
         for setting in Setting.all {
             guard let value = setting.defaultValue else { continue }
@@ -246,7 +294,10 @@ struct SettingsTests {
         (["worker.deadline": "20s", "worker.maxDeadline": "10s"], "worker.deadline"),
         (["topics.results": "x", "topics.errors": "x"], "topics.errors"),
         (["http.caFile": "/nowhere.pem"], "http.caFile"),
-        (["hotpepper.apiKey": "a", "hotpepper.apiKeyFile": "/b"], "hotpepper.apiKey and hotpepper.apiKeyFile"),
+        (
+            ["hotpepper.apiKey": "a", "hotpepper.apiKeyFile": "/b"],
+            "hotpepper.apiKey (command line) and hotpepper.apiKeyFile (command line)"
+        ),
         (["hotpepper.apiKeyFile": "/nowhere"], "hotpepper.apiKeyFile"),
     ])
     func settingsMustFitTogether(flags: [String: String], named: String) throws {

@@ -32,6 +32,36 @@ struct WrongUsageTests {
         #expect(program.error.contains("See 'locsearch \(command) --help'"), "\(program.error)")
     }
 
+    @Test(arguments: [
+        (["wokrer"], "worker"), (["serch", "--lat", "1"], "search"), (["dead-letters", "lst"], "list"),
+        (["budget", "rest", "hotpepper"], "reset"), (["tpoics", "create"], "topics"),
+    ])
+    func misspeltCommandIsToldWhatWasMeant(arguments: [String], meant: String) async throws {
+        let program = try await run(arguments)
+
+        #expect(program.code == 64, "\(program.output)")
+        #expect(program.error.contains(": did you mean \(meant)?"), "\(program.error)")
+    }
+
+    @Test func commandThatResemblesNoneIsToldWhatThereIs() async throws {
+        let program = try await run(["nonsense"])
+
+        #expect(program.code == 64, "\(program.output)")
+        #expect(program.error.contains("no command nonsense; there are worker, demo, search"), "\(program.error)")
+    }
+
+    @Test(arguments: [
+        (["watch", "--timeout", "3"], "the unit is missing: write 3s for seconds, or 3ms, 3m, 3h"),
+        (["search", "--lat", "1", "--lng", "1", "--timeout", "soon"], "a time is written like 250ms, 5s or 2m"),
+        (["simulate", "--page-token-delay", "3"], "the unit is missing"),
+    ])
+    func optionThatIsNoTimeSaysHowTimesAreWritten(arguments: [String], text: String) async throws {
+        let program = try await run(arguments)
+
+        #expect(program.code == 64, "\(program.output)")
+        #expect(program.error.contains(text), "\(program.error)")
+    }
+
     @Test(arguments: [["help", "nonsense"], ["help", "dead-letters", "lists"], ["help", "worker", "nonsense"]])
     func helpRefusesACommandThatThereIsNot(arguments: [String]) async throws {
         let program = try await run(arguments)

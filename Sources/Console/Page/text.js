@@ -47,6 +47,10 @@ export function distance(meters) {
 /** Milliseconds as a person reads them: 87 ms, 1.43 s. */
 export function duration(milliseconds) {
   if (!Number.isFinite(milliseconds)) return "–";
+  const seconds = Math.round(milliseconds / 1000);
+  if (seconds >= 86_400) return `${number(Math.floor(seconds / 86_400))} d ${Math.floor((seconds % 86_400) / 3600)} h`;
+  if (seconds >= 3600) return `${Math.floor(seconds / 3600)} h ${Math.floor((seconds % 3600) / 60)} min`;
+  if (seconds >= 120) return `${Math.floor(seconds / 60)} min ${seconds % 60} s`;
   return milliseconds < 1000 ? `${Math.round(milliseconds)} ms` : `${number(milliseconds / 1000, 2)} s`;
 }
 

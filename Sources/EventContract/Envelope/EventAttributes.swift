@@ -15,7 +15,9 @@ struct EventAttributes {
     var source: [UInt8]?
     var type: [UInt8]?
     var time: EventTime?
-    var expiry: EventTime?
+    private(set) var expiry: EventTime?
+    /// True for an event whose `expirytime` is no time. Ignored, it would be asked for after its producer gave it up.
+    private var hasUnreadableExpiry = false
     /// True for a worker's error that says that an outcome stood in the requests topic.
     private(set) var answersOutcome = false
     private var traceParent: [UInt8]?
@@ -50,7 +52,7 @@ struct EventAttributes {
         case "ce_source": source = value
         case "ce_type": type = value
         case "ce_time": time = value.flatMap(EventTime.init(rfc3339:))
-        case "ce_expirytime": expiry = value.flatMap(EventTime.init(rfc3339:))
+        case "ce_expirytime": takeExpiry(value)
         case OutcomeEncoder.answersOutcomeName: answersOutcome = true
         case "ce_traceparent": takeTrace(parent: value)
         case "ce_tracestate": takeTrace(state: value)
@@ -64,7 +66,15 @@ struct EventAttributes {
 
     /// Drops what the headers said about an event, except for its trace: in structured mode the value is the event.
     mutating func forgetEvent() {
-        (contentType, specVersion, id, source, type, time, expiry) = (nil, nil, nil, nil, nil, nil, nil)
+        (contentType, specVersion, id, source, type, time) = (nil, nil, nil, nil, nil, nil)
+        takeExpiry(nil)
+    }
+
+    /// Takes the event's `expirytime`.
+    /// - Parameter value: `nil` where the event has none.
+    mutating func takeExpiry(_ value: [UInt8]?) {
+        expiry = value.flatMap(EventTime.init(rfc3339:))
+        hasUnreadableExpiry = value != nil && expiry == nil
     }
 
     /// Takes the trace that the event's own attributes name, unless the headers name one.
@@ -91,6 +101,9 @@ struct EventAttributes {
         }
         guard type == Self.requested else {
             throw .invalid(prefix + "type", "\"\(EventType.requested.rawValue)\"")
+        }
+        guard !hasUnreadableExpiry else {
+            throw .invalid(prefix + "expirytime", "an RFC 3339 time such as 2026-11-22T09:30:00Z, or none")
         }
     }
 

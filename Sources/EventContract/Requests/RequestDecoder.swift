@@ -26,11 +26,13 @@ public struct RequestDecoder: Sendable {
             let request = try reading.members.request(id: reading.id(or: record.source))
             return DecodedRequest(request: request, envelope: envelope(of: record, reading))
         } catch {
-            let members = reading.members
+            let event = reading.attributes.mode == .bare ? RequestReading.undeclaredEvent(record.value) : nil
+            let members = (event ?? reading).members
             throw RejectedRecord(
-                requestID: reading.usableID ?? record.source.requestID, operation: members.operation,
+                requestID: (event ?? reading).usableID ?? record.source.requestID, operation: members.operation,
                 provider: members.provider?.named, sessionID: RequestMembers.usable(members.sessionID),
-                envelope: envelope(of: record, reading), error: error, outcome: reading.attributes.outcome,
+                envelope: envelope(of: record, reading), error: event == nil ? error : .undeclaredEvent,
+                outcome: reading.attributes.outcome,
                 isDeadLetter: DeadLetter.isOne(record.headers), answersOutcome: reading.attributes.answersOutcome)
         }
     }
@@ -53,4 +55,12 @@ public struct RequestDecoder: Sendable {
     private func check(_ part: String, size: Int) throws(SearchError) {
         guard size <= maximumBytes else { throw .invalid(part, "at most \(maximumBytes) bytes") }
     }
+}
+
+extension SearchError {
+    /// The refusal of an event in structured mode whose record does not say that it is one.
+    fileprivate static let undeclaredEvent = SearchError(
+        .invalidRequest,
+        "the value is a CloudEvent in structured mode, but its record does not say so: add the header content-type with \"\(CloudEvents.structuredJSON)\"",
+        member: "content-type")
 }

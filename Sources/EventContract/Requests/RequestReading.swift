@@ -88,7 +88,10 @@ struct RequestReading {
         guard attributes.contentType == .structuredJSON else {
             throw .invalid("content-type", "\"\(CloudEvents.structuredJSON)\", \"\(CloudEvents.json)\" or none")
         }
+        try readEnvelope(json)
+    }
 
+    private mutating func readEnvelope(_ json: Span<UInt8>) throws(SearchError) {
         // In this mode the value alone is the event, whatever attributes the headers hold.
         attributes.forgetEvent()
 
@@ -109,7 +112,7 @@ struct RequestReading {
                 case "source": attributes.source = try Self.bytes(&reader)
                 case "type": attributes.type = try Self.bytes(&reader)
                 case "time": attributes.time = try Self.bytes(&reader).flatMap(EventTime.init(rfc3339:))
-                case "expirytime": attributes.expiry = try Self.bytes(&reader).flatMap(EventTime.init(rfc3339:))
+                case "expirytime": attributes.takeExpiry(try Self.bytesOfAnyValue(&reader))
                 case "datacontenttype": attributes.contentType = try Self.bytes(&reader).map(ContentType.init)
                 case "traceparent": attributes.takeTrace(parent: try Self.bytes(&reader))
                 case "tracestate": attributes.takeTrace(state: try Self.bytes(&reader))
@@ -150,6 +153,12 @@ struct RequestReading {
         try text(&reader).map { Array($0.utf8) }
     }
 
+    /// Reads a string; `nil` when the value is `null`, and no text at all when it is of another type or no valid text.
+    private static func bytesOfAnyValue(_ reader: inout JSONReader) throws(JSONError) -> [UInt8]? {
+        if try reader.skipNull() { return nil }
+        return try bytes(&reader) ?? []
+    }
+
     /// Reads a string; `nil` when the value is none, or no valid text.
     private static func text(_ reader: inout JSONReader) throws(JSONError) -> String? {
         do throws(JSONError) {
@@ -158,6 +167,21 @@ struct RequestReading {
             guard error.isInText else { throw error }
             return nil
         }
+    }
+
+    // MARK: An event that does not say that it is one
+
+    /// Returns what can be read of a value that looks like an event in structured mode, although no header of its record
+    /// says so; `nil` for any other value.
+    ///
+    /// Such a value is refused all the same. Read as bare JSON, it would be refused for members that it has in `data`.
+    static func undeclaredEvent(_ value: [UInt8]?) -> RequestReading? {
+        guard let value else { return nil }
+        var reading = RequestReading(EventAttributes([]))
+        // What is wrong with the event does not matter here.
+        _ = reading.failure { (reading) throws(SearchError) in try reading.readEnvelope(value.span) }
+        let attributes = reading.attributes
+        return attributes.specVersion != nil && attributes.type != nil && attributes.source != nil ? reading : nil
     }
 
     // MARK: The request's id

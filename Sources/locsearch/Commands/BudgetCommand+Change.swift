@@ -58,7 +58,7 @@ extension BudgetCommand {
 /// What the commands that change a budget have in common.
 struct BudgetChange: ParsableArguments {
     @Flag(help: "Asks no question.") var yes = false
-    @Option(help: "How long the broker may say nothing before the command fails.")
+    @Option(help: "How long the broker may say nothing before the command fails.", transform: DurationArgument.read)
     var timeout = DurationArgument(.seconds(15))
 
     static func provider(_ name: String) throws -> ProviderID {

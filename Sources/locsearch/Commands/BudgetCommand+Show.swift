@@ -7,7 +7,7 @@ extension BudgetCommand {
             commandName: "show", abstract: "Shows what is used and left, by provider, operation and price class.")
 
         @Flag(help: "One provider a line, as JSON.") var json = false
-        @Option(help: "How long the broker may say nothing before the command fails.")
+        @Option(help: "How long the broker may say nothing before the command fails.", transform: DurationArgument.read)
         var timeout = DurationArgument(.seconds(15))
         @OptionGroup(title: "Settings") var options: SettingsOptions
 

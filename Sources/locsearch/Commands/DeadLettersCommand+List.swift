@@ -13,7 +13,7 @@ extension DeadLettersCommand {
         @Flag(help: "Leaves out those that went back already.") var pending = false
         @Option(help: "Shows at most so many, the oldest.") var limit: Int?
         @Flag(help: "One dead letter a line, as JSON.") var json = false
-        @Option(help: "How long the broker may say nothing before the command fails.")
+        @Option(help: "How long the broker may say nothing before the command fails.", transform: DurationArgument.read)
         var timeout = DurationArgument(.seconds(15))
         @OptionGroup(title: "Settings") var options: SettingsOptions
 

@@ -14,7 +14,7 @@ struct ProbeCommand: AsyncParsableCommand {
             """)
 
     @Argument(help: "The URL to ask, http or https.") var url = "http://127.0.0.1:8080/readyz"
-    @Option(help: "How long connecting and answering may take together, up to 1m.")
+    @Option(help: "How long connecting and answering may take together, up to 1m.", transform: DurationArgument.read)
     var timeout = DurationArgument(.seconds(5))
 
     func validate() throws {

@@ -19,7 +19,8 @@ struct SearchCommand: AsyncParsableCommand {
             """)
 
     @OptionGroup(title: "Request") var request: RequestOptions
-    @Option(help: "How long to wait for the outcome.") var timeout = DurationArgument(.seconds(15))
+    @Option(help: "How long to wait for the outcome.", transform: DurationArgument.read) var timeout = DurationArgument(
+        .seconds(15))
     @Flag(help: "Prints the outcome event as JSON.") var json = false
     @OptionGroup(title: "Settings") var options: SettingsOptions
 
@@ -40,7 +41,7 @@ struct SearchCommand: AsyncParsableCommand {
             Terminal.endProgress()
             throw Failure(
                 code: Failure.unreachable,
-                description: "no outcome within \(timeout.duration.text): is a worker running on "
+                description: "no outcome within \(timeout.duration.readable): is a worker running on "
                     + "\(position.topic)? `locsearch demo` starts one, with a broker and a provider")
         }
         Terminal.endProgress()

@@ -23,7 +23,7 @@ struct SimulateCommand: AsyncParsableCommand {
     var apiKey: String?
     @Flag(help: "The APIs as they were years ago: numbers as strings, obsolete members.") var oldVersions = false
     @Flag(help: "Answers with gzip whoever accepts it.") var gzip = false
-    @Option(help: "How long a page token of Google's legacy API is not valid yet.")
+    @Option(help: "How long a page token of Google's legacy API is not valid yet.", transform: DurationArgument.read)
     var pageTokenDelay = DurationArgument(.seconds(2))
     @Option(help: "Megabytes for rendered places.") var cacheMegabytes = 96
     @Option(help: "Largest request body in bytes.") var maxRequestBytes = 1 << 20

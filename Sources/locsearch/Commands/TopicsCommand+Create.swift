@@ -32,7 +32,8 @@ extension TopicsCommand {
         @Option(help: "Brokers that hold each partition.") var replicationFactor = 3
         @Option(help: "How long records are kept: requests, results, errors or deadLetters, then =TIME. May repeat.")
         var retention: [String] = []
-        @Option(help: "How long the brokers have for each answer.") var timeout = DurationArgument(.seconds(15))
+        @Option(help: "How long the brokers have for each answer.", transform: DurationArgument.read) var timeout =
+            DurationArgument(.seconds(15))
         @OptionGroup(title: "Settings") var options: SettingsOptions
 
         func validate() throws {

@@ -26,7 +26,8 @@ struct WatchCommand: AsyncParsableCommand {
     @Flag(help: "Begins with the oldest outcomes there are, not with the next.") var fromBeginning = false
     @Flag(help: "One outcome event a line, as JSON.") var json = false
     @Option(help: "Ends after so many outcomes that match.") var count: Int?
-    @Option(help: "How long to wait for the broker at the start.") var timeout = DurationArgument(.seconds(15))
+    @Option(help: "How long to wait for the broker at the start.", transform: DurationArgument.read) var timeout =
+        DurationArgument(.seconds(15))
     @OptionGroup(title: "Settings") var options: SettingsOptions
 
     func validate() throws {

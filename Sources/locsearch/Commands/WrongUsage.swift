@@ -34,6 +34,25 @@ enum WrongUsage {
         }
     }
 
+    /// Checks the command's name, and the names of commands within it: ArgumentParser would call a misspelt one an unexpected
+    /// argument.
+    /// - Parameter arguments: without the program's name.
+    static func checkCommand(_ arguments: [String]) throws(ValidationError) {
+        var command: any ParsableCommand.Type = Locsearch.self
+        for argument in arguments {
+            let subcommands = command.configuration.subcommands
+            guard !subcommands.isEmpty, !argument.hasPrefix("-"), argument != "help" else { return }
+            guard let next = subcommands.first(where: { name(of: $0) == argument }) else {
+                let names = subcommands.map { name(of: $0) }
+                // Commands are few and short, so that two slips in one of them are told from its neighbours.
+                let meant = Misspelling.meant(by: argument, among: names, slips: argument.count < 5 ? 1 : 2)
+                let offer = meant.map { ": did you mean \($0)?" } ?? "; there are \(names.joined(separator: ", "))"
+                throw ValidationError("no command \(argument)" + offer)
+            }
+            command = next
+        }
+    }
+
     /// Returns what to type for a command: `["locsearch", "dead-letters", "list"]`.
     private static func path(
         to command: any ParsableCommand.Type, below root: any ParsableCommand.Type

@@ -82,7 +82,7 @@ enum OutcomeText {
         if let status = failure.httpStatus { hints.append("HTTP \(status)") }
         if let status = failure.providerStatus { hints.append(TerminalText.safe(status)) }
         if failure.isRetryable {
-            hints.append("may be asked again" + (failure.retryAfter.map { " in \($0.text)" } ?? ""))
+            hints.append("may be asked again" + (failure.retryAfter.map { " in \($0.readable)" } ?? ""))
         }
         return hints.isEmpty ? "" : " [\(hints.joined(separator: ", "))]"
     }

@@ -20,6 +20,28 @@ extension Duration {
         self = .milliseconds(whole)
     }
 
+    /// The time for a person who reads it: `250ms`, `2.5s`, `41s`, `6h 14m`, `3d 4h`, rounded to what matters of it.
+    var readable: String {
+        let milliseconds = max(0, milliseconds(roundedUp: false))
+        guard milliseconds >= 1000 else { return "\(milliseconds)ms" }
+
+        let tenths = (milliseconds + 50) / 100
+        if tenths < 100 { return tenths % 10 == 0 ? "\(tenths / 10)s" : "\(tenths / 10).\(tenths % 10)s" }
+
+        let seconds = (milliseconds + 500) / 1000
+        let minutes = (seconds + 30) / 60
+        return switch seconds {
+        case ..<60: "\(seconds)s"
+        case ..<3600: Self.joined((seconds / 60, "m"), (seconds % 60, "s"))
+        case ..<86_400: Self.joined((minutes / 60, "h"), (minutes % 60, "m"))
+        default: Self.joined((seconds / 86_400, "d"), (seconds % 86_400 / 3600, "h"))
+        }
+    }
+
+    private static func joined(_ large: (Int, String), _ small: (Int, String)) -> String {
+        small.0 == 0 ? "\(large.0)\(large.1)" : "\(large.0)\(large.1) \(small.0)\(small.1)"
+    }
+
     /// The shortest text that reads back as the same time, in whole milliseconds.
     var text: String {
         let milliseconds = milliseconds(roundedUp: false)

@@ -1,8 +1,9 @@
 /// Finds the name that somebody who misspelt it meant.
 enum Misspelling {
     /// Returns the nearest of `names`, if it is so near that it can hardly be chance.
-    static func meant(by name: String, among names: some Sequence<String>) -> String? {
-        let limit = allowedSlips(in: name)
+    /// - Parameter slips: how many the name may hold; `nil`: as many as its length allows.
+    static func meant(by name: String, among names: some Sequence<String>, slips: Int? = nil) -> String? {
+        let limit = slips ?? allowedSlips(in: name)
         guard limit > 0 else { return nil }
 
         let distances = names.map { (name: $0, slips: distance(from: name, to: $0, upTo: limit)) }

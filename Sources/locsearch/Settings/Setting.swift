@@ -133,7 +133,12 @@ struct Setting: Sendable {
 
         let place = origin == .default ? "" : " (\(origin))"
         throw SettingsError(
-            "\(name) is \(mayHide(value) ? "not valid" : "\"\(value)\"")\(place): expected \(expectation)")
+            "\(name) is \(mayHide(value) ? "not valid" : "\"\(value)\"")\(place): expected \(expectation)"
+                + (isMissingItsUnit(value) ? "; \(Duration.fault(of: value))" : ""))
+    }
+
+    private func isMissingItsUnit(_ value: String) -> Bool {
+        if case .duration = kind { Double(value) != nil } else { false }
     }
 
     /// Returns a number as a user would write it: `0.2`, and `1` rather than `1.0`.

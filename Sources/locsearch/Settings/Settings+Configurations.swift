@@ -38,7 +38,8 @@ extension Settings {
 
         if !isDefault("kafka.groupProtocol"), properties["group.protocol"] != nil {
             throw SettingsError(
-                "kafka.groupProtocol and group.protocol in kafka.properties are both set: use one of them")
+                "\(place(of: "kafka.groupProtocol")) and group.protocol in \(place(of: "kafka.properties")) are both set: use one of them"
+            )
         }
 
         _ = try (googleKey(), hotpepperKey(), security(), adminToken())

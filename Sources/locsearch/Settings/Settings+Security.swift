@@ -92,7 +92,9 @@ private struct SecurityFacts {
     func refuseSetTwice() throws(SettingsError) {
         for (property, name) in KafkaSecurity.settingNames.sorted(by: { $0.key < $1.key }) {
             guard settings[name] != nil, properties[property] != nil else { continue }
-            throw SettingsError("\(name) and \(property) in kafka.properties are both set: use one of them")
+            throw SettingsError(
+                "\(settings.place(of: name)) and \(property) in \(settings.place(of: "kafka.properties")) are both set: use one of them"
+            )
         }
     }
 

@@ -47,22 +47,29 @@ struct Settings: Sendable {
     /// - Parameter flags: the settings given on the command line, by name.
     /// - Parameter file: the path given with `--config`; `nil` takes `LOCSEARCH_CONFIG`, if that is set.
     /// - Parameter environment: the process's variables.
-    /// - Throws: `SettingsError` for the first setting that is unknown, empty or wrong.
+    /// - Throws: `SettingsError` for all settings that are unknown, empty or wrong.
     static func load(
         flags: [String: String], file: String?, environment: [String: String] = ProcessInfo.processInfo.environment
     ) throws(SettingsError) -> Settings {
-        try refuseMisspelt(environment)
-        let sources = try sources(flags: flags, file: file, environment: environment)
+        var errors = misspelt(environment)
+        let sources = try sources(flags: flags, file: file, environment: environment, errors: &errors)
 
         var settings = Settings()
         for setting in Setting.all {
-            settings.values[setting.name] = try value(of: setting, in: sources)
+            do throws(SettingsError) {
+                settings.values[setting.name] = try value(of: setting, in: sources)
+            } catch {
+                errors.append(error)
+            }
         }
+
+        if !errors.isEmpty { throw SettingsError(all: errors) }
         return settings
     }
 
+    /// - Parameter errors: takes the unknown names of the file.
     private static func sources(
-        flags: [String: String], file: String?, environment: [String: String]
+        flags: [String: String], file: String?, environment: [String: String], errors: inout [SettingsError]
     ) throws(SettingsError) -> [Source] {
         var sources = [
             Source(provider: provider(of: flags), origin: { _ in .flag }),
@@ -77,6 +84,7 @@ struct Settings: Sendable {
         let variable = environment[fileVariable].flatMap { $0.isEmpty ? nil : $0 }
         if let path = file ?? variable {
             let file = try SettingsFile(path: path)
+            errors += file.unknownNames
             sources.append(
                 Source(
                     provider: provider(of: file.entries.mapValues(\.text)),
@@ -129,20 +137,23 @@ struct Settings: Sendable {
         AbsoluteConfigKey(name.split(separator: ".").map(String.init))
     }
 
-    /// Refuses a variable whose name is one or two slips away from one of ours. Any other is somebody else's, such as
+    /// Finds each variable whose name is one or two slips away from one of ours. Any other is somebody else's, such as
     /// `KAFKA_PORT`, which Kubernetes sets for a service named kafka.
-    private static func refuseMisspelt(_ environment: [String: String]) throws(SettingsError) {
+    private static func misspelt(_ environment: [String: String]) -> [SettingsError] {
         let ours = Setting.all.map(\.environmentName) + [fileVariable]
         let known = Set(ours)
 
         // The first letter is taken to be right: an environment can hold hundreds of variables.
         let first = Set(ours.compactMap(\.first))
+        var errors: [SettingsError] = []
         for name in environment.keys.sorted() where !known.contains(name) {
             guard let letter = name.first, first.contains(letter), name.contains("_"),
                 let meant = Misspelling.meant(by: name, among: ours)
             else { continue }
-            throw SettingsError("the environment variable \(name) is no setting: did you mean \(meant)?")
+            errors.append(
+                SettingsError("the environment variable \(name) is no setting: did you mean \(meant)?"))
         }
+        return errors
     }
 
     // MARK: - Reading
@@ -168,6 +179,11 @@ struct Settings: Sendable {
         self[name].flatMap { Choice(rawValue: $0) }
     }
 
+    /// The name of a setting, and where its value stands.
+    func place(of name: String) -> String {
+        values[name].map { "\(name) (\($0.origin))" } ?? name
+    }
+
     func isDefault(_ name: String) -> Bool { values[name]?.origin == .default }
 
     /// Returns a secret, from its own setting or from the file that another setting names. The file is read anew with
@@ -175,7 +191,9 @@ struct Settings: Sendable {
     /// - Throws: `SettingsError` when both are set, or the file cannot be used.
     func secret(_ name: String, orFile fileSetting: String) throws(SettingsError) -> String? {
         guard let path = self[fileSetting] else { return self[name] }
-        guard self[name] == nil else { throw SettingsError("\(name) and \(fileSetting) are both set: use one of them") }
+        guard self[name] == nil else {
+            throw SettingsError("\(place(of: name)) and \(place(of: fileSetting)) are both set: use one of them")
+        }
 
         guard let data = FileManager.default.contents(atPath: path) else {
             throw SettingsError("\(fileSetting): \(path) cannot be read")

@@ -15,11 +15,13 @@ struct SettingsFile: Sendable {
     let path: String
     /// The values by the names of their settings. Librdkafka's properties are one entry, as `kafka.properties`.
     private(set) var entries: [String: Entry] = [:]
+    /// A refusal for each name that is no setting.
+    private(set) var unknownNames: [SettingsError] = []
 
     private static let propertiesName = "kafka.properties"
     private static let maxBytes = 1 << 20
 
-    /// - Throws: `SettingsError` when the file cannot be read, or for the first mistake in it.
+    /// - Throws: `SettingsError` when the file cannot be read, or for the first mistake in it that is no unknown name.
     init(path: String) throws(SettingsError) {
         self.path = path
         let leaves = try SettingsTree(text: Self.text(at: path), path: path).leaves()
@@ -37,7 +39,7 @@ struct SettingsFile: Sendable {
             } else if Setting.byName[leaf.name] != nil {
                 entries[leaf.name] = entry
             } else {
-                throw .unknown(leaf.name, "in \(path), line \(leaf.line),")
+                unknownNames.append(.unknown(leaf.name, "in \(path), line \(leaf.line),"))
             }
         }
 

@@ -35,7 +35,7 @@ final class LoopWatch: Sendable {
     var problem: String? {
         let missed = pulses.withLock { $0.map(\.missedIntervals) }
         guard let number = missed.firstIndex(where: { $0 >= mostMissed }) else { return nil }
-        return "event loop \(number) has run nothing for \((interval * missed[number]).text)"
+        return "event loop \(number) has run nothing for \((interval * missed[number]).readable)"
     }
 
     /// Watches until the task is cancelled.
@@ -57,7 +57,7 @@ final class LoopWatch: Sendable {
         if missed == mostMissed {
             log.error(
                 "an event loop is stuck; /livez fails until it goes on",
-                metadata: ["loop": "\(number)", "for": "\((interval * missed).text)"])
+                metadata: ["loop": "\(number)", "for": "\((interval * missed).readable)"])
         }
 
         // While a job is awaited, a second one would say nothing more.
@@ -70,6 +70,6 @@ final class LoopWatch: Sendable {
             return pulses[number].missedIntervals
         }
         guard missed >= mostMissed else { return }
-        log.info("the event loop goes on", metadata: ["loop": "\(number)", "after": "\((interval * missed).text)"])
+        log.info("the event loop goes on", metadata: ["loop": "\(number)", "after": "\((interval * missed).readable)"])
     }
 }

@@ -44,6 +44,44 @@ struct EnvelopeTests {
         #expect(decoded.envelope.time == Records.timestamp)
     }
 
+    // MARK: Expiry
+
+    private static let unreadableTimes = ["tomorrow", "", "2026-11-21", "1700000000", "2026-11-21T09:30:00"]
+
+    /// Ignored, the request would be asked for after its producer has given it up.
+    @Test(arguments: unreadableTimes)
+    func expiryTimeThatIsNoTimeIsRefused(text: String) throws {
+        let headers = Records.eventHeaders + [EventHeader("ce_expirytime", text: text)]
+        let binary = try #require(Records.rejection(of: Records.record(Self.body, headers: headers)))
+        #expect(binary.error.member == "ce_expirytime")
+        #expect(binary.error.code == .invalidRequest)
+        #expect(binary.error.message.contains("RFC 3339 time such as 2026-11-22T09:30:00Z"))
+        #expect(binary.requestID == "event-1")
+
+        for value in ["\"\(text)\"", "7", "{}", #""\ud800""#] {
+            let rejected = try #require(Records.rejection(of: try structured("\"expirytime\":\(value)")))
+            #expect(rejected.error.member == "expirytime", "\(value)")
+        }
+    }
+
+    @Test func expiryTimeIsTakenFromBothModes() throws {
+        let expected = try #require(EventTime(rfc3339: Array("2026-11-22T09:30:00Z".utf8)))
+        let headers = Records.eventHeaders + [EventHeader("ce_expirytime", text: "2026-11-22T09:30:00Z")]
+        #expect(try Records.decode(Records.record(Self.body, headers: headers)).envelope.expiry == expected)
+        let event = try structured(#""expirytime":"2026-11-22T09:30:00Z""#)
+        #expect(try Records.decode(event).envelope.expiry == expected)
+
+        #expect(try Records.decode(try structured(#""expirytime":null"#)).envelope.expiry == nil)
+        let none = Records.eventHeaders + [EventHeader("ce_expirytime", nil)]
+        #expect(try Records.decode(Records.record(Self.body, headers: none)).envelope.expiry == nil)
+    }
+
+    /// A good event in structured mode with one more member.
+    private func structured(_ member: String) throws -> IncomingRecord {
+        let good = try #require(Records.record(Self.body, in: .structured).value)
+        return Records.record(Array(good.dropLast() + Array(",\(member)}".utf8)), headers: [Records.structuredType])
+    }
+
     // MARK: Binary mode
 
     static let brokenHeaders: [(String, [UInt8]?)] = [
@@ -150,6 +188,34 @@ struct EnvelopeTests {
             """
         let record = Records.record(Array(event.utf8), headers: [Records.structuredType])
         #expect(try Records.decode(record).request.requestID == "r-1")
+    }
+
+    // MARK: An event that does not say that it is one
+
+    /// Its members lie in `data`, so read as bare JSON it would be refused for a location that it has.
+    @Test(arguments: [[], [EventHeader("content-type", text: "application/json")]])
+    func structuredEventWithoutItsContentTypeIsToldSo(headers: [EventHeader]) throws {
+        for envelope in [Envelope.structured, .structuredBase64] {
+            let event = Records.record(Self.body, in: envelope)
+            let rejected = try #require(Records.rejection(of: Records.record(event.value, headers: headers)))
+            #expect(rejected.error.code == .invalidRequest)
+            #expect(rejected.error.member == "content-type")
+            #expect(
+                rejected.error.message.contains("add the header content-type with \"application/cloudevents+json\""))
+            #expect(rejected.requestID == "event-1")
+        }
+    }
+
+    @Test(arguments: [
+        #"{"specversion":"1.0"}"#, #"{"type":"x","source":"y","data":{}}"#, #"{"specversion":1,"type":2,"source":3}"#,
+    ])
+    func bareRequestThatOnlyResemblesAnEventIsRefusedForItsMembers(text: String) {
+        #expect(Records.rejection(of: text)?.error.member == "location")
+    }
+
+    @Test func bareRequestMayHaveMembersOfAnEvent() throws {
+        let text = Records.search(with: #""specversion":"1.0","type":"x","source":"y""#)
+        #expect(throws: Never.self) { try Records.decode(text) }
     }
 
     // MARK: Trace
