@@ -19,10 +19,13 @@ public struct SearchInteractor: Sendable {
 
     /// Never throws: a failure is an outcome too, so that each request has exactly one.
     /// - Parameter request: validated.
+    /// - Parameter lifetime: until when the request is of use; `nil` where only the deadline counts.
     @inlinable
     @inline(__always)
-    public func run(_ request: SearchRequest, before deadline: Deadline, note: CallNote? = nil) async -> SearchOutcome {
-        switch address(request) {
+    public func run(
+        _ request: SearchRequest, before deadline: Deadline, lifetime: RequestLifetime? = nil, note: CallNote? = nil
+    ) async -> SearchOutcome {
+        switch address(request, lifetime: lifetime) {
         case .success(let addressed):
             var report = await worker.report(on: addressed, before: deadline, note: note)
             return presenter.present(&report, for: request)
@@ -34,10 +37,13 @@ public struct SearchInteractor: Sendable {
     /// Chooses who may serve a request. Out of line, because its locals would enlarge the frame that waits.
     @usableFromInline
     @inline(never)
-    func address(_ request: SearchRequest) -> Result<AddressedRequest, SearchError> {
+    func address(
+        _ request: SearchRequest, lifetime: RequestLifetime?
+    ) -> Result<AddressedRequest, SearchError> {
         do throws(SearchError) {
             let addressed = try request.addressedToProviders()
-            return .success(AddressedRequest(addressed, to: try selection.candidates(for: addressed)))
+            return .success(
+                AddressedRequest(addressed, to: try selection.candidates(for: addressed), lifetime: lifetime))
         } catch {
             return .failure(error)
         }

@@ -169,13 +169,20 @@ struct PaidCallsTests {
             try await house.send(Self.providers.flatMap { requests("all-\($0)", 10, $0) })
             for outcome in try await house.outcomes(30).values {
                 #expect(outcome.code == "rate-limited")
+                #expect(outcome.failure?.message.contains("asked for a pause") == true)
                 #expect(outcome.attempts == 0)
                 let wait = try #require(outcome.retryAfter)
                 #expect(wait > .zero && wait <= .seconds(90), "\(wait)")
             }
             for provider in Self.providers {
                 #expect(try await house.calls(to: provider) == 2)
-                #expect(try await house.status(of: provider)["closedForSeconds"] as? Double ?? 0 > 0)
+                let status = try await house.status(of: provider)
+                #expect(status["breaker"] as? String == "paused")
+                #expect(status["breakerReason"] as? String == "provider-rate-limit")
+                #expect(status["pausedForSeconds"] as? Double ?? 0 > 0)
+                let labels = "provider=\"\(provider)\",state=\"paused\""
+                #expect(try await house.metric("locsearch_provider_breaker_state{\(labels)}") == 1)
+                #expect(house.logLines(with: "asked for a pause", "\"\(provider)\"", "provider-rate-limit") == 1)
             }
         }
     }
@@ -196,6 +203,24 @@ struct PaidCallsTests {
                 }
             }
             #expect(try await house.calls() == 5)
+        }
+    }
+
+    /// What is held back is not paid for once it is over.
+    @Test func heldRequestExpiresWithoutACall() async throws {
+        try await WorkerHouse.run([
+            "WORKER_MAX_AGE": "4s", "PROVIDERS_HOTPEPPER_WHEN_OPEN": "hold", "PROVIDERS_HOTPEPPER_MAX_ATTEMPTS": "1",
+        ]) { house in
+            try await house.send([WorkerHouse.request("refused", "hotpepper", #","keyword":"fault:unauthorized""#)])
+            #expect(try await house.outcomes(1)["refused"]?.code == "unauthorized")
+
+            try await house.send(requests("held", 3, "hotpepper"))
+            for (id, outcome) in try await house.outcomes(3) {
+                #expect(outcome.code == "expired", "\(id)")
+                #expect(outcome.attempts == 0)
+                #expect(outcome.failure?.message.contains("while it waited") == true)
+            }
+            #expect(try await house.calls() == 1)
         }
     }
 

@@ -113,6 +113,32 @@ extension SearchWorkerTests {
         #expect(service.calls == 2)
     }
 
+    /// The new day pays only for held requests that are still of use.
+    @Test func heldRequestsThatAreOverWhenTheNextDayBeginsAreNotCalled() async throws {
+        let service = ScriptedService { _ in .success(Self.found) }
+        let (worker, log) = await budgeted(1) { $0.whenOpen = .hold }
+        #expect(code(try await log.serve { await self.ask(worker, [service]) }) == nil)
+
+        let lifetime = RequestLifetime(lastCall: clock.now + .seconds(120))
+        let over = (0..<4).map { number in
+            Task { await self.ask(worker, [service], self.request("over \(number)"), lifetime: lifetime) }
+        }
+        // Another keyword, so that it shares no call with them.
+        let lasting = Task {
+            try await log.serve { await self.ask(worker, [service], self.request("lasting", keyword: "udon")) }
+        }
+        try await eventually("the requests are held") { await worker.statuses.first?.held == 5 }
+        clock.advance(by: .seconds(3600))
+
+        for task in over {
+            let report = await task.value
+            #expect(code(report) == .expired)
+            #expect(report.attempts == 0)
+        }
+        #expect(code(try await lasting.value) == nil)
+        #expect(service.calls == 2)
+    }
+
     @Test func autoMovesOnFromAProviderWhoseBudgetIsUsedUp() async throws {
         let limited = ScriptedService(.hotpepper) { _ in .success(Self.found) }
         let other = ScriptedService(.googlePlaces) { _ in .success(Self.found) }

@@ -41,11 +41,11 @@ struct SearchWorkerTests {
 
     func ask(
         _ worker: SearchWorker, _ services: [any PlaceService], _ request: SearchRequest? = nil,
-        within time: Duration = .seconds(5), note: CallNote? = nil
+        within time: Duration = .seconds(5), lifetime: RequestLifetime? = nil, note: CallNote? = nil
     ) async -> SearchReport {
         await worker.report(
-            on: AddressedRequest(request ?? self.request(), to: services), before: Deadline(clock.now + time),
-            note: note)
+            on: AddressedRequest(request ?? self.request(), to: services, lifetime: lifetime),
+            before: Deadline(clock.now + time), note: note)
     }
 
     func code(_ report: SearchReport) -> SearchError.Code? {

@@ -21,6 +21,9 @@ struct SingleFlightTests {
         var calls = 0
         var cancelledCalls = 0
         var allFail = false
+        var allExpire = false
+        /// The note of each request.
+        let note = CallNote()
 
         init(_ time: VirtualTime) {
             self.time = time
@@ -29,20 +32,25 @@ struct SingleFlightTests {
 
         @discardableResult
         func ask(
-            _ name: String, _ key: String = "key", within patience: Duration = .seconds(5), on owner: isolated Owner
+            _ name: String, _ key: String = "key", within patience: Duration = .seconds(5),
+            usefulFor: Duration? = nil, on owner: isolated Owner
         ) -> Task<Void, Never> {
             Task.immediate(executorPreference: time) {
                 _ = owner
-                endings[name] = await ending(key, before: Deadline(time.now + patience))
+                let lifetime = usefulFor.map { RequestLifetime(lastCall: time.now + $0) }
+                endings[name] = await ending(key, before: Deadline(time.now + patience), lifetime: lifetime)
                 at[name] = time.elapsed
             }
         }
 
-        private func ending(_ key: String, before deadline: Deadline) async -> Ending {
+        private func ending(
+            _ key: String, before deadline: Deadline, lifetime: RequestLifetime?
+        ) async -> Ending {
             let request = SearchRequest(requestID: "r", keyword: key)
             let service = ScriptedService { _ in .success(ProviderAnswer()) }
             let inquiry = Inquiry(
-                service, AddressedRequest(request, to: [service]), hasAlternative: false, note: nil)
+                service, AddressedRequest(request, to: [service], lifetime: lifetime), hasAlternative: false,
+                note: note)
             do throws(SharedCallError) {
                 let (answer, isShared) = try await sharing.run(inquiry, before: deadline, call)
                 return .value(answer.cost.attempts, isShared: isShared)
@@ -61,6 +69,10 @@ struct SingleFlightTests {
             let number = calls
             await time.sleep(until: min(deadline.instant, time.now + .seconds(1)))
             if Task.isCancelled { cancelledCalls += 1 }
+            if allExpire {
+                let failure = AttemptFailure(error: .overWhileWaiting(for: .hotpepper), cause: .noTime)
+                throw GuardedFailure(failure, cost: CallCost())
+            }
             if allFail {
                 let failure = AttemptFailure(error: SearchError(.upstreamRejected, "no"), cause: .call)
                 throw GuardedFailure(failure, cost: CallCost())
@@ -150,6 +162,39 @@ struct SingleFlightTests {
             #expect(callers.endings == ["a": .value(1, isShared: false), "short": .timedOut])
             #expect(callers.at["short"] == .milliseconds(400))
             #expect(callers.calls == 1)
+        }
+    }
+
+    /// Nobody pays for a request that is over, so it does not wait for a call that another request has yet to make.
+    @Test func joinerLeavesAtTheEndOfItsLifetimeUnlessTheCallIsMade() {
+        world { time, owner, callers in
+            callers.ask("a", on: owner)
+            callers.ask("over", usefulFor: .milliseconds(400), on: owner)
+            time.run(for: .seconds(5))
+            #expect(callers.endings["over"] == .timedOut)
+            #expect(callers.at["over"] == .milliseconds(400))
+            #expect(callers.endings["a"] == .value(1, isShared: false))
+        }
+        world { time, owner, callers in
+            callers.ask("a", on: owner)
+            callers.note.noteCall(at: time.now)
+            callers.ask("over", usefulFor: .milliseconds(400), on: owner)
+            time.run(for: .seconds(5))
+            #expect(callers.endings["over"] == .value(1, isShared: true))
+        }
+    }
+
+    @Test func joinersOfLongerLifetimeAreNotFailedForTheFirstCallersSake() {
+        world { time, owner, callers in
+            callers.ask("over", usefulFor: .milliseconds(400), on: owner)
+            callers.ask("lasting", on: owner)
+            callers.allExpire = true
+            time.run(for: .milliseconds(900))
+            time.run(for: .milliseconds(100))
+            callers.allExpire = false
+            time.run(for: .seconds(5))
+            #expect(callers.endings["over"] == .failed(lacksTime: true, isShared: false))
+            #expect(callers.endings["lasting"] == .value(2, isShared: false))
         }
     }
 

@@ -55,8 +55,8 @@ export const english = {
 
   "workers.none": "No worker is known. Name their addresses in the setting console.workers.", "worker.ready": "Ready", "worker.not-ready": "Not ready", "worker.away": "Not reachable",
   "worker.draining": "Draining", "in-flight": "In flight", "lag": "Lag", "undelivered": "Undelivered", "partitions": "Partitions", "breaker": "Breaker",
-  "breaker.closed": "closed", "breaker.open": "open", "breaker.half-open": "half open", "limit.calls": "{count} of {limit} at once", "limit.rate": "{count}/s",
-  "limit.waiting": "{count} wait", "limit.budget": "{count} of {limit} calls today", "commit.overdue": "Commits overdue by {wait}", "version": "Version", "open.for": "for {wait}",
+  "breaker.closed": "closed", "breaker.open": "open", "breaker.half-open": "half open", "breaker.paused": "paused", "limit.calls": "{count} of {limit} at once", "limit.rate": "{count}/s",
+  "limit.waiting": "{count} wait", "limit.budget": "{count} of {limit} calls today", "commit.overdue": "Commits overdue by {wait}", "version": "Version", "open.for": "for {wait} more",
 
   "dead": "Dead letters", "dead.summary": "{pending} to look at, {total} in all", "dead.summary.newest": "{pending} to look at among the newest {total}", "dead.none": "None. Every record could be read as a request.", "dead.list": "List again", "dead.open": "Look at them",
   "dead.redrive": "Redrive", "dead.redrive.count": "Redrive {count} …", "dead.redriven": "redriven", "dead.empty": "without content", "dead.select": "Select the letter at partition {partition}, offset {offset}",

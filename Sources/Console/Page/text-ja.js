@@ -55,8 +55,8 @@ export const japanese = {
 
   "workers.none": "ワーカーが登録されていません。設定 console.workers にアドレスを書いてください。", "worker.ready": "稼働中", "worker.not-ready": "準備中", "worker.away": "接続できません",
   "worker.draining": "終了処理中", "in-flight": "処理中", "lag": "遅れ", "undelivered": "未配信", "partitions": "パーティション", "breaker": "ブレーカー",
-  "breaker.closed": "閉", "breaker.open": "開", "breaker.half-open": "半開", "limit.calls": "同時{limit}件中{count}件", "limit.rate": "毎秒{count}件",
-  "limit.waiting": "{count}件待機", "limit.budget": "本日{limit}件中{count}件", "commit.overdue": "コミットが{wait}遅れています", "version": "バージョン", "open.for": "{wait}経過",
+  "breaker.closed": "閉", "breaker.open": "開", "breaker.half-open": "半開", "breaker.paused": "休止中", "limit.calls": "同時{limit}件中{count}件", "limit.rate": "毎秒{count}件",
+  "limit.waiting": "{count}件待機", "limit.budget": "本日{limit}件中{count}件", "commit.overdue": "コミットが{wait}遅れています", "version": "バージョン", "open.for": "残り{wait}",
 
   "dead": "デッドレター", "dead.summary": "未対応{pending}件、全{total}件", "dead.summary.newest": "新しい{total}件のうち未対応{pending}件", "dead.none": "ありません。すべてのレコードを要求として読み取れました。", "dead.list": "再読み込み", "dead.open": "一覧を見る",
   "dead.redrive": "再投入", "dead.redrive.count": "{count}件を再投入…", "dead.redriven": "再投入済み", "dead.empty": "内容なし", "dead.select": "パーティション{partition}、オフセット{offset}を選択",

@@ -37,15 +37,16 @@ function figures({ inFlight, undelivered, assignment = [] }) {
     figure("in-flight", number(inFlight ?? 0)), figure("lag", lag), figure("undelivered", number(undelivered ?? 0)), figure("partitions", number(assignment.length)));
 }
 
-function provider({ provider: name, breaker, breakerReason, openForSeconds, inFlight, concurrencyLimit, allowedPerSecond, waitingForRate, waitingForConcurrency, heldRequests, budget }) {
+function provider({ provider: name, breaker, breakerReason, openForSeconds, pausedForSeconds, inFlight, concurrencyLimit, allowedPerSecond, waitingForRate, waitingForConcurrency, heldRequests, budget }) {
   const kind = breaker === "closed" ? "good" : breaker === "open" ? "bad" : "mild";
+  const remaining = openForSeconds ?? pausedForSeconds;
   const waiting = (waitingForRate ?? 0) + (waitingForConcurrency ?? 0) + (heldRequests ?? 0);
   const facts = [
     Number.isFinite(concurrencyLimit) && t("limit.calls", { count: number(inFlight ?? 0), limit: number(concurrencyLimit) }),
     Number.isFinite(allowedPerSecond) && t("limit.rate", { count: number(allowedPerSecond, allowedPerSecond < 10 ? 1 : 0) }),
     budget && t("limit.budget", { count: number(budget.used ?? 0), limit: number(budget.calls ?? 0) }),
     waiting > 0 && t("limit.waiting", { count: number(waiting) }),
-    breakerReason, openForSeconds > 0 && t("open.for", { wait: duration(openForSeconds * 1000) }),
+    breakerReason, remaining > 0 && t("open.for", { wait: duration(remaining * 1000) }),
   ].filter(Boolean);
   return el("li", {},
     el("span", { class: "provider-name" }, shortened(name, 40)),

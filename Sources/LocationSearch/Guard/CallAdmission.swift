@@ -60,31 +60,43 @@ struct CallAdmission {
     }
 
     /// Waits for the turn and the slot of a call that `admit` gave none. Few calls wait, so this is kept out of their way.
+    /// - Parameter times: until when the call may begin and must have ended.
     /// - Throws: when a turn or a slot would come too late.
     @inline(never)
     func waitForSlot(
-        before deadline: Deadline, clock: any MonotonicClock
+        within times: CallTimes, clock: any MonotonicClock
     ) async throws(AdmissionError) -> AwaitedSlot {
-        if let budget { return try await waitForSlot(within: budget, before: deadline, clock: clock) }
+        if let budget { return try await waitForSlot(of: budget, within: times, clock: clock) }
         do throws(LimitError) {
-            return AwaitedSlot(slot: try await slotAfterWaiting(before: deadline, clock: clock), pass: nil)
+            return AwaitedSlot(slot: try await slotAfterWaiting(within: times, clock: clock), pass: nil)
         } catch {
-            throw .limited(error)
+            throw refusal(for: error, within: times, at: clock.now)
         }
+    }
+
+    /// Tells a turn that comes too late for the pause that the provider asked for from one that comes too late for our own
+    /// limits.
+    private func refusal(
+        for error: LimitError, within times: CallTimes, at now: ContinuousClock.Instant
+    ) -> AdmissionError {
+        guard case .tooLate = error, let end = limiter.closedUntil(at: now),
+            end > latestStart(within: times, at: now).instant
+        else { return .limited(error) }
+        return .paused(CircuitBreaker.Rejection(retryAfter: now.duration(to: end), reason: breaker.reason(at: now)))
     }
 
     /// Waits for a part of the daily budget, and then for a turn and a slot.
     private func waitForSlot(
-        within budget: BudgetGate, before deadline: Deadline, clock: any MonotonicClock
+        of budget: BudgetGate, within times: CallTimes, clock: any MonotonicClock
     ) async throws(AdmissionError) -> AwaitedSlot {
         while true {
-            let pass = try await takePass(of: budget, before: deadline, clock: clock)
+            let pass = try await takePass(of: budget, within: times, clock: clock)
             let slot: AdaptiveLimit.Slot
             do throws(LimitError) {
-                slot = try await slotAfterWaiting(before: deadline, clock: clock)
+                slot = try await slotAfterWaiting(within: times, clock: clock)
             } catch {
                 budget.putBack(pass)
-                throw .limited(error)
+                throw refusal(for: error, within: times, at: clock.now)
             }
 
             if budget.isCurrent(pass, at: clock.now) { return AwaitedSlot(slot: slot, pass: pass) }
@@ -95,10 +107,10 @@ struct CallAdmission {
 
     /// Takes a part of the daily budget. Where nothing is left the breaker opens until the next day.
     private func takePass(
-        of budget: BudgetGate, before deadline: Deadline, clock: any MonotonicClock
+        of budget: BudgetGate, within times: CallTimes, clock: any MonotonicClock
     ) async throws(AdmissionError) -> BudgetGate.Pass {
         do throws(BudgetError) {
-            return try await budget.take(before: latestStart(before: deadline, at: clock.now), at: clock.now)
+            return try await budget.take(before: latestStart(within: times, at: clock.now), at: clock.now)
         } catch {
             switch error {
             case .usedUp(let retryAfter):
@@ -115,14 +127,15 @@ struct CallAdmission {
     /// A call that must wait for a slot gives its turn back first: turns saved up by a crowd, used all at once when slots
     /// come free, would exceed the rate.
     private func slotAfterWaiting(
-        before deadline: Deadline, clock: any MonotonicClock
+        within times: CallTimes, clock: any MonotonicClock
     ) async throws(LimitError) -> AdaptiveLimit.Slot {
-        let latest = latestStart(before: deadline, at: clock.now)
+        let latest = latestStart(within: times, at: clock.now)
         try await limiter.acquire(before: latest, at: clock.now)
-        if concurrency.hasRoom { return try takeSlot(before: deadline, at: clock.now) }
+        if concurrency.hasRoom { return try takeSlot(before: times.deadline, at: clock.now) }
 
         limiter.giveBack(at: clock.now)
-        let slot = try await concurrency.acquire(before: deadline, at: clock.now)
+        let slot = try await concurrency.acquire(
+            before: times.deadline, startingBefore: times.lastCall, at: clock.now)
         try await limiter.acquire(before: latest, at: clock.now)
         return slot
     }
@@ -143,9 +156,16 @@ struct CallAdmission {
     ///
     /// A turn that comes when no time is left for the call wastes it: a token used, and a timeout all the same. Twice what
     /// calls take at present is kept for the call, and a tenth of the time in any case, but never more than half of it.
-    private func latestStart(before deadline: Deadline, at now: ContinuousClock.Instant) -> Deadline {
-        let left = deadline.remaining(at: now)
-        return Deadline(deadline.instant - min(left / 2, max(left / 10, concurrency.expectedLatency * 2)))
+    private func latestStart(within times: CallTimes, at now: ContinuousClock.Instant) -> Deadline {
+        let left = times.deadline.remaining(at: now)
+        let latest = times.deadline.instant - min(left / 2, max(left / 10, concurrency.expectedLatency * 2))
+        return Deadline(times.lastCall.map { min($0, latest) } ?? latest)
+    }
+
+    /// Returns the moment until which the provider is not to be asked, be it for the breaker or for a pause that it asked
+    /// for; `nil` when it may be asked.
+    func shutUntil(at now: ContinuousClock.Instant) -> ContinuousClock.Instant? {
+        breaker.openUntil(at: now) ?? limiter.closedUntil(at: now)
     }
 
     /// Ends a call, and lets its result decide about the calls to come.
@@ -156,10 +176,15 @@ struct CallAdmission {
     ) {
         call.permit.finish(health, at: now)
         call.slot?.finish(error?.load ?? .answered, at: now)
+        if let error, let (pause, reason) = error.requestedPause { pauseCalls(for: pause, because: reason, at: now) }
+    }
 
-        if let error, error.code == .rateLimited || error.code == .upstreamUnavailable, let pause = error.retryAfter {
-            limiter.close(until: now + pause, at: now)
-        }
+    /// Has no call begin for as long as the provider asked, which is never longer than the limiter allows.
+    private func pauseCalls(
+        for pause: Duration, because reason: CircuitBreaker.Reason, at now: ContinuousClock.Instant
+    ) {
+        limiter.close(until: now + pause, at: now)
+        if let end = limiter.closedUntil(at: now) { breaker.notePause(until: end, because: reason, at: now) }
     }
 }
 
@@ -187,8 +212,18 @@ struct AwaitedSlot: ~Copyable {
     let pass: BudgetGate.Pass?
 }
 
+/// Within which times a call must begin and end.
+struct CallTimes {
+    /// The end of the call.
+    let deadline: Deadline
+    /// The moment after which it may not begin; `nil` where only the deadline counts.
+    let lastCall: ContinuousClock.Instant?
+}
+
 /// Why a call was not admitted.
 enum AdmissionError: Error {
     case breakerOpen(CircuitBreaker.Rejection)
+    /// The provider asked for a pause that leaves no time for the call.
+    case paused(CircuitBreaker.Rejection)
     case limited(LimitError)
 }

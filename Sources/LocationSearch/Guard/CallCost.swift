@@ -52,7 +52,8 @@ final class GuardedFailure: Error, Sendable {
     var lacksTime: Bool {
         switch cause {
         case .breakerOpen, .givenUp: false
-        case .call, .noTime: error.code == .timeout || error.code == .rateLimited
+        case .paused: true
+        case .call, .noTime: error.code == .timeout || error.code == .rateLimited || error.code == .expired
         }
     }
 }
@@ -67,10 +68,17 @@ struct AttemptFailure: Error {
         case givenUp
         /// The breaker is open: the provider was not called.
         case breakerOpen
+        /// The provider asked for a pause that outlasts the deadline: it was not called.
+        case paused
         /// A limiter or the deadline left no time: the provider was not called.
         case noTime
     }
 
     var error: SearchError
     var cause: Cause
+}
+
+extension AttemptFailure.Cause {
+    /// Whether the provider is not to be asked for now, so that a request may be held back until it is.
+    var isShut: Bool { self == .breakerOpen || self == .paused }
 }

@@ -1,4 +1,6 @@
 import Basics
+import Resilience
+
 /// One request to one provider. A class, so that passing it through async frames copies one pointer.
 ///
 /// Two are equal when the same calls serve both: everything that the provider is asked counts, and whether a call that
@@ -22,6 +24,24 @@ final class Inquiry: Sendable, Hashable {
     }
 
     var request: SearchRequest { addressed.request }
+
+    /// The moment after which no call is begun for the request; `nil` where only its deadline counts.
+    var lastCall: ContinuousClock.Instant? { addressed.lifetime?.lastCall }
+
+    /// Returns true once no call may begin for the request any more.
+    func isOver(at now: ContinuousClock.Instant) -> Bool { lastCall.map { $0 <= now } ?? false }
+
+    /// Returns true when calls for this request may begin at moments that are too late for the other one.
+    func mayCallLater(than other: Inquiry) -> Bool {
+        guard let othersLast = other.lastCall else { return false }
+        return lastCall.map { $0 > othersLast } ?? true
+    }
+
+    /// Returns a deadline that was extended by the time for which the request was held back, but never beyond its expiry.
+    func extended(_ deadline: Deadline, by waited: Duration) -> Deadline {
+        let extended = deadline.instant + waited
+        return Deadline(addressed.lifetime?.expiry.map { min($0, extended) } ?? extended)
+    }
 
     /// What the provider charges a call as.
     ///

@@ -74,9 +74,10 @@ final class ProviderGuard {
         return try await hold(inquiry, before: deadline)
     }
 
-    /// Asks the provider, and asks again each time an open breaker is about to let calls through.
+    /// Asks the provider, and asks again each time that it may be asked after it was shut.
     ///
-    /// The time spent waiting for the breaker is not taken from the request's deadline.
+    /// The time spent waiting for that is not taken from the request's deadline. It ends with the request's lifetime: no
+    /// call is paid for that nobody has a use for.
     private func hold(_ inquiry: Inquiry, before deadline: Deadline) async throws(GuardedFailure) -> GuardedAnswer {
         var deadline = deadline
         var spent = CallCost()
@@ -86,29 +87,36 @@ final class ProviderGuard {
                 return GuardedAnswer(answer: answer.answer, cost: answer.cost + spent)
             } catch {
                 spent = spent + error.cost
-                guard error.cause == .breakerOpen, let pause = error.error.retryAfter,
-                    let waited = await wait(forBreaker: pause)
+                guard error.cause.isShut, let pause = error.error.retryAfter,
+                    let waited = await wait(upTo: pause, for: inquiry)
                 else { throw GuardedFailure(error, cost: spent) }
-                deadline = Deadline(deadline.instant + waited)
+                guard !inquiry.isOver(at: clock.now) else { throw GuardedFailure(overWhileWaiting, cost: spent) }
+                deadline = inquiry.extended(deadline, by: waited)
             }
         }
     }
 
-    /// Waits until an open breaker may let calls through.
+    /// Waits until the provider may be asked again, or until the request is over.
     /// - Returns: how long that took; `nil` when the task was cancelled.
-    private func wait(forBreaker pause: Duration) async -> Duration? {
+    private func wait(upTo pause: Duration, for inquiry: Inquiry) async -> Duration? {
         let start = clock.now
+        let end = inquiry.lastCall.map { min($0, start + pause) } ?? start + pause
         held += 1
         defer { held -= 1 }
 
         // A new key, or a budget that was raised, lets calls through before the time that was told.
         var now = start
-        while now < start + pause, now == start || admission.breaker.openUntil(at: now) != nil {
-            let next = min(start + pause, now + Self.holdReview)
+        while now < end, now == start || admission.shutUntil(at: now) != nil {
+            let next = min(end, now + Self.holdReview)
             guard !Task.isCancelled, (try? await clock.sleep(until: next, tolerance: nil)) != nil else { return nil }
             now = clock.now
         }
         return start.duration(to: now)
+    }
+
+    /// The failure of a request that could not be asked for while it was of use.
+    private var overWhileWaiting: AttemptFailure {
+        AttemptFailure(error: .overWhileWaiting(for: id), cause: .noTime)
     }
 
     // MARK: - Share
@@ -132,6 +140,8 @@ final class ProviderGuard {
             switch error {
             case .failed(let failure, let isShared):
                 throw isShared ? GuardedFailure(failure, cost: waiting(since: start)) : failure
+            case .timedOut where inquiry.isOver(at: clock.now) && !deadline.hasPassed(at: clock.now):
+                throw GuardedFailure(overWhileWaiting, cost: waiting(since: start))
             case .timedOut, .cancelled:
                 throw GuardedFailure(AttemptFailure(error: .timedOut, cause: .noTime), cost: waiting(since: start))
             }
@@ -191,7 +201,7 @@ final class ProviderGuard {
                 failures += 1
                 // A call is given up for the next provider, where there is one, and else for a retry.
                 guard failure.cause != .givenUp || !inquiry.hasAlternative,
-                    await waitForRetry(after: failure.error, failures: failures, before: deadline)
+                    await waitForRetry(of: inquiry, after: failure.error, failures: failures, before: deadline)
                 else { throw GuardedFailure(failure, cost: cost) }
             }
         }
@@ -217,11 +227,17 @@ final class ProviderGuard {
     /// Decides whether a failure is followed by another attempt, and waits for its time.
     /// - Returns: `false` when no attempt should follow.
     @inline(never)
-    private func waitForRetry(after error: SearchError, failures: Int, before deadline: Deadline) async -> Bool {
+    private func waitForRetry(
+        of inquiry: Inquiry, after error: SearchError, failures: Int, before deadline: Deadline
+    ) async -> Bool {
         let now = clock.now
+        let expectedAttempt = admission.concurrency.expectedLatency
+        // Only the beginning of a call is bound by the request's lifetime.
+        let timeToLastCall = inquiry.lastCall.map { now.duration(to: $0) + expectedAttempt }
+        let remaining = deadline.remaining(at: now)
         let failure = RetryPolicy.Failure(
             attempt: failures, allowsAttempt: error.allowsAttempt, retryAfter: error.retryAfter,
-            remaining: deadline.remaining(at: now), expectedAttempt: admission.concurrency.expectedLatency)
+            remaining: timeToLastCall.map { min($0, remaining) } ?? remaining, expectedAttempt: expectedAttempt)
 
         guard !Task.isCancelled,
             case .retry(let delay) = policy.retry.decide(after: failure, budget: &retryBudget, at: now, using: &random)
@@ -270,6 +286,8 @@ final class ProviderGuard {
         guard !Task.isCancelled, !deadline.hasPassed(at: now) else {
             throw AttemptFailure(error: .timedOut, cause: .noTime)
         }
+        // A call that follows another one completes an answer that is paid for already.
+        if followUp == nil, inquiry.isOver(at: now) { throw overWhileWaiting }
 
         let attempt = Attempt(inquiry, followUp: followUp, before: deadline, at: now)
         do throws(AdmissionError) {
@@ -278,20 +296,22 @@ final class ProviderGuard {
             attempt.pass = admitted.pass
             attempt.admitted = consume admitted
         } catch {
-            throw failure(for: error)
+            throw failure(for: error, of: inquiry)
         }
         return attempt
     }
 
     @inline(never)
     private func waitForSlot(of attempt: Attempt) async throws(AttemptFailure) {
+        let lastCall = attempt.followUp == nil ? attempt.inquiry.lastCall : nil
         do throws(AdmissionError) {
-            var awaited = try await admission.waitForSlot(before: attempt.deadline, clock: clock)
+            var awaited = try await admission.waitForSlot(
+                within: CallTimes(deadline: attempt.deadline, lastCall: lastCall), clock: clock)
             attempt.pass = awaited.pass
             attempt.admitted?.slot = awaited.slot.take()
             attempt.hasSlot = true
         } catch {
-            throw failure(for: error)
+            throw failure(for: error, of: attempt.inquiry)
         }
     }
 
@@ -379,10 +399,14 @@ final class ProviderGuard {
         admission.budget?.noteMade(pass, as: kind.name, at: now)
     }
 
-    private func failure(for error: AdmissionError) -> AttemptFailure {
+    private func failure(for error: AdmissionError, of inquiry: Inquiry) -> AttemptFailure {
         switch error {
         case .breakerOpen(let rejection):
-            AttemptFailure(error: .breakerOpen(rejection, of: id), cause: .breakerOpen)
+            AttemptFailure(error: .shut(rejection, of: id), cause: .breakerOpen)
+        case .paused(let rejection):
+            AttemptFailure(error: .shut(rejection, of: id), cause: .paused)
+        // Timers may fire a little early.
+        case .limited(.tooLate) where inquiry.isOver(at: clock.now + .milliseconds(5)): overWhileWaiting
         case .limited(let error):
             AttemptFailure(error: .limited(error, by: id), cause: .noTime)
         }
@@ -419,10 +443,10 @@ final class ProviderGuard {
         let now = clock.now
         let (breaker, limiter) = (admission.breaker, admission.limiter)
         return ProviderStatus(
-            provider: id, breaker: breaker.state, breakerReason: breaker.reason,
+            provider: id, breaker: breaker.state(at: now), breakerReason: breaker.reason(at: now),
             openFor: breaker.openUntil(at: now).map { now.duration(to: $0) },
             breakerCounts: breaker.statistics, allowedPerSecond: policy.rateLimit.map { $0.perSecond * share },
-            closedFor: limiter.closedUntil(at: now).map { now.duration(to: $0) }, rateLimiter: limiter.statistics,
+            pausedFor: limiter.closedUntil(at: now).map { now.duration(to: $0) }, rateLimiter: limiter.statistics,
             sharesRate: policy.share.isShared,
             concurrency: admission.concurrency.statistics, retries: retryBudget.statistics,
             calls: calls, shared: sharedCalls.statistics.joined, held: held, budget: admission.budget?.status)

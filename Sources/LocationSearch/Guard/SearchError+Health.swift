@@ -23,6 +23,18 @@ extension SearchError {
         }
     }
 
+    /// The pause that the provider asked for (`Retry-After`, Google's RetryInfo), and why; `nil` when it asked for none.
+    ///
+    /// A used-up quota is no pause: it opens the breaker for as long as it lasts.
+    var requestedPause: (duration: Duration, reason: CircuitBreaker.Reason)? {
+        guard allowsAttempt, let retryAfter else { return nil }
+        return switch code {
+        case .rateLimited: (retryAfter, .providerRateLimit)
+        case .upstreamUnavailable: (retryAfter, .providerUnavailable)
+        default: nil
+        }
+    }
+
     /// What the failure says about how much the provider has to do.
     var load: AdaptiveLimit.Outcome {
         switch code {
@@ -40,8 +52,8 @@ extension SearchError {
 
     // MARK: - Calls that were not made
 
-    /// The failure of a request that met an open breaker. It tells why the breaker is open, because the cures differ.
-    static func breakerOpen(_ rejection: CircuitBreaker.Rejection, of provider: ProviderID) -> SearchError {
+    /// The failure of a request whose provider is not to be asked for now. It tells why, because the cures differ.
+    static func shut(_ rejection: CircuitBreaker.Rejection, of provider: ProviderID) -> SearchError {
         let name = provider.rawValue
         switch rejection.reason {
         case .keyRefused:
@@ -59,6 +71,16 @@ extension SearchError {
                 .rateLimited,
                 "the calls that this fleet's settings give a day to \(name) are used up (callsPerDay); send the request again later, or raise the budget with locsearch budget set",
                 retryAfter: rejection.retryAfter, allowsAttempt: false)
+        case .providerRateLimit:
+            return SearchError(
+                .rateLimited,
+                "\(name) says that it is asked too often and asked for a pause, which is kept; send the request again later",
+                retryAfter: rejection.retryAfter, allowsAttempt: false)
+        case .providerUnavailable:
+            return SearchError(
+                .circuitOpen,
+                "\(name) says that it is not available and asked for a pause, which is kept; send the request again later",
+                retryAfter: rejection.retryAfter)
         case .failureRate, .slowCallRate, .probesFailed, nil:
             return SearchError(
                 .circuitOpen, "\(name) is failing and is not asked for now; send the request again later",

@@ -14,8 +14,8 @@ enum SharedCallError: Error {
 ///
 /// The call runs in a task of its own, so that it belongs to all callers that wait for it. A caller that is cancelled, or
 /// whose deadline passes, leaves without harm to the others, and the call is cancelled only when no caller waits any more.
-/// It has the deadline of the first caller. When it fails for lack of time, the callers that have more time make another
-/// call together. A call's deadline cannot be moved once it is under way, and a call that always had the longest possible
+/// It has the deadline and the lifetime of the first caller. When it fails for lack of time, the callers that have more
+/// time make another call together. A call's deadline cannot be moved once it is under way, and a call that always had the longest possible
 /// one would wait in limiters that should refuse it.
 ///
 /// Not generic, although it could be: the runtime would look up the metadata of its types some twenty times for each
@@ -39,13 +39,21 @@ final class SingleFlight {
     /// A call under way, with those that wait for it.
     private final class SharedCall {
         let deadline: Deadline
+        /// That of the first caller, for whom the call is made.
+        let inquiry: Inquiry
         var task: Task<Void, Never>?
         /// The call's result, once it has ended.
         var result: Result<GuardedAnswer, GuardedFailure>?
         var waiters: [Waiter] = []
         var waiting = 0
 
-        init(deadline: Deadline) { self.deadline = deadline }
+        init(for inquiry: Inquiry, deadline: Deadline) {
+            self.inquiry = inquiry
+            self.deadline = deadline
+        }
+
+        /// Whether the provider has been called, so that waiting on costs nothing more.
+        var isPaid: Bool { inquiry.note?.hasCalled ?? true }
     }
 
     private let timekeeper: any Timekeeper
@@ -78,8 +86,8 @@ final class SingleFlight {
             guard !Task.isCancelled else { throw .cancelled }
 
             let found = calls[inquiry]
-            let shared = found ?? SharedCall(deadline: deadline)
-            let waiter = join(shared, before: deadline)
+            let shared = found ?? SharedCall(for: inquiry, deadline: deadline)
+            let waiter = join(shared, for: inquiry, before: deadline)
             if found == nil {
                 begin(shared, for: inquiry, isolation: isolation, call)
             } else {
@@ -91,7 +99,7 @@ final class SingleFlight {
                 switch shared.result {
                 case .success(let answer): return (answer, found != nil)
                 case .failure(let error):
-                    guard moreTimeMayHelp(after: error, of: shared, before: deadline) else {
+                    guard moreTimeMayHelp(inquiry, after: error, of: shared, before: deadline) else {
                         throw .failed(error, isShared: found != nil)
                     }
                     counters.again += 1
@@ -109,12 +117,13 @@ final class SingleFlight {
 
     /// True for a caller that has more time than the call had which failed for lack of it.
     private func moreTimeMayHelp(
-        after failure: GuardedFailure, of call: SharedCall, before deadline: Deadline
+        _ inquiry: Inquiry, after failure: GuardedFailure, of call: SharedCall, before deadline: Deadline
     ) -> Bool {
-        failure.lacksTime && deadline > call.deadline && !deadline.hasPassed(at: timekeeper.now)
+        guard failure.lacksTime, !deadline.hasPassed(at: timekeeper.now) else { return false }
+        return deadline > call.deadline || inquiry.mayCallLater(than: call.inquiry)
     }
 
-    private func join(_ call: SharedCall, before deadline: Deadline) -> Waiter {
+    private func join(_ call: SharedCall, for inquiry: Inquiry, before deadline: Deadline) -> Waiter {
         let waiter = Waiter()
         call.waiters.append(waiter)
         call.waiting += 1
@@ -122,6 +131,9 @@ final class SingleFlight {
         // The call itself ends by its own deadline, so only a caller that has less time needs a timer.
         if deadline < call.deadline {
             timekeeper.schedule(at: deadline.instant) { waiter.settle(.tooLate()) }
+        }
+        if let lastCall = inquiry.lastCall, lastCall < deadline.instant, call.inquiry.mayCallLater(than: inquiry) {
+            timekeeper.schedule(at: lastCall) { if !call.isPaid { waiter.settle(.tooLate()) } }
         }
         return waiter
     }

@@ -6,8 +6,8 @@ public struct ProviderPolicy: Sendable, Hashable {
     public enum WhenOpen: String, Sendable, Hashable, CaseIterable {
         /// They fail at once, with the code that tells why the breaker is open: somebody waits for them.
         case fail
-        /// They wait until the provider may be asked again, be it failing, its key refused or its quota used up. The wait
-        /// is not taken from their deadline. Each keeps its part of `worker.concurrency`, so that no more records are
+        /// They wait until the provider may be asked again, be it failing, its key refused, its quota used up or a pause
+        /// asked for. The wait is not taken from their deadline, and ends with their lifetime. Each keeps its part of `worker.concurrency`, so that no more records are
         /// taken than that: batch work.
         case hold
     }
@@ -37,15 +37,15 @@ public struct ProviderPolicy: Sendable, Hashable {
 public struct ProviderStatus: Sendable, Hashable {
     public var provider: ProviderID
     public var breaker: CircuitBreaker.State
-    /// Why the breaker opened; `nil` while it is closed.
+    /// Why the provider is not asked as usual; `nil` while the breaker is closed.
     public var breakerReason: CircuitBreaker.Reason?
     /// The time until the breaker lets a call through again; `nil` unless it is open.
     public var openFor: Duration?
     public var breakerCounts: CircuitBreaker.Statistics
     /// Calls per second that this loop may make at present; `nil`: no limit.
     public var allowedPerSecond: Double?
-    /// The time until the provider may be called again as it asked for (`Retry-After`); `nil` when it may be called now.
-    public var closedFor: Duration?
+    /// The time until the pause is over that the provider asked for (`Retry-After`); `nil` when it asked for none.
+    public var pausedFor: Duration?
     public var rateLimiter: RateLimiter.Statistics
     /// Whether the rate is shared by the fleet, so that a further worker brings none of its own.
     public var sharesRate: Bool
@@ -63,6 +63,6 @@ public struct ProviderStatus: Sendable, Hashable {
     /// Whether a further worker could ask the provider for more than is asked now. `false` while the breaker is not closed,
     /// while a pause that the provider asked for lasts, and while calls wait for their turn at a rate that all share.
     public var isAskable: Bool {
-        breaker == .closed && closedFor == nil && (rateLimiter.waiting == 0 || !sharesRate)
+        breaker == .closed && pausedFor == nil && (rateLimiter.waiting == 0 || !sharesRate)
     }
 }

@@ -5,10 +5,13 @@ public final class AddressedRequest: Sendable {
     public let request: SearchRequest
     /// At least one, best first. The next is asked when one fails for the moment.
     public let candidates: [any PlaceService]
+    /// Until when the request is of use; `nil` where only its deadline counts.
+    public let lifetime: RequestLifetime?
 
     /// Addresses a request.
-    public init(_ request: SearchRequest, to candidates: [any PlaceService]) {
+    public init(_ request: SearchRequest, to candidates: [any PlaceService], lifetime: RequestLifetime? = nil) {
         self.request = request
         self.candidates = candidates
+        self.lifetime = lifetime
     }
 }

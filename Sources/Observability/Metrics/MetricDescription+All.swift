@@ -67,10 +67,10 @@ extension MetricDescription {
             "One call to a provider; `code` is `ok`, the error's code, or `cancelled` where nobody waited any more."),
         MetricDescription(
             "locsearch_provider_breaker_state", .gauge, in: .providers, labels: ["provider", "state"],
-            "1 for the state that the breaker is in."),
+            "1 for the state that the provider is in: closed, paused, open or half-open."),
         MetricDescription(
             "locsearch_provider_breaker_reason", .gauge, in: .providers, labels: ["provider", "reason"],
-            "1 for the reason for which the breaker is not closed; 0 for all while it is closed."),
+            "1 for the reason for which the provider's state is not closed; 0 for all while it is."),
         MetricDescription(
             "locsearch_provider_breaker_openings_total", .counter, in: .providers, labels: ["provider"],
             "Times the breaker opened."),
@@ -94,7 +94,7 @@ extension MetricDescription {
             "Requests served by an identical request's call."),
         MetricDescription(
             "locsearch_provider_requests_held", .gauge, in: .providers, labels: ["provider"],
-            "Requests that wait until an open breaker lets them pass."),
+            "Requests that wait until a provider that is open or paused may be asked."),
         MetricDescription(
             "locsearch_provider_retries_total", .counter, in: .providers, labels: ["provider"],
             "Calls made again after a failure."),

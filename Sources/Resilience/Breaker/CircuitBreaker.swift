@@ -1,11 +1,16 @@
 /// Stops asking a provider that fails: calls are refused at once while it is open, and a few probes decide when it
 /// closes again. One per provider and API key.
 ///
+/// Its states are those of the provider wherever they are shown: see docs/providers-and-quotas.md, "The states of a
+/// provider". `paused` is one of them, although the breaker lets calls pass then: the rate limiter has them wait.
+///
 /// Not `Sendable`: belongs to one actor; all methods are synchronous and cost no lock and no allocation.
 public final class CircuitBreaker {
     public enum State: String, Sendable, Hashable, CaseIterable {
         case closed, open
         case halfOpen = "half-open"
+        /// The provider answers, and asked not to be called for a while.
+        case paused
     }
 
     /// How a call ended, as its caller sees it.
@@ -32,6 +37,10 @@ public final class CircuitBreaker {
         case quotaUsedUp = "quota-used-up"
         /// The budget of calls that the settings give a day is used up.
         case budgetUsedUp = "budget-used-up"
+        /// The provider said that it is asked too often, and when to ask again.
+        case providerRateLimit = "provider-rate-limit"
+        /// The provider said that it is not available, and when to ask again.
+        case providerUnavailable = "provider-unavailable"
 
         /// Whether a person must act, or a day must begin anew, before the provider can be called again.
         public var concernsKey: Bool { self == .keyRefused || self == .quotaUsedUp || self == .budgetUsedUp }
@@ -41,11 +50,14 @@ public final class CircuitBreaker {
     public struct Transition: Sendable, Hashable {
         public var from: State
         public var to: State
-        /// Of an opening.
+        /// Of an opening or a pause.
         public var reason: Reason?
-        /// How long it stays open.
+        /// How long it stays open or paused.
         public var openFor: Duration?
     }
+
+    /// A shorter pause is no transition: requests wait for its end, and there may be one every second.
+    private static let shortestToldPause = Duration.seconds(10)
 
     /// The call was not let through.
     public struct Rejection: Error, Hashable, Sendable {
@@ -105,10 +117,12 @@ public final class CircuitBreaker {
     public var onTransition: ((Transition) -> Void)?
     public private(set) var statistics = Statistics()
 
-    /// As of the last call: an open one turns half-open when the first probe asks.
+    /// As of the last call, and without pauses: an open one turns half-open when the first probe asks.
     public private(set) var state = State.closed
     /// Why it opened last; `nil` while it is closed.
     public private(set) var reason: Reason?
+    /// The pause that the provider asked for last, until a call is permitted after its end.
+    private var pause: (end: ContinuousClock.Instant, reason: Reason, isTold: Bool)?
     /// What a permit was given for: results of calls from before a transition say nothing about after it.
     private var epoch: UInt = 0
     private var window: SlidingWindow<Counts>
@@ -129,13 +143,25 @@ public final class CircuitBreaker {
         return openUntil
     }
 
+    /// The provider's state as it is shown: `paused` where the breaker is closed and a pause lasts.
+    public func state(at now: ContinuousClock.Instant) -> State {
+        state == .closed && isPaused(at: now) ? .paused : state
+    }
+
+    /// Why the provider's state is not `closed`.
+    public func reason(at now: ContinuousClock.Instant) -> Reason? {
+        state == .closed && isPaused(at: now) ? pause?.reason : reason
+    }
+
+    private func isPaused(at now: ContinuousClock.Instant) -> Bool { pause.map { now < $0.end } ?? false }
+
     // MARK: - Calls
 
     /// Asks whether a call may be made.
     /// - Returns: a permit that the call ends with `finish`; one that is dropped counts as `ignored`.
     public func permit(at now: ContinuousClock.Instant) throws(Rejection) -> Permit {
         switch state {
-        case .closed: break
+        case .closed, .paused: if pause != nil { endPause(at: now) }
         case .open:
             if let openUntil, now < openUntil { throw reject(now.duration(to: openUntil)) }
             change(to: .halfOpen)
@@ -153,6 +179,22 @@ public final class CircuitBreaker {
     private func reject(_ retryAfter: Duration) -> Rejection {
         statistics.rejected += 1
         return Rejection(retryAfter: retryAfter, reason: reason)
+    }
+
+    /// Notes that the provider asked for a pause. It changes what is shown, not which calls are permitted: whoever keeps the
+    /// rate has them wait.
+    public func notePause(until end: ContinuousClock.Instant, because reason: Reason, at now: ContinuousClock.Instant) {
+        let wasTold = isPaused(at: now) && pause?.isTold == true
+        let isLong = now.duration(to: end) >= Self.shortestToldPause
+        pause = (end, reason, isTold: wasTold || isLong)
+        guard isLong, !wasTold, state == .closed else { return }
+        onTransition?(Transition(from: .closed, to: .paused, reason: reason, openFor: now.duration(to: end)))
+    }
+
+    private func endPause(at now: ContinuousClock.Instant) {
+        guard let pause, pause.end <= now else { return }
+        self.pause = nil
+        if pause.isTold { onTransition?(Transition(from: .paused, to: .closed)) }
     }
 
     /// Opens for at least `duration` from now.
@@ -186,7 +228,7 @@ public final class CircuitBreaker {
         guard epoch == self.epoch else { return }
         let counts = Counts(outcome)
         switch state {
-        case .closed:
+        case .closed, .paused:
             guard counts != .zero else { return }
             window.add(counts, at: now)
             if outcome != .success { judge(window.sum(at: now), at: now) }
@@ -252,9 +294,12 @@ public final class CircuitBreaker {
         let transition = Transition(from: state, to: new, reason: reason, openFor: duration)
         state = new
         switch new {
-        case .open: self.reason = reason
+        case .open:
+            self.reason = reason
+            // The line that tells of the opening stands for the pause as well.
+            pause?.isTold = false
         case .halfOpen: break
-        case .closed: self.reason = nil
+        case .closed, .paused: self.reason = nil
         }
         epoch += 1
         probesOut = 0

@@ -83,12 +83,17 @@ public final class AdaptiveLimit {
 
     /// Lets a call pass once there is room and its turn has come.
     /// - Returns: the right to one call, ended by `finish`.
+    /// - Parameter latest: the moment after which the call may not begin; `nil` where only the deadline counts.
     /// - Throws: at once when the turn would come too late for an answer before `deadline`.
-    public func acquire(before deadline: Deadline, at now: ContinuousClock.Instant) async throws(LimitError) -> Slot {
+    public func acquire(
+        before deadline: Deadline, startingBefore latest: ContinuousClock.Instant? = nil,
+        at now: ContinuousClock.Instant
+    ) async throws(LimitError) -> Slot {
         if hasRoom { return try enter(before: deadline, at: now) }
         let (budget, need) = budget(before: deadline, at: now)
         let wait = timeToTurn
-        let patience = min(budget - need, budget * Self.patience)
+        let timeToLatest = latest.map { now.duration(to: $0).inSeconds } ?? .infinity
+        let patience = min(budget - need, budget * Self.patience, timeToLatest)
         guard wait <= patience else { throw refuse(retryAfter: wait) }
         let waiter = Waiter()
         let giveUp = now + Duration(roundingUp: patience)

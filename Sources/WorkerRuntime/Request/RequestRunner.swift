@@ -89,8 +89,9 @@ final class RequestRunner {
     func run(_ decoded: DecodedRequest, of request: RequestInProgress) async -> OutgoingOutcome {
         let receivedAt = EventTime.now()
         switch begin(decoded, of: request, receivedAt: receivedAt) {
-        case .success(let deadline):
-            let outcome = await interactor.run(decoded.request, before: deadline, note: request.callNote)
+        case .success(let time):
+            let outcome = await interactor.run(
+                decoded.request, before: time.deadline, lifetime: time.lifetime, note: request.callNote)
             return end(decoded, of: request, with: outcome, receivedAt: receivedAt)
         case .failure(let error):
             return refuse(decoded, of: request, with: error, receivedAt: receivedAt)
@@ -98,11 +99,12 @@ final class RequestRunner {
     }
 
     /// Begins a request's trace, and a search's part in its session.
-    /// - Returns: the time by which the request must be served; a failure when it came too late.
+    /// - Returns: the time by which the request must be served, and until when it is of use; a failure when it came too
+    ///   late.
     @inline(never)
     private func begin(
         _ decoded: DecodedRequest, of request: RequestInProgress, receivedAt: EventTime
-    ) -> Result<Deadline, SearchError> {
+    ) -> Result<(deadline: Deadline, lifetime: RequestLifetime?), SearchError> {
         if let trace = request.trace { trace.beginSearch(for: decoded.request, note: request.callNote) }
         let envelope = decoded.envelope
         do throws(SearchError) {
@@ -110,7 +112,9 @@ final class RequestRunner {
                 for: decoded.request, age: envelope.time.map { receivedAt.duration(since: $0) },
                 timeToExpiry: envelope.expiry.map { $0.duration(since: receivedAt) })
             joinSession(request, as: decoded.request)
-            return .success(Deadline(.now + time))
+
+            let now = ContinuousClock.now
+            return .success((Deadline(now + time.time), time.lifetime(from: now)))
         } catch {
             return .failure(error)
         }

@@ -16,8 +16,7 @@ struct ProviderSummary: Sendable {
 
     /// The worst that a loop sees.
     var breaker: CircuitBreaker.State {
-        if loops.contains(where: { $0.breaker == .open }) { return .open }
-        return loops.contains { $0.breaker == .halfOpen } ? .halfOpen : .closed
+        [.open, .halfOpen, .paused].first { state in loops.contains { $0.breaker == state } } ?? .closed
     }
 
     /// Whether a further worker could ask the provider for more: see `ProviderStatus.isAskable`.
@@ -66,7 +65,7 @@ struct ProviderSummary: Sendable {
         json.member("concurrencyLimit", sum(\.concurrency.limit))
         json.member("waitingForConcurrency", sum(\.concurrency.waiting))
         json.member("allowedPerSecond", allowedPerSecond)
-        json.member("closedForSeconds", loops.compactMap(\.closedFor).max().map { $0 / .seconds(1) })
+        json.member("pausedForSeconds", loops.compactMap(\.pausedFor).max().map { $0 / .seconds(1) })
         json.member("waitingForRate", sum(\.rateLimiter.waiting))
         json.member("calls", sum(\.calls))
         json.member("retries", sum(\.retries.retries))

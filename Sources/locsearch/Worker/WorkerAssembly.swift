@@ -158,7 +158,8 @@ struct WorkerAssembly: Sendable {
     ) {
         var metadata: Logger.Metadata = [
             "provider": "\(provider.rawValue)", "state": "\(transition.to.rawValue)",
-            "reason": "\(transition.reason?.rawValue ?? "-")", "openFor": "\(transition.openFor.map(\.text) ?? "-")",
+            "reason": "\(transition.reason?.rawValue ?? "-")",
+            "openFor": "\(transition.openFor.map(\.readable) ?? "-")",
         ]
         if let status = cause?.httpStatus { metadata["httpStatus"] = "\(status)" }
         if let status = cause?.providerStatus { metadata["providerStatus"] = "\(status)" }
@@ -172,7 +173,11 @@ struct WorkerAssembly: Sendable {
         case (.open, .quotaUsedUp):
             log.error("the key's quota at the provider is used up; not asked for a while", metadata: metadata)
         case (.open, _): log.warning("provider is failing; not asked for a while", metadata: metadata)
+        case (.paused, _):
+            log.warning("provider asked for a pause; not asked until it is over", metadata: metadata)
         case (.halfOpen, _): log.info("provider is tried again", metadata: metadata)
+        case (.closed, _) where transition.from == .paused:
+            log.info("the pause is over; the provider is asked again", metadata: metadata)
         case (.closed, _): log.info("provider answers again", metadata: metadata)
         }
     }

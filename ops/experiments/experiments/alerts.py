@@ -143,6 +143,7 @@ def run(lab: Lab) -> None:
     kafka_takes_nothing(lab, stage, apart)
     the_fleets_topic(lab, stage, apart)
     keys(lab, stage, apart)
+    a_pause(stage, apart)
     a_budget(lab, stage, apart)
     a_worker_in_trouble(stage, apart)
     too_much_to_do(lab, stage, mixture)
@@ -221,6 +222,21 @@ def keys(lab: Lab, stage: Stage, apart: Apart) -> None:
 
     stage.sees("LocsearchKeyRefused", "LocsearchQuotaUsedUp", provoke=lambda: apart.send("keys", [bad_key, no_quota]), mend=renew)
     apart.end("keys", second[0])
+
+
+def a_pause(stage: Stage, apart: Apart) -> None:
+    """A provider asks one worker for a pause. A worker that is started anew has none to keep."""
+    worker = apart.start("paused", providers__googlePlaces__maxAttempts=1)
+    asked = request("pause", 1, provider="google-places", keyword=fault("429=600"))
+    second: list[Worker] = []
+
+    def renew() -> None:
+        worker.process.kill()
+        worker.process.wait()
+        second.append(apart.start("paused"))
+
+    stage.sees("LocsearchProviderPaused", provoke=lambda: apart.send("paused", [asked]), mend=renew)
+    apart.end("paused", second[0])
 
 
 def a_budget(lab: Lab, stage: Stage, apart: Apart) -> None:
