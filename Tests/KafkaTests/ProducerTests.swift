@@ -34,7 +34,8 @@ struct ProducerTests {
     }
 
     /// The brokers refuse a batch as a whole. Where each record has a batch of its own, only that record is refused.
-    @Test(.enabled(if: TestBroker.isEmbedded, "only the embedded broker can be told to fail"), arguments: [true, false])
+    @Test(
+        .enabled(if: TestBroker.isEmbedded, "only the embedded broker can be told to fail"), arguments: [true, false])
     func refusedBatchTakesAlongNoOtherRecordWhereRecordsAreSentSingly(areSingle: Bool) async throws {
         let bench = try KafkaBench(partitions: 1)
         let producer = try bench.producer {

@@ -26,7 +26,8 @@ extension DeadLettersCommand {
         @Option(help: "Sends at most so many records a second.") var rate = 20.0
         @Option(help: "Sends at most so many, the oldest.") var limit: Int?
         @Option(
-            help: "How long to wait for outcomes behind the last record; 0s looks for none.", transform: DurationArgument.read)
+            help: "How long to wait for outcomes behind the last record; 0s looks for none.",
+            transform: DurationArgument.read)
         var wait = DurationArgument(.seconds(5))
         @Option(help: "How long the broker may say nothing before the command fails.", transform: DurationArgument.read)
         var timeout = DurationArgument(.seconds(15))
