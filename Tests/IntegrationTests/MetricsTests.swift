@@ -116,7 +116,7 @@ struct MetricsTests {
     /// How many values each label can have in these tests: 3 providers, 13 codes with `ok` and `cancelled`, 4 partitions.
     private static let values = [
         "provider": ProviderID.allCases.count, "sku": PriceClass.allCases.count,
-        "code": SearchError.Code.allCases.count + 2, "state": 3, "reason": 6,
+        "code": SearchError.Code.allCases.count + 2, "state": 4, "reason": 8,
         "kind": 3,
         "topic": 1, "partition": 4, "broker": 1, "client": 2, "loop": 1, "messaging_operation_name": 2,
         "messaging_destination_name": 2,
