@@ -2,7 +2,7 @@ internal import CScan
 
 /// Makes the steps of a layout from one object.
 struct JSONLayoutLearner {
-    /// More steps than any provider's object takes. A layout is kept, so it must not grow with what was sent.
+    /// More steps than any provider's object takes, 16 bytes each. A layout is kept, so it must not grow with what was sent.
     private static let maximumSteps = 1024
     private let paths: [String]
     private var steps: [locsearch_step] = []
@@ -12,7 +12,7 @@ struct JSONLayoutLearner {
     private var memberStep = 0
 
     /// A reason why objects like this one cannot be followed: an array, a key that occurs twice or that has escapes or a dot,
-    /// or too many members.
+    /// or too many bytes between the values, as one long key or many members make them.
     private struct IsUnsuitable: Error {}
 
     /// Returns the steps of an object; none when objects like this one cannot be followed.
@@ -37,17 +37,16 @@ struct JSONLayoutLearner {
 
         while let key = try reader.nextKey() {
             let name = try key.string()
-            guard !key.hasEscapes, !name.contains("."), keys.insert(name).inserted, steps.count < Self.maximumSteps
-            else { throw IsUnsuitable() }
+            guard !key.hasEscapes, !name.contains("."), keys.insert(name).inserted else { throw IsUnsuitable() }
 
             if path.isEmpty, keys.count > 1 { beginMember() }
             try learnValue(&reader, path: path + name, of: object)
-            if path.isEmpty { addGlue(object, to: reader.offset) }
+            if path.isEmpty { try addGlue(object, to: reader.offset) }
         }
 
         guard path.isEmpty else { return }
         beginMember()
-        addGlue(object, to: reader.offset)
+        try addGlue(object, to: reader.offset)
     }
 
     private mutating func learnValue(
@@ -57,7 +56,7 @@ struct JSONLayoutLearner {
         case .object: try learn(&reader, path: path + ".", of: object)
         case .array: throw IsUnsuitable()
         case .string, .number, .boolean, .null:
-            addGlue(object, to: reader.offset)
+            try addGlue(object, to: reader.offset)
             steps[steps.count - 1].field = paths.firstIndex(of: path) ?? locsearch_unwanted
             try reader.skip()
             learned = reader.offset
@@ -72,8 +71,9 @@ struct JSONLayoutLearner {
     }
 
     /// Adds the bytes that were not learned yet.
-    private mutating func addGlue(_ object: Span<UInt8>, to end: Int) {
+    private mutating func addGlue(_ object: Span<UInt8>, to end: Int) throws(IsUnsuitable) {
         while learned < end {
+            guard steps.count < Self.maximumSteps else { throw IsUnsuitable() }
             let length = min(end - learned, 16)
             // Safe: the call copies `length` bytes, which are within the span.
             let step = unsafe object.extracting(learned..<learned + length).withUnsafeBufferPointer { glue in
