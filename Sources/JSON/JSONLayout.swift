@@ -136,9 +136,9 @@ extension JSONReader {
     public func lenientDouble(_ field: JSONField) -> Double? {
         let value = field.value
         if field.isText {
-            var reader = JSONReader(input.bytes.extracting(value.start..<value.end))
-            guard let number = try? reader.double(), (try? reader.finish()) != nil else { return nil }
-            return number
+            let hasEscapes = value.kind == locsearch_escaped_text
+            let text = input.text(JSONBytes.TextRange(start: value.start, end: value.end, hasEscapes: hasEscapes))
+            return text.lenientNumber { reader throws(JSONError) in try reader.double() }
         }
 
         // Of what is no text, only numbers begin as one.

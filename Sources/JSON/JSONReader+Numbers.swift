@@ -1,5 +1,30 @@
 internal import CScan
 
+extension JSONText {
+    /// Returns the number that the text is; `nil` when it is none, or is not only that.
+    /// - Parameter read: reads the number.
+    func lenientNumber<Number>(_ read: (inout JSONReader) throws(JSONError) -> Number?) -> Number? {
+        if hasEscapes { return unescapedNumber(read) }
+        return Self.number(in: bytes, read)
+    }
+
+    /// Digits may be written as escapes, too: `"\u0033\u0035"` is 35.
+    @inline(never)
+    private func unescapedNumber<Number>(_ read: (inout JSONReader) throws(JSONError) -> Number?) -> Number? {
+        guard let text = try? string() else { return nil }
+        let unescaped = Array(text.utf8)
+        return Self.number(in: unescaped.span, read)
+    }
+
+    private static func number<Number>(
+        in bytes: Span<UInt8>, _ read: (inout JSONReader) throws(JSONError) -> Number?
+    ) -> Number? {
+        var reader = JSONReader(bytes)
+        guard let number = try? read(&reader), (try? reader.finish()) != nil else { return nil }
+        return number
+    }
+}
+
 extension JSONReader {
     /// Reads a number; `nil` when the value is no number or too large for a `Double`. It is rounded correctly, and never
     /// infinite or NaN.
@@ -31,17 +56,13 @@ extension JSONReader {
     /// Reads a number, or a string that holds exactly one, such as `"35.69"`, with or without blanks around it.
     public mutating func lenientDouble() throws(JSONError) -> Double? {
         guard try token() == UInt8(ascii: "\"") else { return try double() }
-        var inner = JSONReader(try scanText().bytes)
-        guard let value = try? inner.double(), (try? inner.finish()) != nil else { return nil }
-        return value
+        return try scanText().lenientNumber { reader throws(JSONError) in try reader.double() }
     }
 
     /// Reads a whole number, or a string that holds exactly one.
     public mutating func lenientInt() throws(JSONError) -> Int? {
         guard try token() == UInt8(ascii: "\"") else { return try int() }
-        var inner = JSONReader(try scanText().bytes)
-        guard let value = try? inner.int(), (try? inner.finish()) != nil else { return nil }
-        return value
+        return try scanText().lenientNumber { reader throws(JSONError) in try reader.int() }
     }
 
     /// Reads a number and leaves its place in the input with it.

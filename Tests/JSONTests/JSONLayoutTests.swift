@@ -198,4 +198,27 @@ struct JSONLayoutTests {
             #expect(index.special(from: count, in: input) >= count)
         }
     }
+
+    @Test(arguments: [#""\u0033\u0035""#, #""3\u0035""#, #""\u0020 35""#, #""35\n""#])
+    func numberInATextMayBeWrittenWithEscapes(value: String) throws {
+        var layout = JSONLayout(Self.paths)
+        layout.learn(from: Self.shop.utf8.span)
+        let text = Array(Self.shop.replacing("35.5", with: value).utf8)
+        var (reader, fields) = (JSONReader(text.span), JSONFields(of: layout))
+        #expect(reader.follow(&layout, into: &fields))
+        #expect(reader.lenientDouble(fields[1]) == 35)
+    }
+
+    /// A layout lives as long as the process, so no object may make it large.
+    @Test(arguments: [
+        #"{"id":"J1","\#(String(repeating: "k", count: 1_000_000))":1}"#,
+        #"{"id":"J1","lat":1,\#(String(repeating: " ", count: 1_000_000))"open":true}"#,
+        #"{"id":"J1","a":{"\#(String(repeating: "k", count: 1_000_000))":{"b":1}}}"#,
+        #"{\#((0..<3000).map { #""key \#($0)":1"# }.joined(separator: ","))}"#,
+    ])
+    func layoutStaysSmallWhateverItLearns(object: String) {
+        var layout = JSONLayout(Self.paths)
+        layout.learn(from: object.utf8.span)
+        #expect(layout.steps.count <= 1024)
+    }
 }

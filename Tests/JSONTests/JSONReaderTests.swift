@@ -224,10 +224,15 @@ struct JSONReaderTests {
     @Test(
         arguments: [
             (#""35.69""#, 35.69), (#"" 1 ""#, 1), ("2", 2), (#""""#, nil), (#""1x""#, nil), (#""NaN""#, nil),
-            ("null", nil), ("[1]", nil),
+            ("null", nil), ("[1]", nil), (#""\u0033\u0035""#, 35), (#""3\u0035.5""#, 35.5), (#""\u002d1""#, -1),
+            (#""1\n""#, 1), (#""\u0041""#, nil), (#""1\ud800""#, nil), (#""\"1\"""#, nil),
         ] as [(String, Double?)])
     func numbersMayBeText(text: String, expected: Double?) throws {
         #expect(try number(text) { try $0.lenientDouble() } == expected)
+
+        // A reader of whole numbers sees the same, where it is one.
+        let whole = try number(text) { try $0.lenientInt() }
+        #expect(whole.map { Double($0) } == expected.flatMap { $0.rounded() == $0 ? $0 : nil })
     }
 
     // MARK: - Members
