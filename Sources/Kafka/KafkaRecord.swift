@@ -46,9 +46,10 @@ public struct AssignedPartition: Sendable, Hashable, CustomStringConvertible {
 public struct ConsumerRecord: Sendable, Hashable {
     /// The partition that the record was read from, in the assignment under which it was read.
     public var partition: AssignedPartition
-    /// The record's position in its partition, from 0.
+    /// The record's position in its partition, from 0. At most 2^61, so that counting on from it cannot overflow.
     public var offset: Int64
-    /// Milliseconds since the Unix epoch; `nil` when the record has none.
+    /// Milliseconds since the Unix epoch, within the years 1 to 9999; `nil` when the record has none. Whoever wrote the
+    /// record chose it.
     public var timestamp: Int64?
     /// The key's bytes; `nil` is null, which differs from an empty key.
     public var key: [UInt8]?

@@ -21,7 +21,7 @@ extension ClientHandle {
     func knownEnd(of id: TopicPartition) -> Int64? {
         var (low, high): (Int64, Int64) = (0, 0)
         let code = rd_kafka_get_watermark_offsets(pointer, id.topic, id.partition, &low, &high)
-        return code == RD_KAFKA_RESP_ERR_NO_ERROR && high >= 0 ? high : nil
+        return code == RD_KAFKA_RESP_ERR_NO_ERROR && high >= 0 ? OffsetRange.bounded(high) : nil
     }
 }
 

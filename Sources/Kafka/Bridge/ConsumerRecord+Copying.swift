@@ -1,3 +1,4 @@
+internal import Basics
 internal import CRdkafka
 
 extension ConsumerRecord {
@@ -7,8 +8,8 @@ extension ConsumerRecord {
         var kind = RD_KAFKA_TIMESTAMP_NOT_AVAILABLE
         let timestamp = rd_kafka_message_timestamp(message, &kind)
         self.init(
-            partition: partition, offset: message.pointee.offset,
-            timestamp: kind == RD_KAFKA_TIMESTAMP_NOT_AVAILABLE ? nil : timestamp,
+            partition: partition, offset: OffsetRange.bounded(message.pointee.offset),
+            timestamp: kind == RD_KAFKA_TIMESTAMP_NOT_AVAILABLE ? nil : WallTime(milliseconds: timestamp).milliseconds,
             key: Self.bytes(message.pointee.key, message.pointee.key_len),
             value: Self.bytes(message.pointee.payload, message.pointee.len), headers: Self.headers(of: message))
     }

@@ -49,14 +49,15 @@ public final class EmbeddedBroker: Sendable {
     /// - Throws: `other` when the system has no port or file descriptor left.
     public init(brokers: Int = 1, topics: [String: Int] = [:]) throws(KafkaError) {
         let client = try ClientSettings.makeClient(RD_KAFKA_PRODUCER, ["log_level": "2"], events: 0, log: nil)
-        guard let cluster = rd_kafka_mock_cluster_new(client, Int32(brokers)) else {
+        guard let cluster = rd_kafka_mock_cluster_new(client, Int32(clamping: brokers)) else {
             rd_kafka_destroy(client)
             throw KafkaError(.other, "the embedded broker cannot listen on 127.0.0.1; check the limit on open files")
         }
         handles = Handles(client: client, cluster: cluster)
         bootstrapServers = String(cString: rd_kafka_mock_cluster_bootstraps(cluster))
         for (topic, partitions) in topics {
-            let code = rd_kafka_mock_topic_create(cluster, topic, Int32(partitions), Int32(min(brokers, 3)))
+            let code = rd_kafka_mock_topic_create(
+                cluster, topic, Int32(clamping: partitions), Int32(clamping: min(brokers, 3)))
             if code != RD_KAFKA_RESP_ERR_NO_ERROR { throw KafkaError(code, doing: "create topic \(topic)") }
         }
     }
@@ -68,7 +69,7 @@ public final class EmbeddedBroker: Sendable {
 
     /// Answers the next `count` requests of one kind with a Kafka error code; -195 cuts the connection instead.
     public func fail(_ api: API, with code: Int32, count: Int = 1) {
-        locsearch_mock_fail(handles.cluster, api.rawValue, Int32(count), rd_kafka_resp_err_t(code))
+        locsearch_mock_fail(handles.cluster, api.rawValue, Int32(clamping: count), rd_kafka_resp_err_t(code))
     }
 
     /// Answers the next requests of one kind to one broker (numbered from 1), one error each, each after `delay`.
@@ -76,7 +77,8 @@ public final class EmbeddedBroker: Sendable {
     public func fail(_ api: API, with codes: [Int32], broker: Int32, delay: Duration = .zero) throws(KafkaError) {
         for code in codes {
             let result = locsearch_mock_fail_at(
-                handles.cluster, broker, api.rawValue, rd_kafka_resp_err_t(code), Int32(delay.wholeMilliseconds))
+                handles.cluster, broker, api.rawValue, rd_kafka_resp_err_t(code),
+                Int32(clamping: delay.wholeMilliseconds))
             try Self.check(result, "fail \(api) at broker \(broker)")
         }
     }
@@ -112,7 +114,7 @@ public final class EmbeddedBroker: Sendable {
     /// - Returns: True when the library could set it.
     @discardableResult
     public func setGroupDelay(_ time: Duration) -> Bool {
-        locsearch_mock_group_delay(handles.cluster, Int32(time.wholeMilliseconds)) == 0
+        locsearch_mock_group_delay(handles.cluster, Int32(clamping: time.wholeMilliseconds)) == 0
     }
 
     /// Takes back what is left of the failures that were asked for.
@@ -120,14 +122,14 @@ public final class EmbeddedBroker: Sendable {
 
     /// Makes a topic; one that exists stays as it is.
     public func createTopic(_ name: String, partitions: Int) throws(KafkaError) {
-        let code = rd_kafka_mock_topic_create(handles.cluster, name, Int32(partitions), 1)
+        let code = rd_kafka_mock_topic_create(handles.cluster, name, Int32(clamping: partitions), 1)
         guard code != RD_KAFKA_RESP_ERR_NO_ERROR, code != RD_KAFKA_RESP_ERR_TOPIC_ALREADY_EXISTS else { return }
         throw KafkaError(code, doing: "create topic \(name)")
     }
 
     /// Delays every answer of a broker (numbered from 1).
     public func setRoundTripTime(_ time: Duration, broker: Int32) {
-        rd_kafka_mock_broker_set_rtt(handles.cluster, broker, Int32(time.wholeMilliseconds))
+        rd_kafka_mock_broker_set_rtt(handles.cluster, broker, Int32(clamping: time.wholeMilliseconds))
     }
 
     /// Takes a broker (numbered from 1) off the network, or brings it back.

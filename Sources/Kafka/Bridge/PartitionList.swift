@@ -12,7 +12,7 @@ struct PartitionList: ~Copyable {
 
     /// - Parameter note: A text that is committed along with each offset; empty: none.
     init(_ partitions: [(TopicPartition, offset: Int64)], note: String = "") {
-        pointer = rd_kafka_topic_partition_list_new(Int32(partitions.count))
+        pointer = rd_kafka_topic_partition_list_new(Int32(clamping: partitions.count))
         for (id, offset) in partitions {
             guard let entry = rd_kafka_topic_partition_list_add(pointer, id.topic, id.partition) else { continue }
             entry.pointee.offset = offset
@@ -34,7 +34,8 @@ struct PartitionList: ~Copyable {
         guard let list else { return [] }
         return (0..<Int(list.pointee.cnt)).map { index in
             let element = list.pointee.elems[index]
-            return (TopicPartition(String(cString: element.topic), element.partition), element.offset, element.err)
+            let id = TopicPartition(String(cString: element.topic), element.partition)
+            return (id, OffsetRange.bounded(element.offset), element.err)
         }
     }
 

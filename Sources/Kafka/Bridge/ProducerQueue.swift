@@ -28,7 +28,7 @@ final class ProducerQueue {
 
     private func produce(_ record: ProducerRecord, slot: Int) -> rd_kafka_resp_err_t {
         guard let topic = topic(record.topic) else { return rd_kafka_last_error() }
-        // One more than the slot, because librdkafka reports nothing for a null pointer.
+        // One more than the slot, because librdkafka reports nothing for a null pointer; bounded: slots count records in memory.
         return record.handOver(to: client.pointer, topic: topic, opaque: UnsafeMutableRawPointer(bitPattern: slot + 1))
     }
 
@@ -50,6 +50,7 @@ final class ProducerQueue {
             case RD_KAFKA_EVENT_DR:
                 // The library's own messages, no copies: a message's status stands behind it.
                 while let message = rd_kafka_event_message_next(event) {
+                    // bounded: what comes back is what was handed over, 1 or more
                     report(Int(bitPattern: message.pointee._private) - 1, result(of: message))
                 }
             case RD_KAFKA_EVENT_ERROR:

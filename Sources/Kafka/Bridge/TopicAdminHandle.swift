@@ -1,3 +1,4 @@
+internal import Basics
 internal import CRdkafka
 internal import Logging
 
@@ -115,7 +116,8 @@ final class TopicAdminHandle: Sendable {
         let what = "create topic \(topic.name)"
         var reason = [CChar](repeating: 0, count: 512)
         var new = rd_kafka_NewTopic_new(
-            topic.name, Int32(topic.partitions), Int32(topic.replicationFactor), &reason, reason.count)
+            topic.name, Int32(clamping: topic.partitions), Int32(clamping: topic.replicationFactor), &reason,
+            reason.count)
         guard new != nil else { throw KafkaError(.configuration, "\(what): \(ClientSettings.text(reason))") }
         defer { rd_kafka_NewTopic_destroy(new) }
         for (name, value) in topic.configuration { rd_kafka_NewTopic_set_config(new, name, value) }
@@ -190,7 +192,7 @@ final class TopicAdminHandle: Sendable {
         send(options, queue)
 
         // The request has a time limit of its own. The second on top of it is for its answer to arrive.
-        guard let answer = rd_kafka_queue_poll(queue, milliseconds + 1000) else {
+        guard let answer = rd_kafka_queue_poll(queue, milliseconds.saturatingAdding(1000)) else {
             throw explained(KafkaError(RD_KAFKA_RESP_ERR__TIMED_OUT, doing: what))
         }
         let code = rd_kafka_event_error(answer)

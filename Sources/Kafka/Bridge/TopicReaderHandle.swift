@@ -228,7 +228,7 @@ final class TopicReaderHandle: Sendable {
                 ConsumerRecord(copying: message, of: AssignedPartition(Self.partition(of: message), epoch: 0)))
         }
         if code == RD_KAFKA_RESP_ERR__PARTITION_EOF {
-            return .end(of: Self.partition(of: message), at: message.pointee.offset)
+            return .end(of: Self.partition(of: message), at: OffsetRange.bounded(message.pointee.offset))
         }
 
         let error = KafkaError(code, doing: "read from Kafka")

@@ -1,8 +1,4 @@
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Darwin)
-    import Darwin
-#endif
+internal import Basics
 
 /// Gathers what waits in a consumer's partitions at its first assignment, and how old the oldest of it is.
 struct Backlog {
@@ -30,21 +26,18 @@ struct Backlog {
     /// - Returns: `nil` until the offsets of all partitions are known and the first record of each was read, or has not come
     ///   within 5 seconds.
     mutating func report(
-        on sources: [PartitionSource], at now: ContinuousClock.Instant, wallClock: Int64 = Self.wallClock
+        on sources: [PartitionSource], at now: ContinuousClock.Instant, wallClock: WallTime = .now()
     ) -> Report? {
         guard !sources.isEmpty, sources.allSatisfy(\.isKnown) else { return nil }
         if knownSince == nil { knownSince = now }
 
         let waiting = sources.filter { ($0.lag ?? 0) > 0 }
         let isRead = waiting.allSatisfy { firstTimestamps[$0.partition.id] != nil }
-        guard isRead || now - (knownSince ?? now) >= Self.patience else { return nil }
+        guard isRead || (knownSince ?? now).duration(to: now) >= Self.patience else { return nil }
 
         let oldest = waiting.compactMap { firstTimestamps[$0.partition.id] ?? nil }.min()
         return Report(
-            waiting: waiting.reduce(0) { $0 + ($1.lag ?? 0) }, partitions: sources.count,
-            oldestAge: oldest.map { .milliseconds(max(0, wallClock - $0)) })
+            waiting: waiting.reduce(0) { $0.saturatingAdding($1.lag ?? 0) }, partitions: sources.count,
+            oldestAge: oldest.map { max(.zero, wallClock.duration(since: WallTime(milliseconds: $0))) })
     }
-
-    /// Milliseconds since the Unix epoch, to the second: the age is told in seconds.
-    private static var wallClock: Int64 { Int64(time(nil)) * 1000 }
 }
