@@ -184,4 +184,29 @@ struct SpanExporterTests {
         #expect(text.contains("key ***********"))
         #expect(text.contains("http://a/?key=*************&b"))
     }
+
+    /// Whatever number a collector answers with, the exporter goes on.
+    @Test(arguments: ["nan", "-nan", "inf", "-inf", "1e400", "-1", "99999999999999999999", "x", ""])
+    func exporterOutlivesAnyRetryAfter(retryAfter: String) {
+        let result = ExportResult(HTTPResponse(status: 503, retryAfter: retryAfter))
+        guard case .unavailable(_, let pause) = result else {
+            Issue.record("\(result)")
+            return
+        }
+        #expect(pause.map { $0 >= .zero && $0 <= .seconds(60) } ?? true)
+    }
+
+    @Test(
+        arguments: [
+            [0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x01],  // the least number
+            [0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0x01],  // -1
+        ] as [[UInt8]])
+    func negativeNumberOfRejectedSpansRejectsNone(number: [UInt8]) async throws {
+        let body = [0x0A, UInt8(number.count + 1), 8] + number
+        let bench = try Bench(FakeCollector([.success(HTTPResponse(status: 200, body: body))]))
+        try await bench.run {
+            bench.endSpans(10)
+            try await eventually("the collector has answered") { bench.counts == [10, 0, 0] }
+        }
+    }
 }

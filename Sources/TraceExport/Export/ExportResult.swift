@@ -16,10 +16,16 @@ enum ExportResult {
         case 200..<300: self = .taken(rejected: OTLPAnswer(response.body).rejectedSpans)
         case 429, 502, 503, 504:
             self = .unavailable(
-                reason: "it answers \(response.status)",
-                retryAfter: response.retryAfter.flatMap { Double($0) }.map { .seconds(min(max($0, 0), 60)) })
+                reason: "it answers \(response.status)", retryAfter: response.retryAfter.flatMap(Self.pause))
         default: self = .refused(reason: "it answers \(response.status)")
         }
+    }
+
+    /// Returns the time that `Retry-After` asks to wait in seconds, a minute at most; `nil` when the text is no such time.
+    private static func pause(_ retryAfter: String) -> Duration? {
+        // Written so that "nan" fails too.
+        guard let seconds = Double(retryAfter), seconds >= 0 else { return nil }
+        return .seconds(saturating: min(seconds, 60))
     }
 
     init(_ error: HTTPError) {

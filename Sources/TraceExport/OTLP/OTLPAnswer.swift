@@ -1,6 +1,7 @@
 /// What a collector answers to an export that it has taken: an `ExportTraceServiceResponse`.
 struct OTLPAnswer {
-    /// The number of spans that the collector refused though it took the others; 0 in an answer that cannot be read.
+    /// The number of spans that the collector refused though it took the others, 0 or more; 0 in an answer that cannot be
+    /// read.
     let rejectedSpans: Int
 
     /// Reads the answer's body, of which only `partial_success.rejected_spans` counts.
@@ -14,7 +15,8 @@ struct OTLPAnswer {
                 if field == 1, case .number(let number) = value { rejected = number }
             }
         }
-        rejectedSpans = Int(clamping: Int64(bitPattern: rejected))
+        // The specification has a signed number. What is below zero rejects nothing.
+        rejectedSpans = max(0, Int(clamping: Int64(bitPattern: rejected)))
     }
 }
 

@@ -60,7 +60,7 @@ struct OTLPRequest {
                 message.data(1, trace.traceIDBytes)
                 message.data(2, trace.spanIDBytes)
                 attributes(link.attributes, field: 4, to: &message)
-                message.fixed32(6, UInt32(trace.flags))
+                message.fixed32(6, UInt32(truncatingIfNeeded: trace.flags))
             }
         }
 
@@ -70,7 +70,7 @@ struct OTLPRequest {
                 message.varint(3, status.code == .error ? 2 : 1)
             }
         }
-        message.fixed32(16, UInt32(span.trace.flags))
+        message.fixed32(16, UInt32(truncatingIfNeeded: span.trace.flags))
     }
 
     private static func number(of kind: SpanKind) -> UInt64 {

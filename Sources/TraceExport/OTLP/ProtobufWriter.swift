@@ -77,6 +77,6 @@ struct ProtobufWriter {
             bytes.append(UInt8(truncatingIfNeeded: rest) | 0x80)
             rest >>= 7
         }
-        bytes.append(UInt8(rest))
+        bytes.append(UInt8(truncatingIfNeeded: rest))
     }
 }
