@@ -212,4 +212,31 @@ struct TrafficTests {
         #expect(workers[1]["problem"] as? String == "nobody answers")
         await console.stop()
     }
+
+    /// The number comes out of a URL or a header.
+    @Test(arguments: [Int.max, Int.max - 1, 1 << 60, -1, Int.min + 1, Int.min])
+    func pageMayNameAnyOutcomeAsItsLast(after: Int) async throws {
+        let console = try await RunningConsole()
+        console.traffic.add((1...3).map { Self.record($0) }, areNew: true)
+        let page = try EventStreamClient(port: console.port, path: "/api/traffic/events?after=\(after)")
+        try await page.waitFor("three outcomes") { $0.name == "outcomes" && $0.data.contains("\"r3\"") }
+        #expect(Self.ids(page) == ["r1", "r2", "r3"])
+
+        let again = try EventStreamClient(port: console.port, path: "/api/traffic/events", lastEventID: after)
+        try await again.waitFor("three outcomes") { $0.name == "outcomes" && $0.data.contains("\"r3\"") }
+        #expect(try await console.get("/api/traffic/outcomes/\(after)").status == 404)
+        #expect(try await console.get("/api/dead-letters?limit=\(after)").status == 200)
+        await console.stop()
+    }
+
+    @Test func logAnswersForAnyID() {
+        var log = OutcomeLog(firstID: 0)
+        log.append(Self.record(1))
+        for id in [Int.min, -2, Int.max] {
+            let batch = log.entries(after: id, limit: 10)
+            #expect(batch.entries.count == (id < 0 ? 1 : 0))
+            #expect(batch.missed == 0)
+            #expect(log[id] == nil)
+        }
+    }
 }

@@ -53,17 +53,22 @@ struct OutcomeLog {
         return entries[id - first].record
     }
 
+    /// The id of the newest outcome; one below the first id before there is any.
+    var newestID: Int { nextID - 1 }
+
     /// Returns the id that a page which has seen nothing begins behind, so that it gets the newest outcomes only.
-    func placeOfNewPage(showing count: Int) -> Int { max(nextID - 1 - count, firstID - 1) }
+    func placeOfNewPage(showing count: Int) -> Int { max(newestID - count, firstID - 1) }
 
     /// Returns the oldest entries behind `id`, at most `limit`.
-    /// - Parameter id: the last id that the reader has seen. One of an earlier run lies below all ids of this one, and what
-    ///   it has missed is not known.
+    /// - Parameter id: the last id that the reader has seen, as it says: any number. One of an earlier run lies below all
+    ///   ids of this one, and what it has missed is not known.
     func entries(after id: Int, limit: Int) -> Batch {
         guard let first = entries.first?.id else { return Batch(entries: [], missed: 0) }
 
-        let index = min(max(id + 1 - first, 0), entries.count)
-        let missed = id >= firstID - 1 ? max(first - 1 - id, 0) : 0
+        // All ids that a reader can have seen lie between these two.
+        let seen = min(max(id, firstID - 2), newestID)
+        let index = min(max(seen + 1 - first, 0), entries.count)
+        let missed = seen >= firstID - 1 ? max(first - 1 - seen, 0) : 0
         return Batch(entries: Array(entries[index...].prefix(limit)), missed: missed)
     }
 }

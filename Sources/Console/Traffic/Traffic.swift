@@ -18,7 +18,7 @@ package final class Traffic: Sendable {
     /// - Parameter now: the time, in which the first id and the first second begin.
     package init(now: EventTime = .now()) {
         state = Mutex(
-            State(log: OutcomeLog(firstID: Int(now.milliseconds) * 1000), rates: OutcomeRates(now: now)))
+            State(log: OutcomeLog(firstID: max(0, Int(now.milliseconds)) * 1000), rates: OutcomeRates(now: now)))
     }
 
     // MARK: - What comes in
@@ -79,9 +79,13 @@ package final class Traffic: Sendable {
     private static let outcomesPerEvent = 500
 
     /// Returns where a page begins.
-    /// - Parameter lastSeen: the id of the last outcome that it has; `nil` for a new page.
+    /// - Parameter lastSeen: the id of the last outcome that it has, as it says: any number; `nil` for a new page. A page that
+    ///   names an id which no outcome has had yet begins as a new one, because it would wait for that one for ever.
     func place(lastSeen: Int?) -> Place {
-        state.withLock { Place(outcome: lastSeen ?? $0.log.placeOfNewPage(showing: Self.outcomesAtFirst)) }
+        state.withLock { state in
+            if let lastSeen, lastSeen <= state.log.newestID { return Place(outcome: lastSeen) }
+            return Place(outcome: state.log.placeOfNewPage(showing: Self.outcomesAtFirst))
+        }
     }
 
     /// Returns the events that a page has not had yet, and moves its place behind them.
