@@ -41,9 +41,9 @@ enum DeadLetterText {
     /// A progress bar.
     static func bar(_ done: Int, of total: Int) -> String {
         let width = 30
-        let filled = total > 0 ? done * width / total : width
+        let filled = total > 0 ? min(max(0, done), total) * width / total : width
 
-        let bar = String(repeating: "#", count: filled) + String(repeating: ".", count: width - filled)
+        let bar = String(repeating: "#", count: filled) + String(repeating: ".", count: max(0, width - filled))
         return "[\(bar)] \(done) of \(total)"
     }
 

@@ -23,6 +23,6 @@ enum OutcomeLine {
     /// Cuts or fills a text to its column's width, two spaces behind it.
     private static func cell(_ text: String, width: Int) -> String {
         let text = TerminalText.cut(TerminalText.safe(text), to: width)
-        return text + String(repeating: " ", count: width - TerminalText.width(of: text) + 2)
+        return text + String(repeating: " ", count: max(0, width - TerminalText.width(of: text)) + 2)
     }
 }

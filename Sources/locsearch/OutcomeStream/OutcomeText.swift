@@ -1,3 +1,4 @@
+import Basics
 import EventContract
 import LocationSearch
 
@@ -39,16 +40,22 @@ enum OutcomeText {
     /// Whole milliseconds from reading the request to having its outcome.
     static func milliseconds(_ event: OutcomeEvent) -> String {
         guard let received = event.receivedAt, let completed = event.completedAt else { return "" }
-        return "\(completed.milliseconds - received.milliseconds)"
+        return "\(completed.duration(since: received).milliseconds(roundedUp: false))"
     }
 
+    /// Writes a number with so many decimals, at most 3. An outcome may hold any number: one of a million millions or more is
+    /// written as Swift writes it, such as `1e+300`.
     static func decimal(_ number: Double, places: Int) -> String {
-        var scale = 1.0
-        for _ in 0..<places { scale *= 10 }
-        let (whole, fraction) = Int((number * scale).rounded()).quotientAndRemainder(dividingBy: Int(scale))
-        guard places > 0 else { return "\(whole)" }
-        let digits = "\(abs(fraction))"
-        return "\(whole)." + String(repeating: "0", count: places - digits.count) + digits
+        guard number.magnitude < 1e12 else { return "\(number)" }
+
+        let scale: UInt = [1, 10, 100, 1000][min(max(places, 0), 3)]
+        let scaled = Int(saturating: (number * Double(scale)).rounded())
+        let (whole, fraction) = scaled.magnitude.quotientAndRemainder(dividingBy: scale)
+        let sign = scaled < 0 ? "-" : ""
+        guard scale > 1 else { return "\(sign)\(whole)" }
+
+        // The 1 in front keeps the zeros behind the point.
+        return "\(sign)\(whole).\(String(scale + fraction).dropFirst())"
     }
 
     private static func headline(_ event: OutcomeEvent, _ result: SearchOutcome.Result) -> String {

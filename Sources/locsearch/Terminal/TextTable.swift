@@ -37,7 +37,7 @@ struct TextTable {
     }
 
     private static func pad(_ cell: String, to width: Int, alignment: Alignment) -> String {
-        let padding = String(repeating: " ", count: width - TerminalText.width(of: cell))
+        let padding = String(repeating: " ", count: max(0, width - TerminalText.width(of: cell)))
         return alignment == .left ? cell + padding : padding + cell
     }
 }

@@ -1,0 +1,50 @@
+import EventContract
+import LocationSearch
+import Testing
+
+@testable import locsearch
+
+/// Outcomes as text: any numbers may stand in a record of the topics.
+struct OutcomeTextTests {
+    @Test(
+        arguments: [
+            (0, 0, "0"), (1234.5, 0, "1235"), (4.1, 1, "4.1"), (4.05, 1, "4.1"), (0.04, 1, "0.0"), (12, 2, "12.00"),
+            (-0.5, 1, "-0.5"), (-3.25, 2, "-3.25"), (999.96, 1, "1000.0"), (1e300, 0, "1e+300"), (-1e300, 1, "-1e+300"),
+            (.infinity, 0, "inf"), (.nan, 1, "nan"), (9_223_372_036_854_775_807, 3, "9.223372036854776e+18"),
+            (5, -1, "5"), (5, 99, "5.000"),
+        ] as [(Double, Int, String)])
+    func anyNumberIsWritten(number: Double, places: Int, expected: String) {
+        #expect(OutcomeText.decimal(number, places: places) == expected)
+    }
+
+    private static let numbers = [
+        "0", "-1", "1e300", "-1e300", "9223372036854775807", "-9223372036854775808", "1e-300", "0.5",
+        "99999999999999999999",
+    ]
+
+    /// What `search` and `watch` print of an outcome that somebody else wrote into the topic.
+    @Test(arguments: numbers)
+    func outcomeWithAnyNumberIsShown(number: String) throws {
+        let timing =
+            #""timing":{"receivedAt":"9999-12-31T23:59:59.999Z","completedAt":"0001-01-01T00:00:00.000Z","upstreamMs":\#(number),"attempts":\#(number)}"#
+        let place =
+            #"{"id":"x","provider":"hotpepper","name":"n","location":{"latitude":\#(number),"longitude":\#(number)},"distanceMeters":\#(number),"rating":\#(number),"ratingCount":\#(number),"priceLevel":\#(number)}"#
+        let search =
+            #""search":{"category":"c","location":{"latitude":1,"longitude":1},"radiusMeters":\#(number)},"totalAvailable":\#(number)"#
+        let error =
+            #""error":{"code":"timeout","message":"m","retryable":true,"retryAfterMs":\#(number),"httpStatus":\#(number)}"#
+
+        for members in [#""places":[\#(place)],\#(search)"#, error] {
+            let value = Array(#"{"requestId":"r","operation":"search",\#(members),\#(timing)}"#.utf8)
+            let event = try OutcomeReader().read(value: value, headers: [])
+            #expect(!OutcomeText.full(event, asked: SearchRequest(requestID: "r")).isEmpty)
+            #expect(!OutcomeText.summary(event).isEmpty)
+            #expect(OutcomeText.milliseconds(event).hasPrefix("-"))
+        }
+    }
+
+    @Test(arguments: [(0, 0), (5, 3), (-1, 3), (3, 3), (0, -1)])
+    func progressBarHasOneLength(done: Int, total: Int) {
+        #expect(DeadLetterText.bar(done, of: total).prefix(32).count == 32)
+    }
+}
