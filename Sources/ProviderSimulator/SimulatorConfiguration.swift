@@ -1,3 +1,5 @@
+internal import Basics
+
 /// Options of the provider simulator: where it listens, which keys it lets in, and what it does to requests by default.
 package struct SimulatorConfiguration: Sendable {
     /// The address to listen on.
@@ -89,7 +91,7 @@ package struct TrafficProfile: Sendable, Hashable {
         /// - Parameter burst: `nil` for as many as in one second.
         package init(requestsPerSecond: Double, burst: Int? = nil, retryAfter: Int? = nil) {
             self.requestsPerSecond = requestsPerSecond
-            self.burst = burst ?? max(1, Int(min(requestsPerSecond, 1e9).rounded(.up)))
+            self.burst = burst ?? max(1, Int(saturating: min(requestsPerSecond, 1e9).rounded(.up)))
             self.retryAfter = retryAfter
         }
     }

@@ -59,6 +59,16 @@ struct CommandLineTests {
             (["watch", "--nonsense"], [:], 64, "--nonsense"), (["nonsense"], [:], 64, "nonsense"),
             (["simulate", "--latency", "soon"], [:], 64, "--latency"),
             (["simulate", "--faults", "nonsense:0.5"], [:], 64, "faults"),
+            (["simulate", "--faults", "503:nan"], [:], 64, "faults"),
+            (["simulate", "--quota", "nan"], [:], 64, "--quota takes above 0"),
+            (["simulate", "--quota=-1e300"], [:], 64, "--quota takes above 0"),
+            (["simulate", "--quota=-inf"], [:], 64, "--quota takes above 0"),
+            (["simulate", "--cache-megabytes", "9223372036854775807"], [:], 64, "--cache-megabytes"),
+            (["worker", "--worker-concurrency", "9223372036854775807"], [:], 78, "an integer from 1 to 65536"),
+            (["worker", "--worker-deadline", "9999999999999h"], [:], 78, "a duration from 1ms to 1m"),
+            (["worker", "--providers-hotpepper-requests-per-second", "nan"], [:], 78, "a number from 0.001"),
+            (["dead-letters", "redrive", "--rate", "nan"], [:], 64, "--rate takes 0.01"),
+            (["topics", "create", "--partitions", "9223372036854775807"], [:], 64, "--partitions takes 1 to 10000"),
             (["broker", "--brokers", "0"], [:], 64, "--brokers"),
         ] as [([String], [String: String], Int32, String)])
     func mistakesEndInOneLineAndTheContractsCode(

@@ -295,4 +295,61 @@ struct TrafficTests {
             }
         }
     }
+
+    /// The control endpoint and the APIs take numbers from whoever asks; none of them ends the simulator.
+    @Test(arguments: ["-1e300", "1e300", "9223372036854775807", "-9223372036854775808", "0.5", "1e-320"])
+    func simulatorOutlivesAnyNumber(number: String) async throws {
+        try await Simulator.run { simulator in
+            for body in [
+                #"{"quota":\#(number)}"#,
+                #"{"quota":{"requestsPerSecond":\#(number),"burst":\#(number),"retryAfter":\#(number)}}"#,
+                #"{"capacity":\#(number)}"#, #"{"capacity":{"concurrent":\#(number),"queue":\#(number)}}"#,
+                #"{"latency":\#(number)}"#, #"{"latency":"\#(number)s"}"#, #"{"latency":"1ms..\#(number)s"}"#,
+                #"{"faults":{"503":\#(number)}}"#,
+            ] {
+                #expect([200, 400].contains(try await simulator.configure(body).status), "\(body)")
+            }
+            _ = try await simulator.configure(#"{"quota":null,"capacity":null,"latency":0,"faults":null}"#)
+            #expect(try await simulator.get("/_sim/log?last=\(number)").status == 200)
+
+            for body in [
+                #"{"textQuery":"x","pageSize":"\#(number)"}"#, #"{"textQuery":"x","minRating":\#(number)}"#,
+                #"{"textQuery":"x","maxResultCount":\#(number)}"#,
+                #"{"textQuery":"x","locationBias":{"circle":{"center":{"latitude":\#(number)},"radius":\#(number)}}}"#,
+            ] {
+                #expect([200, 400].contains(try await simulator.new("searchText", body).status), "\(body)")
+            }
+            for parameters in [
+                "location=\(number),\(number)&radius=\(number)", "location=1,1&radius=\(number)&minprice=\(number)",
+                "location=1,1&radius=\(number)&maxprice=\(number)",
+            ] {
+                #expect(try await simulator.nearby(parameters).status == 200, "\(parameters)")
+            }
+            for parameters in [
+                "lat=\(number)&lng=\(number)&range=\(number)", "lat=35&lng=139&start=\(number)&count=\(number)",
+                "lat=35&lng=139&party_capacity=\(number)",
+            ] {
+                #expect(try await simulator.gourmet(parameters).status == 200, "\(parameters)")
+            }
+        }
+    }
+
+    /// The seed is no secret, so a token may hold any numbers.
+    @Test func pageTokenOfAnImpossibleSearchIsDamaged() {
+        func read(_ change: (inout LegacySearch) -> Void) -> Bool {
+            var search = LegacySearch()
+            (search.latitude, search.longitude, search.radius) = (35, 139, 500)
+            change(&search)
+            let reading = LegacySearch.read(search.token(seed: 1, now: 0), seed: 1, now: 1, delay: .zero)
+            if case .search = reading { return true }
+            return false
+        }
+        #expect(read { $0.offset = 40 })
+        #expect(!read { $0.offset = .max })
+        #expect(!read { $0.offset = -1 })
+        #expect(!read { $0.latitude = .nan })
+        #expect(!read { $0.longitude = 1e300 })
+        #expect(!read { $0.radius = -1 })
+        #expect(!read { $0.radius = .infinity })
+    }
 }

@@ -54,7 +54,9 @@ struct ControlPlane: Sendable {
         json.beginObject()
         json.member("elapsedMs", snapshot.elapsedMilliseconds)
         write(snapshot.total, to: &json)
+        // bounded: what this process has counted itself
         json.member("distinctRequests", snapshot.services.reduce(0) { $0 + $1.distinct })
+        // bounded: as above
         json.member("repeatedRequests", snapshot.services.reduce(0) { $0 + $1.repeated })
         json.key("apis")
         json.beginObject()
@@ -152,7 +154,7 @@ struct ControlPlane: Sendable {
         json.member("path", String(decoding: bytes[..<mark], as: UTF8.self))
 
         var unused = Fingerprint()
-        let query = QueryParameters(bytes, from: mark + 1, fingerprint: &unused)
+        let query = QueryParameters(bytes, from: mark + 1, fingerprint: &unused)  // bounded: a place in memory
         let keys = query.pairs.filter { $0.name == "key" || $0.name == "$key" }.map(\.value)
 
         json.key("parameters")

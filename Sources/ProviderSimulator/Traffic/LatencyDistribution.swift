@@ -1,3 +1,5 @@
+internal import Basics
+
 /// The time until the first byte of an answer.
 package enum LatencyDistribution: Sendable, Hashable {
     /// Always this time; 0 for as fast as possible.
@@ -50,16 +52,19 @@ package enum LatencyDistribution: Sendable, Hashable {
         let longest = 600_000_000.0
 
         switch self {
-        case .fixed(let duration): return min(duration.wholeMicroseconds, Int(longest))
+        case .fixed(let duration): return min(duration.wholeMicroseconds, Int(saturating: longest))
         case .uniform(let low, let high):
-            return Int(Double(low.wholeMicroseconds) + numbers.unit() * Double((high - low).wholeMicroseconds))
+            let (shortest, longest) = (Double(low.wholeMicroseconds), Double(high.wholeMicroseconds))
+            return Int(saturating: shortest + numbers.unit() * (longest - shortest))  // bounded: fractions
         case .exponential(let mean):
-            return Int(min(-Mathematics.logarithm(1 - numbers.unit()) * Double(mean.wholeMicroseconds), longest))
+            // bounded: fractions
+            let drawn = -Mathematics.logarithm(1 - numbers.unit()) * Double(mean.wholeMicroseconds)
+            return Int(saturating: min(drawn, longest))
         case .lognormal(let p50, let p99):
             // The 99th percentile of a normal distribution lies 2.3263 standard deviations above its median.
             let (median, high) = (Double(p50.wholeMicroseconds), Double(p99.wholeMicroseconds))
-            let sigma = Mathematics.logarithm(high / median) / 2.3263
-            return Int(min(median * Mathematics.exponential(sigma * Self.normal(&numbers)), longest))
+            let sigma = Mathematics.logarithm(high / median) / 2.3263  // bounded: fractions
+            return Int(saturating: min(median * Mathematics.exponential(sigma * Self.normal(&numbers)), longest))
         }
     }
 
@@ -74,8 +79,8 @@ extension Duration {
     /// The duration in whole microseconds; the largest number for one that is longer.
     var wholeMicroseconds: Int {
         let (seconds, attoseconds) = components
-        let (product, overflow) = seconds.multipliedReportingOverflow(by: 1_000_000)
-        return overflow ? .max : Int(product + attoseconds / 1_000_000_000_000)
+        let whole = Int(clamping: seconds).saturatingMultiplied(by: 1_000_000)
+        return whole.saturatingAdding(Int(attoseconds / 1_000_000_000_000))
     }
 
     /// Reads `250ms`, `5s`, `1.5s`, `2m` or `300us`, up to a day.
@@ -83,9 +88,9 @@ extension Duration {
         let units: [(suffix: String, microseconds: Double)] = [("us", 1), ("ms", 1000), ("s", 1e6), ("m", 60e6)]
         for unit in units where text.hasSuffix(unit.suffix) {
             guard let number = Double(text.dropLast(unit.suffix.count)), number >= 0 else { return nil }
-            let microseconds = number * unit.microseconds
+            let microseconds = number * unit.microseconds  // bounded: fractions
             guard microseconds <= 86_400e6 else { return nil }
-            self = .microseconds(Int64(microseconds))
+            self = .microseconds(Int64(saturating: microseconds))
             return
         }
         guard text == "0" else { return nil }

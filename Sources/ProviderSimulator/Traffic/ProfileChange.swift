@@ -1,3 +1,4 @@
+internal import Basics
 internal import JSON
 
 /// The body of `POST /_sim/config`. Members that are there change the profiles; `null` takes a limit away.
@@ -74,7 +75,7 @@ struct ProfileChange {
             guard let milliseconds = try reader.double(), (0...600_000).contains(milliseconds) else {
                 throw wrong("latency", expected: expected)
             }
-            return .fixed(.microseconds(Int64(milliseconds * 1000)))
+            return .fixed(.microseconds(Int64(saturating: milliseconds * 1000)))  // bounded: a fraction
         }
         guard let text = try reader.string(), let latency = LatencyDistribution(text) else {
             throw wrong("latency", expected: expected)

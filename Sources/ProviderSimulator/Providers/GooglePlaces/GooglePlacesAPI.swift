@@ -1,3 +1,4 @@
+internal import Basics
 internal import JSON
 internal import NIOCore
 internal import NIOHTTP1
@@ -187,7 +188,7 @@ struct GooglePlacesAPI {
             if conditions.isTypeStrict { query.categories = mask } else { query.preferred = mask }
         }
 
-        let (rating, levels) = (Int(conditions.minRating * 10), conditions.priceLevels)
+        let (rating, levels) = (Int(saturating: conditions.minRating * 10), conditions.priceLevels)
         query.condition = { place, _ in
             if conditions.needsOpen, place.openNow != true || place.status != .operational { return false }
             if rating > 0, place.ratingTenths ?? 0 < rating { return false }

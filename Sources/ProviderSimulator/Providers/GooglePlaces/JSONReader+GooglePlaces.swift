@@ -33,7 +33,7 @@ extension JSONReader {
     }
 
     mutating func integerMember(_ name: String) throws -> Int {
-        guard let number = try lenientInt(), abs(number) <= Int32.max else {
+        guard let number = try lenientInt(), number.magnitude <= Int32.max else {
             throw InvalidArgument.wrongType(of: name, expected: "TYPE_INT32")
         }
         return number
@@ -138,7 +138,7 @@ extension JSONReader {
             }
         }
 
-        guard abs(latitude) <= 90, abs(longitude) <= 180 else {
+        guard latitude.magnitude <= 90, longitude.magnitude <= 180 else {
             throw InvalidArgument(
                 message: "\(name): latitude must be within -90...90, longitude within -180...180.", field: name)
         }

@@ -48,14 +48,15 @@ struct LegacyAPI {
 
         // Now and then the last place of a page comes again at the head of the next one.
         let repeats = search.offset > 0 && search.salt & 7 == 0
+        let start = repeats ? search.offset - 1 : search.offset  // bounded: an offset is 0 to 60
         let (found, total) = resources.finder.find(
-            search.placeQuery(with: resources), start: search.offset - (repeats ? 1 : 0), count: size)
+            search.placeQuery(with: resources), start: start, count: size)
         var hits = found.map { ($0.cell, $0.place) }
-        if let town = locality(of: search) { hits = [town] + hits.prefix(size - 1) }
+        if let town = locality(of: search) { hits = Array([[town], hits].joined().prefix(size)) }
         guard !hits.isEmpty else { return Self.status("ZERO_RESULTS") }
 
         var next = search
-        next.offset += size
+        next.offset += size  // bounded: as above
         let hasMore = next.offset < min(total, LegacySearch.limit)
         let token = hasMore ? next.token(seed: resources.world.seed, now: now) : nil
         let language = PlaceLanguage(search.language)

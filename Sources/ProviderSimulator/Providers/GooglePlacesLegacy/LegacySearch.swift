@@ -1,3 +1,4 @@
+internal import Basics
 internal import NIOCore
 
 /// A search of Google's older API, read from its parameters or from its page token.
@@ -21,6 +22,9 @@ struct LegacySearch {
     /// The number of results on all pages together.
     static let limit = 60
 
+    /// A search of nothing.
+    init() {}
+
     // MARK: Parameters
 
     /// Reads the parameters of a first page. Fails for INVALID_REQUEST.
@@ -38,7 +42,7 @@ struct LegacySearch {
         let prices = (Int(query["minprice"] ?? "0") ?? -1, Int(query["maxprice"] ?? "4") ?? -1)
         guard prices.0 >= 0, prices.1 <= 4, prices.0 <= prices.1 else { return nil }
 
-        self.prices = prices.0...prices.1
+        self.prices = prices.0...prices.1  // bounded: checked above
 
         let hasLocation = query.has("location")
         if hasLocation {
@@ -55,7 +59,8 @@ struct LegacySearch {
             : completeNearbySearch(hasLocation: hasLocation, radius: radius)
         guard isAccepted else { return nil }
 
-        salt = mixed(UInt64(bitPattern: Int64(latitude * 1e6)) ^ UInt64(bitPattern: Int64(longitude * 1e6)) << 20)
+        let (north, east) = (Int64(saturating: latitude * 1e6), Int64(saturating: longitude * 1e6))
+        salt = mixed(UInt64(bitPattern: north) ^ UInt64(bitPattern: east) << 20)
     }
 
     /// Sets the area of a text search. Without a location it is the town that the text names.
@@ -92,7 +97,7 @@ struct LegacySearch {
         guard parts.count == 2, let latitude = Double(parts[0].filter { $0 != " " }),
             let longitude = Double(parts[1].filter { $0 != " " })
         else { return nil }
-        guard abs(latitude) <= 90, abs(longitude) <= 180 else { return nil }
+        guard latitude.magnitude <= 90, longitude.magnitude <= 180 else { return nil }
         return (latitude, longitude)
     }
 
@@ -135,7 +140,8 @@ struct LegacySearch {
         let hidden = text.utf8.map { $0 ^ UInt8(truncatingIfNeeded: stream.next()) }
         var check = Fingerprint()
         check.combine(hidden)
-        return Base64URL.encode([0x01, 0xA6, 0xBF, 0x15] + mixed(check.value ^ seed).bytes + hidden)
+        let head: [UInt8] = [0x01, 0xA6, 0xBF, 0x15]
+        return Base64URL.encode([head, mixed(check.value ^ seed).bytes, hidden].flatMap(\.self))
     }
 
     enum Reading {
@@ -159,7 +165,7 @@ struct LegacySearch {
         guard parts.count == 11, let issued = UInt64(parts[0]), let search = LegacySearch(parts) else {
             return .damaged
         }
-        let age = Duration.milliseconds(Int64(clamping: now / 1_000_000) - Int64(clamping: issued))
+        let age = Duration.milliseconds(Int64(clamping: now / 1_000_000).saturatingSubtracting(Int64(clamping: issued)))
         return age < delay ? .tooEarly : .search(search)
     }
 
@@ -168,8 +174,15 @@ struct LegacySearch {
             let radius = Double(parts[4]), let low = parts[6].first?.wholeNumberValue,
             let high = parts[6].last?.wholeNumberValue, let salt = UInt64(parts[7]), low <= high
         else { return nil }
+
+        // The seed is no secret, so anybody can make a token.
+        let isPossible =
+            (0...Self.limit).contains(offset) && latitude.magnitude <= 90 && longitude.magnitude <= 180
+            && radius > 0 && radius <= Self.maxRadius && (0...4).contains(low) && (0...4).contains(high)
+        guard isPossible else { return nil }
         (self.offset, self.latitude, self.longitude, self.radius) = (offset, latitude, longitude, radius)
         (isByDistance, isOpenNow, isText) = (parts[5].contains("d"), parts[5].contains("o"), parts[5].contains("t"))
+        // bounded: the order of the prices was checked above
         (prices, self.salt, type, language, keyword) = (low...high, salt, parts[8], parts[9], parts[10])
     }
 }
