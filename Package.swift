@@ -160,7 +160,8 @@ let package = Package(
         .testTarget(
             name: "PlaceProvidersTests",
             dependencies: [
-                "EventLoop", "HTTPTransport", "JSON", "PlaceProviders", "TraceExport", "TestSupport", tracing,
+                "EventContract", "EventLoop", "HTTPTransport", "JSON", "PlaceProviders", "TraceExport", "TestSupport",
+                tracing,
             ],
             resources: [.copy("Fixtures")], swiftSettings: safe),
         .testTarget(

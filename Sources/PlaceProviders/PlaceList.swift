@@ -70,6 +70,12 @@ extension JSONReader {
         return text.isEmpty ? nil : text
     }
 
+    /// Reads a URL that a result may hold, and keeps it among the texts of `places`.
+    mutating func wantedURL(in places: inout Places) throws(JSONError) -> Places.Text? {
+        guard let url = try wanted(in: &places), WebAddress.isValid(places.utf8(url)) else { return nil }
+        return url
+    }
+
     /// Reads an array's texts as the types of `place`; there are none when the value is no array.
     mutating func wantedTypes(of place: inout Places.Row, in places: inout Places) throws(JSONError) {
         place.types = Places.Types()
@@ -122,6 +128,12 @@ extension JSONReader {
         if field.isEmptyText { return nil }
         let text = places.add { append(field, to: &$0) }
         return text.isEmpty ? nil : text
+    }
+
+    /// Keeps a field's URL among the texts of `places`, if a result may hold it.
+    func wantedURL(_ field: JSONField, in places: inout Places) -> Places.Text? {
+        guard let url = wanted(field, in: &places), WebAddress.isValid(places.utf8(url)) else { return nil }
+        return url
     }
 
     /// Reads an object with two numbers under the names that the provider uses; `nil` when either is missing or out of

@@ -1,3 +1,4 @@
+import Basics
 import JSON
 import LocationSearch
 
@@ -85,7 +86,8 @@ extension JSONWriter {
         member("retryable", error.code.isRetryable)
         // The time is rounded up, so that a sender who waits for it has waited long enough.
         member("retryAfterMs", error.retryAfter.map { max(1, $0.milliseconds(roundedUp: true)) })
-        member("httpStatus", error.httpStatus)
+        // A provider may answer with any three digits, of which those from 600 on are no status of HTTP.
+        member("httpStatus", error.httpStatus.flatMap { (100...599).contains($0) ? $0 : nil })
         member("providerStatus", error.providerStatus)
         member("member", error.member)
         endObject()
@@ -105,5 +107,5 @@ extension JSONWriter {
 
 extension Double {
     /// The number rounded to whole metres; `nil` for what is no distance on earth.
-    fileprivate var wholeMeters: Int? { (0...40_100_000).contains(self) ? Int(self + 0.5) : nil }
+    fileprivate var wholeMeters: Int? { (0...40_100_000).contains(self) ? Int(saturating: self + 0.5) : nil }
 }

@@ -51,7 +51,7 @@ struct GooglePlacesResponse {
     /// Reads the answer to a call for a photo when its status is not 200. A redirect to the picture serves as well. A 403
     /// without an error comes with a picture that says "over quota".
     private mutating func readPicture(_ response: HTTPResponse) throws(SearchError) -> GooglePlacesResponse {
-        if (300..<400).contains(response.status), let url = response.location, url.hasPrefix("https://") {
+        if (300..<400).contains(response.status), let url = response.location, Self.isPicture(url) {
             photoURL = url
             return self
         }
@@ -62,6 +62,8 @@ struct GooglePlacesResponse {
         else { throw error }
         throw .photoQuota(of: .googlePlaces)
     }
+
+    private static func isPicture(_ url: String) -> Bool { url.hasPrefix("https://") && WebAddress.isValid(url) }
 
     private mutating func read(_ body: [UInt8], as kind: Kind) throws(JSONError) {
         list = PlaceList(of: body)
@@ -75,7 +77,7 @@ struct GooglePlacesResponse {
                 case "places": try readPlaces(&reader)
                 case "nextPageToken": nextPageToken = try reader.wanted()
                 case "error": try noteError(&reader)
-                case "photoUri": photoURL = try reader.wanted().flatMap { $0.hasPrefix("https://") ? $0 : nil }
+                case "photoUri": photoURL = try reader.wanted().flatMap { Self.isPicture($0) ? $0 : nil }
                 default: try reader.skip()
                 }
             }
@@ -116,8 +118,8 @@ struct GooglePlacesResponse {
             case "types": try reader.wantedTypes(of: &place, in: &list.places)
             case "primaryType": primaryType = try reader.wanted(in: &list.places)
             case "primaryTypeDisplayName": primaryName = try reader.wantedMember("text", in: &list.places)
-            case "googleMapsUri": place.url = try reader.wanted(in: &list.places)
-            case "websiteUri": website = try reader.wanted(in: &list.places)
+            case "googleMapsUri": place.url = try reader.wantedURL(in: &list.places)
+            case "websiteUri": website = try reader.wantedURL(in: &list.places)
             case "rating": place.rating = try reader.lenientDouble().flatMap { $0 >= 1 && $0 <= 5 ? $0 : nil }
             case "userRatingCount": place.ratingCount = try reader.lenientInt().flatMap { $0 >= 0 ? $0 : nil }
             case "priceLevel": place.priceLevel = try Self.priceLevel(&reader)

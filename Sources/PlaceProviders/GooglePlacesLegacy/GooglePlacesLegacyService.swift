@@ -1,3 +1,4 @@
+import Basics
 public import HTTPTransport
 public import LocationSearch
 public import Resilience
@@ -78,7 +79,11 @@ public struct GooglePlacesLegacyService: PlaceService {
         guard !page.list.isHopeless, !page.list.places.isEmpty else {
             throw .badResponse("has no readable place", from: id)
         }
-        return ProviderAnswer(places: page.list.places, attributions: page.credits.texts)
+
+        // An answer that repeats its member has several, and details are of one place.
+        var places = page.list.places
+        places.keepFirst(1)
+        return ProviderAnswer(places: places, attributions: page.credits.texts)
     }
 
     /// Looks up the reference of a place's photo.
@@ -111,7 +116,7 @@ public struct GooglePlacesLegacyService: PlaceService {
             if response.status == 403 { throw .photoQuota(of: id) }
             throw SearchError(httpStatus: response.status, retryAfter: response.retryAfter, from: id)
         }
-        guard let location = response.location, location.hasPrefix("https://") else {
+        guard let location = response.location, location.hasPrefix("https://"), WebAddress.isValid(location) else {
             throw .badResponse("redirects to nowhere", from: id)
         }
         return ProviderAnswer(photoURL: location, attributions: call.attributions)
@@ -124,7 +129,7 @@ public struct GooglePlacesLegacyService: PlaceService {
             url.add("pagetoken", token)
         } else if let location = request.location {
             url.add("location", "\(location.latitude.plainDecimal),\(location.longitude.plainDecimal)")
-            url.add("radius", Int(request.radiusMeters.rounded(.up)))
+            url.add("radius", Int(saturating: request.radiusMeters.rounded(.up)))
             url.add("type", request.category)
             // The same text in both parameters can give no results.
             if request.keyword?.lowercased() != request.category.lowercased() { url.add("keyword", request.keyword) }

@@ -142,8 +142,8 @@ struct LegacyResponse {
             case "opening_hours": place.openNow = try Self.openNow(&reader) ?? place.openNow
             // This one knows today's exceptions, so it is the better one.
             case "current_opening_hours": currentlyOpen = try Self.openNow(&reader)
-            case "url": place.url = try reader.wanted(in: &list.places)
-            case "website": website = try reader.wanted(in: &list.places)
+            case "url": place.url = try reader.wantedURL(in: &list.places)
+            case "website": website = try reader.wantedURL(in: &list.places)
             case "photos": try readPhotos(&reader)
             default: try reader.skip()
             }

@@ -183,7 +183,7 @@ extension HotpepperResponse {
         _ reader: inout JSONReader, _ members: Members, into fields: inout JSONFields
     ) throws(JSONError) -> Range<Int> {
         guard try reader.enterObject() else { return 0..<0 }
-        let start = reader.offset - 1
+        let start = reader.offset - 1  // bounded: the brace of the object was read
 
         while let member = try reader.nextMember(of: members.shop) {
             switch member {
@@ -198,7 +198,7 @@ extension HotpepperResponse {
             case .photo: try readPhoto(&reader, members, into: &fields)
             }
         }
-        return start..<reader.offset
+        return start..<reader.offset  // bounded: a reader never goes back
     }
 
     private func readPhoto(
@@ -236,7 +236,7 @@ extension HotpepperResponse {
         shop.location = Coordinate(
             latitude: reader.lenientDouble(fields[ShopField.latitude]),
             longitude: reader.lenientDouble(fields[ShopField.longitude]))
-        shop.url = reader.wanted(fields[ShopField.url], in: &list.places)
+        shop.url = reader.wantedURL(fields[ShopField.url], in: &list.places)
         shop.imageURL = photo(fields, of: reader)
 
         shop.category = reader.wanted(fields[ShopField.genre], in: &list.places)
@@ -256,7 +256,7 @@ extension HotpepperResponse {
         if best.isEmptyText { best = fields[ShopField.mediumPhoto] }
         if best.isEmptyText { best = fields[ShopField.mobilePhoto] }
 
-        guard let url = reader.wanted(best, in: &list.places) else { return nil }
+        guard let url = reader.wantedURL(best, in: &list.places) else { return nil }
         return list.places.hasSuffix(url, "noimage.gif") ? nil : url
     }
 }
