@@ -27,16 +27,16 @@ public enum Base64 {
             }
 
             guard padding == 0, let value = value(of: character, alphabet) else { return nil }
-            bits = bits << 6 | UInt32(value)
+            bits = bits << 6 | UInt32(truncatingIfNeeded: value)
             pending += 6
             if pending >= 8 {
                 pending -= 8
-                bytes.append(UInt8(truncatingIfNeeded: bits >> UInt32(pending)))
+                bytes.append(UInt8(truncatingIfNeeded: bits >> pending))
             }
         }
 
         // One left-over character holds 6 bits, which is less than a byte; two leave 4 unused bits, three leave 2.
-        let unusedBits = bits & (1 << UInt32(pending) - 1)
+        let unusedBits = bits & ((1 << pending) - 1)
         guard pending < 6, unusedBits == 0 else { return nil }
         switch alphabet {
         case .standard: return count.isMultiple(of: 4) && padding * 2 == pending ? bytes : nil

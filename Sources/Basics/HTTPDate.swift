@@ -11,12 +11,14 @@ public enum HTTPDate {
         let parts = text.split(separator: " ")
         guard parts.count == 6, parts[5] == "GMT", let day = Int64(parts[1]),
             let month = months.firstIndex(of: String(parts[2])), let year = Int64(parts[3]),
-            (1970...9999).contains(year), let date = CivilDate(year: year, month: Int64(month) + 1, day: day)
+            (1970...9999).contains(year),
+            let date = CivilDate(year: year, month: Int64(month).saturatingAdding(1), day: day)
         else { return nil }
 
         let clock = parts[4].split(separator: ":").compactMap { Int64($0) }
         guard clock.count == 3, (0...23).contains(clock[0]), (0...59).contains(clock[1]), (0...60).contains(clock[2])
         else { return nil }
+        // bounded: the year has four digits, and the parts of the clock were checked
         return date.daysSinceEpoch * 86_400 + clock[0] * 3600 + clock[1] * 60 + clock[2]
     }
 
@@ -27,11 +29,13 @@ public enum HTTPDate {
         let date = CivilDate(daysSinceEpoch: days)
         let weekday = weekdays[Int(days.flooredQuotientAndRemainder(dividingBy: 7).remainder)]
         let clock = "\(padded(time / 3600, 2)):\(padded(time / 60 % 60, 2)):\(padded(time % 60, 2))"
+        // bounded: a date has one of twelve months
         return "\(weekday), \(padded(date.day, 2)) \(months[Int(date.month) - 1]) \(padded(date.year, 4)) \(clock) GMT"
     }
 
     private static func padded(_ number: Int64, _ digits: Int) -> String {
         let text = String(number)
-        return String(repeating: "0", count: max(0, digits - text.count)) + text
+        let zeros = String(repeating: "0", count: max(0, digits - text.count))
+        return "\(zeros)\(text)"
     }
 }

@@ -77,7 +77,7 @@ final class CurlDriver {
         if let armed { loop.cancel(armed.timer) }
         armed = nil
         (isDue, due) = (false, nil)
-        for socket in sockets.indices { unwatch(Int32(socket)) }
+        for socket in sockets.indices { unwatch(Int32(truncatingIfNeeded: socket)) }
     }
 
     // MARK: - What the loop tells curl

@@ -193,12 +193,14 @@ final class Transfer {
 
     private static let onBody: locsearch_write_fn = { data, size, count, context in
         guard let context else { return 0 }
+        // bounded: both describe bytes that are in memory
         let bytes = UnsafeRawBufferPointer(start: data, count: size * count)
         return transfer(context).takeBody(bytes) ? bytes.count : 0
     }
 
     private static let onHeader: locsearch_write_fn = { data, size, count, context in
         guard let context else { return 0 }
+        // bounded: both describe bytes that are in memory
         let line = UnsafeRawBufferPointer(start: data, count: size * count)
         return transfer(context).takeHeader(line) ? line.count : 0
     }

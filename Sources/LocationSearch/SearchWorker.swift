@@ -54,6 +54,7 @@ public actor SearchWorker: SearchWorking {
         self.clock = clock
         self.budgets = budgets
         if let budgets {
+            // bounded: the keys are those of another dictionary
             let callsPerDay = Dictionary(uniqueKeysWithValues: budgets.callsPerDay.map { ($0.key.rawValue, $0.value) })
             keeper = BudgetKeeper(BudgetMember(name: name, budgets: callsPerDay, at: clock.now))
         }
@@ -178,6 +179,7 @@ extension SearchWorker: FleetMember {
     private func lookAtBudgets(at now: ContinuousClock.Instant) -> FleetView {
         guard let keeper, let budgets else { return FleetView() }
         let days = budgets.days(now).map { ($0.key.rawValue, $0.value) }
+        // bounded: the keys are those of another dictionary
         let message = keeper.look(Dictionary(uniqueKeysWithValues: days), at: now)
         review(keeper, at: now)
         return FleetView(

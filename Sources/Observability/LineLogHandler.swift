@@ -129,7 +129,7 @@ package struct LineLogHandler: LogHandler {
             case "\t": result += "\\t"
             case let control where control.value < 0x20:
                 let hex = String(control.value, radix: 16)
-                result += "\\u" + String(repeating: "0", count: 4 - hex.count) + hex
+                result += "\\u" + String(repeating: "0", count: max(0, 4 - hex.count)) + hex
             default: result.unicodeScalars.append(scalar)
             }
         }

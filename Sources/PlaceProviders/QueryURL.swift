@@ -69,12 +69,13 @@ extension Double {
 
     fileprivate func appendPlainDecimal(to bytes: inout [UInt8]) {
         let scaled = (self * 1e7).rounded()
-        guard scaled.isFinite, abs(scaled) < 9e18 else { return bytes.append(UInt8(ascii: "0")) }
+        guard scaled.isFinite, scaled.magnitude < 9e18 else { return bytes.append(UInt8(ascii: "0")) }
         if scaled < 0 { bytes.append(UInt8(ascii: "-")) }
 
         let scale: UInt64 = 10_000_000
-        let whole = UInt64(abs(scaled)) / scale
-        var (decimals, places) = (UInt64(abs(scaled)) % scale, 7)
+        let digits = UInt64(saturating: scaled.magnitude)
+        let whole = digits / scale  // bounded: the scale is a constant
+        var (decimals, places) = (digits % scale, 7)  // bounded: the scale is a constant
         while places > 0, decimals % 10 == 0 { (decimals, places) = (decimals / 10, places - 1) }
 
         bytes.append(addingCapacity: 24) { room in

@@ -2,12 +2,6 @@ import Basics
 import HTTPTransport
 import LocationSearch
 
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Darwin)
-    import Darwin
-#endif
-
 /// Makes errors of what the failures of all three providers have in common.
 extension SearchError {
     /// The failure of a call that got no answer.
@@ -94,19 +88,12 @@ extension SearchError {
     static func delay(_ retryAfter: String) -> Duration? {
         let text = retryAfter.trimmingBlanks
         if let seconds = Double(text) {
-            return seconds > 0 ? .seconds(min(seconds, 3600)) : nil
+            return seconds > 0 ? .seconds(saturating: min(seconds, 3600)) : nil
         }
 
         guard let date = HTTPDate.seconds(of: text) else { return nil }
-        let left = Double(date) - now()
-        return left > 0 ? .seconds(min(left, 3600)) : nil
-    }
-
-    /// Returns the seconds since the Unix epoch, by the system's clock.
-    private static func now() -> Double {
-        var time = timespec()
-        unsafe clock_gettime(CLOCK_REALTIME, &time)
-        return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
+        let left = Double(date) - Double(WallTime.now().milliseconds) / 1000
+        return left > 0 ? .seconds(saturating: min(left, 3600)) : nil
     }
 }
 

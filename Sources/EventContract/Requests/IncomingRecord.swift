@@ -47,6 +47,7 @@ public struct SourcePosition: Sendable, Hashable, CustomStringConvertible {
     /// The description, its topic cut so that the whole keeps to the 128 characters of a `requestId`: topics may have names of up to 249 (ASCII) characters.
     var requestID: String {
         let position = "-\(partition)-\(offset)"
+        // bounded: a position has at most 31 characters
         return String(topic.unicodeScalars.prefix(RequestMembers.idLength.upperBound - position.utf8.count)) + position
     }
 }

@@ -18,7 +18,7 @@ public struct Coordinate: Sendable, Hashable {
     }
 
     /// True when both are finite and in range. A provider's coordinates are checked with this before they are used.
-    public var isValid: Bool { abs(latitude) <= 90 && abs(longitude) <= 180 }
+    public var isValid: Bool { latitude.magnitude <= 90 && longitude.magnitude <= 180 }
 
     /// Returns the distance in metres along the great circle (haversine; IUGG mean earth radius 6,371,008.8 m).
     public func distance(to other: Coordinate) -> Double {

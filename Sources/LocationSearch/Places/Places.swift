@@ -13,9 +13,11 @@ public struct Places: Sendable {
         /// The empty text.
         public init() {}
 
-        /// A list stays far below 4 GB: answers have a size limit of some megabytes.
+        /// A list stays below 4 GB: an answer has at most 1 GB (`http.maxResponseBytes`), and its texts are shorter than it.
         @usableFromInline
-        init(_ range: Range<Int>) { (start, count) = (UInt32(range.lowerBound), UInt32(range.count)) }
+        init(_ range: Range<Int>) {
+            (start, count) = (UInt32(range.lowerBound), UInt32(range.count))  // bounded: see above
+        }
 
         public var isEmpty: Bool { count == 0 }
 
@@ -23,7 +25,7 @@ public struct Places: Sendable {
 
         /// Returns the rest of the text behind a number of bytes, which must end a character.
         public func dropFirst(_ bytes: Int) -> Text {
-            let dropped = Swift.min(UInt32(bytes), count)
+            let dropped = Swift.min(UInt32(clamping: bytes), count)
             var rest = self
             rest.start += dropped
             rest.count -= dropped
@@ -97,7 +99,7 @@ public struct Places: Sendable {
 
     /// - Parameter place: the place whose row is appended next. All its types must be added in one go.
     public mutating func add(_ type: Text, to place: inout Row) {
-        if place.types.count == 0 { place.types.start = UInt32(types.count) }
+        if place.types.count == 0 { place.types.start = UInt32(clamping: types.count) }
         types.append(type)
         place.types.count += 1
         assert(place.types.range.upperBound == types.count)

@@ -20,10 +20,10 @@ extension SearchRequest {
         switch operation {
         case .search:
             guard let location else { throw .invalid("location", "an object with latitude and longitude") }
-            guard abs(location.latitude) <= 90 else {
+            guard location.latitude.magnitude <= 90 else {
                 throw .invalid("location.latitude", "a finite number from -90 to 90")
             }
-            guard abs(location.longitude) <= 180 else {
+            guard location.longitude.magnitude <= 180 else {
                 throw .invalid("location.longitude", "a finite number from -180 to 180")
             }
         case .details, .photo:

@@ -1,3 +1,4 @@
+internal import Basics
 internal import CoreMetrics
 import Synchronization
 
@@ -14,7 +15,7 @@ final class HistogramSeries: TimerHandler {
     /// - Parameter bounds: in seconds, ascending; fewer than `mostBuckets`.
     init(bounds: [Double]) {
         precondition(bounds.count < Self.mostBuckets, "a histogram has room for \(Self.mostBuckets) buckets")
-        self.bounds = bounds.map { ("\($0)", Int64($0 * 1e9)) }
+        self.bounds = bounds.map { ("\($0)", Int64(saturating: $0 * 1e9)) }
     }
 
     /// The number of observations.

@@ -49,6 +49,7 @@ package struct MetricDescription: Sendable, Hashable {
 
     // MARK: - Looking up
 
+    // bounded: a test finds a name that stands twice
     private static let byName = Dictionary(uniqueKeysWithValues: all.map { ($0.name, $0) })
 
     /// Returns the metric of a name; `nil` for one that the table does not hold.

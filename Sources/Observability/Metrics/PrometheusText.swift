@@ -1,3 +1,5 @@
+internal import Basics
+
 /// The exposition format, version 0.0.4, for values that are computed when they are asked for.
 package enum PrometheusText {
     /// One metric with its samples. Its kind and its explanation come from the table of metrics.
@@ -34,6 +36,6 @@ package enum PrometheusText {
     static func number(_ value: Double) -> String {
         if value.isNaN { return "NaN" }
         if value.isInfinite { return value > 0 ? "+Inf" : "-Inf" }
-        return value == value.rounded() && abs(value) < 1e15 ? "\(Int64(value))" : "\(value)"
+        return value == value.rounded() && value.magnitude < 1e15 ? "\(Int64(saturating: value))" : "\(value)"
     }
 }

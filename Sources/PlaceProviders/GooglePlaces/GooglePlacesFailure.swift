@@ -1,3 +1,4 @@
+import Basics
 import HTTPTransport
 import JSON
 import LocationSearch
@@ -143,7 +144,7 @@ struct GooglePlacesFailure {
                     if let text = try reader.wanted(), text.hasSuffix("s"), let seconds = Double(text.dropLast()),
                         seconds > 0
                     {
-                        retryDelay = .seconds(min(seconds, 3600))
+                        retryDelay = .seconds(saturating: min(seconds, 3600))
                     }
                 default: try reader.skip()
                 }

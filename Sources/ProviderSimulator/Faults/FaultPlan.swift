@@ -12,8 +12,9 @@ struct FaultPlan: Hashable, Sendable {
         guard bytes.count >= mark.count else { return false }
         var index = 0
         while index <= bytes.count - mark.count {
-            // The rarest letters are compared first.
+            // The rarest letters are compared first. bounded: the mark fits behind the index.
             if bytes[index] | 0x20 == UInt8(ascii: "f"), bytes[index + 2] | 0x20 == UInt8(ascii: "u"),
+                // bounded: as above
                 bytes[index + 3] | 0x20 == UInt8(ascii: "l"), bytes[index + 4] | 0x20 == UInt8(ascii: "t")
             {
                 return true
@@ -34,6 +35,7 @@ struct FaultPlan: Hashable, Sendable {
         while let start = Self.find(in: bytes, from: index) {
             var end = start
             while end < bytes.count, !Self.ends(bytes[end]) { end += 1 }
+            // bounded: the end was found from the start on
             read(word: String(decoding: bytes[start..<end], as: UTF8.self))
             index = end
         }
@@ -65,8 +67,9 @@ struct FaultPlan: Hashable, Sendable {
         while start <= bytes.count - mark.count {
             if bytes[start] | 0x20 == mark[0] {
                 var length = 1
+                // bounded: the mark fits behind the start
                 while length < mark.count, bytes[start + length] | 0x20 == mark[length] | 0x20 { length += 1 }
-                if length == mark.count { return start + length }
+                if length == mark.count { return start + length }  // bounded: as above
             }
             start += 1
         }

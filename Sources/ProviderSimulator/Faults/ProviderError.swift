@@ -104,6 +104,7 @@ struct ProviderError: Hashable, Sendable {
             "API_KEY_IP_ADDRESS_BLOCKED", "API_KEY_ANDROID_APP_BLOCKED", "API_KEY_IOS_APP_BLOCKED",
             "CONSUMER_SUSPENDED", "CONSUMER_INVALID",
         ].map(forbidden)
+        // bounded: the names of the list above
         var table = Dictionary(uniqueKeysWithValues: list.map { ($0.name, $0) })
         let synonyms: [(String, ProviderError)] = [
             ("1000", server), ("unknown_error", server), ("internal", server), ("2000", keyInvalid),

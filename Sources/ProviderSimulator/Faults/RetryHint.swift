@@ -13,7 +13,7 @@ enum RetryHint: Hashable, Sendable {
             self = .date(secondsAhead: seconds)
         } else {
             guard let seconds = Int(text), (-86_400...86_400).contains(seconds) else { return nil }
-            self = .seconds(seconds)
+            self = .seconds(seconds)  // bounded: a case of this type
         }
     }
 
@@ -21,6 +21,7 @@ enum RetryHint: Hashable, Sendable {
     var header: String {
         switch self {
         case .seconds(let seconds): String(seconds)
+        // bounded: a day at most
         case .date(let ahead): HTTPDate.text(Int64(WallClock.seconds() + ahead))
         }
     }

@@ -131,7 +131,7 @@ final class ConnectionHandler: ChannelDuplexHandler {
         state = .busy(exchange)
 
         if admission.isOverQuota {
-            let hint = admission.retryAfter.map { RetryHint.seconds($0) }
+            let hint = admission.retryAfter.map(RetryHint.seconds)
             var reply = Answers.error(.rateLimited, hint: hint, to: request)
             reply.outcome = "over-quota"
             return send(reply, for: exchange)

@@ -46,7 +46,7 @@ final class LoopResources {
             fieldMasks.removeAll()
             world.forgetAll()
         }
-        let mask = try GooglePlacesMask(text, for: call, number: UInt32(fieldMasks.count + 1))
+        let mask = try GooglePlacesMask(text, for: call, number: UInt32(clamping: fieldMasks.count + 1))
         fieldMasks[key] = mask
         return mask
     }

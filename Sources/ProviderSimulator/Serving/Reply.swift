@@ -81,7 +81,7 @@ extension ByteBuffer {
         var limit = 1
         while number / limit >= 10 { limit *= 10 }
         while limit > 0 {
-            writeInteger(UInt8(ascii: "0") + UInt8(truncatingIfNeeded: abs(number / limit % 10)))
+            writeInteger(UInt8(ascii: "0") + UInt8(truncatingIfNeeded: (number / limit % 10).magnitude))
             limit /= 10
         }
     }

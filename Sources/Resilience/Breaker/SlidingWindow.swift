@@ -1,3 +1,5 @@
+internal import Basics
+
 /// Holds sums over the last stretch of time, in buckets. The oldest bucket leaves as a whole, so that a sum covers between
 /// `buckets - 1` and `buckets` bucket widths. Adding and reading cost the same however much was added.
 public struct SlidingWindow<Counts: AdditiveArithmetic & Sendable>: Sendable {
@@ -39,7 +41,7 @@ public struct SlidingWindow<Counts: AdditiveArithmetic & Sendable>: Sendable {
             return
         }
         if now < end { return }
-        let steps = Int((end.duration(to: now) / width).rounded(.down)) + 1
+        let steps = Int(saturating: end.duration(to: now) / width).saturatingAdding(1)
         if steps >= buckets.count {
             clear()
             self.end = now + width

@@ -60,7 +60,7 @@ public final class BudgetMember {
         patience = terms.patience
         base = (-1, now)
         // Spreads members without a source of randomness: one of them writes the state before the others would.
-        random = Double(name.utf8.reduce(5381) { ($0 &* 33) ^ UInt32($1) } % 1000) / 1000
+        random = Double(name.utf8.reduce(5381) { ($0 &* 33) ^ UInt32(truncatingIfNeeded: $1) } % 1000) / 1000
     }
 
     // MARK: - What is known
@@ -345,7 +345,7 @@ public final class BudgetMember {
 
     /// The calls that a member would like to hold, those that are asked for included.
     private func wanted(_ purse: BudgetPurse) -> Int {
-        purse.waiting + Int(min(purse.pace * (terms.ahead * slowness).inSeconds, 1e9).rounded(.up))
+        purse.waiting + Int(saturating: min(purse.pace * (terms.ahead * slowness).inSeconds, 1e9).rounded(.up))
     }
 
     /// True while so little is left of a day that nobody should hold more than needed.

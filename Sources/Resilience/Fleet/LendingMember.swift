@@ -41,7 +41,7 @@ public final class LendingMember {
         self.name = name
         self.terms = terms
         own = OwnPart(terms, at: now)
-        books = Dictionary(uniqueKeysWithValues: limits.map { ($0, LoanBook(terms)) })
+        books = Dictionary(limits.map { ($0, LoanBook(terms)) }, uniquingKeysWith: { first, _ in first })
     }
 
     // MARK: - What may be used
@@ -195,7 +195,7 @@ public final class LendingMember {
 
         for (limit, view) in views {
             let need = needs[limit] ?? 0
-            if abs(need - (saidNeeds[limit] ?? 0)) > 0.05 { return true }
+            if (need - (saidNeeds[limit] ?? 0)).magnitude > 0.05 { return true }
             if view.isHungry, silence >= (view.hasLenders ? terms.pace : terms.patientPace) { return true }
             if !view.loans.isEmpty, silence >= terms.pace || isWaitedFor(view.loans, limit, at: now) { return true }
         }

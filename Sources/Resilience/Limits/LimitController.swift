@@ -221,7 +221,7 @@ struct LimitController {
 
     private mutating func cutForOverload(_ seen: Window, at now: ContinuousClock.Instant) {
         if let overloadIgnoredUntil = memory.overloadIgnoredUntil, now < overloadIgnoredUntil { return }
-        memory.gentleUntil = now + .seconds(Self.shortestHold)
+        memory.gentleUntil = now + .seconds(saturating: Self.shortestHold)
         reduce(seen, Self.overloadFactor, expected, isForOverload: true, at: now)
     }
 
@@ -235,7 +235,7 @@ struct LimitController {
         guard latency.isFinite else { return }
         trial = Trial(
             limit: before, factor: factor, isForOverload: isForOverload, before: seen, latency: latency,
-            settled: now + .seconds(2 * latency))
+            settled: now + .seconds(saturating: 2 * latency))
     }
 
     /// What a cut brought. One for refusals should not have cost answers. One for latency should have brought it down in
@@ -250,14 +250,14 @@ struct LimitController {
             // If it went up instead, the provider got worse meanwhile, and the cut stays.
             : ratio > bar && ratio < 1.25
         if !trial.isForOverload, ratio > Self.proportion * trial.factor, ratio < 1.25 {
-            floor = (expected, now + .seconds(nextHold))
+            floor = (expected, now + .seconds(saturating: nextHold))
         }
         guard didNotHelp else {
             nextHold = Self.shortestHold
-            memory.helpedUntil = now + .seconds(Self.shortestHold)
+            memory.helpedUntil = now + .seconds(saturating: Self.shortestHold)
             return false
         }
-        if trial.isForOverload { memory.overloadIgnoredUntil = now + .seconds(nextHold) }
+        if trial.isForOverload { memory.overloadIgnoredUntil = now + .seconds(saturating: nextHold) }
         nextHold = min(Self.longestHold, nextHold * 2)
         change(to: trial.limit)
         return true
@@ -265,7 +265,7 @@ struct LimitController {
 
     private mutating func grow(to target: Double, at now: ContinuousClock.Instant) {
         if let grownUntil = memory.grownUntil, now < grownUntil { return }
-        memory.grownUntil = now + .seconds(max(latency, expected))
+        memory.grownUntil = now + .seconds(saturating: max(latency, expected))
         let room = expected > 0 ? Self.aim * target / expected : .infinity
         if let gentleUntil = memory.gentleUntil, now < gentleUntil {
             change(to: exact * min(1.05, room))
@@ -276,6 +276,6 @@ struct LimitController {
 
     private mutating func change(to new: Double) {
         exact = min(Double(configuration.maximum), max(Double(configuration.minimum), new))
-        limit = Int(exact)
+        limit = Int(saturating: exact)
     }
 }

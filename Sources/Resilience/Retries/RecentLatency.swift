@@ -37,7 +37,7 @@ public struct RecentLatency: Sendable {
     }
 
     private var computedHigh: Duration {
-        var above = Int((1 - Self.highShare) * Double(count))
+        var above = Int(saturating: (1 - Self.highShare) * Double(count))
         for index in (0..<Self.bucketCount).reversed() {
             above -= Int(current[index]) + Int(previous[index])
             if above < 0 { return Self.upperBound(of: index) }
@@ -47,7 +47,7 @@ public struct RecentLatency: Sendable {
 
     private static func bucket(of latency: Duration) -> Int {
         let milliseconds = max(1, latency.inSeconds * 1000)
-        let quarter = Int((milliseconds.significand - 1) * 4)
+        let quarter = Int(saturating: (milliseconds.significand - 1) * 4)
         return min(bucketCount - 1, Int(milliseconds.exponent) * 4 + quarter)
     }
 

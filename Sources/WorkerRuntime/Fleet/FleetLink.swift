@@ -1,3 +1,4 @@
+internal import Basics
 public import EventLoop
 public import Kafka
 public import Logging
@@ -61,7 +62,7 @@ public final class FleetLink: Sendable {
         configuration.producer.transactionalID = nil
         configuration.producer.statisticsInterval = nil
         configuration.producer.properties["message.timeout.ms"] =
-            "\(Int(Self.writingTime / .milliseconds(1)))"
+            "\(Self.writingTime.milliseconds(roundedUp: false))"
         configuration.consumer.statisticsInterval = nil
         self.configuration = configuration
         self.loop = loop

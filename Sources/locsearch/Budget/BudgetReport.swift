@@ -1,3 +1,4 @@
+import Basics
 import Foundation
 import JSON
 import LocationSearch
@@ -18,7 +19,7 @@ struct BudgetReport {
         /// When the calls began to count, if not with the day.
         var since: String?
 
-        var left: Int? { budget.map { max(0, $0 - used - reserved) } }
+        var left: Int? { budget.map { max(0, $0.saturatingSubtracting(used).saturatingSubtracting(reserved)) } }
     }
 
     let lines: [Line]
@@ -61,7 +62,7 @@ struct BudgetReport {
             TextTable.Column(title: "next day in"),
         ])
         for line in lines {
-            let part = line.budget.map { $0 > 0 ? "\(line.used * 100 / $0) %" : "-" }
+            let part = line.budget.map { $0 > 0 ? "\(line.used.saturatingMultiplied(by: 100) / $0) %" : "-" }
             table.add([
                 line.provider.rawValue, line.day.label, line.budget.map { "\($0)" } ?? "none", "\(line.used)",
                 "\(line.reserved)", line.left.map { "\($0)" } ?? "-", part ?? "-",
@@ -87,7 +88,7 @@ struct BudgetReport {
     }
 
     private func timeToNextDay(_ line: Line) -> String {
-        let minutes = Int((line.day.end.timeIntervalSince(date) / 60).rounded(.up))
+        let minutes = Int(saturating: (line.day.end.timeIntervalSince(date) / 60).rounded(.up))
         return "\(minutes / 60)h \(minutes % 60)m"
     }
 

@@ -1,3 +1,4 @@
+import Basics
 import Foundation
 import LocationSearch
 import Resilience
@@ -26,7 +27,8 @@ final class ProviderDays: Sendable {
     func days(at date: Date, now: ContinuousClock.Instant) -> [ProviderID: BudgetDay] {
         zones.keys.reduce(into: [:]) { days, provider in
             guard let day = day(of: provider, at: date) else { return }
-            days[provider] = BudgetDay(label: day.label, end: now + .seconds(day.end.timeIntervalSince(date)))
+            days[provider] = BudgetDay(
+                label: day.label, end: now + .seconds(saturating: day.end.timeIntervalSince(date)))
         }
     }
 

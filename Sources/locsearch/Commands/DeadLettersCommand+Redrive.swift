@@ -1,4 +1,5 @@
 import ArgumentParser
+import Basics
 import Logging
 import WorkerRuntime
 
@@ -120,7 +121,7 @@ extension DeadLettersCommand {
             do {
                 let begin = ContinuousClock.now
                 deleted = try await topic.forEach(plan.chosen, of: snapshot) { letter, mark in
-                    let next = begin + .seconds(Double(sent) / rate)
+                    let next = begin + .seconds(saturating: Double(sent) / rate)
                     await Self.read(&outcomes, until: next)
                     try await Task.sleep(until: next)
 

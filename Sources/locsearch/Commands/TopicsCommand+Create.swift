@@ -89,7 +89,9 @@ extension TopicsCommand {
         // MARK: - What is shown
 
         private func show(_ findings: [TopicCreation.Finding]) {
-            let states = Dictionary(uniqueKeysWithValues: findings.map { ($0.topic.name, state(of: $0)) })
+            // Two settings may name one topic.
+            let states = Dictionary(
+                findings.map { ($0.topic.name, state(of: $0)) }, uniquingKeysWith: { first, _ in first })
             for line in TopicTexts.table(findings, states: states) { Terminal.line(line) }
 
             for deviation in findings.flatMap(\.deviations) { Terminal.note(TerminalText.safe("\(deviation)")) }

@@ -46,7 +46,7 @@ struct DemoHouse: Sendable {
     /// Partitions by topic.
     private static var topics: [String: Int] {
         let names = Setting.all.filter { $0.name.hasPrefix("topics.") }.compactMap(\.defaultValue)
-        return Dictionary(uniqueKeysWithValues: names.map { ($0, 6) })
+        return Dictionary(names.map { ($0, 6) }, uniquingKeysWith: { first, _ in first })
     }
 
     private static func defaults(broker: EmbeddedBroker, simulatorURL: String) -> [String: String] {

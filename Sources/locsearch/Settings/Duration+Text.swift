@@ -16,6 +16,7 @@ extension Duration {
         let isPlain = digits.allSatisfy { $0.isASCII && ($0.isNumber || $0 == ".") }
         guard isPlain, digits.first?.isNumber == true, let number = Double(digits) else { return nil }
 
+        // bounded: a fraction times a fraction
         guard let whole = Int64(exactly: number * unit.milliseconds), whole < 1 << 50 else { return nil }
         self = .milliseconds(whole)
     }

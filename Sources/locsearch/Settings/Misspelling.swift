@@ -23,7 +23,7 @@ enum Misspelling {
     /// the other (the restricted distance of Damerau and Levenshtein); anything above `limit` when it is more than that.
     static func distance(from name: String, to other: String, upTo limit: Int) -> Int {
         let (a, b) = (Array(name.utf8), Array(other.utf8))
-        guard abs(a.count - b.count) <= limit else { return limit + 1 }
+        guard (a.count - b.count).magnitude <= limit else { return limit + 1 }
 
         // Row by row: the distance between the first i letters of one and the first j of the other.
         var secondLast: [Int] = []

@@ -1,3 +1,4 @@
+import Basics
 import PlaceProviders
 
 /// One setting: its name, what it may hold, and what it is for. The table of all of them is `Setting.all`; parsing,
@@ -62,6 +63,7 @@ struct Setting: Sendable {
         self.sharedVariable = sharedVariable
     }
 
+    // bounded: a test finds a name that stands twice
     static let byName = Dictionary(uniqueKeysWithValues: all.map { ($0.name, $0) })
 
     /// The environment variable: `worker.maxRequestBytes` is `WORKER_MAX_REQUEST_BYTES`.
@@ -143,6 +145,6 @@ struct Setting: Sendable {
 
     /// Returns a number as a user would write it: `0.2`, and `1` rather than `1.0`.
     static func plain(_ number: Double) -> String {
-        number == number.rounded() && abs(number) < 1e15 ? "\(Int(number))" : "\(number)"
+        number == number.rounded() && number.magnitude < 1e15 ? "\(Int(saturating: number))" : "\(number)"
     }
 }

@@ -143,6 +143,7 @@ extension Settings {
 
     /// The policies of all providers, for one loop.
     var policies: [ProviderID: ProviderPolicy] {
+        // bounded: the providers of a constant
         Dictionary(uniqueKeysWithValues: Self.providerNames.map { ($0.id, policy(below: "providers.\($0.name).")) })
     }
 

@@ -130,7 +130,8 @@ struct Settings: Sendable {
     private static func provider(of values: [String: String]) -> any ConfigProvider {
         InMemoryProvider(
             values: Dictionary(
-                uniqueKeysWithValues: values.map { (key($0.key), ConfigValue(.string($0.value), isSecret: true)) }))
+                values.map { (key($0.key), ConfigValue(.string($0.value), isSecret: true)) },
+                uniquingKeysWith: { first, _ in first }))
     }
 
     private static func key(_ name: String) -> AbsoluteConfigKey {

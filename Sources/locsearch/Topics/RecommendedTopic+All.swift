@@ -15,12 +15,11 @@ extension RecommendedTopic {
         /// letter waits for a person, and perhaps for a release. What workers say counts for seconds, and for a day where it is
         /// about a day's calls.
         static let retention: [Role: Duration] = [
-            .requests: .seconds(7 * day), .results: .seconds(day), .errors: .seconds(7 * day),
-            .deadLetters: .seconds(30 * day), .fleet: .seconds(3 * day),
+            .requests: day * 7, .results: day, .errors: day * 7, .deadLetters: day * 30, .fleet: day * 3,
         ]
-        private static let day = 86_400
+        private static let day = Duration.seconds(86_400)
 
-        func retention(of role: Role) -> Duration { retentions[role] ?? Self.retention[role] ?? .seconds(Self.day) }
+        func retention(of role: Role) -> Duration { retentions[role] ?? Self.retention[role] ?? Self.day }
     }
 
     /// Kafka's default, 1 MiB and the overhead of a batch. It bounds whole batches, so one far above the largest request is

@@ -36,7 +36,7 @@ struct RecommendedTopic: Sendable, Hashable {
         let set = configurations.filter(\.isSetAtCreation)
         return NewTopic(
             name: name, partitions: partitions, replicationFactor: replicationFactor,
-            configuration: Dictionary(uniqueKeysWithValues: set.map { ($0.name, $0.value) }))
+            configuration: Dictionary(set.map { ($0.name, $0.value) }, uniquingKeysWith: { first, _ in first }))
     }
 
     func value(of configuration: String) -> String? {

@@ -1,3 +1,4 @@
+import Basics
 import EventLoop
 import Logging
 import Synchronization
@@ -26,7 +27,7 @@ final class LoopWatch: Sendable {
     ) {
         self.loops = loops
         self.interval = interval
-        mostMissed = Int(patience / interval)
+        mostMissed = Int(saturating: patience / interval)
         self.log = log
         pulses = Mutex(Array(repeating: Pulse(), count: loops.count))
     }

@@ -47,7 +47,7 @@ struct ProviderSummary: Sendable {
 
     /// Returns the providers that requests go to: those that `auto` asks, and those that a request has named.
     static func inUse(_ all: [ProviderSummary], automatic: [ProviderID]) -> [ProviderSummary] {
-        let summaries = Dictionary(uniqueKeysWithValues: all.map { ($0.provider, $0) })
+        let summaries = Dictionary(all.map { ($0.provider, $0) }, uniquingKeysWith: { first, _ in first })
         return automatic.compactMap { summaries[$0] }
             + all.filter { $0.sum(\.calls) > 0 && !automatic.contains($0.provider) }
     }

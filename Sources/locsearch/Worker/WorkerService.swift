@@ -132,6 +132,7 @@ struct WorkerService {
         log.info(
             "worker ends",
             metadata: Logger.Metadata(
+                // bounded: the names of the constant above
                 uniqueKeysWithValues: counters.map { name in
                     (name, "\(registry.total(of: "locsearch_requests_\(name)_total"))")
                 }))

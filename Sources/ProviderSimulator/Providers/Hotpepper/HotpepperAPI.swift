@@ -50,12 +50,12 @@ struct HotpepperAPI {
 
         guard var search = HotpepperQuery(query, resources: resources) else { return refused }
         search.places.isHotpepper = true
-        let (hits, total) = resources.finder.find(search.places, start: page.start - 1, count: page.count)
+        let (hits, total) = resources.finder.find(search.places, start: page.skipped, count: page.count)
         return answer(hits.map { ($0.cell, $0.place) }, total: total, start: page.start)
     }
 
     /// Finds shops by their ids, which is all that Hot Pepper has for details.
-    private func shops(withIDs ids: [Substring], page: (start: Int, count: Int)) -> Reply {
+    private func shops(withIDs ids: [Substring], page: (start: Int, skipped: Int, count: Int)) -> Reply {
         let found = ids.compactMap { id -> (Cell, SimulatedPlace)? in
             guard let place = resources.world.ids.hotpepperPlace(id), let found = resources.world.place(place) else {
                 return nil
@@ -63,7 +63,7 @@ struct HotpepperAPI {
             return found.1.isListedByHotpepper ? found : nil
         }
 
-        let shown = found.dropFirst(page.start - 1).prefix(page.count)
+        let shown = found.dropFirst(page.skipped).prefix(page.count)
         return answer(Array(shown), total: found.count, start: page.start)
     }
 
@@ -98,7 +98,7 @@ struct HotpepperAPI {
             search.condition = { place, cell in PlaceText(place: place, cell: cell).phoneDigits == text }
         }
 
-        let (hits, total) = resources.finder.find(search, start: page.start - 1, count: page.count)
+        let (hits, total) = resources.finder.find(search, start: page.skipped, count: page.count)
         guard total <= 30 else {
             return Self.error(code: 3000, message: "該当する店舗が多すぎます。条件を絞り込んでください。", format: format)
         }
@@ -129,10 +129,11 @@ struct HotpepperAPI {
 
     // MARK: Parts
 
-    /// Reads the page that is asked for; `nil` when one of its parameters is no number from 1 on.
-    private func page(largest: Int, usual: Int) -> (start: Int, count: Int)? {
+    /// Reads the page that is asked for: the places before it, and how many it has; `nil` when one of its parameters is no
+    /// number from 1 on.
+    private func page(largest: Int, usual: Int) -> (start: Int, skipped: Int, count: Int)? {
         guard let start = number("start", usual: 1), let count = number("count", usual: usual) else { return nil }
-        return (start, min(count, largest))
+        return (start, start - 1, min(count, largest))  // bounded: a number is 1 to 1,000,000,000
     }
 
     private func number(_ name: String, usual: Int) -> Int? {

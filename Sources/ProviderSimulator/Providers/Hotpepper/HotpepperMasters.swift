@@ -11,7 +11,8 @@ enum HotpepperFlag: String, CaseIterable {
 
     /// The bit of each condition in `SimulatedPlace.features`, by the condition's name.
     static let bits = Dictionary(
-        uniqueKeysWithValues: allCases.enumerated().map { ($0.element.rawValue, UInt32(1) << UInt32($0.offset)) })
+        // bounded: cases have different names
+        uniqueKeysWithValues: allCases.enumerated().map { ($0.element.rawValue, 1 << $0.offset as UInt32) })
 }
 
 /// Writes Hot Pepper's lists of codes ("masters").
@@ -75,6 +76,7 @@ struct HotpepperMasters {
             let entries = levels.map { (name: $0.name, entry: ($0.area.code, $0.area.name) as Entry) }
 
             if let own = entries.firstIndex(where: { $0.name.description == level }) {
+                // bounded: a place in a list
                 lines.append(Line(own: entries[own].entry, parents: Array(entries[(own + 1)...])))
                 continue
             }
@@ -110,7 +112,8 @@ struct HotpepperMasters {
 
         let start = max(Int(query["start"] ?? "") ?? 1, 1)
         let count = max(Int(query["count"] ?? "") ?? 1000, 0)
-        let page = Array(lines.dropFirst(min(start - 1, lines.count)).prefix(count))
+        let skipped = min(start, lines.count + 1) - 1  // bounded: 1 or more before
+        let page = Array(lines.dropFirst(skipped).prefix(count))
         return write(page, as: name, start: start, total: lines.count)
     }
 
@@ -160,15 +163,17 @@ extension SimulatedPlace {
 
     var creditCards: [HotpepperMasters.Entry] {
         guard has(.card) else { return [] }
+        // bounded: places in a list
         return HotpepperMasters.creditCards.enumerated().filter { hash >> (30 + $0.offset) & 1 == 0 }.map(\.element)
     }
 
     var specials: [(code: String, name: String, category: String)] {
+        // bounded: places in a list
         HotpepperMasters.specials.enumerated().filter { hash >> (36 + $0.offset * 2) & 3 == 0 }.map(\.element)
     }
 
     func has(_ flag: HotpepperFlag) -> Bool {
         guard let index = HotpepperFlag.allCases.firstIndex(of: flag) else { return false }
-        return features >> UInt32(index) & 1 == 1
+        return features >> index & 1 == 1
     }
 }

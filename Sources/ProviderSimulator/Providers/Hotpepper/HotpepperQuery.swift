@@ -43,6 +43,7 @@ struct HotpepperQuery {
         let isTokyo = query["datum"] == "tokyo"
         let position =
             isTokyo ? Datum.world(fromTokyo: (latitude, longitude)) : (latitude: latitude, longitude: longitude)
+        // bounded: a range is 1 to 5
         return .circle(latitude: position.latitude, longitude: position.longitude, radius: ranges[range - 1])
     }
 
@@ -58,7 +59,7 @@ struct HotpepperQuery {
     ]
 
     private static func degrees(_ text: String?, limit: Double) -> Double? {
-        guard let text, let number = Double(text), abs(number) <= limit else { return nil }
+        guard let text, let number = Double(text), number.magnitude <= limit else { return nil }
         return number
     }
 
@@ -79,7 +80,7 @@ struct HotpepperQuery {
     private static func condition(
         _ query: QueryParameters, areas: AreaCodes
     ) -> ((SimulatedPlace, Cell) -> Bool)? {
-        let tests = areaTests(areas) + shopTests(query) + specialTests(query) + textTests(query)
+        let tests = [areaTests(areas), shopTests(query), specialTests(query), textTests(query)].flatMap(\.self)
         guard !tests.isEmpty else { return nil }
         return { place, cell in tests.allSatisfy { $0(place, cell) } }
     }

@@ -1,3 +1,4 @@
+internal import Basics
 internal import JSON
 internal import NIOCore
 
@@ -129,8 +130,8 @@ struct HotpepperShop {
             return
         }
         let (latitude, longitude) = Datum.tokyo(fromWorld: (place.latitude, place.longitude))
-        json.number("lat", digits: PlaceText.decimal(e7: Int32(latitude * 1e7)), asText: style.isOld)
-        json.number("lng", digits: PlaceText.decimal(e7: Int32(longitude * 1e7)), asText: style.isOld)
+        json.number("lat", digits: PlaceText.decimal(e7: Int32(saturating: latitude * 1e7)), asText: style.isOld)
+        json.number("lng", digits: PlaceText.decimal(e7: Int32(saturating: longitude * 1e7)), asText: style.isOld)
     }
 
     private static func padded(_ value: Int32) -> String {
