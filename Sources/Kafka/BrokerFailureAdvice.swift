@@ -96,6 +96,7 @@ enum BrokerFailureAdvice {
     /// The length that an answer claims to have, where librdkafka refuses it.
     private static func responseSize(in reason: String) -> UInt32? {
         guard let found = reason.firstRange(of: "Invalid response size ") else { return nil }
+        // bounded: a text that is no number, or too large, gives nil
         return Int32(reason[found.upperBound...].prefix { $0.isNumber || $0 == "-" }).map { UInt32(bitPattern: $0) }
     }
 

@@ -17,6 +17,7 @@ struct GroupHistory {
     static func note(partitions: Int) -> String { "\(notePrefix)\(partitions)" }
 
     private static func partitions(in note: String) -> Int32? {
+        // bounded: a text that is no number, or too large, gives nil
         note.hasPrefix(notePrefix) ? Int32(note.dropFirst(notePrefix.count)) : nil
     }
 

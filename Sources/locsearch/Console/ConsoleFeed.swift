@@ -93,7 +93,8 @@ struct ConsoleFeed: Sendable {
     }
 
     private func takeHistory(_ outcomes: [OutcomeRecord], _ progress: inout Progress) {
-        progress.history += outcomes
+        progress.history.append(contentsOf: outcomes)
+        // bounded: the history is over after a few turns
         progress.turnsWithoutHistory = outcomes.isEmpty ? progress.turnsWithoutHistory + 1 : 0
 
         let isOver = progress.turnsWithoutHistory >= Self.turnsThatEndHistory

@@ -35,7 +35,7 @@ struct RequestTimes {
         } else {
             times[keys[next]] = nil
             keys[next] = key
-            next = (next + 1) % most
+            next = (next + 1) % most  // bounded: an index of `keys`, of which there are `most`, and `most` is above 0
         }
     }
 

@@ -23,14 +23,15 @@ extension Duration {
 
     /// The time for a person who reads it: `250ms`, `2.5s`, `41s`, `6h 14m`, `3d 4h`, rounded to what matters of it.
     var readable: String {
-        let milliseconds = max(0, milliseconds(roundedUp: false))
+        // No time is longer than 35,000 years here, which leaves room for the roundings below.
+        let milliseconds = min(max(0, milliseconds(roundedUp: false)), 1 << 50)
         guard milliseconds >= 1000 else { return "\(milliseconds)ms" }
 
-        let tenths = (milliseconds + 50) / 100
+        let tenths = (milliseconds + 50) / 100  // bounded: below 2^51
         if tenths < 100 { return tenths % 10 == 0 ? "\(tenths / 10)s" : "\(tenths / 10).\(tenths % 10)s" }
 
-        let seconds = (milliseconds + 500) / 1000
-        let minutes = (seconds + 30) / 60
+        let seconds = (milliseconds + 500) / 1000  // bounded: below 2^51
+        let minutes = (seconds + 30) / 60  // bounded: below 2^51
         return switch seconds {
         case ..<60: "\(seconds)s"
         case ..<3600: Self.joined((seconds / 60, "m"), (seconds % 60, "s"))

@@ -84,7 +84,7 @@ struct Settings: Sendable {
         let variable = environment[fileVariable].flatMap { $0.isEmpty ? nil : $0 }
         if let path = file ?? variable {
             let file = try SettingsFile(path: path)
-            errors += file.unknownNames
+            errors.append(contentsOf: file.unknownNames)
             sources.append(
                 Source(
                     provider: provider(of: file.entries.mapValues(\.text)),

@@ -96,7 +96,7 @@ final class RetentionWatch: Sendable {
     /// Returns the instant half of a retention ago, in milliseconds since 1970.
     static func middle(of retention: Duration, before now: Int64) -> Int64 {
         let half = retention.components.seconds / 2
-        return half > now / 1000 ? 0 : now - half * 1000
+        return half > now / 1000 ? 0 : now - half * 1000  // bounded: half a retention is below `now`
     }
 
     /// Counts what waits before the first record that is young enough.
@@ -104,7 +104,8 @@ final class RetentionWatch: Sendable {
     static func endangered(of waiting: [LaneStatus.Partition], boundaries: [TopicPartition: Int64]) -> Int64 {
         waiting.reduce(0) { sum, partition in
             guard let next = partition.next ?? partition.committed, let end = partition.end else { return sum }
-            return sum + max(0, min(boundaries[partition.id] ?? end, end) - next)
+            let waiting = min(boundaries[partition.id] ?? end, end).saturatingSubtracting(next)
+            return sum.saturatingAdding(max(0, waiting))
         }
     }
 }
