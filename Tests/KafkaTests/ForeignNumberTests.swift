@@ -1,3 +1,4 @@
+import EventLoop
 import InMemoryLogging
 import TestSupport
 import Testing

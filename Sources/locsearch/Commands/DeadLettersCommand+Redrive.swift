@@ -77,7 +77,10 @@ extension DeadLettersCommand {
             let count = plan.chosen.count
             guard count > 0 else { return true }
 
-            let time = count > 1 ? ", which takes about \(Duration.seconds(saturating: (Double(count) / rate).rounded(.up)).readable)" : ""
+            let time =
+                count > 1
+                ? ", which takes about \(Duration.seconds(saturating: (Double(count) / rate).rounded(.up)).readable)"
+                : ""
             let what = "\(count) dead letters go back to \(requests), at most \(text(of: rate)) a second\(time)"
             guard Terminal.inputIsTerminal, !yes else {
                 Terminal.note(what)
