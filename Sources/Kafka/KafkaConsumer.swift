@@ -74,6 +74,9 @@ public actor KafkaConsumer: ReadinessHandler {
     private var reading = Reading()
     private var tick: TimerID?
     private(set) var isClosed = false
+    private var isFreed = false
+    /// Freeing a client takes milliseconds where brokers answer.
+    private static let shortestTimeToFree = Duration.milliseconds(500)
 
     /// Makes a consumer that connects to its brokers and joins no group yet. May be called from any thread.
     /// - Throws: `configuration` that names the property.
@@ -110,7 +113,8 @@ public actor KafkaConsumer: ReadinessHandler {
     }
 
     /// Revokes what is assigned (the listener is told, its offsets are committed), leaves the group and frees the
-    /// client. The listener is waited for; the broker's answers at most `bound`.
+    /// client. The listener is waited for; the broker's answers at most `bound`. A client that takes longer to be freed,
+    /// because a request of its own waits for a broker, is left to a thread of its own, or to the process's exit.
     public func close(within bound: Duration = .seconds(10)) async {
         guard !isClosed else { return }
         isClosed = true
@@ -125,7 +129,15 @@ public actor KafkaConsumer: ReadinessHandler {
         partitions.remove(partitions.inOrder)
         loop.unwatch(client.signal.readEnd)
         commits.endWaits(with: .closed)
-        await client.destroy()
+        await freeClient(before: max(end, .now + Self.shortestTimeToFree))
+    }
+
+    private func freeClient(before end: ContinuousClock.Instant) async {
+        Task {
+            await client.destroy()
+            isFreed = true
+        }
+        while !isFreed, ContinuousClock.now < end { await loop.pause(.milliseconds(2)) }
     }
 
     private func leaveGroup(before end: ContinuousClock.Instant) async {

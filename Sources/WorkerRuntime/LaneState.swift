@@ -7,7 +7,10 @@ enum LaneState {
     case failed(any Error)
 
     var isRunning: Bool { if case .running = self { true } else { false } }
-    var isDraining: Bool { if case .draining = self { true } else { false } }
+    var isDraining: Bool { drainEnd != nil }
+
+    /// The instant until which a draining lane lets requests finish; `nil` for a lane that does not drain.
+    var drainEnd: ContinuousClock.Instant? { if case .draining(let end) = self { end } else { nil } }
 
     /// What the lane failed with; `nil` while it has not.
     var failure: (any Error)? { if case .failed(let error) = self { error } else { nil } }

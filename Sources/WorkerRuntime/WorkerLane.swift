@@ -347,7 +347,7 @@ extension WorkerLane: RebalanceListener {
     public func assigned(_ partitions: [AssignedPartition]) async { await rebalancing.assigned(partitions) }
 
     public func revoked(_ partitions: [AssignedPartition]) async {
-        await rebalancing.revoked(partitions, isDraining: state.isDraining)
+        await rebalancing.revoked(partitions, drainEnd: state.drainEnd)
     }
 
     public func lost(_ partitions: [AssignedPartition]) async { await rebalancing.lost(partitions) }

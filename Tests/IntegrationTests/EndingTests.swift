@@ -71,6 +71,32 @@ struct EndingTests {
         #expect(worker.code == 0, "\(worker.error)")
     }
 
+    /// A broker that was stopped keeps its connections and answers nothing, so no error ends the worker's waits.
+    @Test(.timeLimit(.minutes(2)), arguments: ["at-least-once", "exactly-once"])
+    func workerWhoseBrokerWasStoppedEndsSoonAfterItsGrace(delivery: String) async throws {
+        let broker = try RunningProgram(["broker"])
+        defer { broker.end() }
+        try await eventually("the broker tells where it is") { broker.firstLine?.contains("127.0.0.1:") == true }
+        let line = try #require(broker.firstLine)
+        let address = try #require(line.split(separator: " ").first { $0.hasPrefix("127.0.0.1:") })
+        let worker = try RunningProgram(
+            ["worker"],
+            environment: [
+                "KAFKA_BOOTSTRAP_SERVERS": String(address), "WORKER_DELIVERY": delivery,
+                "WORKER_SHUTDOWN_GRACE": "1s", "HOTPEPPER_API_KEY": "any", "ADMIN_PORT": "0",
+            ])
+        defer { worker.end() }
+        try await eventually("the worker has partitions", within: .seconds(40)) {
+            worker.error.contains("partitions assigned")
+        }
+
+        broker.signal(SIGSTOP)
+        worker.signal(SIGTERM)
+        // The grace and 6 s, and as much again for a busy machine. Kafka's own time-outs begin at 45 s.
+        try await eventually("the worker ends", within: .seconds(14)) { !worker.isRunning }
+        #expect(worker.code == 0, "\(worker.error)")
+    }
+
     /// The first sends half a request, the second one never reads its answers, the third keeps its connection for later.
     @Test(.timeLimit(.minutes(2)), arguments: ["GET /metr", "many", "GET /livez HTTP/1.1\r\nhost: a\r\n\r\n"])
     func clientThatKeepsItsConnectionDoesNotHoldTheEndUp(sends text: String) async throws {

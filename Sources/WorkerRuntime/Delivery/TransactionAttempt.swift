@@ -38,16 +38,17 @@ struct TransactionAttempt {
     init(_ batch: [ReadyOutcomes.Entry]) { self.batch = batch }
 
     /// Runs the transaction.
+    /// - Parameter patience: how long the records may take to be confirmed.
     /// - Parameter membership: asked once all records are confirmed, because brokers refuse offsets in the name of a generation
     ///   that is over. Returns `nil` when a partition of the batch has been taken away.
     /// - Returns: why it is not committed; `nil` when it is.
     mutating func run(
-        on sink: any OutcomeSink, as membership: () async -> GroupMembership?
+        on sink: any OutcomeSink, within patience: Duration, as membership: () async -> GroupMembership?
     ) async -> KafkaError? {
         do throws(KafkaError) {
             try await sink.beginTransaction()
             for entry in batch { try await handOver(entry, to: sink) }
-            guard await sink.flush(within: ConfirmationWatch.patience) else {
+            guard await sink.flush(within: patience) else {
                 isStalled = true
                 return Self.unconfirmed
             }

@@ -195,7 +195,7 @@ final class TransactionalDelivery: OutcomeDelivery {
     ///   taken effect.
     private func commit(_ attempt: inout TransactionAttempt) async throws(KafkaError) -> Bool {
         let batch = attempt.batch
-        var failure = await attempt.run(on: sink) { await membership(for: batch) }
+        var failure = await attempt.run(on: sink, within: timeToConfirm) { await membership(for: batch) }
 
         // Aborting is no way out of a commit without an answer: it may have taken effect.
         while let error = failure, attempt.isCommitting, error.mayPass {
@@ -208,6 +208,12 @@ final class TransactionalDelivery: OutcomeDelivery {
         guard let failure else { return true }
         try await abort(attempt, after: failure)
         return false
+    }
+
+    /// How long the records of a transaction that begins now may take to be confirmed.
+    private var timeToConfirm: Duration {
+        guard let end = phase.end else { return ConfirmationWatch.patience }
+        return min(ConfirmationWatch.patience, max(.milliseconds(100), ContinuousClock.now.duration(to: end)))
     }
 
     /// Returns the membership in whose name the offsets of a batch may be committed.

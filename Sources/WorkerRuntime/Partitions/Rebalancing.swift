@@ -55,20 +55,22 @@ final class Rebalancing {
             metadata: ["added": "\(assigned.map(\.id))", "owned": "\(partitions.count)"])
     }
 
-    /// - Parameter isDraining: everything in flight is waited for at the worker's end, also what has cost nothing yet.
-    func revoked(_ revoked: [AssignedPartition], isDraining: Bool) async {
+    /// - Parameter drainEnd: the end of a drain. Everything in flight is waited for until then, also what has cost nothing
+    ///   yet, and nothing beyond. `nil`: the lane does not drain.
+    func revoked(_ revoked: [AssignedPartition], drainEnd: ContinuousClock.Instant?) async {
         let leaving = revoked.compactMap { partitions[$0.id] }
 
         // Records may be on their way from the consumer. Taken after the last of the others has ended, they would be
         // published behind the commit.
         for partition in leaving { partition.isLeaving = true }
         // The other members wait for us, so a request that waits for its turn or for a breaker goes back untouched.
-        if !isDraining { for partition in leaving { partition.giveUpUnpaid() } }
+        if drainEnd == nil { for partition in leaving { partition.giveUpUnpaid() } }
 
         // The first commit makes safe what is finished, whatever comes of the rest: the sooner it comes, the likelier is
         // the group still the one that we are a member of.
         await delivery.commitFinished()
-        await partitions.waitUntilIdle(leaving, before: .now + revokeGrace)
+        let graceEnd = ContinuousClock.now + revokeGrace
+        await partitions.waitUntilIdle(leaving, before: drainEnd.map { min($0, graceEnd) } ?? graceEnd)
         await delivery.storeFinished()
 
         remove(revoked)

@@ -6,8 +6,8 @@ internal import Kafka
 final class LaneShutdown {
     /// A consumer leaves its group within this time, or not at all. After a failure it has nothing to hand over.
     private static let (timeToLeave, timeToLeaveAfterFailure) = (Duration.seconds(10), Duration.seconds(2))
-    /// Brokers that do not answer hold up the end for this long after the grace, and no longer.
-    private static let timeAfterGrace = Duration.seconds(5)
+    /// Brokers that do not answer hold up each of the last two steps until so long after the grace, and no longer.
+    private static let (leavingAfterGrace, flushingAfterGrace) = (Duration.seconds(3), Duration.seconds(5))
     /// Each step that needs the brokers has this long, however late it begins.
     private static let shortestStep = Duration.seconds(1)
 
@@ -42,7 +42,7 @@ final class LaneShutdown {
         guard !hasFailed() else { return await leave(hasFailed: true) }
 
         await departure.waitForAll()
-        await leave(before: end + Self.timeAfterGrace, hasFailed: hasFailed())
+        await leave(after: end, hasFailed: hasFailed())
     }
 
     /// Ends a lane after a fatal failure: nothing further is published or committed.
@@ -52,14 +52,16 @@ final class LaneShutdown {
         await leave(hasFailed: true)
     }
 
-    /// - Parameter end: where the brokers do not answer, neither step waits beyond this instant.
-    private func leave(before end: ContinuousClock.Instant? = nil, hasFailed: Bool) async {
-        func time(atMost limit: Duration) -> Duration {
-            guard let end else { return limit }
-            return min(limit, max(Self.shortestStep, ContinuousClock.now.duration(to: end)))
+    /// - Parameter grace: the end of the worker's grace, by which both steps are bounded. `nil`: there is none.
+    private func leave(after grace: ContinuousClock.Instant? = nil, hasFailed: Bool) async {
+        func time(atMost limit: Duration, until margin: Duration) -> Duration {
+            guard let grace else { return limit }
+            return min(limit, max(Self.shortestStep, ContinuousClock.now.duration(to: grace + margin)))
         }
 
-        await source.close(within: time(atMost: hasFailed ? Self.timeToLeaveAfterFailure : Self.timeToLeave))
-        await delivery.close(within: time(atMost: .seconds(5)), hasFailed: hasFailed)
+        let timeToLeave = hasFailed ? Self.timeToLeaveAfterFailure : Self.timeToLeave
+        await source.close(within: time(atMost: timeToLeave, until: Self.leavingAfterGrace))
+        await delivery.close(
+            within: time(atMost: .seconds(5), until: Self.flushingAfterGrace), hasFailed: hasFailed)
     }
 }
