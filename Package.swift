@@ -38,6 +38,7 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-async-algorithms", from: "1.1.0"),
         .package(url: "https://github.com/apple/swift-collections", from: "1.6.0"),
         .package(url: "https://github.com/apple/swift-configuration", from: "1.4.0", traits: []),
+        .package(url: "https://github.com/apple/swift-crypto", from: "4.5.0"),
         .package(url: "https://github.com/apple/swift-distributed-tracing", from: "1.7.0"),
         .package(url: "https://github.com/apple/swift-log", from: "1.16.0"),
         .package(url: "https://github.com/apple/swift-metrics", from: "2.13.0"),
@@ -127,7 +128,7 @@ let package = Package(
                 "SessionState", "TraceExport", "WorkerRuntime", "CLinux", "CMimalloc",
                 logging, metrics,
                 product("ArgumentParser", "swift-argument-parser"), product("Configuration", "swift-configuration"),
-                product("Yams", "Yams"), product("ServiceLifecycle", "swift-service-lifecycle"),
+                product("Crypto", "swift-crypto"), product("Yams", "Yams"), product("ServiceLifecycle", "swift-service-lifecycle"),
                 product("UnixSignals", "swift-service-lifecycle"),
             ], swiftSettings: safe),
 

@@ -14,15 +14,37 @@ public final class TopicReader: Sendable {
         case newest(Int64)
     }
 
+    /// What a reader does about records that it cannot have.
+    public enum Mode: Sendable, Hashable {
+        /// Reads what is committed and still there. Where the next record has just been deleted, reading goes on with the oldest
+        /// that is left.
+        case whatIsThere
+        /// Reads each record in its order, also those of transactions that are open or aborted. Where the next one has been
+        /// deleted, or the topic ends before it, `news` throws `recordsMissing`.
+        case everyRecord
+    }
+
+    /// What was read since the last call.
+    public struct News: Sendable {
+        public var records: [ConsumerRecord] = []
+        /// The partitions that are read to the end that they have now, each with one past its last offset. The last offsets may
+        /// hold no record.
+        public var ends: [TopicPartition: Int64] = [:]
+
+        public var isEmpty: Bool { records.isEmpty && ends.isEmpty }
+    }
+
     private let handle: TopicReaderHandle
     private let blocking = BlockingThread("topic-reader")
 
     /// - Parameter configuration: the group's name is not used; nothing is asked of the group.
     /// - Throws: `configuration` that names the property.
-    public init(_ configuration: ConsumerConfiguration, log: Logger) throws(KafkaError) {
+    public init(
+        _ configuration: ConsumerConfiguration, mode: Mode = .whatIsThere, log: Logger
+    ) throws(KafkaError) {
         var configuration = configuration
         configuration.groupInstanceID = nil
-        handle = try TopicReaderHandle(configuration, log: log)
+        handle = try TopicReaderHandle(configuration, mode: mode, log: log)
     }
 
     // MARK: - What is there
@@ -122,6 +144,11 @@ public final class TopicReader: Sendable {
         }
     }
 
+    /// Begins to read each partition at an offset that is there, in place of any others.
+    public func open(_ starts: [TopicPartition: Int64]) async throws(KafkaError) {
+        try await assign(starts.map { ($0.key, offset: $0.value) })
+    }
+
     /// Returns what is there as soon as one record is, at most `max`.
     /// - Returns: empty when the time was up. That does not tell that nothing is there: see `read(from:upTo:patience:_:)`.
     public func records(max: Int, within bound: Duration) async throws(KafkaError) -> [ConsumerRecord] {
@@ -133,6 +160,19 @@ public final class TopicReader: Sendable {
             }
             if !records.isEmpty || ContinuousClock.now >= deadline { return records }
         }
+    }
+
+    /// Returns what is there as soon as something is, at most `max` records; empty when the time was up.
+    /// - Throws: `recordsMissing` as the reader's mode says, `unknownTopicOrPartition` when the topic was deleted.
+    public func news(max: Int, within bound: Duration) async throws(KafkaError) -> News {
+        var news = News()
+        for event in try await events(max: max, within: bound) {
+            switch event {
+            case .record(let record): news.records.append(record)
+            case .end(let partition, let offset): news.ends[partition] = offset
+            }
+        }
+        return news
     }
 
     // MARK: - The thread that waits

@@ -124,6 +124,7 @@ public actor WorkerLane {
         var delivering: Task<Void, Never>?
         do throws(KafkaError) {
             Task(executorPreference: loop) { await self.lookAtFleet() }
+            Task(executorPreference: loop) { await self.watchPartitionCount() }
             try await source.subscribe(to: [configuration.topics.requests], listener: self)
             delivering = Task(executorPreference: loop) { await self.runDelivery() }
             try await takeRecords()
@@ -134,6 +135,10 @@ public actor WorkerLane {
     }
 
     private func lookAtFleet() async { await rebalancing.fleet.beat() }
+
+    private func watchPartitionCount() async {
+        await rebalancing.watchPartitionCount(on: loop) { !state.isRunning }
+    }
 
     private func runDelivery() async {
         do throws(KafkaError) {

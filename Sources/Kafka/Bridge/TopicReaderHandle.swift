@@ -58,12 +58,12 @@ final class TopicReaderHandle: Sendable {
 
     /// - Parameter log: gets librdkafka's own lines.
     /// - Throws: `configuration` that names the property.
-    init(_ configuration: ConsumerConfiguration, log: Logger) throws(KafkaError) {
+    init(_ configuration: ConsumerConfiguration, mode: TopicReader.Mode, log: Logger) throws(KafkaError) {
         var properties = try configuration.librdkafka(.running)
         // The end of a partition is what the broker says it is, never a silence.
         properties["enable.partition.eof"] = "true"
-        // A reader whose next record has just been deleted goes on with the oldest that is left.
-        properties["auto.offset.reset"] = "earliest"
+        properties["auto.offset.reset"] = mode == .everyRecord ? "error" : "earliest"
+        if mode == .everyRecord { properties["isolation.level"] = "read_uncommitted" }
         for name in ["group.id", "group.protocol"] { properties[name] = nil }
 
         self.log = ClientLog(log, hiding: configuration.secrets, failures: failures)

@@ -42,9 +42,20 @@ public final class BudgetKeeper {
     public var needsOlderRecords: Bool { member.needsOlderRecords }
 
     /// See `BudgetMember.begin`.
-    public func begin(first: Int64, end: Int64, oldest: Int64, at now: ContinuousClock.Instant) {
-        member.begin(first: first, end: end, oldest: oldest, at: now)
+    public func begin(
+        first: Int64, end: Int64, oldest: Int64, isRemade: Bool = false, at now: ContinuousClock.Instant
+    ) {
+        member.begin(first: first, end: end, oldest: oldest, isRemade: isRemade, at: now)
         review(at: now)
+    }
+
+    /// See `BudgetMember.relation`.
+    public func relation(of message: BudgetMessage) -> ScopeRelation { member.relation(of: message) }
+
+    /// See `BudgetMember.renewScope`.
+    public func renewScope(_ scope: QuotaScope, of provider: String) {
+        member.renewScope(scope, of: provider)
+        wake()
     }
 
     /// See `BudgetMember.read`. `review` must follow, once for any number of records.

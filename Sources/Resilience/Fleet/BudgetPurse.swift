@@ -13,7 +13,11 @@ struct BudgetPurse {
     /// Calls that are asked for.
     private(set) var asked = 0
     /// Calls that wait.
-    var waiting = 0
+    var waiting = 0 {
+        didSet { if waiting > 0 { isInDemand = true } }
+    }
+    /// True when a call was taken or waited for since the log last answered, or a short time before.
+    private(set) var isInDemand = false
     /// Calls made that nobody was told of, by day and kind.
     private(set) var made: [String: [String: Int]] = [:]
     /// Since when `made` is not empty.
@@ -36,6 +40,7 @@ struct BudgetPurse {
     mutating func tryTake(at now: ContinuousClock.Instant) -> Bool {
         guard held > 0, let day, now < day.end else { return false }
         held -= 1
+        isInDemand = true
         takes += 1
         lastTake = now
         return true
@@ -77,6 +82,11 @@ struct BudgetPurse {
     }
 
     mutating func ask(_ count: Int) { asked += count }
+
+    /// Notes that the log answers. A provider that was not asked for meanwhile is in demand no more.
+    mutating func noteAnswer(at now: ContinuousClock.Instant, idle: Duration) {
+        if waiting == 0, lastTake.duration(to: now) >= idle { isInDemand = false }
+    }
 
     /// Waits for nothing any more that was asked for.
     mutating func forgetAsked() { asked = 0 }

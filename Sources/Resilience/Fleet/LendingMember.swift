@@ -44,6 +44,30 @@ public final class LendingMember {
         books = Dictionary(limits.map { ($0, LoanBook(terms)) }, uniquingKeysWith: { first, _ in first })
     }
 
+    /// Goes by another name of a limit from now on, because its key was replaced. Nothing that is lent is forgotten: what was
+    /// borrowed ends with its time, and what was lent is held back as long.
+    public func rename(_ limit: String, to new: String) {
+        guard limit != new, let book = books.removeValue(forKey: limit) else { return }
+        books[new] = book
+        needs[new] = needs.removeValue(forKey: limit)
+        hungerBegan[limit] = nil
+        saidNeeds[limit] = nil
+        hasNews = true
+    }
+
+    /// Returns whether a message is about this member's limits.
+    public func relation(of message: FleetMessage) -> ScopeRelation {
+        if message.limits.isEmpty || message.limits.keys.contains(where: { books[$0] != nil }) { return .own }
+        let (named, own) = (message.limits.keys.map(QuotaScope.init), books.keys.map(QuotaScope.init))
+        if named.contains(where: { $0.fleet == nil }) { return .unscoped }
+
+        // Another provider of the same fleet, whose limit is not shared here.
+        let isOfFleet = named.contains { scope in
+            own.contains { $0.fleet == scope.fleet } && !own.contains { $0.provider == scope.provider }
+        }
+        return isOfFleet ? .own : .foreign
+    }
+
     // MARK: - What may be used
 
     /// Returns the part of a limit that may be used at a moment, 0 to 1.
@@ -94,7 +118,7 @@ public final class LendingMember {
 
     /// Takes a message of the topic, which may be late, doubled, or out of order.
     public func receive(_ message: FleetMessage, at now: ContinuousClock.Instant) {
-        guard message.sender != name else { return }
+        guard message.sender != name, relation(of: message) == .own else { return }
         if let known = peers[message.sender], known.message.number > message.number { return }
         peers[message.sender] = message.isLast ? nil : Peer(message: message, heard: now)
 

@@ -1,3 +1,4 @@
+internal import EventLoop
 internal import Kafka
 internal import Logging
 
@@ -104,6 +105,22 @@ final class Rebalancing {
     private func learnPartitionCount() async {
         guard partitions.count > 0 else { return }
         if let count = await source.partitionCount(of: requestsTopic) { partitionCount = count }
+    }
+
+    /// How often the brokers are asked for the number of partitions while a rate is shared by it. A new owner of a partition
+    /// waits longer than that before it uses its share (`FleetTerms.settling`), so that by then all others go by the new number.
+    private static let countPeriod = Duration.seconds(2)
+
+    /// Follows a topic that grows until `hasEnded`. With the protocol of KIP-848, a member whose partitions stay the same hears
+    /// nothing of it from its group, and would go on with a share of the former number.
+    func watchPartitionCount(on loop: EventLoop, until hasEnded: () -> Bool) async {
+        guard fleet.sharesByPartitions else { return }
+        while !hasEnded() {
+            await loop.pause(Self.countPeriod)
+            let known = partitionCount
+            if known > 0, !hasEnded() { await learnPartitionCount() }
+            if partitionCount != known { await tellFleet() }
+        }
     }
 
     /// Asks again for what the assignment could not learn, once; the caller repeats it until `isShareKnown`.

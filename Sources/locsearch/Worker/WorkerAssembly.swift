@@ -106,10 +106,12 @@ struct WorkerAssembly: Sendable {
     private func makeSearches(_ number: Int, loop: EventLoop) -> SearchWorker {
         SearchWorker(
             executor: loop, policies: settings.policies, name: "\(memberName)-\(number)", budgets: budgets,
-            timekeeper: LoopTimekeeper(loop), taskExecutor: loop,
+            scopes: keys.scopes, timekeeper: LoopTimekeeper(loop), taskExecutor: loop,
             onTransition: { [log] in Self.report($1, of: $0, cause: $2, to: log) },
             onWasted: { [meters] in meters.calls.countWasted($1) },
-            onCall: { [meters] in meters.calls.countEnded($0, $1, after: $2) })
+            onCall: { [meters] in meters.calls.countEnded($0, $1, after: $2) },
+            // Every lane reads every message of the fleet's topic.
+            onIgnored: { [meters] in if number == 0 { meters.calls.countIgnoredMessage($0) } })
     }
 
     private func makeLane(

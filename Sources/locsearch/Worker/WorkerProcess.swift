@@ -42,9 +42,9 @@ final class WorkerProcess: Sendable {
 
     /// The API keys that stand in files, each with what a new one sets off.
     func keyFiles(of settings: Settings) -> [SecretFiles.Entry] {
-        keys.files(of: settings) { providers in
+        keys.files(of: settings) { scopes in
             for part in self.parts {
-                for provider in providers { await part.searches.renewKey(of: provider) }
+                for (provider, scope) in scopes { await part.searches.renewKey(of: provider, scope: scope) }
             }
         }
     }
