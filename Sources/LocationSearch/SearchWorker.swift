@@ -1,3 +1,4 @@
+public import Basics
 public import Resilience
 
 /// Asks providers on behalf of requests: candidates in turn, each through its `ProviderGuard`, all within the one
@@ -40,7 +41,7 @@ public actor SearchWorker: SearchWorking {
     public init(
         executor: any SerialExecutor, policies: [ProviderID: ProviderPolicy] = [:], name: String = "",
         budgets: BudgetPolicy? = nil, concurrency: Int = 256,
-        clock: any MonotonicClock = ContinuousClock(), timekeeper: (any Timekeeper & Sendable)? = nil,
+        clock: any MonotonicClock = SystemClock(), timekeeper: (any Timekeeper & Sendable)? = nil,
         taskExecutor: (any TaskExecutor)? = nil,
         random: any RandomNumberGenerator & Sendable = SystemRandomNumberGenerator(),
         onTransition: @escaping @Sendable (ProviderID, CircuitBreaker.Transition, SearchError?) -> Void = { _, _, _ in
@@ -176,7 +177,7 @@ extension SearchWorker: FleetMember {
             nextLook: min(shares.nextLook, budget.nextLook))
     }
 
-    private func lookAtBudgets(at now: ContinuousClock.Instant) -> FleetView {
+    private func lookAtBudgets(at now: Instant) -> FleetView {
         guard let keeper, let budgets else { return FleetView() }
         let days = budgets.days(now).map { ($0.key.rawValue, $0.value) }
         // bounded: the keys are those of another dictionary
@@ -187,7 +188,7 @@ extension SearchWorker: FleetMember {
             nextLook: keeper.nextLook(at: now))
     }
 
-    private func review(_ keeper: BudgetKeeper, at now: ContinuousClock.Instant) {
+    private func review(_ keeper: BudgetKeeper, at now: Instant) {
         keeper.review(at: now)
         for provider in keeper.takeWarnings() {
             guard let id = ProviderID(rawValue: provider) else { continue }
@@ -195,7 +196,7 @@ extension SearchWorker: FleetMember {
         }
     }
 
-    private func lookAtShares(at now: ContinuousClock.Instant) -> FleetView {
+    private func lookAtShares(at now: Instant) -> FleetView {
         guard let lending else { return FleetView() }
         for provider in guards { lending.setNeed(provider.need(at: now), of: provider.id.rawValue) }
 
@@ -217,7 +218,7 @@ extension SearchWorker: FleetMember {
         return words
     }
 
-    private func takeParts(of lending: LendingMember, at now: ContinuousClock.Instant) {
+    private func takeParts(of lending: LendingMember, at now: Instant) {
         for provider in guards where provider.sharesByDemand {
             let limit = provider.id.rawValue
             provider.take(

@@ -1,4 +1,4 @@
-internal import Basics
+public import Basics
 
 /// One member of a fleet that goes by daily budgets: the calls it may make, and what it tells the others.
 ///
@@ -19,7 +19,7 @@ public final class BudgetMember {
 
     private struct Sent {
         var message: BudgetMessage
-        var time: ContinuousClock.Instant
+        var time: Instant
     }
 
     /// The member's name; see `BudgetMessage.sender`.
@@ -36,13 +36,13 @@ public final class BudgetMember {
     /// The offset of the last record that was read.
     private var lastOffset: Int64 = -1
     private var number: UInt64 = 0
-    private var lastSent: ContinuousClock.Instant?
+    private var lastSent: Instant?
     /// Our messages that have not come back yet, oldest first.
     private var sent: [Sent] = []
     private var patience: Duration
     /// When each other member reserved last, by provider.
-    private var others: [String: [String: ContinuousClock.Instant]] = [:]
-    private var base: (offset: Int64, time: ContinuousClock.Instant)
+    private var others: [String: [String: Instant]] = [:]
+    private var base: (offset: Int64, time: Instant)
     private var hasChangedSinceBase = false
     /// Providers of whose budget four fifths were taken by a message of ours, to be told once.
     private var warnings: [String] = []
@@ -51,7 +51,7 @@ public final class BudgetMember {
     ///   - name: unique in the fleet and for this start of the process.
     ///   - budgets: the calls of a day, by provider.
     public init(
-        name: String, budgets: [String: Int], terms: BudgetTerms = BudgetTerms(), at now: ContinuousClock.Instant
+        name: String, budgets: [String: Int], terms: BudgetTerms = BudgetTerms(), at now: Instant
     ) {
         self.name = name
         self.terms = terms
@@ -101,7 +101,7 @@ public final class BudgetMember {
     /// - Parameter index: of the provider in `providers`.
     /// - Returns: the day it counts for, as a number for `putBack` and `noteMade`; `nil` when none is held.
     @inline(__always)
-    func tryTake(_ index: Int, at now: ContinuousClock.Instant) -> Int? {
+    func tryTake(_ index: Int, at now: Instant) -> Int? {
         purses[index].tryTake(at: now) ? purses[index].turn : nil
     }
 
@@ -109,12 +109,12 @@ public final class BudgetMember {
     func putBack(_ index: Int, turn: Int) { purses[index].putBack(turn: turn) }
 
     /// True while a call that was taken may still be made: its day lasts.
-    func isCurrent(_ index: Int, turn: Int, at now: ContinuousClock.Instant) -> Bool {
+    func isCurrent(_ index: Int, turn: Int, at now: Instant) -> Bool {
         purses[index].turn == turn && purses[index].day.map { now < $0.end } ?? false
     }
 
     /// Counts a call that begins.
-    func noteMade(_ index: Int, _ kind: String, turn: Int, at now: ContinuousClock.Instant) {
+    func noteMade(_ index: Int, _ kind: String, turn: Int, at now: Instant) {
         purses[index].noteMade(kind, turn: turn, at: now)
     }
 
@@ -122,7 +122,7 @@ public final class BudgetMember {
     func setWaiting(_ count: Int, of index: Int) { purses[index].waiting = count }
 
     /// True when no call can be had any more today: nothing is held, asked for or left.
-    func isUsedUp(_ index: Int, at now: ContinuousClock.Instant) -> Bool {
+    func isUsedUp(_ index: Int, at now: Instant) -> Bool {
         guard isReady, let day = purses[index].day, now < day.end else { return false }
         return purses[index].held == 0 && purses[index].asked == 0
             && ledgerRead.left(of: providers[index], on: day.label, limit: purses[index].limit) == 0
@@ -136,7 +136,7 @@ public final class BudgetMember {
     }
 
     /// The time until the provider's next day; `nil` before the first look.
-    func timeToNextDay(_ index: Int, at now: ContinuousClock.Instant) -> Duration? {
+    func timeToNextDay(_ index: Int, at now: Instant) -> Duration? {
         purses[index].day.map { max(.milliseconds(1), now.duration(to: $0.end)) }
     }
 
@@ -153,7 +153,7 @@ public final class BudgetMember {
     ///   - first: the offset of the first record to come; `end` where there is none.
     ///   - end: one past the newest record there is.
     ///   - oldest: the offset of the oldest record there is.
-    public func begin(first: Int64, end: Int64, oldest: Int64, at now: ContinuousClock.Instant) {
+    public func begin(first: Int64, end: Int64, oldest: Int64, at now: Instant) {
         history = BudgetHistory(first: first, end: end, oldest: oldest)
         ledgerRead = BudgetLedger()
         lastOffset = first - 1
@@ -168,7 +168,7 @@ public final class BudgetMember {
 
     /// Takes the next record.
     /// - Parameter message: `nil` for a record that says nothing about budgets.
-    public func read(_ message: BudgetMessage?, at offset: Int64, now: ContinuousClock.Instant) {
+    public func read(_ message: BudgetMessage?, at offset: Int64, now: Instant) {
         guard offset > lastOffset else { return }
         lastOffset = offset
 
@@ -183,7 +183,7 @@ public final class BudgetMember {
         }
     }
 
-    private func endHistory(at now: ContinuousClock.Instant) {
+    private func endHistory(at now: Instant) {
         guard lastOffset + 1 >= history.end else { return }
         guard !history.isTooShort else { return reading = .tooShort }
 
@@ -194,7 +194,7 @@ public final class BudgetMember {
         history = BudgetHistory(first: 0, end: 0, oldest: 0)
     }
 
-    private func apply(_ message: BudgetMessage, at offset: Int64, now: ContinuousClock.Instant) {
+    private func apply(_ message: BudgetMessage, at offset: Int64, now: Instant) {
         if message.base != nil {
             base = (offset, now)
             hasChangedSinceBase = false
@@ -213,7 +213,7 @@ public final class BudgetMember {
     }
 
     /// Takes what a message of ours was given. Older ones that have not come back never will: nobody would heed them.
-    private func settle(_ number: UInt64, _ effect: BudgetLedger.Effect, at now: ContinuousClock.Instant) {
+    private func settle(_ number: UInt64, _ effect: BudgetLedger.Effect, at now: Instant) {
         warnings += effect.warned
         patience = terms.patience
 
@@ -241,7 +241,7 @@ public final class BudgetMember {
     /// Looks at the clock, and says what is to be said now. To be called a few times a second, and at once when a call waits
     /// or a record was read.
     /// - Returns: a message to append to the log; `nil` when there is none.
-    public func look(at now: ContinuousClock.Instant) -> BudgetMessage? {
+    public func look(at now: Instant) -> BudgetMessage? {
         for index in purses.indices { purses[index].measurePace(at: now, idle: terms.idle) }
         guard isReady else { return nil }
         if let lastSent, lastSent.duration(to: now) < terms.shortestPause { return nil }
@@ -275,13 +275,13 @@ public final class BudgetMember {
     }
 
     /// True while our messages do not come back, and no calls are held: what begins then would wait in vain.
-    public func isStalled(at now: ContinuousClock.Instant) -> Bool {
+    public func isStalled(at now: Instant) -> Bool {
         guard let oldest = sent.first, oldest.time.duration(to: now) >= terms.patience else { return false }
         return purses.contains { $0.held == 0 }
     }
 
     /// The time until `look` should be called, if nothing happens before.
-    public func nextLook(at now: ContinuousClock.Instant) -> Duration {
+    public func nextLook(at now: Instant) -> Duration {
         guard isReady, sent.isEmpty, let lastSent, purses.indices.contains(where: { wantsMore($0) }) else {
             return terms.tick
         }
@@ -290,14 +290,14 @@ public final class BudgetMember {
 
     /// Returns the last message: this member makes no call from here on.
     /// - Returns: `nil` when there is nothing to say.
-    public func leave(at now: ContinuousClock.Instant) -> BudgetMessage? {
+    public func leave(at now: Instant) -> BudgetMessage? {
         guard isReady else { return nil }
         let entries = purses.indices.flatMap { self.entries($0, take: 0, giveBack: purses[$0].held) }
         return entries.isEmpty ? nil : send(entries, base: false, at: now)
     }
 
     private func send(
-        _ entries: [BudgetMessage.Entry], base isBase: Bool, at now: ContinuousClock.Instant
+        _ entries: [BudgetMessage.Entry], base isBase: Bool, at now: Instant
     ) -> BudgetMessage {
         number += 1
         let message = BudgetMessage(
@@ -336,7 +336,7 @@ public final class BudgetMember {
     /// size of the fleet.
     private var slowness: Int { max(1, (providers.map { sharers(of: $0) }.max() ?? 1) / terms.talkers) }
 
-    private func forgetOthers(at now: ContinuousClock.Instant) {
+    private func forgetOthers(at now: Instant) {
         let memory = terms.memory * slowness
         for (provider, members) in others where members.contains(where: { $0.value.duration(to: now) > memory }) {
             others[provider] = members.filter { $0.value.duration(to: now) <= memory }
@@ -357,7 +357,7 @@ public final class BudgetMember {
 
     /// Returns how many calls to ask for: what is wanted, but a small part of what is left, so that little is stranded by a
     /// crash and all members have the last calls in turn.
-    private func reservation(_ index: Int, at now: ContinuousClock.Instant) -> Int {
+    private func reservation(_ index: Int, at now: Instant) -> Int {
         guard wantsMore(index), let day = purses[index].day, now < day.end else { return 0 }
         let (purse, left) = (purses[index], left(index, on: day))
         guard left > 0 else { return 0 }
@@ -368,7 +368,7 @@ public final class BudgetMember {
     }
 
     /// Returns how many calls are held that this member does not need and others may.
-    private func excess(_ index: Int, at now: ContinuousClock.Instant) -> Int {
+    private func excess(_ index: Int, at now: Instant) -> Int {
         let purse = purses[index]
         guard purse.held > 0, purse.waiting == 0, let day = purse.day, isScarce(left(index, on: day), of: purse) else {
             return 0
@@ -378,7 +378,7 @@ public final class BudgetMember {
     }
 
     /// Returns true when this member should write the state. Each waits a little longer than the one before, so that one does.
-    private func isBaseDue(at now: ContinuousClock.Instant) -> Bool {
+    private func isBaseDue(at now: Instant) -> Bool {
         let (records, time) = (lastOffset - base.offset, base.time.duration(to: now))
         return Double(records) >= Double(terms.baseRecords) * (1 + random / 4)
             || hasChangedSinceBase && time >= terms.baseAge * (1 + random / 4)

@@ -1,4 +1,4 @@
-internal import Basics
+public import Basics
 
 /// The calls of one provider's budget that one member has reserved and not yet made.
 struct BudgetPurse {
@@ -17,15 +17,15 @@ struct BudgetPurse {
     /// Calls made that nobody was told of, by day and kind.
     private(set) var made: [String: [String: Int]] = [:]
     /// Since when `made` is not empty.
-    private(set) var madeSince: ContinuousClock.Instant?
+    private(set) var madeSince: Instant?
     /// When a call was taken last.
-    private(set) var lastTake: ContinuousClock.Instant
+    private(set) var lastTake: Instant
     /// Calls in a second, of late.
     private(set) var pace = 0.0
     private var takes = 0
-    private var paceMeasured: ContinuousClock.Instant
+    private var paceMeasured: Instant
 
-    init(limit: Int, at now: ContinuousClock.Instant) {
+    init(limit: Int, at now: Instant) {
         self.limit = limit
         (lastTake, paceMeasured) = (now, now)
     }
@@ -33,7 +33,7 @@ struct BudgetPurse {
     // MARK: - Calls
 
     /// Takes one call, where one is held.
-    mutating func tryTake(at now: ContinuousClock.Instant) -> Bool {
+    mutating func tryTake(at now: Instant) -> Bool {
         guard held > 0, let day, now < day.end else { return false }
         held -= 1
         takes += 1
@@ -46,7 +46,7 @@ struct BudgetPurse {
         if turn == self.turn { held += 1 }
     }
 
-    mutating func noteMade(_ kind: String, turn: Int, at now: ContinuousClock.Instant) {
+    mutating func noteMade(_ kind: String, turn: Int, at now: Instant) {
         guard let day = turn == self.turn ? day?.label : previousDay else { return }
         made[day, default: [:]][kind, default: 0] += 1
         if madeSince == nil { madeSince = now }
@@ -68,7 +68,7 @@ struct BudgetPurse {
     // MARK: - Messages
 
     /// Brings the pace up to date. It follows the calls within a second or two, and is zero after a pause.
-    mutating func measurePace(at now: ContinuousClock.Instant, idle: Duration) {
+    mutating func measurePace(at now: Instant, idle: Duration) {
         let time = paceMeasured.duration(to: now).inSeconds
         guard time >= 0.1 else { return }
         pace += (Double(takes) / time - pace) * min(1, time)
@@ -103,7 +103,7 @@ struct BudgetPurse {
     }
 
     /// Undoes a message of ours that will never be read.
-    mutating func restore(_ entry: BudgetMessage.Entry, at now: ContinuousClock.Instant) {
+    mutating func restore(_ entry: BudgetMessage.Entry, at now: Instant) {
         if !entry.made.isEmpty {
             made[entry.day, default: [:]].merge(entry.made, uniquingKeysWith: +)
             if madeSince == nil { madeSince = now }
@@ -119,9 +119,9 @@ public struct BudgetDay: Sendable, Hashable {
     /// Such as `2026-11-23`.
     public let label: String
     /// When the next day begins.
-    public let end: ContinuousClock.Instant
+    public let end: Instant
 
-    public init(label: String, end: ContinuousClock.Instant) {
+    public init(label: String, end: Instant) {
         self.label = label
         self.end = end
     }

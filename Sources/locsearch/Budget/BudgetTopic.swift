@@ -1,3 +1,4 @@
+internal import Basics
 import EventLoop
 import Foundation
 import Kafka
