@@ -31,7 +31,7 @@ let package = Package(
         .library(name: "EventContract", targets: ["EventContract", "LocationSearch"]),
         .library(name: "SessionState", targets: ["SessionState"]),
         // For Swift services that have no client for Kafka yet: see Examples/swift.
-        .library(name: "Kafka", targets: ["Kafka", "EventLoop"]),
+        .library(name: "Kafka", targets: ["Kafka", "EventLoop", "Basics"]),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0"),
@@ -76,7 +76,8 @@ let package = Package(
             dependencies: ["Basics", "LocationSearch", "HTTPTransport", "JSON", "CScan", tracing],
             swiftSettings: spans),
         .target(name: "EventContract", dependencies: ["Basics", "LocationSearch", "JSON"], swiftSettings: spans),
-        .target(name: "SessionState", dependencies: ["EventContract", "LocationSearch"], swiftSettings: safe),
+        .target(
+            name: "SessionState", dependencies: ["Basics", "EventContract", "LocationSearch"], swiftSettings: safe),
         .target(
             name: "Observability", dependencies: ["Basics", logging, product("CoreMetrics", "swift-metrics")],
             swiftSettings: safe
@@ -97,7 +98,7 @@ let package = Package(
         .target(
             name: "HTTPServing",
             dependencies: [
-                product("Hummingbird", "hummingbird"), product("HummingbirdCore", "hummingbird"),
+                "Basics", product("Hummingbird", "hummingbird"), product("HummingbirdCore", "hummingbird"),
                 product("NIOCore", "swift-nio"), product("NIOHTTP1", "swift-nio"),
                 product("ServiceLifecycle", "swift-service-lifecycle"), logging,
             ], swiftSettings: safe),
@@ -143,17 +144,19 @@ let package = Package(
         // What several suites share: a clock driven by hand, waiting for a condition with a bound, a raw TCP server, the
         // broker that a test runs on.
         .target(
-            name: "TestSupport", dependencies: ["CRdkafka", "Kafka", "Resilience"], path: "Tests/TestSupport",
+            name: "TestSupport", dependencies: ["Basics", "CRdkafka", "Kafka", "Resilience"], path: "Tests/TestSupport",
             swiftSettings: safe),
         .testTarget(name: "BasicsTests", dependencies: ["Basics"], swiftSettings: safe),
-        .testTarget(name: "EventLoopTests", dependencies: ["EventLoop", "TestSupport"], swiftSettings: safe),
+        .testTarget(name: "EventLoopTests", dependencies: ["Basics", "EventLoop", "TestSupport"], swiftSettings: safe),
         .testTarget(name: "JSONTests", dependencies: ["JSON", "TestSupport"], swiftSettings: spans),
         .testTarget(
             name: "KafkaTests",
-            dependencies: ["CRdkafka", "Kafka", "TestSupport", product("InMemoryLogging", "swift-log")],
+            dependencies: ["Basics", "CRdkafka", "Kafka", "TestSupport", product("InMemoryLogging", "swift-log")],
             swiftSettings: safe),
-        .testTarget(name: "HTTPTransportTests", dependencies: ["HTTPTransport", "TestSupport"], swiftSettings: safe),
-        .testTarget(name: "ResilienceTests", dependencies: ["Resilience", "TestSupport"], swiftSettings: safe),
+        .testTarget(
+            name: "HTTPTransportTests", dependencies: ["Basics", "HTTPTransport", "TestSupport"], swiftSettings: safe),
+        .testTarget(
+            name: "ResilienceTests", dependencies: ["Basics", "Resilience", "TestSupport"], swiftSettings: safe),
         .testTarget(
             name: "LocationSearchTests",
             dependencies: ["Basics", "EventLoop", "LocationSearch", "TraceExport", "TestSupport", tracing],
@@ -161,8 +164,8 @@ let package = Package(
         .testTarget(
             name: "PlaceProvidersTests",
             dependencies: [
-                "EventContract", "EventLoop", "HTTPTransport", "JSON", "PlaceProviders", "TraceExport", "TestSupport",
-                tracing,
+                "Basics", "EventContract", "EventLoop", "HTTPTransport", "JSON", "PlaceProviders", "TraceExport",
+                "TestSupport", tracing,
             ],
             resources: [.copy("Fixtures")], swiftSettings: safe),
         .testTarget(
@@ -172,8 +175,10 @@ let package = Package(
             dependencies: ["EventContract", "LocationSearch", "SessionState", "TestSupport"], swiftSettings: safe),
         .testTarget(
             name: "ProviderSimulatorTests",
-            dependencies: ["ProviderSimulator", "TestSupport", product("NIOCore", "swift-nio")], swiftSettings: safe),
-        .testTarget(name: "ObservabilityTests", dependencies: ["Observability", "TestSupport"], swiftSettings: safe),
+            dependencies: ["Basics", "ProviderSimulator", "TestSupport", product("NIOCore", "swift-nio")],
+            swiftSettings: safe),
+        .testTarget(
+            name: "ObservabilityTests", dependencies: ["Basics", "Observability", "TestSupport"], swiftSettings: safe),
         .testTarget(
             name: "TraceExportTests",
             dependencies: [
@@ -189,18 +194,19 @@ let package = Package(
             dependencies: ["HTTPServing", "TestSupport", product("Hummingbird", "hummingbird"), logging],
             swiftSettings: safe),
         .testTarget(
-            name: "AdminServerTests", dependencies: ["AdminServer", "HTTPServing", "TestSupport"], swiftSettings: safe),
+            name: "AdminServerTests", dependencies: ["AdminServer", "Basics", "HTTPServing", "TestSupport"],
+            swiftSettings: safe),
         .testTarget(
             name: "ConsoleTests", dependencies: ["Console", "HTTPServing", "JSON", "SessionState", "TestSupport"],
             swiftSettings: safe),
         .testTarget(
-            name: "LocsearchTests", dependencies: ["Console", "locsearch", "TestSupport", "TraceExport"],
+            name: "LocsearchTests", dependencies: ["Basics", "Console", "locsearch", "TestSupport", "TraceExport"],
             swiftSettings: safe),
         .testTarget(
             name: "IntegrationTests",
             dependencies: [
-                "Kafka", "HTTPTransport", "Observability", "WorkerRuntime", "ProviderSimulator", "PlaceProviders",
-                "TestSupport",
+                "Basics", "Kafka", "HTTPTransport", "Observability", "WorkerRuntime", "ProviderSimulator",
+                "PlaceProviders", "TestSupport",
             ],
             swiftSettings: safe),
     ],

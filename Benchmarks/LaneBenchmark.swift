@@ -1,3 +1,4 @@
+internal import Basics
 import EventContract
 import EventLoop
 import Kafka
@@ -152,5 +153,5 @@ private final class BenchmarkSink: OutcomeSink {
     ) async throws(KafkaError) {}
     func commitTransaction() async throws(KafkaError) {}
     func abortTransaction() async throws(KafkaError) {}
-    func endTransactions(by instant: ContinuousClock.Instant) async {}
+    func endTransactions(by instant: Instant) async {}
 }

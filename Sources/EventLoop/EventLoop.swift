@@ -1,4 +1,4 @@
-internal import Basics
+public import Basics
 import Synchronization
 
 #if canImport(Glibc)
@@ -41,7 +41,7 @@ public final class EventLoop: SerialExecutor, TaskExecutor {
     private nonisolated(unsafe) var handlers: [(any ReadinessHandler)?] = []
     private nonisolated(unsafe) var timers = LoopTimers()
     private nonisolated(unsafe) var slept = Duration.zero
-    private nonisolated(unsafe) var began = ContinuousClock.now
+    private nonisolated(unsafe) var began = Instant.now
 
     /// Starts the loop's thread.
     /// - Throws: `EventLoopError` when the system has no thread or file descriptor left.
@@ -127,7 +127,7 @@ public final class EventLoop: SerialExecutor, TaskExecutor {
     /// Runs `action` on the loop once `due` has come: never early, and up to 1 ms late, or more on a busy loop.
     /// - Returns: what `cancel` takes.
     @discardableResult
-    public func schedule(at due: ContinuousClock.Instant, action: @escaping () -> Void) -> TimerID {
+    public func schedule(at due: Instant, action: @escaping () -> Void) -> TimerID {
         checkIsolated()
         return unsafe timers.add(at: due, action: action)
     }
@@ -208,8 +208,8 @@ public final class EventLoop: SerialExecutor, TaskExecutor {
             runJobs()
             if stopping.load(ordering: .acquiring), !hasJobs { break }
 
-            let start = ContinuousClock.now
-            var end: ContinuousClock.Instant?
+            let start = Instant.now
+            var end: Instant?
             poller.wait(milliseconds: timeToWait) { fileDescriptor, readiness in
                 if end == nil { end = .now }
                 unsafe handlers[Int(fileDescriptor)]?.ready(fileDescriptor, readiness: readiness)
@@ -253,7 +253,7 @@ public final class EventLoop: SerialExecutor, TaskExecutor {
 
     private func runTimers() {
         guard unsafe timers.nextDue != nil else { return }
-        let now = ContinuousClock.now
+        let now = Instant.now
         while let action = unsafe timers.popDue(at: now) { action() }
     }
 
@@ -264,7 +264,7 @@ public final class EventLoop: SerialExecutor, TaskExecutor {
         if hasJobs { return 0 }
 
         guard let due = unsafe timers.nextDue else { return -1 }
-        let wait = (due - ContinuousClock.now).milliseconds(roundedUp: true)
+        let wait = (due - Instant.now).milliseconds(roundedUp: true)
         return Int32(min(max(wait, 0), 3_600_000))
     }
 

@@ -1,3 +1,4 @@
+internal import Basics
 internal import CCurl
 internal import EventLoop
 
@@ -41,9 +42,9 @@ final class CurlDriver {
     /// True while curl wants to be called at once.
     private var isDue = false
     /// The time at which curl wants to be called even if no socket is ready; `nil` when it wants nothing.
-    private var due: ContinuousClock.Instant?
+    private var due: Instant?
     /// The loop's timer that is set, which may be earlier than `due`.
-    private var armed: (timer: TimerID, at: ContinuousClock.Instant)?
+    private var armed: (timer: TimerID, at: Instant)?
     private var isEnding = false
 
     /// Makes a driver without transfers; `nil` when memory is short.
@@ -171,7 +172,7 @@ final class CurlDriver {
             return
         }
 
-        let due = ContinuousClock.now + .milliseconds(milliseconds)
+        let due = Instant.now + .milliseconds(milliseconds)
         self.due = due
         arm(for: due)
     }
@@ -180,7 +181,7 @@ final class CurlDriver {
     ///
     /// curl moves its own timer with almost every call. A timer of the loop that fires too early costs less than moving it
     /// each time: `timerFired()` sets it again for what is due by then.
-    private func arm(for due: ContinuousClock.Instant) {
+    private func arm(for due: Instant) {
         if let armed {
             if armed.at <= due { return }
             loop.cancel(armed.timer)

@@ -29,7 +29,7 @@ final class Transfer {
     }
 
     private var request = HTTPRequest(url: "")
-    private(set) var deadline = ContinuousClock.now
+    private(set) var deadline = Instant.now
     private var address: RequestAddress
     private var headers: RequestHeaders
     private var isPost = false
@@ -99,7 +99,7 @@ final class Transfer {
     /// - Parameter time: the time that is left until `deadline`, more than zero.
     /// - Throws: `invalidRequest` for a URL or body that curl does not take.
     func prepare(
-        _ request: HTTPRequest, before deadline: ContinuousClock.Instant, in time: Duration
+        _ request: HTTPRequest, before deadline: Instant, in time: Duration
     ) throws(HTTPError) {
         self.request = request
         self.deadline = deadline

@@ -1,3 +1,4 @@
+internal import Basics
 internal import Logging
 
 /// Knows whether any broker answers one client, and reports it. Belongs to the client's actor.
@@ -12,7 +13,7 @@ final class BrokerWatch {
     /// False while somebody else reports what this client finds.
     var isReporting: Bool
     private(set) var isProbing = false
-    private var lastReport: ContinuousClock.Instant?
+    private var lastReport: Instant?
     private var limiter = RepeatLimiter<Int32>()
 
     init(_ client: ClientHandle, isReporting: Bool, log: Logger) {
@@ -37,7 +38,7 @@ final class BrokerWatch {
     }
 
     /// Says that no broker answers, unless it was said within the last minute. Call it now and then.
-    func reportIfDue(at now: ContinuousClock.Instant) {
+    func reportIfDue(at now: Instant) {
         guard areDown, isReporting else { return }
         if let lastReport, now - lastReport < Self.reportInterval { return }
 

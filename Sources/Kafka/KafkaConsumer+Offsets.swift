@@ -1,3 +1,5 @@
+internal import Basics
+
 /// Offsets of finished records, and how far the broker has confirmed them.
 extension KafkaConsumer {
     /// Notes where to continue, for the next `commit`. Partitions whose assignment is over are left out.

@@ -1,3 +1,4 @@
+internal import Basics
 public import EventLoop
 public import Logging
 
@@ -50,9 +51,9 @@ public actor KafkaConsumer: ReadinessHandler {
         var isRejoining = false
         /// Looks up where the partitions stand; `nil` while nothing is looked up.
         var lookup: Task<Void, Never>?
-        var nextLookup = ContinuousClock.now
+        var nextLookup = Instant.now
         /// Nothing is committed before a hand-over beyond this instant; `nil` while the consumer stays.
-        var leavesBefore: ContinuousClock.Instant?
+        var leavesBefore: Instant?
         /// Looks up where reading goes on after a reset; `nil` while there is none.
         var resetLookup: Task<Void, Never>?
         /// The resets that are still to be reported.
@@ -120,7 +121,7 @@ public actor KafkaConsumer: ReadinessHandler {
         isClosed = true
         stopReading()
 
-        let end = ContinuousClock.now + bound
+        let end = Instant.now + bound
         group.leavesBefore = end
         await leaveGroup(before: end)
         await finishUses()
@@ -132,22 +133,22 @@ public actor KafkaConsumer: ReadinessHandler {
         await freeClient(before: max(end, .now + Self.shortestTimeToFree))
     }
 
-    private func freeClient(before end: ContinuousClock.Instant) async {
+    private func freeClient(before end: Instant) async {
         Task {
             await client.destroy()
             isFreed = true
         }
-        while !isFreed, ContinuousClock.now < end { await loop.pause(.milliseconds(2)) }
+        while !isFreed, Instant.now < end { await loop.pause(.milliseconds(2)) }
     }
 
-    private func leaveGroup(before end: ContinuousClock.Instant) async {
+    private func leaveGroup(before end: Instant) async {
         do throws(KafkaError) {
             try client.beginLeavingGroup()
         } catch {
             return log.warning("leaving the group failed", metadata: ["reason": "\(error)"])
         }
 
-        while !client.hasLeftGroup, ContinuousClock.now < end {
+        while !client.hasLeftGroup, Instant.now < end {
             await loop.pause(.milliseconds(5))
             serveEvents()
         }

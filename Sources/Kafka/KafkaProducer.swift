@@ -1,3 +1,4 @@
+internal import Basics
 internal import DequeModule
 public import EventLoop
 public import Logging

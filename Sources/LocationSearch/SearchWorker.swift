@@ -1,3 +1,4 @@
+public import Basics
 public import Resilience
 
 /// Asks providers on behalf of requests: candidates in turn, each through its `ProviderGuard`, all within the one
@@ -46,7 +47,7 @@ public actor SearchWorker: SearchWorking {
     public init(
         executor: any SerialExecutor, policies: [ProviderID: ProviderPolicy] = [:], name: String = "",
         budgets: BudgetPolicy? = nil, scopes: [ProviderID: QuotaScope] = [:], concurrency: Int = 256,
-        clock: any MonotonicClock = ContinuousClock(), timekeeper: (any Timekeeper & Sendable)? = nil,
+        clock: any MonotonicClock = SystemClock(), timekeeper: (any Timekeeper & Sendable)? = nil,
         taskExecutor: (any TaskExecutor)? = nil,
         random: any RandomNumberGenerator & Sendable = SystemRandomNumberGenerator(),
         onTransition: @escaping @Sendable (ProviderID, CircuitBreaker.Transition, SearchError?) -> Void = { _, _, _ in
@@ -193,7 +194,7 @@ extension SearchWorker: FleetMember {
         if let keeper { review(keeper, at: now) }
     }
 
-    private func receive(_ message: FleetMessage, at now: ContinuousClock.Instant) {
+    private func receive(_ message: FleetMessage, at now: Instant) {
         guard let lending else { return }
         count(lending.relation(of: message))
         lending.receive(message, at: now)
@@ -211,7 +212,7 @@ extension SearchWorker: FleetMember {
             nextLook: min(shares.nextLook, budget.nextLook))
     }
 
-    private func lookAtBudgets(at now: ContinuousClock.Instant) -> FleetView {
+    private func lookAtBudgets(at now: Instant) -> FleetView {
         guard let keeper, let budgets else { return FleetView() }
         let days = budgets.days(now).map { ($0.key.rawValue, $0.value) }
         // bounded: the keys are those of another dictionary
@@ -222,7 +223,7 @@ extension SearchWorker: FleetMember {
             nextLook: keeper.nextLook(at: now))
     }
 
-    private func review(_ keeper: BudgetKeeper, at now: ContinuousClock.Instant) {
+    private func review(_ keeper: BudgetKeeper, at now: Instant) {
         keeper.review(at: now)
         for provider in keeper.takeWarnings() {
             guard let id = ProviderID(rawValue: provider) else { continue }
@@ -230,7 +231,7 @@ extension SearchWorker: FleetMember {
         }
     }
 
-    private func lookAtShares(at now: ContinuousClock.Instant) -> FleetView {
+    private func lookAtShares(at now: Instant) -> FleetView {
         guard let lending else { return FleetView() }
         for provider in guards { lending.setNeed(provider.need(at: now), of: limitName(of: provider.id)) }
 
@@ -252,7 +253,7 @@ extension SearchWorker: FleetMember {
         return words
     }
 
-    private func takeParts(of lending: LendingMember, at now: ContinuousClock.Instant) {
+    private func takeParts(of lending: LendingMember, at now: Instant) {
         for provider in guards where provider.sharesByDemand {
             let limit = limitName(of: provider.id)
             provider.take(

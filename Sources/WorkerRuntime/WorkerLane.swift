@@ -1,3 +1,4 @@
+internal import Basics
 internal import DequeModule
 internal import EventContract
 public import EventLoop
@@ -159,7 +160,7 @@ public actor WorkerLane {
     /// Begins the end: nothing more is taken, what is in flight has `worker.shutdownGrace` to finish.
     public func drain() async {
         guard state.isRunning else { return }
-        let end = ContinuousClock.now + configuration.shutdownGrace
+        let end = Instant.now + configuration.shutdownGrace
         state = .draining(until: end)
         gate.close()
         await delivery.limit(to: end)
@@ -302,12 +303,12 @@ public actor WorkerLane {
     /// Returns those of the lane's topics that the brokers do not know, or do not let this user see. Empty where no broker
     /// answers within 2 s.
     public func missingTopics() async -> [String] {
-        let end = ContinuousClock.now + .seconds(2)
+        let end = Instant.now + .seconds(2)
         var missing: [String] = []
         for topic in configuration.topics.all {
             if await source.partitionCount(of: topic) == nil { missing.append(topic) }
             // A question that waits in vain says nothing about its topic.
-            if ContinuousClock.now >= end { return [] }
+            if Instant.now >= end { return [] }
         }
         return missing.count < configuration.topics.all.count ? missing : []
     }

@@ -1,3 +1,4 @@
+import Basics
 import EventLoop
 import HTTPTransport
 import TestSupport
@@ -165,7 +166,7 @@ struct AnswerTests {
             connection.send("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nhello")
         }
         try await withTransport { transport in
-            let (request, deadline) = (HTTPRequest(url: server.url), ContinuousClock.now + .seconds(20))
+            let (request, deadline) = (HTTPRequest(url: server.url), Instant.now + .seconds(20))
             let read = try await transport.send(request, before: deadline) {
                 (text: $0.text, isOnLoop: transport.loop.isCurrent)
             }

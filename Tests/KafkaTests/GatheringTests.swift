@@ -1,3 +1,4 @@
+import Basics
 import EventLoop
 import TestSupport
 import Testing
@@ -11,7 +12,7 @@ struct GatheringTests {
 
     @Test func gatheringBeginsWhenTheLoopHasNoRestAndEndsWhenItHas() {
         var gathering = Gathering(linger: .zero, busyLinger: .milliseconds(20))
-        var (now, asleep) = (ContinuousClock.now, Duration.zero)
+        var (now, asleep) = (Instant.now, Duration.zero)
         func pass(_ time: Duration, asleep rest: Duration) {
             (now, asleep) = (now + time, asleep + rest)
             gathering.look(asleep: asleep, at: now)
@@ -58,7 +59,7 @@ struct GatheringTests {
 
     @Test func recordsWaitForTheLingerWhileEightOrMoreComeWithinOne() {
         var gathering = Gathering(linger: .milliseconds(5), busyLinger: .milliseconds(20))
-        var now = ContinuousClock.now + .seconds(1)
+        var now = Instant.now + .seconds(1)
         var asleep = Duration.seconds(1)
         func pass(with records: Int) {
             for _ in 0..<records { gathering.noteRecord() }
@@ -95,8 +96,8 @@ struct GatheringTests {
     private func busy(_ loop: EventLoop) -> Task<Void, Never> {
         Task(executorPreference: loop) {
             while !Task.isCancelled {
-                let end = ContinuousClock.now + .microseconds(500)
-                while ContinuousClock.now < end {}
+                let end = Instant.now + .microseconds(500)
+                while Instant.now < end {}
                 await Task.yield()
             }
         }

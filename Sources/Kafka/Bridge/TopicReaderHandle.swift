@@ -1,3 +1,4 @@
+internal import Basics
 internal import CRdkafka
 internal import Logging
 internal import Synchronization
@@ -87,7 +88,7 @@ final class TopicReaderHandle: Sendable {
     /// yet. Brokers that make topics on first use make one that does not exist.
     /// - Throws: `unreachable`, `unknownTopicOrPartition`, `authentication`.
     func partitions(
-        of topic: String, before deadline: ContinuousClock.Instant
+        of topic: String, before deadline: Instant
     ) throws(KafkaError) -> [TopicPartition] {
         guard let handle = rd_kafka_topic_new(client.pointer, topic, nil) else {
             throw KafkaError(rd_kafka_last_error(), doing: "look up topic \(topic)")
@@ -115,7 +116,7 @@ final class TopicReaderHandle: Sendable {
     /// at once.
     /// - Throws: `timedOut`, `unreachable`, `authentication`; never a part of the answer.
     func offsets(
-        at edge: Edge, of partitions: [TopicPartition], before deadline: ContinuousClock.Instant
+        at edge: Edge, of partitions: [TopicPartition], before deadline: Instant
     ) throws(KafkaError) -> [TopicPartition: Int64] {
         guard let topic = partitions.first?.topic else { return [:] }
 
@@ -139,7 +140,7 @@ final class TopicReaderHandle: Sendable {
     /// Calls `attempt` until it succeeds, until more tries would not help, or until `deadline`.
     /// - Parameter attempt: gets the milliseconds that are left, at least 1.
     private func retry<Value>(
-        before deadline: ContinuousClock.Instant, doing what: String,
+        before deadline: Instant, doing what: String,
         _ attempt: (_ milliseconds: Int32) -> Attempt<Value>
     ) throws(KafkaError) -> Value {
         while true {
@@ -149,7 +150,7 @@ final class TopicReaderHandle: Sendable {
             case .failed(let code):
                 let error = KafkaError(code, doing: what)
                 if error.kind == .authentication { throw error }
-                if ContinuousClock.now >= deadline { throw explained(error) }
+                if Instant.now >= deadline { throw explained(error) }
             }
 
             var pause = timespec(tv_sec: 0, tv_nsec: 100_000_000)

@@ -27,7 +27,7 @@ struct Gathering {
     private var isBusy = false
     private var isDense = false
     /// The records since the load was last looked at, and when that was.
-    private var (comers, looked) = (0, ContinuousClock.now)
+    private var (comers, looked) = (0, Instant.now)
     /// Made away from the loop, which cannot be asked there, so its rest before counts as the first period's.
     private var rest = LoopRest(every: period, asleep: .zero, at: .now)
 
@@ -65,7 +65,7 @@ struct Gathering {
     /// Decides how long records wait, once in a period at most. The loop counts as busy from less than a sixteenth of the
     /// period at rest until more than an eighth.
     /// - Parameter asleep: how long the loop has had nothing to do since it began.
-    mutating func look(asleep: Duration, at now: ContinuousClock.Instant) {
+    mutating func look(asleep: Duration, at now: Instant) {
         guard let share = rest.share(asleep: asleep, at: now) else { return }
         let perLinger = Double(comers) * (linger.inSeconds / looked.duration(to: now).inSeconds)
         (comers, looked) = (0, now)

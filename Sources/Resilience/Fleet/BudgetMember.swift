@@ -1,4 +1,4 @@
-internal import Basics
+public import Basics
 
 /// One member of a fleet that goes by daily budgets: the calls it may make, and what it tells the others.
 ///
@@ -19,7 +19,7 @@ public final class BudgetMember {
 
     private struct Sent {
         var message: BudgetMessage
-        var time: ContinuousClock.Instant
+        var time: Instant
     }
 
     /// The member's name; see `BudgetMessage.sender`.
@@ -42,13 +42,13 @@ public final class BudgetMember {
     /// The offset of the last record that was read.
     private var lastOffset: Int64 = -1
     private var number: UInt64 = 0
-    private var lastSent: ContinuousClock.Instant?
+    private var lastSent: Instant?
     /// Our messages that have not come back yet, oldest first.
     private var sent: [Sent] = []
     private var patience: Duration
     /// When each other member reserved last, by provider.
-    private var others: [String: [String: ContinuousClock.Instant]] = [:]
-    private var base: (offset: Int64, time: ContinuousClock.Instant)
+    private var others: [String: [String: Instant]] = [:]
+    private var base: (offset: Int64, time: Instant)
     private var hasChangedSinceBase = false
     /// True while the state stands nowhere in the topic, because that was made anew.
     private var isBaseLost = false
@@ -61,7 +61,7 @@ public final class BudgetMember {
     ///   - scopes: the account of each provider; one that is missing has the widest.
     public init(
         name: String, budgets: [String: Int], scopes: [String: QuotaScope] = [:], terms: BudgetTerms = BudgetTerms(),
-        at now: ContinuousClock.Instant
+        at now: Instant
     ) {
         self.name = name
         self.terms = terms
@@ -143,7 +143,7 @@ public final class BudgetMember {
     /// - Parameter index: of the provider in `providers`.
     /// - Returns: the day it counts for, as a number for `putBack` and `noteMade`; `nil` when none is held.
     @inline(__always)
-    func tryTake(_ index: Int, at now: ContinuousClock.Instant) -> Int? {
+    func tryTake(_ index: Int, at now: Instant) -> Int? {
         purses[index].tryTake(at: now) ? purses[index].turn : nil
     }
 
@@ -151,12 +151,12 @@ public final class BudgetMember {
     func putBack(_ index: Int, turn: Int) { purses[index].putBack(turn: turn) }
 
     /// True while a call that was taken may still be made: its day lasts.
-    func isCurrent(_ index: Int, turn: Int, at now: ContinuousClock.Instant) -> Bool {
+    func isCurrent(_ index: Int, turn: Int, at now: Instant) -> Bool {
         purses[index].turn == turn && purses[index].day.map { now < $0.end } ?? false
     }
 
     /// Counts a call that begins.
-    func noteMade(_ index: Int, _ kind: String, turn: Int, at now: ContinuousClock.Instant) {
+    func noteMade(_ index: Int, _ kind: String, turn: Int, at now: Instant) {
         purses[index].noteMade(kind, turn: turn, at: now)
     }
 
@@ -164,7 +164,7 @@ public final class BudgetMember {
     func setWaiting(_ count: Int, of index: Int) { purses[index].waiting = count }
 
     /// True when no call can be had any more today: nothing is held, asked for or left.
-    func isUsedUp(_ index: Int, at now: ContinuousClock.Instant) -> Bool {
+    func isUsedUp(_ index: Int, at now: Instant) -> Bool {
         guard isReady, let day = purses[index].day, now < day.end else { return false }
         return purses[index].held == 0 && purses[index].asked == 0
             && left(index, on: day) == 0
@@ -177,7 +177,7 @@ public final class BudgetMember {
     }
 
     /// The time until the provider's next day; `nil` before the first look.
-    func timeToNextDay(_ index: Int, at now: ContinuousClock.Instant) -> Duration? {
+    func timeToNextDay(_ index: Int, at now: Instant) -> Duration? {
         purses[index].day.map { max(.milliseconds(1), now.duration(to: $0.end)) }
     }
 
@@ -196,7 +196,7 @@ public final class BudgetMember {
     ///   - oldest: the offset of the oldest record there is.
     ///   - isRemade: true when the topic was deleted and made again, so that nothing of what was read stands in it any more.
     public func begin(
-        first: Int64, end: Int64, oldest: Int64, isRemade: Bool = false, at now: ContinuousClock.Instant
+        first: Int64, end: Int64, oldest: Int64, isRemade: Bool = false, at now: Instant
     ) {
         // What became of messages under way cannot be told any more. What they asked for is lost, as in a crash.
         sent = []
@@ -219,7 +219,7 @@ public final class BudgetMember {
 
     /// Takes the next record.
     /// - Parameter message: `nil` for a record that says nothing about budgets.
-    public func read(_ message: BudgetMessage?, at offset: Int64, now: ContinuousClock.Instant) {
+    public func read(_ message: BudgetMessage?, at offset: Int64, now: Instant) {
         guard offset > lastOffset else { return }
         lastOffset = offset
 
@@ -234,7 +234,7 @@ public final class BudgetMember {
         }
     }
 
-    private func endHistory(at now: ContinuousClock.Instant) {
+    private func endHistory(at now: Instant) {
         guard lastOffset + 1 >= history.end else { return }
         guard !history.isTooShort else { return reading = .tooShort }
 
@@ -245,7 +245,7 @@ public final class BudgetMember {
         history = BudgetHistory(first: 0, end: 0, oldest: 0)
     }
 
-    private func apply(_ message: BudgetMessage, at offset: Int64, now: ContinuousClock.Instant) {
+    private func apply(_ message: BudgetMessage, at offset: Int64, now: Instant) {
         if message.base != nil {
             base = (offset, now)
             (hasChangedSinceBase, isBaseLost) = (false, false)
@@ -274,7 +274,7 @@ public final class BudgetMember {
     }
 
     /// Takes what a message of ours was given. Older ones that have not come back never will: nobody would heed them.
-    private func settle(_ number: UInt64, _ effect: BudgetLedger.Effect, at now: ContinuousClock.Instant) {
+    private func settle(_ number: UInt64, _ effect: BudgetLedger.Effect, at now: Instant) {
         warnings += effect.warned
         patience = terms.patience
         for index in purses.indices { purses[index].noteAnswer(at: now, idle: terms.idle) }
@@ -307,7 +307,7 @@ public final class BudgetMember {
     /// Looks at the clock, and says what is to be said now. To be called a few times a second, and at once when a call waits
     /// or a record was read.
     /// - Returns: a message to append to the log; `nil` when there is none.
-    public func look(at now: ContinuousClock.Instant) -> BudgetMessage? {
+    public func look(at now: Instant) -> BudgetMessage? {
         for index in purses.indices { purses[index].measurePace(at: now, idle: terms.idle) }
         guard isReady else { return nil }
         if let lastSent, lastSent.duration(to: now) < terms.shortestPause { return nil }
@@ -345,7 +345,7 @@ public final class BudgetMember {
     /// that takes nothing for a day would else cost memory all day.
     private static let mostUnread = 8
 
-    private func repeatNewest(at now: ContinuousClock.Instant) -> BudgetMessage? {
+    private func repeatNewest(at now: Instant) -> BudgetMessage? {
         guard let newest = sent.popLast() else { return nil }
         sent.append(Sent(message: newest.message, time: now))
         lastSent = now
@@ -356,13 +356,13 @@ public final class BudgetMember {
     ///
     /// A provider that nobody has asked for of late, or whose day has nothing left, lacks none: it would else hold up the
     /// requests of all others.
-    public func isStalled(at now: ContinuousClock.Instant) -> Bool {
+    public func isStalled(at now: Instant) -> Bool {
         guard let oldest = sent.first, oldest.time.duration(to: now) >= terms.patience else { return false }
         return purses.indices.contains { purses[$0].held == 0 && purses[$0].isInDemand && !isUsedUp($0, at: now) }
     }
 
     /// The time until `look` should be called, if nothing happens before.
-    public func nextLook(at now: ContinuousClock.Instant) -> Duration {
+    public func nextLook(at now: Instant) -> Duration {
         guard isReady, sent.isEmpty, let lastSent, purses.indices.contains(where: { wantsMore($0) }) else {
             return terms.tick
         }
@@ -371,14 +371,14 @@ public final class BudgetMember {
 
     /// Returns the last message: this member makes no call from here on.
     /// - Returns: `nil` when there is nothing to say.
-    public func leave(at now: ContinuousClock.Instant) -> BudgetMessage? {
+    public func leave(at now: Instant) -> BudgetMessage? {
         guard isReady else { return nil }
         let entries = purses.indices.flatMap { self.entries($0, take: 0, giveBack: purses[$0].held) }
         return entries.isEmpty ? nil : send(entries, base: false, at: now)
     }
 
     private func send(
-        _ entries: [BudgetMessage.Entry], base isBase: Bool, at now: ContinuousClock.Instant
+        _ entries: [BudgetMessage.Entry], base isBase: Bool, at now: Instant
     ) -> BudgetMessage {
         number += 1
         let message = BudgetMessage(
@@ -417,7 +417,7 @@ public final class BudgetMember {
     /// size of the fleet.
     private var slowness: Int { max(1, (providers.map { sharers(of: $0) }.max() ?? 1) / terms.talkers) }
 
-    private func forgetOthers(at now: ContinuousClock.Instant) {
+    private func forgetOthers(at now: Instant) {
         let memory = terms.memory * slowness
         for (provider, members) in others where members.contains(where: { $0.value.duration(to: now) > memory }) {
             others[provider] = members.filter { $0.value.duration(to: now) <= memory }
@@ -438,7 +438,7 @@ public final class BudgetMember {
 
     /// Returns how many calls to ask for: what is wanted, but a small part of what is left, so that little is stranded by a
     /// crash and all members have the last calls in turn.
-    private func reservation(_ index: Int, at now: ContinuousClock.Instant) -> Int {
+    private func reservation(_ index: Int, at now: Instant) -> Int {
         guard wantsMore(index), let day = purses[index].day, now < day.end else { return 0 }
         let (purse, left) = (purses[index], left(index, on: day))
         guard left > 0 else { return 0 }
@@ -449,7 +449,7 @@ public final class BudgetMember {
     }
 
     /// Returns how many calls are held that this member does not need and others may.
-    private func excess(_ index: Int, at now: ContinuousClock.Instant) -> Int {
+    private func excess(_ index: Int, at now: Instant) -> Int {
         let purse = purses[index]
         guard purse.held > 0, purse.waiting == 0, let day = purse.day, isScarce(left(index, on: day), of: purse) else {
             return 0
@@ -459,7 +459,7 @@ public final class BudgetMember {
     }
 
     /// Returns true when this member should write the state. Each waits a little longer than the one before, so that one does.
-    private func isBaseDue(at now: ContinuousClock.Instant) -> Bool {
+    private func isBaseDue(at now: Instant) -> Bool {
         let (records, time) = (lastOffset.saturatingSubtracting(base.offset), base.time.duration(to: now))
         return isBaseLost || Double(records) >= Double(terms.baseRecords) * (1 + random / 4)
             || hasChangedSinceBase && time >= terms.baseAge * (1 + random / 4)

@@ -1,3 +1,4 @@
+internal import Basics
 import EventLoop
 import HTTPTransport
 import Logging
@@ -80,12 +81,12 @@ actor SpanExporter {
 
     /// Waits for `time`, or until the end begins or `condition` holds.
     private func pause(_ time: Duration, unless condition: () -> Bool) async {
-        let due = ContinuousClock.now + time
+        let due = Instant.now + time
         let timer = loop.schedule(at: due) { [weak self] in self?.assumeIsolated { $0.wake() } }
         defer { loop.cancel(timer) }
 
-        while ContinuousClock.now < due, !isEnding, !condition() {
-            await suspend(unless: ContinuousClock.now >= due || isEnding || condition()) { waiter = $0 }
+        while Instant.now < due, !isEnding, !condition() {
+            await suspend(unless: Instant.now >= due || isEnding || condition()) { waiter = $0 }
         }
     }
 

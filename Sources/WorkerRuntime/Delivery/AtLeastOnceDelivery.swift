@@ -1,3 +1,4 @@
+internal import Basics
 internal import DequeModule
 internal import EventLoop
 internal import Kafka
@@ -58,7 +59,7 @@ final class AtLeastOnceDelivery: OutcomeDelivery {
     var sink: any OutcomeSink { sinks.current }
 
     var status: DeliveryStatus {
-        let now = ContinuousClock.now
+        let now = Instant.now
         let stalled = watch.stalledTopics(at: now).map { (name: topics.name(of: $0), topic: $0) }
             .filter { !refusals.blocks($0.name) }
         let diagnosed = stalled.map { (name: $0.name, diagnosis: diagnostics.diagnosis(of: $0.name, at: now)) }
@@ -85,9 +86,9 @@ final class AtLeastOnceDelivery: OutcomeDelivery {
 
     func forget(_ partition: OwnedPartition) {}
 
-    func limit(to end: ContinuousClock.Instant) async {}
+    func limit(to end: Instant) async {}
 
-    func finish(before end: ContinuousClock.Instant) async { await commits.finish(before: end) }
+    func finish(before end: Instant) async { await commits.finish(before: end) }
 
     func stop() {
         isClosing = true
@@ -103,7 +104,7 @@ final class AtLeastOnceDelivery: OutcomeDelivery {
         refusals.close()
 
         if !hasFailed {
-            let end = ContinuousClock.now + bound
+            let end = Instant.now + bound
             let isFlushed = await sinks.current.flush(within: bound)
             let undelivered =
                 (isFlushed ? 0 : await sinks.current.undelivered)
@@ -133,7 +134,7 @@ final class AtLeastOnceDelivery: OutcomeDelivery {
         guard let record = outcome.event, outcome.deadLetter == nil, refusals.isEmpty, !singles.mustTake(request)
         else { return false }
 
-        let (sink, topic, start) = (sinks.current, outcome.eventTopic, ContinuousClock.now)
+        let (sink, topic, start) = (sinks.current, outcome.eventTopic, Instant.now)
         let isHandedOver = sink.handOverAtOnce(record) { [self] report in
             watch.confirmed(by: topic)
             switch report {
@@ -161,7 +162,7 @@ final class AtLeastOnceDelivery: OutcomeDelivery {
 
     private func noteConfirmed(
         _ part: Part, at position: RecordPosition, by topic: ConfirmationWatch.Topic,
-        since start: ContinuousClock.Instant, of request: RequestInProgress
+        since start: Instant, of request: RequestInProgress
     ) {
         meters.kafka.countConfirmed(by: topic, after: start.duration(to: .now))
         if part == .event, let trace = request.trace { trace.noteConfirmed(at: position) }
@@ -310,7 +311,7 @@ final class AtLeastOnceDelivery: OutcomeDelivery {
         by writer: ReplaceableSink, sink: inout any OutcomeSink
     ) async throws(KafkaError) {
         sink = writer.current
-        let (topic, start) = (topic(of: part, outcome), ContinuousClock.now)
+        let (topic, start) = (topic(of: part, outcome), Instant.now)
         let receipt = try await sink.handOver(record)
         watch.handedOver(to: topic)
         defer { watch.confirmed(by: topic) }
@@ -328,7 +329,7 @@ final class AtLeastOnceDelivery: OutcomeDelivery {
 
     /// Says in the log which topics have stalled, with the cause as far as the brokers tell it, and which have recovered: one
     /// line for each change.
-    private func announceStalls(at now: ContinuousClock.Instant) {
+    private func announceStalls(at now: Instant) {
         let stalled = watch.stalledTopics(at: now)
         guard !stalled.isEmpty || !announcedStalls.isEmpty else { return }
 

@@ -1,3 +1,4 @@
+internal import Basics
 internal import EventLoop
 internal import Kafka
 internal import Logging
@@ -60,7 +61,7 @@ final class CommitLoop {
     func commit() async -> KafkaError? {
         guard !isStopped else { return nil }
 
-        let begin = ContinuousClock.now
+        let begin = Instant.now
         let hasMoved = await storeFrontiers()
         do throws(KafkaError) {
             try await source.commit(within: CommitPace.patience)
@@ -88,13 +89,13 @@ final class CommitLoop {
     }
 
     /// Ends the loop and commits what is finished; where the broker does not take it, tries again until `end`.
-    func finish(before end: ContinuousClock.Instant) async {
+    func finish(before end: Instant) async {
         isFinishing = true
         endRest()
         guard hasBegun else { return }
 
         while let error = await commit(), error.kind != .authentication {
-            guard ContinuousClock.now + pace.retryPause < end else { return }
+            guard Instant.now + pace.retryPause < end else { return }
             await loop.pause(pace.retryPause)
         }
     }

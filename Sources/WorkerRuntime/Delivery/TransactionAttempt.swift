@@ -1,3 +1,4 @@
+internal import Basics
 internal import Kafka
 
 /// One try to commit a batch of outcomes, together with the offsets behind them.
@@ -8,14 +9,14 @@ struct TransactionAttempt {
         let topic: String
         let kind: ConfirmationWatch.Topic
         let receipt: KafkaProducer.Receipt
-        let handedOver: ContinuousClock.Instant
+        let handedOver: Instant
     }
 
     /// When the brokers had what, for the metrics.
     struct Times {
         /// All records were confirmed, in no order that could be told.
-        var confirmed: ContinuousClock.Instant
-        var committed: ContinuousClock.Instant
+        var confirmed: Instant
+        var committed: Instant
     }
 
     private static let partitionsAreGone = KafkaError(
@@ -33,7 +34,7 @@ struct TransactionAttempt {
     private(set) var isCommitting = false
     /// `nil` until the transaction is committed.
     private(set) var times: Times?
-    private var confirmed: ContinuousClock.Instant?
+    private var confirmed: Instant?
 
     init(_ batch: [ReadyOutcomes.Entry]) { self.batch = batch }
 
@@ -95,7 +96,7 @@ struct TransactionAttempt {
         let outcome = entry.outcome
         for (record, kind) in outcome.records {
             do throws(KafkaError) {
-                let start = ContinuousClock.now
+                let start = Instant.now
                 let receipt = try await sink.handOver(record)
                 sent.append(
                     Sent(

@@ -1,3 +1,4 @@
+internal import Basics
 internal import Kafka
 internal import Logging
 
@@ -9,7 +10,7 @@ final class TransactionHealth {
     private static let timeBeforeNotice = Duration.seconds(3)
 
     private struct Failing {
-        let since: ContinuousClock.Instant
+        let since: Instant
         var reason: KafkaError
         var isAnnounced = false
     }
@@ -31,7 +32,7 @@ final class TransactionHealth {
             return
         }
 
-        let now = ContinuousClock.now
+        let now = Instant.now
         var failing = failing ?? Failing(since: now, reason: reason)
         failing.reason = reason
         if now - failing.since < Self.timeBeforeNotice {

@@ -1,3 +1,4 @@
+internal import Basics
 internal import Kafka
 internal import Logging
 

@@ -1,3 +1,4 @@
+internal import Basics
 internal import EventLoop
 internal import Kafka
 internal import Logging
@@ -73,7 +74,7 @@ final class TransactionalDelivery: OutcomeDelivery {
         if phase == .starting { phase = .running }
     }
 
-    func limit(to end: ContinuousClock.Instant) async {
+    func limit(to end: Instant) async {
         switch phase {
         // Nothing is ready, so nothing is lost with the registration.
         case .starting:
@@ -87,7 +88,7 @@ final class TransactionalDelivery: OutcomeDelivery {
         }
     }
 
-    func finish(before end: ContinuousClock.Instant) async {
+    func finish(before end: Instant) async {
         guard case .ending(let end, false) = phase else { return }
         phase = .ending(before: end, isFinishing: true)
         wake()
@@ -161,9 +162,9 @@ final class TransactionalDelivery: OutcomeDelivery {
             }
 
             wakeUp.isDue = false
-            let next = ContinuousClock.now + Self.shortestInterval
+            let next = Instant.now + Self.shortestInterval
             try await commitReady()
-            if !phase.isFinishing { try? await Task.sleep(until: next, clock: .continuous) }
+            if !phase.isFinishing { try? await Task.sleep(for: Instant.now.duration(to: next)) }
         }
     }
 
@@ -213,7 +214,7 @@ final class TransactionalDelivery: OutcomeDelivery {
     /// How long the records of a transaction that begins now may take to be confirmed.
     private var timeToConfirm: Duration {
         guard let end = phase.end else { return ConfirmationWatch.patience }
-        return min(ConfirmationWatch.patience, max(.milliseconds(100), ContinuousClock.now.duration(to: end)))
+        return min(ConfirmationWatch.patience, max(.milliseconds(100), Instant.now.duration(to: end)))
     }
 
     /// Returns the membership in whose name the offsets of a batch may be committed.

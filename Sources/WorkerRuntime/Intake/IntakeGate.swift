@@ -1,3 +1,4 @@
+internal import Basics
 internal import EventLoop
 
 /// Decides how many more requests a lane may take, and keeps its reader waiting while that is none.

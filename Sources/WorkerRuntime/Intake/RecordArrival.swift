@@ -1,9 +1,10 @@
+internal import Basics
 internal import EventContract
 
 /// When records were taken from the consumer. Read once for all that were read together.
 struct RecordArrival {
     /// For measuring what follows.
-    let instant: ContinuousClock.Instant
+    let instant: Instant
     /// For comparing with records' timestamps.
     let time: EventTime
 

@@ -58,7 +58,7 @@ final class Rebalancing {
 
     /// - Parameter drainEnd: the end of a drain. Everything in flight is waited for until then, also what has cost nothing
     ///   yet, and nothing beyond. `nil`: the lane does not drain.
-    func revoked(_ revoked: [AssignedPartition], drainEnd: ContinuousClock.Instant?) async {
+    func revoked(_ revoked: [AssignedPartition], drainEnd: Instant?) async {
         let leaving = revoked.compactMap { partitions[$0.id] }
 
         // Records may be on their way from the consumer. Taken after the last of the others has ended, they would be
@@ -70,7 +70,7 @@ final class Rebalancing {
         // The first commit makes safe what is finished, whatever comes of the rest: the sooner it comes, the likelier is
         // the group still the one that we are a member of.
         await delivery.commitFinished()
-        let graceEnd = ContinuousClock.now + revokeGrace
+        let graceEnd = Instant.now + revokeGrace
         await partitions.waitUntilIdle(leaving, before: drainEnd.map { min($0, graceEnd) } ?? graceEnd)
         await delivery.storeFinished()
 

@@ -113,7 +113,7 @@ final class RequestRunner {
                 timeToExpiry: envelope.expiry.map { $0.duration(since: receivedAt) })
             joinSession(request, as: decoded.request)
 
-            let now = ContinuousClock.now
+            let now = Instant.now
             return .success((Deadline(now + time.time), time.lifetime(from: now)))
         } catch {
             return .failure(error)

@@ -1,3 +1,4 @@
+internal import Basics
 import EventLoop
 import Foundation
 import Kafka
@@ -100,8 +101,8 @@ struct BudgetTopic {
         answering sender: String, within time: Duration, by reader: TopicReader
     ) async throws(KafkaError) -> Set<Substring> {
         var workers: Set<Substring> = []
-        let end = ContinuousClock.now + time
-        while ContinuousClock.now < end {
+        let end = Instant.now + time
+        while Instant.now < end {
             for record in try await reader.news(max: 500, within: .milliseconds(100)).records {
                 guard case .budget(let said) = record.value.flatMap({ FleetCodec.word($0) }), said.answers == sender
                 else { continue }

@@ -24,7 +24,7 @@ final class ProviderDays: Sendable {
     /// - Parameters:
     ///   - date: the moment by the wall clock.
     ///   - now: the same moment by the clock that deadlines go by.
-    func days(at date: Date, now: ContinuousClock.Instant) -> [ProviderID: BudgetDay] {
+    func days(at date: Date, now: Instant) -> [ProviderID: BudgetDay] {
         zones.keys.reduce(into: [:]) { days, provider in
             guard let day = day(of: provider, at: date) else { return }
             days[provider] = BudgetDay(

@@ -1,3 +1,4 @@
+internal import Basics
 import Foundation
 import LocationSearch
 import Logging

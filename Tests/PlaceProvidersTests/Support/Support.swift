@@ -1,3 +1,4 @@
+import Basics
 import HTTPTransport
 import LocationSearch
 import PlaceProviders
@@ -22,7 +23,7 @@ final class FakeHTTP: HTTPSending {
 
     /// The last answer serves all further calls.
     func send(
-        _ request: HTTPRequest, before deadline: ContinuousClock.Instant,
+        _ request: HTTPRequest, before deadline: Instant,
         receiving receive: @escaping @Sendable (HTTPResponse) -> Void
     ) async throws(HTTPError) {
         let answer = state.withLock { state in

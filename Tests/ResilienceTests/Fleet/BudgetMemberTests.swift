@@ -1,3 +1,4 @@
+import Basics
 import TestSupport
 import Testing
 
@@ -5,7 +6,7 @@ import Testing
 
 /// What one member that goes by daily budgets says, and when.
 struct BudgetMemberTests {
-    private static let start = ContinuousClock.now
+    private static let start = Instant.now
     private static let day = BudgetDay(label: "2026-11-23", end: start + .seconds(86_400))
 
     private static func scope(_ provider: String, _ key: String = "k") -> QuotaScope {

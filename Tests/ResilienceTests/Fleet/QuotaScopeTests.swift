@@ -1,3 +1,4 @@
+import Basics
 import TestSupport
 import Testing
 
@@ -5,7 +6,7 @@ import Testing
 
 /// Which messages of a fleet topic count, where several fleets or keys share it.
 struct QuotaScopeTests {
-    private static let start = ContinuousClock.now
+    private static let start = Instant.now
 
     @Test(arguments: [
         QuotaScope(provider: "p"), QuotaScope(provider: "p", fleet: "f"), QuotaScope(provider: "p", fleet: "f", key: "k"),
@@ -29,7 +30,7 @@ struct QuotaScopeTests {
     /// Has members tell each other what they need for six seconds.
     private static func talk(
         _ members: [(LendingMember, limit: String, need: Double)], until end: Duration = .seconds(6)
-    ) -> ContinuousClock.Instant {
+    ) -> Instant {
         var now = start
         while now < start + end {
             for (speaker, limit, need) in members {

@@ -1,3 +1,4 @@
+import Basics
 import EventContract
 import Kafka
 import Testing
