@@ -129,7 +129,8 @@ let package = Package(
                 "SessionState", "TraceExport", "WorkerRuntime", "CLinux", "CMimalloc",
                 logging, metrics,
                 product("ArgumentParser", "swift-argument-parser"), product("Configuration", "swift-configuration"),
-                product("Crypto", "swift-crypto"), product("Yams", "Yams"), product("ServiceLifecycle", "swift-service-lifecycle"),
+                product("Crypto", "swift-crypto"), product("Yams", "Yams"),
+                product("ServiceLifecycle", "swift-service-lifecycle"),
                 product("UnixSignals", "swift-service-lifecycle"),
             ], swiftSettings: safe),
 

@@ -32,7 +32,10 @@ public final class TopicReader: Sendable {
         /// hold no record.
         public var ends: [TopicPartition: Int64] = [:]
 
-        public var isEmpty: Bool { records.isEmpty && ends.isEmpty }
+        public init(records: [ConsumerRecord] = [], ends: [TopicPartition: Int64] = [:]) {
+            self.records = records
+            self.ends = ends
+        }
     }
 
     private let handle: TopicReaderHandle
