@@ -97,9 +97,10 @@ extension KafkaConsumer {
         let added = partitions.add(ids)
         await group.listener?.assigned(added.map(\.partition))
 
-        let starts = await startOffsets(of: added)
+        let starts = await firstStarts(of: added)
+        for source in added { source.awaitsStart = starts[source.partition.id] == nil }
         do throws(KafkaError) {
-            try client.assign(ids.map { (id: $0, offset: starts[$0]) })
+            try client.assign(ids.map { (id: $0, start: starts[$0] ?? .unknown) })
         } catch {
             log.error("rebalance", metadata: ["reason": "\(error)"])
         }

@@ -54,6 +54,10 @@ public actor KafkaConsumer: ReadinessHandler {
         var nextLookup = Instant.now
         /// Nothing is committed before a hand-over beyond this instant; `nil` while the consumer stays.
         var leavesBefore: Instant?
+        /// Looks up where reading begins in partitions of which that is not known yet; `nil` while nothing is looked up.
+        var startSearch: Task<Void, Never>?
+        /// True once the log says that it is not known where reading begins, until it is known.
+        var hasWarnedOfStarts = false
         /// Looks up where reading goes on after a reset; `nil` while there is none.
         var resetLookup: Task<Void, Never>?
         /// The resets that are still to be reported.
@@ -158,10 +162,13 @@ public actor KafkaConsumer: ReadinessHandler {
     private func finishUses() async {
         var ended: Task<Void, Never>?
         // A rebalance may bring another, because its events are served meanwhile.
-        while group.answer != ended || group.lookup != nil || group.resetLookup != nil || brokers.isProbing {
+        while group.answer != ended || group.lookup != nil || group.startSearch != nil || group.resetLookup != nil
+            || brokers.isProbing
+        {
             ended = group.answer
             await ended?.value
             await group.lookup?.value
+            await group.startSearch?.value
             await group.resetLookup?.value
             if brokers.isProbing { await loop.pause(.milliseconds(5)) }
         }
@@ -246,6 +253,7 @@ public actor KafkaConsumer: ReadinessHandler {
         brokers.reportIfDue(at: .now)
         if !isClosed, brokers.shallProbe() { Task { await brokers.probe() } }
 
+        findPendingStarts()
         lookUpOffsets()
         reportResets()
         reportBacklog()
