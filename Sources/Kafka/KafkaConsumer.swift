@@ -51,7 +51,8 @@ public actor KafkaConsumer: ReadinessHandler {
         var isRejoining = false
         /// Looks up where the partitions stand; `nil` while nothing is looked up.
         var lookup: Task<Void, Never>?
-        var nextLookup = Instant.now
+        /// `nil`: nothing was looked up yet.
+        var nextLookup: Instant?
         /// Nothing is committed before a hand-over beyond this instant; `nil` while the consumer stays.
         var leavesBefore: Instant?
         /// Looks up where reading goes on after a reset; `nil` while there is none.
@@ -89,7 +90,7 @@ public actor KafkaConsumer: ReadinessHandler {
             .consumer, properties: configuration.librdkafka(.running), hiding: configuration.secrets, log: log)
         partitions = PartitionTable(client)
         commits = OffsetCommits(client, loop: loop, partitions: partitions)
-        brokers = BrokerWatch(client, isReporting: true, log: log)
+        brokers = BrokerWatch(client, isReporting: true, loop: loop, log: log)
     }
 
     // MARK: - Joining and leaving
@@ -121,7 +122,7 @@ public actor KafkaConsumer: ReadinessHandler {
         isClosed = true
         stopReading()
 
-        let end = Instant.now + bound
+        let end = loop.now + bound
         group.leavesBefore = end
         await leaveGroup(before: end)
         await finishUses()
@@ -130,7 +131,7 @@ public actor KafkaConsumer: ReadinessHandler {
         partitions.remove(partitions.inOrder)
         loop.unwatch(client.signal.readEnd)
         commits.endWaits(with: .closed)
-        await freeClient(before: max(end, .now + Self.shortestTimeToFree))
+        await freeClient(before: max(end, loop.now + Self.shortestTimeToFree))
     }
 
     private func freeClient(before end: Instant) async {
@@ -138,7 +139,7 @@ public actor KafkaConsumer: ReadinessHandler {
             await client.destroy()
             isFreed = true
         }
-        while !isFreed, Instant.now < end { await loop.pause(.milliseconds(2)) }
+        while !isFreed, loop.now < end { await loop.pause(.milliseconds(2)) }
     }
 
     private func leaveGroup(before end: Instant) async {
@@ -148,7 +149,7 @@ public actor KafkaConsumer: ReadinessHandler {
             return log.warning("leaving the group failed", metadata: ["reason": "\(error)"])
         }
 
-        while !client.hasLeftGroup, Instant.now < end {
+        while !client.hasLeftGroup, loop.now < end {
             await loop.pause(.milliseconds(5))
             serveEvents()
         }
@@ -235,7 +236,7 @@ public actor KafkaConsumer: ReadinessHandler {
     }
 
     private func scheduleTick() {
-        tick = loop.schedule(at: .now + .milliseconds(400)) { [weak self] in
+        tick = loop.schedule(at: loop.now + .milliseconds(400)) { [weak self] in
             self?.assumeIsolated { $0.takeTick() }
         }
     }
@@ -243,7 +244,7 @@ public actor KafkaConsumer: ReadinessHandler {
     /// Keeps the membership alive (`max.poll.interval.ms`), and makes up for a signal that found the pipe full.
     private func takeTick() {
         serveEvents()
-        brokers.reportIfDue(at: .now)
+        brokers.reportIfDue(at: loop.now)
         if !isClosed, brokers.shallProbe() { Task { await brokers.probe() } }
 
         lookUpOffsets()

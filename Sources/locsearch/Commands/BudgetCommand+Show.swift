@@ -18,7 +18,7 @@ extension BudgetCommand {
 
             let report = BudgetReport(
                 try await topic.ledger(), callsPerDay: settings.callsPerDay, days: ProviderDays(settings.dayZones),
-                at: .now)
+                at: Date(WallTime.now()))
             for line in json ? report.json : report.text { Terminal.line(line) }
         }
     }
