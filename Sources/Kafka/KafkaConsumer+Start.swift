@@ -90,13 +90,15 @@ extension KafkaConsumer {
     /// that it does not answer for are asked for again, every two seconds.
     func lookUpOffsets() {
         let unknown = partitions.inOrder.filter { !$0.isKnown }
-        guard !unknown.isEmpty, group.lookup == nil, !isClosed, group.nextLookup <= .now else { return }
+        guard !unknown.isEmpty, group.lookup == nil, !isClosed, group.nextLookup.map({ $0 <= loop.now }) ?? true else {
+            return
+        }
 
         let ids = unknown.map(\.partition)
         group.lookup = Task {
             await lookUpOffsets(of: ids)
             group.lookup = nil
-            group.nextLookup = .now + .seconds(2)
+            group.nextLookup = loop.now + .seconds(2)
         }
     }
 
@@ -125,7 +127,9 @@ extension KafkaConsumer {
 
     /// Says once, after the first assignment, how many requests wait and how old the oldest is.
     func reportBacklog() {
-        guard let report = backlog?.report(on: partitions.inOrder, at: .now) else { return }
+        guard let report = backlog?.report(on: partitions.inOrder, at: loop.now, wallClock: loop.wallNow) else {
+            return
+        }
         backlog = nil
 
         var metadata: Logger.Metadata = ["requests": "\(report.waiting)", "partitions": "\(report.partitions)"]
