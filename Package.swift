@@ -139,6 +139,9 @@ let package = Package(
                 "Observability", "PlaceProviders", "Resilience", "WorkerRuntime", logging,
             ], path: "Benchmarks", exclude: ["figures.txt"], swiftSettings: safe),
 
+        // A model of Kafka for simulations, see docs/simulation.md: the brokers, without any dependency, and librdkafka's side.
+        .target(name: "SimulatedKafka", path: "Simulation/SimulatedKafka", swiftSettings: safe),
+
         // What several suites share: a clock driven by hand, waiting for a condition with a bound, a raw TCP server, the
         // broker that a test runs on.
         .target(
@@ -195,6 +198,7 @@ let package = Package(
         .testTarget(
             name: "LocsearchTests", dependencies: ["Console", "locsearch", "TestSupport", "TraceExport"],
             swiftSettings: safe),
+        .testTarget(name: "SimulatedKafkaTests", dependencies: ["SimulatedKafka"], swiftSettings: safe),
         .testTarget(
             name: "IntegrationTests",
             dependencies: [
