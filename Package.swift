@@ -141,6 +141,9 @@ let package = Package(
 
         // A model of Kafka for simulations, see docs/simulation.md: the brokers, without any dependency, and librdkafka's side.
         .target(name: "SimulatedKafka", path: "Simulation/SimulatedKafka", swiftSettings: safe),
+        .target(
+            name: "SimulatedKafkaClients", dependencies: ["Kafka", "SimulatedKafka"],
+            path: "Simulation/SimulatedKafkaClients", swiftSettings: safe),
 
         // What several suites share: a clock driven by hand, waiting for a condition with a bound, a raw TCP server, the
         // broker that a test runs on.
@@ -198,7 +201,9 @@ let package = Package(
         .testTarget(
             name: "LocsearchTests", dependencies: ["Console", "locsearch", "TestSupport", "TraceExport"],
             swiftSettings: safe),
-        .testTarget(name: "SimulatedKafkaTests", dependencies: ["SimulatedKafka"], swiftSettings: safe),
+        .testTarget(
+            name: "SimulatedKafkaTests", dependencies: ["Kafka", "SimulatedKafka", "SimulatedKafkaClients"],
+            swiftSettings: safe),
         .testTarget(
             name: "IntegrationTests",
             dependencies: [
