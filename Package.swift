@@ -142,6 +142,12 @@ let package = Package(
                 "Observability", "PlaceProviders", "Resilience", "WorkerRuntime", logging,
             ], path: "Benchmarks", exclude: ["figures.txt"], swiftSettings: safe),
 
+        // A model of Kafka for simulations, see docs/simulation.md: the brokers, without any dependency, and librdkafka's side.
+        .target(name: "SimulatedKafka", path: "Simulation/SimulatedKafka", swiftSettings: safe),
+        .target(
+            name: "SimulatedKafkaClients", dependencies: ["Kafka", "SimulatedKafka"],
+            path: "Simulation/SimulatedKafkaClients", swiftSettings: safe),
+
         // What several suites share: a clock driven by hand, waiting for a condition with a bound, a raw TCP server, the
         // broker that a test runs on.
         .target(
@@ -202,6 +208,9 @@ let package = Package(
             swiftSettings: safe),
         .testTarget(
             name: "LocsearchTests", dependencies: ["Basics", "Console", "locsearch", "TestSupport", "TraceExport"],
+            swiftSettings: safe),
+        .testTarget(
+            name: "SimulatedKafkaTests", dependencies: ["Kafka", "SimulatedKafka", "SimulatedKafkaClients"],
             swiftSettings: safe),
         .testTarget(
             name: "IntegrationTests",
