@@ -134,6 +134,18 @@ let package = Package(
                 product("UnixSignals", "swift-service-lifecycle"),
             ], swiftSettings: safe),
 
+        // A whole fleet under virtual time: see docs/simulation.md.
+        .target(
+            name: "FleetSimulation",
+            dependencies: [
+                "Basics", "EventContract", "EventLoop", "Kafka", "LocationSearch", "Observability", "Resilience",
+                "SimulatedKafka", "SimulatedKafkaClients", "SimulatedLoop", "WorkerRuntime", logging,
+            ], path: "Simulation/FleetSimulation", swiftSettings: safe),
+        .executableTarget(
+            name: "Simulate",
+            dependencies: ["FleetSimulation", product("ArgumentParser", "swift-argument-parser")],
+            path: "Simulation/Simulate", swiftSettings: safe),
+
         // Jobs whose instructions are counted: see docs/performance.md.
         .executableTarget(
             name: "Benchmarks",

@@ -14,7 +14,7 @@ public actor KafkaProducer: ReadinessHandler {
 
     /// Stands for a record that was handed over; good for one `confirm`.
     public struct Receipt: Sendable {
-        let slot: Int
+        package let slot: Int
 
         /// Makes a receipt by hand, for tests with a fake producer.
         /// - Parameter slot: Where the producer keeps what becomes of the record, from 0.

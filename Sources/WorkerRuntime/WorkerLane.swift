@@ -51,7 +51,7 @@ public actor WorkerLane {
         loop: EventLoop, configuration: WorkerConfiguration, source: any RequestSource, sink: any OutcomeSink,
         makeSink: (@Sendable () throws(KafkaError) -> any OutcomeSink)? = nil,
         makeSingleSink: (@Sendable () throws(KafkaError) -> any OutcomeSink)? = nil, interactor: SearchInteractor,
-        fleet: (any FleetMember)? = nil, link: FleetLink? = nil,
+        fleet: (any FleetMember)? = nil, link: (any FleetSpeaking)? = nil,
         departure: DepartureBarrier = DepartureBarrier(lanes: 1), meters: WorkerMeters, tracing: RequestTracing? = nil,
         log: Logger
     ) {

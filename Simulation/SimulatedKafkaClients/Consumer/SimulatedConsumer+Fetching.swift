@@ -7,7 +7,7 @@ extension SimulatedConsumer {
 
     /// Asks the group where to begin. Offsets that an open transaction is about to commit are waited for.
     func findPositions(of added: [Source]) {
-        let waiting = added.filter { sources[$0.id] === $0 && $0.position == nil }
+        let waiting = added.filter { sources[$0.id] === $0 && $0.position == nil && !$0.isResetting }
         guard !waiting.isEmpty, !isClosed else { return }
         let request = OffsetFetchRequest(
             settings.group, waiting.map(\.id), requireStable: true,
@@ -18,7 +18,7 @@ extension SimulatedConsumer {
         ) { [weak self] result in
             guard let self else { return }
             if case .success(let answer) = result { take(answer, for: waiting) }
-            let left = waiting.filter { $0.position == nil }
+            let left = waiting.filter { $0.position == nil && !$0.isResetting }
             guard !left.isEmpty else { return }
             link.after(ClientLink.backoff) { [weak self] in self?.findPositions(of: left) }
         }
@@ -40,7 +40,7 @@ extension SimulatedConsumer {
     /// Goes to the oldest record, as `auto.offset.reset=earliest` says.
     /// - Parameter from: The offset that the broker does not have; `nil` where nothing was committed.
     private func reset(_ source: Source, from: Int64?) {
-        source.position = nil
+        (source.position, source.isResetting) = (nil, true)
         let again: () -> Void = { [weak self] in
             self?.link.after(ClientLink.backoff) { [weak self] in
                 if let self, sources[source.id] === source { reset(source, from: from) }
@@ -60,7 +60,7 @@ extension SimulatedConsumer {
                 link.forgetLeader(of: source.id)
                 return again()
             }
-            source.position = found.offset
+            (source.position, source.isResetting) = (found.offset, false)
             if let from {
                 if found.offset > from { handler?.missed(found.offset - from, of: source.partition.id) }
             } else {

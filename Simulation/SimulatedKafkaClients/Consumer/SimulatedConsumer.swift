@@ -33,6 +33,8 @@ package final class SimulatedConsumer {
         let id: PartitionID
         /// The offset to fetch next; `nil` until it is known.
         var position: Int64?
+        /// The oldest offset is asked for, because the group has committed none, or one that is not there any more.
+        var isResetting = false
         var queue: [ConsumerRecord] = []
         var isHeld = false
         var isReadable = true

@@ -5,11 +5,17 @@ public import Logging
 public import Resilience
 internal import Synchronization
 
+/// Where a lane's messages to the fleet go. `FleetLink` is the real one.
+public protocol FleetSpeaking: Sendable {
+    /// Has words written, in the order of the calls. Does not wait.
+    func say(_ words: [FleetWord])
+}
+
 /// A process's way to the fleet's topic: writes what its lanes say, and has them hear what all members say.
 ///
 /// The topic's partition 0 is what is used. Where the topic cannot be read or written, members go on with what they may use
 /// without words, and one line says so. Thread-safe.
-public final class FleetLink: Sendable {
+public final class FleetLink: FleetSpeaking {
     /// How the topic is reached.
     public struct Configuration: Sendable {
         /// `topics.fleet`.

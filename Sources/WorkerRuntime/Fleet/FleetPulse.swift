@@ -8,7 +8,7 @@ internal import Resilience
 /// Confined to its lane; not `Sendable`.
 final class FleetPulse {
     private let member: (any FleetMember)?
-    private let link: FleetLink?
+    private let link: (any FleetSpeaking)?
     private let loop: EventLoop
     private var hasLeft = false
     /// `false` while no request may begin, because there is nothing that it could use and soon will be.
@@ -17,7 +17,7 @@ final class FleetPulse {
     private var nextLook = FleetTerms().tick
 
     /// - Parameter link: `nil`: nobody hears what is said.
-    init(_ member: (any FleetMember)?, link: FleetLink?, loop: EventLoop) {
+    init(_ member: (any FleetMember)?, link: (any FleetSpeaking)?, loop: EventLoop) {
         self.member = member
         self.link = link
         self.loop = loop

@@ -1,0 +1,152 @@
+import Basics
+import EventLoop
+import Kafka
+import SimulatedKafkaClients
+import WorkerRuntime
+
+/// A simulated producer as a lane's sink, on the lane's loop. It does what `KafkaProducer` does around librdkafka.
+final class SimulatedSink: OutcomeSink, @unchecked Sendable {
+    // Sendable by hand: a simulation has one thread.
+
+    private struct Handed {
+        var report: KafkaProducer.Report?
+        var waiter: CheckedContinuation<Void, Never>?
+    }
+
+    /// As long as `TransactionCalls` gives a call that it makes for the first time, and how often it makes one.
+    private static let (usualTime, maxAttempts) = (Duration.seconds(30), 5)
+    private static let shortestTime = Duration.milliseconds(100)
+
+    private let loop: EventLoop
+    private let inbox: LoopInbox
+    private let producer: SimulatedProducer
+    private let group: String
+    private var handed: [Int: Handed] = [:]
+    private var nextSlot = 0
+    private var endOfTransactions: Instant?
+
+    init(_ producer: SimulatedProducer, group: String, loop: EventLoop, inbox: LoopInbox) {
+        self.producer = producer
+        self.group = group
+        self.loop = loop
+        self.inbox = inbox
+    }
+
+    /// Ends the client as kill -9 does.
+    func kill() { producer.kill() }
+
+    func start() async { inbox.start() }
+
+    // MARK: - Records
+
+    func handOverAtOnce(_ record: ProducerRecord, report: @escaping (KafkaProducer.Report) -> Void) -> Bool {
+        guard loop.isCurrent else { return false }
+        inbox.start()
+        return producer.handOverAtOnce(record) { [inbox] result in inbox.post { report(result) } }
+    }
+
+    func handOver(_ record: ProducerRecord) async throws(KafkaError) -> KafkaProducer.Receipt {
+        inbox.start()
+        while true {
+            if let refusal = producer.refusal(of: record) { throw refusal }
+            let slot = nextSlot
+            let isTaken = producer.handOverAtOnce(record) { [weak self] result in
+                self?.inbox.post { self?.take(result, slot) }
+            }
+            if isTaken {
+                nextSlot += 1
+                handed[slot] = Handed()
+                return KafkaProducer.Receipt(slot: slot)
+            }
+            await withCheckedContinuation { continuation in producer.whenThereIsRoom { continuation.resume() } }
+        }
+    }
+
+    private func take(_ report: KafkaProducer.Report, _ slot: Int) {
+        handed[slot]?.report = report
+        handed[slot]?.waiter?.resume()
+        handed[slot]?.waiter = nil
+    }
+
+    func confirm(_ receipt: KafkaProducer.Receipt) async throws(KafkaError) -> RecordPosition {
+        let slot = receipt.slot
+        if handed[slot]?.report == nil { await withCheckedContinuation { handed[slot]?.waiter = $0 } }
+        guard let report = handed.removeValue(forKey: slot)?.report else {
+            throw KafkaError(.closed, "the Kafka client is closed")
+        }
+        return try report.get()
+    }
+
+    var undelivered: Int { get async { producer.undelivered } }
+    var undeliveredBytes: Int { get async { producer.undeliveredBytes } }
+    var statistics: ClientStatistics? { nil }
+
+    func flush(within bound: Duration) async -> Bool {
+        var isEmpty = false
+        await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
+            producer.flush(within: bound.wholeNanoseconds) { result in
+                isEmpty = result
+                continuation.resume()
+            }
+        }
+        // The reports of what was flushed come by the inbox, as librdkafka's come by its queue.
+        await loop.pause(.milliseconds(1))
+        return isEmpty
+    }
+
+    func close() async {
+        producer.close()
+        await loop.pause(.milliseconds(1))
+    }
+
+    // MARK: - Transactions
+
+    func initTransactions() async throws(KafkaError) {
+        try await call { bound, reply in self.producer.initTransactions(within: bound, reply: reply) }
+    }
+
+    func beginTransaction() async throws(KafkaError) {
+        if let error = producer.beginTransaction() { throw error }
+    }
+
+    func sendOffsets(
+        _ offsets: [(partition: TopicPartition, next: Int64)], as member: GroupMembership
+    ) async throws(KafkaError) {
+        try await call { bound, reply in
+            self.producer.sendOffsets(offsets, as: member, group: self.group, within: bound, reply: reply)
+        }
+    }
+
+    func commitTransaction() async throws(KafkaError) {
+        try await call { bound, reply in self.producer.commitTransaction(within: bound, reply: reply) }
+    }
+
+    func abortTransaction() async throws(KafkaError) {
+        try await call { bound, reply in self.producer.abortTransaction(within: bound, reply: reply) }
+    }
+
+    func endTransactions(by instant: Instant) async { endOfTransactions = instant }
+
+    private func call(_ make: (Int64, @escaping (KafkaError?) -> Void) -> Void) async throws(KafkaError) {
+        inbox.start()
+        for attempt in 1... {
+            var failure: KafkaError?
+            await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
+                make(time.wholeNanoseconds) { error in
+                    failure = error
+                    continuation.resume()
+                }
+            }
+            guard let failure else { return }
+
+            let isOver = endOfTransactions.map { $0 <= loop.now } ?? false
+            guard failure.kind == .retriable, attempt < Self.maxAttempts, !isOver else { throw failure }
+            await loop.pause(.milliseconds(100 * attempt))
+        }
+    }
+
+    private var time: Duration {
+        guard let endOfTransactions else { return Self.usualTime }
+        return min(Self.usualTime, max(Self.shortestTime, loop.now.duration(to: endOfTransactions)))
+    }
+}

@@ -1,0 +1,151 @@
+import Basics
+import EventLoop
+import Kafka
+import SimulatedKafkaClients
+import WorkerRuntime
+
+/// A simulated consumer as a lane's source, on the lane's loop. It does what `KafkaConsumer` does around librdkafka.
+final class SimulatedSource: RequestSource, @unchecked Sendable {
+    // Sendable by hand: a simulation has one thread.
+
+    private let loop: EventLoop
+    private let inbox: LoopInbox
+    private let consumer: SimulatedConsumer
+    private weak var listener: (any RebalanceListener)?
+    private var reader: CheckedContinuation<Void, Never>?
+    private var isReading = true
+
+    init(_ consumer: SimulatedConsumer, loop: EventLoop, inbox: LoopInbox) {
+        self.consumer = consumer
+        self.loop = loop
+        self.inbox = inbox
+        consumer.onNews = { [weak self] in self?.inbox.post { self?.wakeReader() } }
+    }
+
+    /// Ends the client as kill -9 does.
+    func kill() { consumer.kill() }
+
+    // MARK: - Reading
+
+    func subscribe(to topics: [String], listener: any RebalanceListener) async throws(KafkaError) {
+        self.listener = listener
+        inbox.start()
+        consumer.subscribe(to: topics, handler: self)
+    }
+
+    func records(max: Int) async throws(KafkaError) -> [ConsumerRecord] {
+        while isReading {
+            if let failure = consumer.failure { throw failure }
+            let records = consumer.takeRecords(max: max)
+            if !records.isEmpty { return records }
+            await withCheckedContinuation { reader = $0 }
+        }
+        return []
+    }
+
+    func stopReading() async {
+        isReading = false
+        consumer.stopReading()
+        wakeReader()
+    }
+
+    private func wakeReader() {
+        reader?.resume()
+        reader = nil
+    }
+
+    func hold(_ partition: AssignedPartition) async { consumer.hold(partition) }
+    func resume(_ partition: AssignedPartition) async { consumer.resume(partition) }
+
+    // MARK: - Offsets
+
+    func store(_ offsets: [(partition: AssignedPartition, next: Int64)]) async { consumer.store(offsets) }
+
+    func commit(within bound: Duration) async throws(KafkaError) -> [AssignedPartition: Int64] {
+        let error = await answer { reply in self.consumer.commit(within: bound.wholeNanoseconds, reply: reply) }
+        if let error { throw error }
+        return consumer.confirmed
+    }
+
+    func noteCommitted(_ offsets: [(partition: AssignedPartition, next: Int64)]) async {
+        consumer.noteCommitted(offsets)
+    }
+
+    func committedOffsets(
+        of assigned: [AssignedPartition], within bound: Duration
+    ) async throws(KafkaError) -> [AssignedPartition: Int64] {
+        let result = await answer { reply in
+            self.consumer.committedOffsets(of: assigned, within: bound.wholeNanoseconds, reply: reply)
+        }
+        return try result.get()
+    }
+
+    /// Waits for an answer that comes outside of the loop's turns.
+    private func answer<Value>(_ ask: (@escaping (Value) -> Void) -> Void) async -> Value {
+        var answer: Value?
+        await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
+            ask { value in
+                answer = value
+                continuation.resume()
+            }
+        }
+        guard let answer else { preconditionFailure("resumed without an answer") }
+        return answer
+    }
+
+    // MARK: - What it knows
+
+    var membership: GroupMembership? { get async { consumer.membership } }
+    var positions: [KafkaConsumer.Position] { get async { consumer.positions } }
+    var brokersAreDown: Bool { get async { consumer.brokersAreDown } }
+    var statistics: ClientStatistics? { nil }
+
+    func partitionCount(of topic: String) async -> Int? {
+        await answer { reply in self.consumer.partitionCount(of: topic, reply: reply) }
+    }
+
+    func diagnosis(of topic: String) async -> TopicDiagnosis {
+        consumer.brokersAreDown ? .noBrokerAnswers : .complete
+    }
+
+    func close(within bound: Duration) async {
+        isReading = false
+        wakeReader()
+        await answer { reply in
+            self.consumer.close(within: bound.wholeNanoseconds) { reply(()) }
+        }
+        inbox.stop()
+    }
+}
+
+extension SimulatedSource: SimulatedRebalanceHandler {
+    func assigned(_ partitions: [AssignedPartition], then: @escaping () -> Void) {
+        tell(then) { listener in await listener.assigned(partitions) }
+    }
+
+    func revoked(_ partitions: [AssignedPartition], then: @escaping () -> Void) {
+        tell(then) { listener in await listener.revoked(partitions) }
+    }
+
+    func lost(_ partitions: [AssignedPartition], then: @escaping () -> Void) {
+        tell(then) { listener in await listener.lost(partitions) }
+    }
+
+    func answered(_ kind: RebalanceKind, after time: Int64) {
+        tell {} _: { listener in await listener.answered(kind, after: .nanoseconds(time)) }
+    }
+
+    func missed(_ count: Int64, of partition: TopicPartition) {
+        tell {} _: { listener in await listener.missed(count, of: partition) }
+    }
+
+    private func tell(
+        _ then: @escaping () -> Void, _ call: @escaping @Sendable (any RebalanceListener) async -> Void
+    ) {
+        nonisolated(unsafe) let then = then  // The simulation has one thread.
+        Task(executorPreference: loop) { [weak self] in
+            if let listener = self?.listener { await call(listener) }
+            unsafe then()
+        }
+    }
+}

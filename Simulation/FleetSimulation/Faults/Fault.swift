@@ -1,0 +1,94 @@
+import SimulatedKafkaClients
+import SimulatedLoop
+
+/// Something that goes wrong, or that an operator does, at one time of a schedule.
+public struct Fault: Sendable, CustomStringConvertible {
+    /// What happens. Members are counted from 0; a member that is gone has been replaced by another process of its number.
+    enum Kind: Sendable {
+        /// kill -9; another process takes the member's place after so many seconds.
+        case kill(member: Int, back: Double)
+        /// SIGSTOP, and SIGCONT after so many seconds.
+        case stop(member: Int, seconds: Double)
+        /// A member and a broker hear nothing of each other, or one of them nothing of the other.
+        case cut(member: Int, broker: Int32, SimulatedNetwork.Direction?, seconds: Double)
+        /// A broker dies; what it led goes to others after a while, and it comes back.
+        case brokerDown(Int32, failover: Double, seconds: Double)
+        /// The coordinators of the group and of all transactions move to another broker.
+        case coordinatorsMove(to: Int32, loading: Double)
+        /// A member is told to end, and another process takes its place.
+        case deploy(member: Int)
+        /// One more member joins, or one leaves for good.
+        case scale(up: Bool)
+        /// The provider answers nothing, or fails every call.
+        case providerFails(hangs: Bool, seconds: Double)
+    }
+
+    /// Seconds from the beginning.
+    var time: Double
+    var kind: Kind
+
+    /// The name under which coverage counts it.
+    var name: String {
+        switch kind {
+        case .kill: "kill"
+        case .stop: "stop"
+        case .cut(_, _, nil, _): "cut"
+        case .cut: "cut one way"
+        case .brokerDown: "broker down"
+        case .coordinatorsMove: "coordinators move"
+        case .deploy: "deploy"
+        case .scale(let up): up ? "scale up" : "scale down"
+        case .providerFails(let hangs, _): hangs ? "provider hangs" : "provider fails"
+        }
+    }
+
+    /// The names of all faults.
+    static let names = [
+        "kill", "stop", "cut", "cut one way", "broker down", "coordinators move", "deploy", "scale up", "scale down",
+        "provider hangs", "provider fails",
+    ]
+
+    public var description: String {
+        switch kind {
+        case .kill(let member, let back): "kill -9 of member \(member), replaced after \(back.short) s"
+        case .stop(let member, let seconds): "member \(member) stands still for \(seconds.short) s"
+        case .cut(let member, let broker, let direction, let seconds):
+            "member \(member) and broker \(broker) are cut off (\(direction.map { "\($0)" } ?? "both ways")) for \(seconds.short) s"
+        case .brokerDown(let broker, let failover, let seconds):
+            "broker \(broker) dies for \(seconds.short) s, failover after \(failover.short) s"
+        case .coordinatorsMove(let broker, let loading):
+            "coordinators move to broker \(broker), which loads for \(loading.short) s"
+        case .deploy(let member): "member \(member) is replaced by a deploy"
+        case .scale(let up): up ? "one more member joins" : "a member leaves"
+        case .providerFails(let hangs, let seconds):
+            "the provider \(hangs ? "hangs" : "fails every call") for \(seconds.short) s"
+        }
+    }
+}
+
+extension Fault.Kind {
+    static func random(_ random: inout SeededGenerator, members: Int, brokers: Int32) -> Fault.Kind {
+        let member = Int.random(in: 0..<members, using: &random)
+        let broker = Int32.random(in: 1...brokers, using: &random)
+        let seconds = Double.random(in: 0.2...8, using: &random)
+
+        switch Int.random(in: 0..<10, using: &random) {
+        case 0, 1: return .kill(member: member, back: seconds)
+        case 2: return .stop(member: member, seconds: seconds)
+        case 3:
+            let direction = random.chance(0.5) ? nil : SimulatedNetwork.Direction.allCases.randomElement(using: &random)
+            return .cut(member: member, broker: broker, direction, seconds: seconds)
+        case 4:
+            return .brokerDown(broker, failover: Double.random(in: 0.1...seconds, using: &random), seconds: seconds)
+        case 5: return .coordinatorsMove(to: broker, loading: Double.random(in: 0...2, using: &random))
+        case 6, 7: return .deploy(member: member)
+        case 8: return .scale(up: Bool.random(using: &random))
+        default: return .providerFails(hangs: Bool.random(using: &random), seconds: seconds)
+        }
+    }
+}
+
+extension Double {
+    /// With one decimal.
+    var short: String { "\((self * 10).rounded() / 10)" }
+}

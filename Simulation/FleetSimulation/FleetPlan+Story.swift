@@ -1,0 +1,19 @@
+import LocationSearch
+import Resilience
+import SimulatedKafkaClients
+import WorkerRuntime
+
+extension FleetPlan: CustomStringConvertible {
+    /// How the workers are set, for the head of a story.
+    public var description: String {
+        """
+        seed \(seed): \(members) members of \(lanes) lanes\(isStatic ? ", static" : ""), \(brokers) brokers, \
+        \(partitions) partitions, group protocol \(groupProtocol) (\(assignor.rawValue)), \(delivery.rawValue), \
+        \(ordering.rawValue), concurrency \(concurrency), \(requests.count) requests
+        provider: answers in \(latency.lowerBound) to \(latency.upperBound) s, \(failures.short) fail, \
+        limit \(rateLimit.map { "\($0.perSecond)/s" } ?? "none") (\(share)), whenOpen \(whenOpen.rawValue), \
+        \(callsPerDay.map { "\($0) calls a day" } ?? "no budget")
+        messages: \(fateOfMessages)
+        """
+    }
+}

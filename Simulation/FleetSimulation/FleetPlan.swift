@@ -1,0 +1,174 @@
+import LocationSearch
+import Resilience
+import SimulatedKafka
+import SimulatedKafkaClients
+import SimulatedLoop
+import WorkerRuntime
+
+/// Everything about one schedule that is decided before it begins: how the workers are set, what they have to do, and what goes
+/// wrong when. It follows from the seed; leaving out faults changes nothing else, so that a failure can be narrowed down.
+public struct FleetPlan: Sendable {
+    /// One request as its producer sends it.
+    struct Request: Sendable {
+        var number: Int
+        /// Seconds from the beginning.
+        var time: Double
+        var partition: Int32
+        /// The record's key; outcomes of one key keep their order with `worker.ordering=key`.
+        var key: String
+        /// The text that is searched for. Requests with the same text may share a call.
+        var keyword: String
+        /// Seconds until nobody has a use for the answer; `nil`: it is always of use.
+        var lifetime: Double?
+        /// False for a record that is no request.
+        var isValid: Bool
+    }
+
+    public let seed: UInt64
+
+    // MARK: - The cluster
+
+    var brokers: Int32
+    var partitions: Int32
+    var memberEpochCheck: ClusterRules.MemberEpochCheck
+    var fateOfMessages: MessageFates
+
+    // MARK: - The workers
+
+    var members: Int
+    var lanes: Int
+    var isStatic: Bool
+    var groupProtocol: SimulatedConsumerSettings.GroupProtocol
+    var assignor: SimulatedConsumerSettings.Assignor
+    var losesAssignmentByStaleCommits: Bool
+    var delivery: WorkerConfiguration.Delivery
+    var ordering: WorkerConfiguration.Ordering
+    var concurrency: Int
+    var shutdownGrace: Double
+    var maxAge: Double?
+    var transactionTimeout: Double
+    /// Parts per million by which members' clocks go wrong, at most.
+    var drift: Double
+
+    // MARK: - The provider
+
+    var latency: ClosedRange<Double>
+    var failures: Double
+    var rateLimit: RateLimit?
+    var share: FleetShare
+    var whenOpen: ProviderPolicy.WhenOpen
+    var callsPerDay: Int?
+
+    // MARK: - What happens
+
+    var requests: [Request]
+    public var faults: [Fault]
+
+    /// Faults end here, in seconds from the beginning.
+    static let faultsEnd = 40.0
+    /// What is to be answered is answered by then.
+    static let patience = 150.0
+    private static let requestsEnd = 30.0
+
+    public init(seed: UInt64) {
+        self.seed = seed
+        var seeds = SeededGenerator(seed: seed)
+        var cluster = seeds.fork()
+        var workers = seeds.fork()
+        var provider = seeds.fork()
+        var work = seeds.fork()
+        var chaos = seeds.fork()
+
+        brokers = Bool.random(using: &cluster) ? 3 : 1
+        partitions = Int32.random(in: 1...8, using: &cluster)
+        memberEpochCheck = Bool.random(using: &cluster) ? .equal : .sinceAssignment
+        fateOfMessages = MessageFates(&cluster)
+
+        members = Int.random(in: 1...4, using: &workers)
+        lanes = workers.chance(0.25) ? 2 : 1
+        isStatic = workers.chance(0.2)
+        groupProtocol = workers.chance(0.3) ? .consumer : .classic
+        assignor = Bool.random(using: &workers) ? .range : .cooperativeSticky
+        losesAssignmentByStaleCommits = workers.chance(0.3)
+        delivery = Bool.random(using: &workers) ? .exactlyOnce : .atLeastOnce
+        ordering = [.unordered, .unordered, .key, .partition].randomElement(using: &workers) ?? .unordered
+        concurrency = [2, 8, 64].randomElement(using: &workers) ?? 8
+        shutdownGrace = [2, 10].randomElement(using: &workers) ?? 10
+        maxAge = workers.chance(0.2) ? 8 : nil
+        transactionTimeout = [10, 60].randomElement(using: &workers) ?? 60
+        drift = Double.random(in: 0...5_000, using: &workers)
+
+        latency = provider.chance(0.8) ? 0.02...0.3 : 0.2...4
+        failures = provider.chance(0.6) ? 0 : Double.random(in: 0...0.3, using: &provider)
+        rateLimit = provider.chance(0.5) ? RateLimit(perSecond: Double(Int.random(in: 5...60, using: &provider))) : nil
+        share = provider.chance(0.7) ? .byDemand : .byPartitions
+        whenOpen = provider.chance(0.3) ? .hold : .fail
+        callsPerDay = provider.chance(0.3) ? Int.random(in: 20...150, using: &provider) : nil
+
+        requests = Self.makeRequests(&work, partitions: partitions)
+        faults = Self.makeFaults(&chaos, members: members, brokers: brokers)
+    }
+
+    private static func makeRequests(_ random: inout SeededGenerator, partitions: Int32) -> [Request] {
+        let count = Int.random(in: 20...120, using: &random)
+        return (0..<count).map { number in
+            Request(
+                number: number, time: Double.random(in: 0.5...requestsEnd, using: &random),
+                partition: Int32.random(in: 0..<partitions, using: &random),
+                key: "k\(Int.random(in: 0..<6, using: &random))",
+                keyword: random.chance(0.1) ? "q\(Int.random(in: 0..<count, using: &random))" : "q\(number)",
+                lifetime: random.chance(0.1) ? Double.random(in: 0.5...6, using: &random) : nil,
+                isValid: !random.chance(0.03))
+        }
+        .sorted { $0.time < $1.time }
+    }
+
+    private static func makeFaults(_ random: inout SeededGenerator, members: Int, brokers: Int32) -> [Fault] {
+        // A third of all schedules is calm, so that what holds without faults is judged by stricter rules.
+        guard !random.chance(0.33) else { return [] }
+        return (0..<Int.random(in: 1...8, using: &random)).map { _ in
+            Fault(
+                time: Double.random(in: 1...(faultsEnd - 8), using: &random),
+                kind: Fault.Kind.random(&random, members: members, brokers: brokers))
+        }
+        .sorted { $0.time < $1.time }
+    }
+
+    /// True when nothing goes wrong: no fault, and no message that is lost, late or doubled.
+    var isCalm: Bool { faults.isEmpty && fateOfMessages.isPerfect }
+}
+
+extension SeededGenerator {
+    mutating func chance(_ part: Double) -> Bool { Double.random(in: 0..<1, using: &self) < part }
+}
+
+/// What becomes of the messages between clients and brokers.
+struct MessageFates: Sendable {
+    /// Parts of all messages.
+    var lost = 0.0
+    var answerLost = 0.0
+    var doubled = 0.0
+    var late = 0.0
+
+    init(_ random: inout SeededGenerator) {
+        guard random.chance(0.4) else { return }
+        lost = Double.random(in: 0...0.02, using: &random)
+        answerLost = Double.random(in: 0...0.02, using: &random)
+        doubled = Double.random(in: 0...0.02, using: &random)
+        late = Double.random(in: 0...0.05, using: &random)
+    }
+
+    var isPerfect: Bool { lost + answerLost + doubled + late == 0 }
+
+    /// Draws what becomes of one message.
+    func draw(_ random: inout SeededGenerator) -> SimulatedNetwork.Fate {
+        func delay() -> Int64 {
+            let usual = Double.random(in: 0.0003...0.003, using: &random)
+            return Int64((random.chance(late) ? usual + Double.random(in: 0.1...1.5, using: &random) : usual) * 1e9)
+        }
+        return SimulatedNetwork.Fate(
+            requestDelay: random.chance(lost) ? nil : delay(),
+            answerDelay: random.chance(answerLost) ? nil : delay(),
+            repetition: random.chance(doubled) ? delay() : nil)
+    }
+}

@@ -1,0 +1,270 @@
+import Basics
+import EventLoop
+import Foundation
+import LocationSearch
+import Logging
+import Resilience
+import SimulatedKafka
+import SimulatedKafkaClients
+import SimulatedLoop
+import WorkerRuntime
+
+/// One schedule under way: a cluster, a provider, the workers, what they have to do, and what goes wrong.
+final class FleetWorld {
+    let plan: FleetPlan
+    let simulation: Simulation
+    let network: SimulatedNetwork
+    let provider: SimulatedProvider
+    let fleetTopic: SimulatedFleetTopic
+    /// The processes, by the place they take.
+    private(set) var workers: [Int: SimulatedWorker] = [:]
+    /// Every process there was.
+    private(set) var everyWorker: [SimulatedWorker] = []
+    private var starts: [Int: Int] = [:]
+    /// The offset of each request, once it is written.
+    private(set) var requestAt: [PartitionID: [Int64: FleetPlan.Request]] = [:]
+    private var areFaultsOver = false
+    /// Which faults met which state of the worker that they hit.
+    private(set) var coverage: [String: Int] = [:]
+    /// Gets the lines of the story, with their time.
+    private let tell: ((String) -> Void)?
+
+    /// The simulation's time at which the schedule began.
+    let beginning: Instant
+
+    private static let start = WallTime(milliseconds: 1_767_225_600_000)
+    /// A day of the budget, in seconds of a schedule.
+    static let day = 60.0
+
+    init(_ plan: FleetPlan, tell: ((String) -> Void)? = nil) {
+        self.plan = plan
+        self.tell = tell
+        simulation = Simulation(seed: plan.seed)
+        beginning = simulation.now
+        var rules = ClusterRules()
+        rules.brokers = plan.brokers
+        rules.memberEpochCheck = plan.memberEpochCheck
+        rules.consumerSessionTimeout = 6 * ClusterRules.second
+        rules.consumerHeartbeatInterval = ClusterRules.second
+        rules.transactionTimeoutInterval = ClusterRules.second
+
+        let scheduler = SimulationScheduler(simulation, start: Self.start)
+        network = SimulatedNetwork(
+            cluster: SimulatedCluster(rules: rules, now: scheduler.now), scheduler: scheduler)
+        var seeds = SeededGenerator(seed: plan.seed &+ 1)
+        provider = SimulatedProvider(simulation, plan: plan, random: seeds.fork())
+        fleetTopic = SimulatedFleetTopic(simulation, random: seeds.fork())
+
+        var fates = seeds.fork()
+        network.fate = { [unowned self] message in
+            let fate = areFaultsOver ? MessageFates.perfect.draw(&fates) : plan.fateOfMessages.draw(&fates)
+            if ProcessInfo.processInfo.environment["NET"] != nil, message.client.hasPrefix("m"), [.endTxn, .produce, .txnOffsetCommit, .addOffsetsToTxn].contains(message.kind) || fate.requestDelay == nil || fate.answerDelay == nil { say("NET \(message.client) \(message.kind) \(fate)") }
+            return fate
+        }
+        for (topic, partitions) in Self.topics(plan) {
+            network.reach { _ = $0.createTopic(CreateTopicRequest(topic, TopicSettings(partitions: partitions))) }
+        }
+    }
+
+    private static func topics(_ plan: FleetPlan) -> [(String, Int32)] {
+        [(SimulatedWorker.requests, plan.partitions), ("results", 2), ("errors", 2), ("dead-letters", 1)]
+    }
+
+    // MARK: - Running
+
+    /// Runs the schedule up to the time at which everything must be answered.
+    /// - Parameter isDone: asked now and then once the faults are over.
+    func run(isDone: () -> Bool) throws(SimulationError) {
+        for number in 0..<plan.members {
+            after(Double.random(in: 0...0.5, using: &simulation.random)) { [self] in launch(number) }
+        }
+        for request in plan.requests { after(request.time) { [self] in write(request) } }
+        for fault in plan.faults { after(fault.time) { [self] in strike(fault) } }
+        after(FleetPlan.faultsEnd) { [self] in heal() }
+
+        try simulation.run(for: .seconds(FleetPlan.faultsEnd + 1))
+        while simulation.elapsed < .seconds(FleetPlan.patience), !isDone() { try simulation.run(for: .seconds(1)) }
+    }
+
+    /// Has all workers end.
+    func end(within time: Duration) throws(SimulationError) {
+        for worker in workers.values { worker.drain() }
+        let end = simulation.now + time
+        while simulation.now < end, workers.values.contains(where: \.isAlive) { try simulation.run(for: .milliseconds(500)) }
+    }
+
+    private func after(_ seconds: Double, _ action: @escaping () -> Void) {
+        simulation.schedule(after: .seconds(seconds), action)
+    }
+
+    func say(_ line: @autoclosure () -> String) {
+        guard let tell else { return }
+        tell("\((simulation.elapsed / .seconds(1)).threeDecimals) s  \(line())")
+    }
+
+    // MARK: - Workers
+
+    private func launch(_ number: Int) {
+        let start = starts[number, default: 0]
+        starts[number] = start + 1
+        let worker = SimulatedWorker(number: number, start: start, plan: plan, world: self)
+        worker.onEnd = { [unowned self] worker in ended(worker, number) }
+        workers[number] = worker
+        everyWorker.append(worker)
+        say("\(worker.name) starts")
+        worker.start()
+    }
+
+    /// A process that ends of itself is started anew, as by an orchestrator; one that was told to end has had its place taken.
+    private func ended(_ worker: SimulatedWorker, _ number: Int) {
+        say("\(worker.name) ends: \(worker.state)")
+        guard workers[number] === worker, case .ended(let failure) = worker.state, failure != nil else { return }
+        after(1) { [self] in
+            if workers[number] === worker { launch(number) }
+        }
+    }
+
+    func makeLog(_ name: String) -> Logger {
+        guard tell != nil else { return Logger(label: name) { _ in SwiftLogNoOpLogHandler() } }
+        return Logger(label: name) { _ in StoryLog { [weak self] line in self?.say("\(name): \(line)") } }
+    }
+
+    /// The fleet's daily budget; days of a minute, so that a schedule sees some.
+    func budgetPolicy(for loop: EventLoop) -> BudgetPolicy? {
+        guard let calls = plan.callsPerDay else { return nil }
+        return BudgetPolicy(callsPerDay: [.hotpepper: calls]) { now in
+            let day = Self.dayOfBudget(at: loop.wallNow)
+            return [.hotpepper: BudgetDay(label: "day \(day.number + 100)", end: now + .seconds(day.left))]
+        }
+    }
+
+    /// Returns the number of the budget's day at a time, from 0, and the seconds that are left of it.
+    static func dayOfBudget(at time: WallTime) -> (number: Int, left: Double) {
+        let passed = Double(time.milliseconds.saturatingSubtracting(start.milliseconds)) / 1000
+        let number = (passed / day).rounded(.down)
+        return (Int(saturating: number), (number + 1) * day - passed)
+    }
+
+    // MARK: - Requests
+
+    private func write(_ request: FleetPlan.Request) {
+        let partition = PartitionID(SimulatedWorker.requests, request.partition)
+        let record = RequestRecord.make(request, at: network.scheduler.now)
+        network.reach { cluster in
+            let answer = cluster.produce(ProduceRequest([ProduceRequest.Batch(partition, [record])], acks: 1))
+            guard let result = answer.results.first, result.error == .none else {
+                // Its producer tries again, as producers do.
+                return after(0.5) { [self] in write(request) }
+            }
+            requestAt[partition, default: [:]][result.baseOffset] = request
+        }
+    }
+
+    /// The number of requests that are written.
+    var requestCount: Int { requestAt.values.reduce(0) { $0 + $1.count } }
+
+    // MARK: - Faults
+
+    private func strike(_ fault: Fault) {
+        say("FAULT \(fault)")
+        switch fault.kind {
+        case .kill(let member, let back):
+            guard let worker = struck(member, by: fault) else { return }
+            worker.kill()
+            after(back) { [self] in launch(member) }
+        case .stop(let member, let seconds):
+            struck(member, by: fault)?.stop(until: simulation.now + .seconds(seconds))
+        case .cut(let member, let broker, let direction, let seconds):
+            guard let worker = struck(member, by: fault) else { return }
+            for client in worker.clientIDs {
+                network.cut(client, from: broker, direction.map { [$0] } ?? [.requests, .answers])
+            }
+            after(seconds) { [network] in for client in worker.clientIDs { network.mend(client, and: broker) } }
+        case .brokerDown(let broker, let failover, let seconds):
+            count(fault, "cluster")
+            takeDown(broker, failover: failover, seconds: seconds)
+        case .coordinatorsMove(let broker, let loading):
+            count(fault, "cluster")
+            moveCoordinators(to: broker, loading: Int64(loading * 1e9))
+        case .deploy(let member):
+            guard let worker = struck(member, by: fault) else { return }
+            worker.drain()
+            after(0.2) { [self] in launch(member) }
+        case .scale(let up):
+            count(fault, "fleet")
+            scale(up: up)
+        case .providerFails(let hangs, let seconds):
+            count(fault, "provider")
+            provider.mood = hangs ? .hangs : .fails
+            after(seconds) { [provider] in provider.mood = .usual }
+        }
+    }
+
+    /// Returns the worker that a fault hits; `nil` where the place is empty at present.
+    private func struck(_ member: Int, by fault: Fault) -> SimulatedWorker? {
+        guard let worker = workers[member], worker.isAlive else { return nil }
+        count(fault, worker.state == .draining ? "draining" : "running")
+        return worker
+    }
+
+    private func count(_ fault: Fault, _ state: String) {
+        coverage["\(fault.name) / \(state)", default: 0] += 1
+    }
+
+    private func scale(up: Bool) {
+        if up { return launch(workers.keys.max().map { $0 + 1 } ?? 0) }
+        let alive = workers.filter { $0.value.isAlive }
+        guard alive.count > 1, let last = alive.keys.max() else { return }
+        workers[last]?.drain()
+    }
+
+    private func takeDown(_ broker: Int32, failover: Double, seconds: Double) {
+        guard network.cluster.isUp(broker) else { return }
+        network.stop(broker)
+        after(min(failover, seconds)) { [network, plan] in
+            if plan.brokers > 1, !network.cluster.isUp(broker) { network.reach { $0.failOver(from: broker, loading: 100_000_000) } }
+        }
+        after(seconds) { [network] in network.start(broker) }
+    }
+
+    private func moveCoordinators(to broker: Int32, loading: Int64) {
+        guard network.cluster.isUp(broker) else { return }
+        var keys = [FindCoordinatorRequest.Key.group(SimulatedWorker.group)]
+        for worker in everyWorker where worker.isAlive {
+            for index in worker.lanes.indices where plan.delivery == .exactlyOnce {
+                let name = plan.isStatic ? "static-\(worker.name.dropFirst().prefix { $0 != "." })-\(index)" : worker.name
+                keys.append(.transaction("\(SimulatedWorker.group)-\(name).\(index)"))
+            }
+        }
+        network.reach { cluster in
+            for key in keys { cluster.moveCoordinator(key, to: broker, loading: loading) }
+        }
+    }
+
+    /// Everything works again, and every place has a worker.
+    private func heal() {
+        say("all faults are over")
+        areFaultsOver = true
+        provider.mood = .usual
+        for broker in 1...plan.brokers where !network.cluster.isUp(broker) { network.start(broker) }
+        for worker in everyWorker {
+            for client in worker.clientIDs { for broker in 1...plan.brokers { network.mend(client, and: broker) } }
+        }
+        if !workers.values.contains(where: { $0.state == .running }) { launch(workers.keys.max().map { $0 + 1 } ?? 0) }
+    }
+}
+
+extension MessageFates {
+    /// No message is lost, late or doubled.
+    static let perfect = MessageFates()
+
+    private init() {}
+}
+
+extension Double {
+    var threeDecimals: String {
+        let thousandths = Int(saturating: (self * 1000).rounded())
+        let digits = "\(thousandths % 1000)"
+        return "\(thousandths / 1000)." + String(repeating: "0", count: 3 - digits.count) + digits
+    }
+}

@@ -1,0 +1,174 @@
+import Basics
+import LocationSearch
+import Resilience
+import SimulatedKafka
+import SimulatedKafkaClients
+import SimulatedLoop
+import WorkerRuntime
+
+/// Compares what a schedule came to with what the guarantees page promises.
+struct Judge {
+    private let world: FleetWorld
+    private var plan: FleetPlan { world.plan }
+    private(set) var verdict = Verdict()
+
+    init(_ world: FleetWorld) { self.world = world }
+
+    private mutating func find(_ rule: Verdict.Rule, _ text: String) {
+        // The first of a kind tells enough, and the others follow from it.
+        guard !verdict.findings.contains(where: { $0.rule == rule }) else { return }
+        verdict.findings.append(Verdict.Finding(rule: rule, text: text))
+    }
+
+    mutating func note(_ error: SimulationError) { find(.escaped, "\(error)") }
+
+    // MARK: - Outcomes
+
+    /// The outcomes that a reader of committed records sees, by the request they answer, in the order of their topics.
+    private func outcomes() -> [PartitionID: [Int64: Int]] {
+        var counts: [PartitionID: [Int64: Int]] = [:]
+        for topic in ["results", "errors"] {
+            for partition in 0..<Int32(2) {
+                for entry in world.network.cluster.log(of: PartitionID(topic, partition))?.committed ?? [] {
+                    guard let source = RequestRecord.source(of: entry.record) else { continue }
+                    counts[source.partition, default: [:]][source.offset, default: 0] += 1
+                }
+            }
+        }
+        return counts
+    }
+
+    /// True when each request that is written has an outcome.
+    var isEverythingAnswered: Bool {
+        let outcomes = outcomes()
+        return world.requestAt.allSatisfy { partition, requests in
+            requests.keys.allSatisfy { outcomes[partition]?[$0] != nil }
+        } && world.requestCount == plan.requests.count
+    }
+
+    /// Judges what holds at any moment: what is committed has its outcomes.
+    mutating func judgeProgress() {
+        // With transactions offsets and outcomes become visible one after the other, when markers are written.
+        guard plan.delivery == .atLeastOnce else { return }
+        judgeCommits(outcomes())
+    }
+
+    private mutating func judgeCommits(_ outcomes: [PartitionID: [Int64: Int]]) {
+        for (partition, committed) in world.network.cluster.committed(by: SimulatedWorker.group) {
+            for offset in world.requestAt[partition]?.keys.sorted() ?? [] where offset < committed {
+                if outcomes[partition]?[offset] == nil {
+                    find(.committedTooFar, "\(partition) is committed up to \(committed), and \(offset) has no outcome")
+                }
+            }
+        }
+    }
+
+    /// Judges a schedule that is over.
+    mutating func judgeEnd() {
+        let outcomes = outcomes()
+        for (partition, requests) in world.requestAt.sorted(by: { $0.key < $1.key }) {
+            for (offset, request) in requests.sorted(by: { $0.key < $1.key }) {
+                switch outcomes[partition]?[offset] ?? 0 {
+                case 0: find(.lost, "r\(request.number) at \(partition)@\(offset) has no outcome")
+                case 1: break
+                case let count where plan.delivery == .exactlyOnce || plan.isCalm:
+                    find(.doubled, "r\(request.number) at \(partition)@\(offset) has \(count) outcomes")
+                default: break
+                }
+            }
+        }
+        judgeCommits(outcomes)
+        judgeOrder()
+        judgeCalls()
+        judgeEnds()
+    }
+
+    /// Within an output partition, outcomes of one key, or of one partition, follow each other as their requests do. A repetition
+    /// after a crash may begin again further back, which is looked at only where nothing is repeated.
+    private mutating func judgeOrder() {
+        guard plan.ordering != .unordered, plan.delivery == .exactlyOnce || plan.isCalm else { return }
+        for topic in ["results", "errors"] {
+            for partition in 0..<Int32(2) {
+                var last: [String: Int64] = [:]
+                for entry in world.network.cluster.log(of: PartitionID(topic, partition))?.committed ?? [] {
+                    guard let source = RequestRecord.source(of: entry.record) else { continue }
+                    let key = entry.record.key.map { String(decoding: $0, as: UTF8.self) } ?? ""
+                    let line = plan.ordering == .key ? "\(source.partition) \(key)" : "\(source.partition)"
+                    if let before = last[line], before > source.offset {
+                        find(.disordered, "in \(topic), \(line)@\(source.offset) stands behind @\(before)")
+                    }
+                    last[line] = source.offset
+                }
+            }
+        }
+    }
+
+    // MARK: - Calls
+
+    private mutating func judgeCalls() {
+        let calls = world.provider.calls
+        if let limit = plan.rateLimit { judgeRate(calls, limit) }
+        if let budget = plan.callsPerDay { judgeBudget(calls, budget) }
+        judgeLifetimes(calls)
+    }
+
+    /// A bucket that fills at the limit's rate, and holds its burst, has a token for each call.
+    private mutating func judgeRate(_ calls: [SimulatedProvider.Call], _ limit: RateLimit) {
+        // Clocks that go wrong by parts per million. Each lane's part of the burst is at least one call.
+        let rate = limit.perSecond * 1.01
+        let burst = limit.burst + Double(world.everyWorker.count * plan.lanes)
+        var tokens = burst
+        var last: Instant?
+        for call in calls {
+            if let last { tokens = min(burst, tokens + rate * (last.duration(to: call.time) / .seconds(1))) }
+            last = call.time
+            tokens -= 1
+            if tokens < -0.01 {
+                let seconds = (call.time.nanoseconds - world.beginning.nanoseconds) / 1_000_000
+                return find(.overRate, "\(-tokens) too many at \(Double(seconds) / 1000) s, of \(limit.perSecond) a second")
+            }
+        }
+    }
+
+    private mutating func judgeBudget(_ calls: [SimulatedProvider.Call], _ budget: Int) {
+        // By the clock of the member that made the call: one that is ahead begins its day early.
+        var days: [Int: Int] = [:]
+        for call in calls { days[call.day, default: 0] += 1 }
+        for (day, count) in days.sorted(by: { $0.key < $1.key }) where count > budget {
+            find(.overBudget, "\(count) calls on day \(day), of \(budget)")
+        }
+    }
+
+    private mutating func judgeLifetimes(_ calls: [SimulatedProvider.Call]) {
+        var ends: [String: Double] = [:]
+        for request in plan.requests where request.isValid {
+            let lifetimes = [request.lifetime, plan.maxAge].compactMap(\.self)
+            let end = lifetimes.min().map { request.time + $0 } ?? .infinity
+            ends[request.keyword] = max(ends[request.keyword] ?? 0, end)
+        }
+        // A producer that had to try again writes later; and clocks differ.
+        let slack = 1.0
+        guard plan.faults.isEmpty else { return }
+        for call in calls {
+            let seconds = world.beginning.duration(to: call.time) / .seconds(1)
+            if let end = ends[call.keyword], seconds > end + slack {
+                find(.calledTooLate, "\(call.keyword) is over at \(end) s and was called at \(seconds) s")
+            }
+        }
+    }
+
+    // MARK: - Ends
+
+    private mutating func judgeEnds() {
+        for worker in world.everyWorker {
+            switch worker.state {
+            case .running, .draining: find(.stuck, "\(worker.name) has not ended in time")
+            case .ended(let failure):
+                // With a fault a worker may have to end; without one, never.
+                if let failure, plan.isCalm { find(.ended, "\(worker.name): \(failure)") }
+            case .killed: break
+            }
+        }
+        if world.provider.underway < 0 { find(.leaked, "more calls ended than began") }
+    }
+}

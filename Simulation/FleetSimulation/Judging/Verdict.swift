@@ -1,0 +1,31 @@
+/// What is wrong with a schedule; empty: nothing.
+public struct Verdict: Sendable, Hashable {
+    /// One promise that was broken.
+    public struct Finding: Sendable, Hashable, CustomStringConvertible {
+        /// The promise, by a short name that stays the same while a schedule is narrowed down.
+        public var rule: Rule
+        /// What happened, for a person.
+        public var text: String
+
+        public var description: String { "\(rule.rawValue): \(text)" }
+    }
+
+    /// What must hold: docs/simulation.md has a sentence for each.
+    public enum Rule: String, Sendable, Hashable, CaseIterable {
+        case lost = "request without an outcome"
+        case doubled = "outcome twice"
+        case committedTooFar = "committed beyond what was answered"
+        case disordered = "outcomes out of order"
+        case overRate = "more calls than the limit"
+        case overBudget = "more calls than the day's budget"
+        case calledTooLate = "call for a request that is over"
+        case leaked = "something is not returned"
+        case stuck = "worker does not end"
+        case ended = "worker ends of itself"
+        case escaped = "work outside of the simulation"
+    }
+
+    public var findings: [Finding] = []
+
+    public var isGood: Bool { findings.isEmpty }
+}

@@ -1,0 +1,35 @@
+import EventContract
+import SimulatedKafka
+
+/// Requests as their producers write them, and outcomes as their readers see them.
+enum RequestRecord {
+    static func make(_ request: FleetPlan.Request, at time: Int64) -> SimulatedRecord {
+        var headers: [SimulatedHeader] = []
+        if let lifetime = request.lifetime {
+            let expiry = EventTime(milliseconds: time / 1_000_000 + Int64(lifetime * 1000))
+            for (name, value) in [
+                ("ce_specversion", "1.0"), ("ce_id", "r\(request.number)"), ("ce_source", "/simulation"),
+                ("ce_type", "location-search.requested.v1"), ("content-type", "application/json"),
+                ("ce_expirytime", "\(expiry)"),
+            ] { headers.append(SimulatedHeader(name, Array(value.utf8))) }
+        }
+        let value = """
+            {"requestId":"r\(request.number)","provider":"hotpepper","keyword":"\(request.keyword)",\
+            "location":{"latitude":35.69,"longitude":139.7}}
+            """
+        return SimulatedRecord(
+            key: Array(request.key.utf8), value: Array((request.isValid ? value : "no request").utf8),
+            headers: headers, timestamp: time)
+    }
+
+    /// The place of the request that an outcome is the answer to, as its headers say.
+    static func source(of record: SimulatedRecord) -> (partition: PartitionID, offset: Int64)? {
+        func text(_ name: String) -> String? {
+            record.headers.first { $0.name == name }?.value.map { String(decoding: $0, as: UTF8.self) }
+        }
+        guard let topic = text("source-topic"), let partition = text("source-partition").flatMap({ Int32($0) }),
+            let offset = text("source-offset").flatMap({ Int64($0) })
+        else { return nil }
+        return (PartitionID(topic, partition), offset)
+    }
+}
