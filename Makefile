@@ -9,7 +9,7 @@ SWIFT_FLAGS ?=
 # build, in which all suites run, does. See docs/performance.md.
 RELEASE_FLAGS := -c release -Xswiftc -enforce-exclusivity=unchecked
 ARGS ?=
-SOURCES := Package.swift Sources Tests Benchmarks Examples/swift
+SOURCES := Package.swift Sources Simulation Tests Benchmarks Examples/swift
 VENV := .venv
 EXPERIMENTS := ops/experiments/.venv
 TRACING := ops/tracing/.venv

@@ -132,6 +132,13 @@ let package = Package(
                 product("UnixSignals", "swift-service-lifecycle"),
             ], swiftSettings: safe),
 
+        // Event loops under virtual time: see docs/concurrency.md, 8. No part of locsearch.
+        .target(name: "CTaskHooks", path: "Simulation/CTaskHooks"),
+        .target(
+            name: "SimulatedLoop",
+            dependencies: ["Basics", "CTaskHooks", "EventLoop", product("HeapModule", "swift-collections")],
+            path: "Simulation/SimulatedLoop", swiftSettings: safe),
+
         // Jobs whose instructions are counted: see docs/performance.md.
         .executableTarget(
             name: "Benchmarks",
@@ -156,6 +163,13 @@ let package = Package(
             name: "HTTPTransportTests", dependencies: ["Basics", "HTTPTransport", "TestSupport"], swiftSettings: safe),
         .testTarget(
             name: "ResilienceTests", dependencies: ["Basics", "Resilience", "TestSupport"], swiftSettings: safe),
+        .testTarget(
+            name: "SimulatedLoopTests",
+            dependencies: [
+                "Basics", "EventContract", "EventLoop", "Kafka", "LocationSearch", "Observability", "Resilience",
+                "SimulatedLoop", "WorkerRuntime", logging,
+            ],
+            swiftSettings: safe),
         .testTarget(
             name: "LocationSearchTests",
             dependencies: ["Basics", "EventLoop", "LocationSearch", "TraceExport", "TestSupport", tracing],
