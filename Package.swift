@@ -134,6 +134,12 @@ let package = Package(
                 product("UnixSignals", "swift-service-lifecycle"),
             ], swiftSettings: safe),
 
+        // Event loops under virtual time: see docs/concurrency.md, 8. No part of locsearch.
+        .target(name: "CTaskHooks", path: "Simulation/CTaskHooks"),
+        .target(
+            name: "SimulatedLoop",
+            dependencies: ["Basics", "CTaskHooks", "EventLoop", product("HeapModule", "swift-collections")],
+            path: "Simulation/SimulatedLoop", swiftSettings: safe),
         // A whole fleet under virtual time: see docs/simulation.md.
         .target(
             name: "FleetSimulation",
@@ -176,6 +182,13 @@ let package = Package(
             name: "HTTPTransportTests", dependencies: ["Basics", "HTTPTransport", "TestSupport"], swiftSettings: safe),
         .testTarget(
             name: "ResilienceTests", dependencies: ["Basics", "Resilience", "TestSupport"], swiftSettings: safe),
+        .testTarget(
+            name: "SimulatedLoopTests",
+            dependencies: [
+                "Basics", "EventContract", "EventLoop", "Kafka", "LocationSearch", "Observability", "Resilience",
+                "SimulatedLoop", "WorkerRuntime", logging,
+            ],
+            swiftSettings: safe),
         .testTarget(
             name: "LocationSearchTests",
             dependencies: ["Basics", "EventLoop", "LocationSearch", "TraceExport", "TestSupport", tracing],

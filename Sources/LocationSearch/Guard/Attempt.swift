@@ -3,9 +3,8 @@ import Resilience
 
 /// One HTTP call from its admission to its end.
 ///
-/// A class, which everything that an attempt knows lives in: the compiler does not know the size of an `Instant`, so each
-/// local of an async function that holds one is an allocation of its own, and an attempt has twenty. Belongs to one
-/// `ProviderGuard`.
+/// A class, which everything that an attempt knows lives in: as locals of async functions, its twenty values would have room in
+/// the frame of each for as long as the call takes. Belongs to one `ProviderGuard`.
 final class Attempt {
     let inquiry: Inquiry
     let followUp: FollowUpCall?

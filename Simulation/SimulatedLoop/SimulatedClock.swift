@@ -1,0 +1,70 @@
+public import Basics
+
+/// The clocks of one simulated machine, which the loops of a process share: one that only goes forward, and a wall clock.
+///
+/// They differ from the simulation's own time as those of real machines do. Belongs to the simulation's thread.
+public final class SimulatedClock: Sendable {
+    private let simulation: SimulationState
+    /// What the clock showed when the simulation began.
+    private let origin: Instant
+    // Unsafe because the compiler cannot see that the simulation's thread alone uses them.
+    private nonisolated(unsafe) var base: (real: Instant, local: Instant)
+    private nonisolated(unsafe) var wallOffset: Duration
+    private nonisolated(unsafe) var partsPerMillion: Double
+
+    private struct Weak {
+        weak var value: SimulatedDriver?
+    }
+    private nonisolated(unsafe) var drivers: [Weak] = []
+
+    init(_ simulation: SimulationState, skew: Duration, wallSkew: Duration, drift: Double) {
+        self.simulation = simulation
+        unsafe partsPerMillion = drift
+        unsafe base = (simulation.now, simulation.now + skew)
+        origin = SimulationState.beginning + skew
+        unsafe wallOffset = wallSkew
+    }
+
+    /// Takes in a loop that goes by the clock.
+    func add(_ driver: SimulatedDriver) { unsafe drivers.append(Weak(value: driver)) }
+
+    /// How much faster the clock goes than time, in parts per million; negative for a slow one. Real ones stay within 200.
+    public var drift: Double {
+        get { unsafe partsPerMillion }
+        set {
+            unsafe base = (simulation.now, now)
+            unsafe partsPerMillion = max(newValue, -900_000)
+            // Their turns were planned by the clock as it was.
+            for driver in unsafe drivers { driver.value?.wake() }
+        }
+    }
+
+    /// What the clock shows.
+    public var now: Instant { unsafe local(at: simulation.now) }
+
+    /// What the wall clock shows. It drifts along with the other.
+    public var wallNow: WallTime {
+        let elapsed = unsafe origin.duration(to: now) + wallOffset
+        let milliseconds = Int64(elapsed.milliseconds(roundedUp: false))
+        return WallTime(milliseconds: simulation.settings.start.milliseconds.saturatingAdding(milliseconds))
+    }
+
+    /// Sets the wall clock, as an operator or a time service does. The clock that deadlines go by does not notice.
+    public func stepWallTime(by step: Duration) { unsafe wallOffset += step }
+
+    /// Returns what the clock shows at an instant of the simulation's time.
+    func local(at instant: Instant) -> Instant {
+        let elapsed = unsafe base.real.duration(to: instant).wholeNanoseconds
+        let gained = unsafe Int64(saturating: (Double(elapsed) * partsPerMillion / 1e6).rounded(.down))
+        return unsafe base.local + .nanoseconds(elapsed.saturatingAdding(gained))
+    }
+
+    /// Returns the first instant of the simulation's time at which the clock shows `local` or later.
+    func instant(showing local: Instant) -> Instant {
+        let wanted = unsafe base.local.duration(to: local).wholeNanoseconds
+        let needed = unsafe Double(wanted) / (1 + partsPerMillion / 1e6)
+        var instant = unsafe base.real + .nanoseconds(partsPerMillion == 0 ? wanted : Int64(saturating: needed))
+        while self.local(at: instant) < local { instant += .nanoseconds(1) }
+        return instant
+    }
+}

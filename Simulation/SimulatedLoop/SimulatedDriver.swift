@@ -1,0 +1,89 @@
+internal import Basics
+internal import EventLoop
+
+/// What stands in the place of a loop's thread: when its turns come, and its clocks and random numbers. The loop keeps it alive,
+/// and not the other way round.
+final class SimulatedDriver: LoopDriver {
+    let name: String
+    let clock: SimulatedClock
+    let simulation: SimulationState
+
+    // Unsafe because the compiler cannot see that the simulation's thread alone uses them: `wake` checks it.
+    private nonisolated(unsafe) var random: SeededGenerator
+    private nonisolated(unsafe) var reports: [(fileDescriptor: Int32, readiness: Readiness)] = []
+    /// When the loop wants its next turn; `nil`: when it is woken.
+    private nonisolated(unsafe) var wakeTime: Instant? = SimulationState.beginning
+    private nonisolated(unsafe) var busyUntil = SimulationState.beginning
+    /// Since when the loop has waited; `nil` while it has jobs.
+    private nonisolated(unsafe) var restingSince: Instant?
+    private nonisolated(unsafe) var hasWoken = false
+    nonisolated(unsafe) var frozenUntil = SimulationState.beginning
+    nonisolated(unsafe) var wasKilled = false
+
+    init(_ name: String, clock: SimulatedClock, random: SeededGenerator, _ simulation: SimulationState) {
+        self.name = name
+        self.clock = clock
+        self.simulation = simulation
+        unsafe self.random = random
+        clock.add(self)
+    }
+
+    /// Has the loop's next turn report a file descriptor.
+    func report(_ fileDescriptor: Int32, readiness: Readiness) {
+        unsafe reports.append((fileDescriptor, readiness))
+        wake()
+    }
+
+    // MARK: - Turns
+
+    /// When the loop takes its next turn; `nil`: when it is woken.
+    var nextTurn: Instant? {
+        guard unsafe !wasKilled, let time = unsafe wakeTime else { return nil }
+        return unsafe max(time, frozenUntil)
+    }
+
+    /// Has the loop take a turn at the present.
+    func takeTurn(of eventLoop: EventLoop) {
+        let now = unsafe simulation.now
+        let rest = unsafe restingSince.map { clock.local(at: $0).duration(to: clock.local(at: now)) } ?? .zero
+        unsafe hasWoken = false
+        unsafe wakeTime = nil
+        eventLoop.takeTurn(after: max(.zero, rest))
+
+        let cost = simulation.turnCost()
+        unsafe busyUntil = now + cost
+        guard !eventLoop.isStopped else { return unsafe (wakeTime, restingSince) = (nil, nil) }
+
+        let wait = eventLoop.timeToWait
+        unsafe restingSince = wait == 0 ? nil : busyUntil
+        if unsafe wait == 0 || hasWoken {
+            unsafe wakeTime = busyUntil
+        } else if wait > 0 {
+            let due = clock.local(at: now) + .milliseconds(Int64(wait))
+            unsafe wakeTime = max(busyUntil, clock.instant(showing: due))
+        }
+    }
+
+    // MARK: - LoopDriver
+
+    var now: Instant { clock.now }
+    var wallNow: WallTime { clock.wallNow }
+    func randomNumber() -> UInt64 { unsafe random.next() }
+    var timerRank: UInt16 { simulation.timerRank() }
+
+    func watch(_ fileDescriptor: Int32, for interest: Readiness) {}
+
+    func wait(milliseconds: Int32, report: (Int32, Readiness) -> Void) {
+        let ready = unsafe reports
+        unsafe reports = []
+        for (fileDescriptor, readiness) in ready { report(fileDescriptor, readiness) }
+    }
+
+    func wake() {
+        guard simulation.isOnThread(loop: name) else { return }
+        unsafe hasWoken = true
+        let time = unsafe max(simulation.now, busyUntil)
+        if let wakeTime = unsafe wakeTime, wakeTime <= time { return }
+        unsafe wakeTime = time
+    }
+}

@@ -1,0 +1,88 @@
+internal import Basics
+internal import HeapModule
+internal import Synchronization
+
+#if canImport(Glibc)
+    internal import Glibc
+#elseif canImport(Darwin)
+    internal import Darwin
+#endif
+
+/// What a simulation and its loops share. It belongs to the thread that made it; the lock guards what another thread does by
+/// mistake.
+final class SimulationState: Sendable {
+    /// Something that happens outside all loops.
+    struct Event: Comparable {
+        let due: Instant
+        let rank: UInt64
+        let serial: Int
+
+        static func < (a: Event, b: Event) -> Bool { (a.due, a.rank, a.serial) < (b.due, b.rank, b.serial) }
+    }
+
+    /// The first instant. Not zero, so that nothing takes it for one.
+    static let beginning = Instant(nanoseconds: 1_000_000_000_000)
+
+    let settings: Simulation.Settings
+    private let thread = SimulationState.currentThread
+    private let wokenFromOutside = Mutex<String?>(nil)
+
+    // Unsafe because the compiler cannot see that the simulation's thread alone uses them.
+    nonisolated(unsafe) var now = SimulationState.beginning
+    nonisolated(unsafe) var schedule: SeededGenerator
+    nonisolated(unsafe) var events = Heap<Event>()
+    nonisolated(unsafe) var actions: [Int: () -> Void] = [:]
+    nonisolated(unsafe) var lastSerial = 0
+    nonisolated(unsafe) var onNote: ((String) -> Void)?
+    nonisolated(unsafe) var digest: UInt64 = 0xcbf2_9ce4_8422_2325
+
+    init(_ settings: Simulation.Settings, schedule: SeededGenerator) {
+        self.settings = settings
+        unsafe self.schedule = schedule
+    }
+
+    /// The loop that was woken from another thread, which the first call returns.
+    var loopWokenFromOutside: String? { wokenFromOutside.withLock { $0 } }
+
+    /// Notes a call from another thread, which is a mistake.
+    func isOnThread(loop: String) -> Bool {
+        if Self.currentThread == thread { return true }
+        wokenFromOutside.withLock { $0 = $0 ?? loop }
+        return false
+    }
+
+    /// The virtual time that a turn takes.
+    func turnCost() -> Duration { unsafe schedule.duration(in: settings.turnTime) }
+
+    func timerRank() -> UInt16 { unsafe UInt16(truncatingIfNeeded: schedule.next()) }
+
+    /// Adds a line to the trace, and to its digest.
+    func note(_ text: String) {
+        let line = unsafe "\(Self.text(now)) \(text)"
+        // FNV-1a.
+        for byte in line.utf8 { unsafe digest = (digest ^ UInt64(byte)) &* 0x100_0000_01b3 }
+        unsafe onNote?(line)
+    }
+
+    /// Notes that a loop takes a turn.
+    func noteTurn(of loop: SimulatedLoop) {
+        unsafe digest = (digest ^ UInt64(bitPattern: now.nanoseconds) ^ UInt64(loop.number) << 56) &* 0x100_0000_01b3
+        unsafe onNote?("\(Self.text(now)) \(loop.name)")
+    }
+
+    /// Returns an instant as seconds since the beginning, to the nanosecond.
+    static func text(_ instant: Instant) -> String {
+        let nanoseconds = beginning.duration(to: instant).wholeNanoseconds
+        let (seconds, rest) = nanoseconds.quotientAndRemainder(dividingBy: 1_000_000_000)
+        let digits = String(rest.magnitude)
+        return "\(seconds).\(String(repeating: "0", count: max(0, 9 - digits.count)))\(digits)"
+    }
+
+    private static var currentThread: UInt {
+        #if canImport(Darwin)
+            return unsafe UInt(bitPattern: pthread_self())
+        #else
+            return UInt(pthread_self())
+        #endif
+    }
+}

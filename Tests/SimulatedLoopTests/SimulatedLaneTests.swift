@@ -1,0 +1,48 @@
+import Basics
+import Kafka
+import Resilience
+import SimulatedLoop
+import Testing
+import WorkerRuntime
+
+/// A whole lane under virtual time: nothing of it leaves its loop, and its schedule follows from the seed.
+@Suite struct SimulatedLaneTests {
+    private static let count = 100
+
+    private func run(seed: UInt64, _ delivery: WorkerConfiguration.Delivery, rate: RateLimit? = nil) throws
+        -> LaneHarness
+    {
+        let harness = LaneHarness(seed: seed, requests: Self.count, delivery: delivery, rate: rate)
+        try harness.run(outcomes: Self.count)
+        return harness
+    }
+
+    @Test(arguments: WorkerConfiguration.Delivery.allCases)
+    func laneServesEveryRequestOnceAndCommits(delivery: WorkerConfiguration.Delivery) throws {
+        for seed in UInt64(1)...5 {
+            let harness = try run(seed: seed, delivery)
+            #expect(harness.sink.topics.count == Self.count)
+            #expect(harness.source.committed == Int64(Self.count))
+            #expect(harness.provider.calls.count > Self.count, "calls that failed were made again")
+        }
+    }
+
+    @Test(arguments: WorkerConfiguration.Delivery.allCases)
+    func sameSeedGivesTheSameRun(delivery: WorkerConfiguration.Delivery) throws {
+        let runs = try [1, 1, 2].map { try run(seed: $0, delivery) }
+        #expect(runs[0].simulation.digest == runs[1].simulation.digest)
+        #expect(runs[0].provider.calls == runs[1].provider.calls)
+        #expect(runs[0].simulation.digest != runs[2].simulation.digest)
+    }
+
+    @Test func rateOfCallsIsKeptInVirtualTime() throws {
+        let harness = try run(seed: 3, .atLeastOnce, rate: RateLimit(perSecond: 25, burst: 5))
+        let calls = harness.provider.calls
+
+        for (index, start) in calls.enumerated() {
+            let end = start + .seconds(1)
+            #expect(calls[index...].count { $0 < end } <= 30)
+        }
+        #expect(harness.simulation.elapsed > .seconds(3))
+    }
+}

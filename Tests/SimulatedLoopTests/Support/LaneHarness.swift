@@ -1,0 +1,216 @@
+import Basics
+import EventContract
+import EventLoop
+import Kafka
+import LocationSearch
+import Logging
+import Observability
+import Resilience
+import SimulatedLoop
+import Synchronization
+import WorkerRuntime
+
+/// A whole lane on a simulated loop, between a source of one partition, a provider and a sink that answer after a while.
+struct LaneHarness {
+    let simulation: Simulation
+    let loop: SimulatedLoop
+    let lane: WorkerLane
+    let source: HarnessSource
+    let sink: HarnessSink
+    let provider: HarnessProvider
+
+    /// - Parameter count: the requests that there are.
+    init(
+        seed: UInt64, requests count: Int, delivery: WorkerConfiguration.Delivery, rate: RateLimit? = nil
+    ) {
+        simulation = Simulation(seed: seed)
+        loop = simulation.makeLoop("lane")
+        let events = loop.eventLoop
+        source = HarnessSource(count: count, on: events)
+        sink = HarnessSink(on: events)
+        provider = HarnessProvider(on: events)
+
+        var policy = ProviderPolicy(concurrency: 64)
+        policy.rateLimit = rate
+        var configuration = WorkerConfiguration()
+        configuration.delivery = delivery
+        let worker = SearchWorker(
+            executor: events, policies: [.hotpepper: policy], name: "lane", clock: LoopClock(events),
+            timekeeper: LoopTimekeeper(events), taskExecutor: events, random: events.random)
+        var log = Logger(label: "lane")
+        log.logLevel = .critical
+        lane = WorkerLane(
+            loop: events, configuration: configuration, source: source, sink: sink,
+            interactor: SearchInteractor(selection: ProviderSelection(services: [provider]), worker: worker),
+            fleet: worker, meters: WorkerMeters(factory: MetricsRegistry()), log: log)
+    }
+
+    /// Runs the lane until all outcomes are confirmed, drains it, and runs on until nothing is left to do.
+    func run(outcomes: Int) throws {
+        simulation.spawn(on: loop) { [lane] in
+            try? await lane.run()
+        }
+        try simulation.run(for: .seconds(600), while: { sink.confirmed < outcomes })
+        simulation.spawn(on: loop) { [lane] in await lane.drain() }
+        try simulation.run()
+        // A loop that has not ended is kept for ever, with all that it holds.
+        loop.eventLoop.stop()
+        try simulation.run()
+    }
+}
+
+/// A consumer of one partition, which says that requests are committed when they are.
+actor HarnessSource: RequestSource {
+    private static let partition = AssignedPartition(TopicPartition("location-search.requests", 0), epoch: 1)
+
+    private let loop: EventLoop
+    nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe loop.asUnownedSerialExecutor() }
+    private let count: Int
+    private var next = 0
+    private var isReading = true
+    private var stored: Int64 = 0
+    private let committedUpTo = Mutex<Int64>(0)
+    private var reader: CheckedContinuation<Void, Never>?
+
+    init(count: Int, on loop: EventLoop) {
+        self.count = count
+        self.loop = loop
+    }
+
+    /// The offset that was committed last.
+    nonisolated var committed: Int64 { committedUpTo.withLock { $0 } }
+
+    func subscribe(to topics: [String], listener: any RebalanceListener) async throws(KafkaError) {
+        await listener.assigned([Self.partition])
+    }
+
+    func records(max: Int) async throws(KafkaError) -> [ConsumerRecord] {
+        if next == count { await suspend(unless: !isReading) { reader = $0 } }
+        await loop.pause(.microseconds(500))
+
+        let end = min(count, next + min(max, 10))
+        defer { next = end }
+        return (next..<end).map { offset in
+            let request = SearchRequest(
+                requestID: "r\(offset)", location: Coordinate(latitude: 35 + Double(offset) / 1000, longitude: 139))
+            var encoder = RequestEncoder()
+            let event = encoder.encode(request, at: EventTime(loop.wallNow))
+            return ConsumerRecord(
+                partition: Self.partition, offset: Int64(offset), timestamp: loop.wallNow.milliseconds,
+                key: event.key, value: event.value, headers: event.headers)
+        }
+    }
+
+    func stopReading() async {
+        isReading = false
+        reader?.resume()
+        reader = nil
+    }
+
+    func hold(_ partition: AssignedPartition) async {}
+    func resume(_ partition: AssignedPartition) async {}
+    func store(_ offsets: [(partition: AssignedPartition, next: Int64)]) async { stored = offsets.last?.next ?? stored }
+    func commit(within bound: Duration) async throws(KafkaError) -> [AssignedPartition: Int64] {
+        let offset = stored
+        await loop.pause(.milliseconds(3))
+        committedUpTo.withLock { $0 = offset }
+        return [Self.partition: offset]
+    }
+    func noteCommitted(_ offsets: [(partition: AssignedPartition, next: Int64)]) async {
+        committedUpTo.withLock { $0 = offsets.last?.next ?? $0 }
+    }
+    func committedOffsets(
+        of assigned: [AssignedPartition], within bound: Duration
+    ) async throws(KafkaError) -> [AssignedPartition: Int64] { [:] }
+
+    var membership: GroupMembership? { GroupMembership() }
+    var positions: [KafkaConsumer.Position] { [] }
+    var brokersAreDown: Bool { false }
+    nonisolated var statistics: ClientStatistics? { nil }
+    func diagnosis(of topic: String) -> TopicDiagnosis { .complete }
+    func partitionCount(of topic: String) async -> Int? { 1 }
+    func close(within bound: Duration) async {}
+}
+
+/// A producer whose records are confirmed after 1 to 20 ms.
+final class HarnessSink: OutcomeSink {
+    private let loop: EventLoop
+    private let state = Mutex((next: Int64(0), confirmed: 0, topics: [String]()))
+
+    init(on loop: EventLoop) { self.loop = loop }
+
+    var confirmed: Int { state.withLock { $0.confirmed } }
+    var topics: [String] { state.withLock { $0.topics } }
+
+    private func confirm() -> RecordPosition {
+        state.withLock { state in
+            state.confirmed += 1
+            state.next += 1
+            return RecordPosition(partition: 0, offset: state.next - 1)
+        }
+    }
+
+    private var delay: Duration {
+        var random = loop.random
+        return .microseconds(Int64.random(in: 1000...20_000, using: &random))
+    }
+
+    func start() async {}
+    func handOverAtOnce(_ record: ProducerRecord, report: @escaping (KafkaProducer.Report) -> Void) -> Bool {
+        state.withLock { $0.topics.append(record.topic) }
+        loop.schedule(at: loop.now + delay) { report(.success(self.confirm())) }
+        return true
+    }
+    func handOver(_ record: ProducerRecord) async throws(KafkaError) -> KafkaProducer.Receipt {
+        state.withLock { $0.topics.append(record.topic) }
+        return KafkaProducer.Receipt(slot: 0)
+    }
+    func confirm(_ receipt: KafkaProducer.Receipt) async throws(KafkaError) -> RecordPosition { confirm() }
+
+    var undelivered: Int { 0 }
+    var undeliveredBytes: Int { 0 }
+    var statistics: ClientStatistics? { nil }
+    func flush(within bound: Duration) async -> Bool {
+        await loop.pause(delay)
+        return true
+    }
+    func close() async {}
+    func initTransactions() async throws(KafkaError) { await loop.pause(delay) }
+    func beginTransaction() async throws(KafkaError) {}
+    func sendOffsets(
+        _ offsets: [(partition: TopicPartition, next: Int64)], as member: GroupMembership
+    ) async throws(KafkaError) { await loop.pause(delay) }
+    func commitTransaction() async throws(KafkaError) { await loop.pause(delay) }
+    func abortTransaction() async throws(KafkaError) {}
+    func endTransactions(by instant: Instant) async {}
+}
+
+/// A provider that answers after 1 to 60 ms, and fails every fifth call for a moment.
+final class HarnessProvider: PlaceService {
+    private let loop: EventLoop
+    private let times = Mutex<[Instant]>([])
+
+    init(on loop: EventLoop) { self.loop = loop }
+
+    /// When each call began.
+    var calls: [Instant] { times.withLock { $0 } }
+
+    var id: ProviderID { .hotpepper }
+    func refusal(of request: SearchRequest) -> SearchError? { nil }
+    func priceClass(of request: SearchRequest, followUp: FollowUpCall?) -> PriceClass { .hotpepper }
+
+    func call(
+        for request: SearchRequest, followUp: FollowUpCall?, before deadline: Deadline
+    ) async throws(SearchError) -> ProviderReply {
+        let number = times.withLock { times in
+            times.append(loop.now)
+            return times.count
+        }
+        var random = loop.random
+        do { try await loop.sleep(for: .microseconds(Int64.random(in: 1000...60_000, using: &random))) } catch {
+            throw SearchError(.timeout, "cancelled")
+        }
+        if number % 5 == 0 { throw SearchError(.upstreamUnavailable, "not for the moment", httpStatus: 503) }
+        return .answer(ProviderAnswer(places: [Place(id: "\(number)", provider: id, name: "A")]))
+    }
+}
