@@ -126,7 +126,7 @@ extension SimulatedConsumer {
             source.end = part.highWatermark
             for entry in part.entries where entry.offset >= source.position ?? .max {
                 source.position = entry.offset + 1
-                guard entry.marker == nil, !part.isAborted(entry) else { continue }
+                guard part.counts(entry) else { continue }
                 source.queue.append(ConsumerRecord(entry, of: source.partition))
             }
         case .offsetOutOfRange:
@@ -142,16 +142,18 @@ extension SimulatedConsumer {
 }
 
 extension FetchResponse.Partition {
-    fileprivate func isAborted(_ entry: LogEntry) -> Bool {
-        entry.isTransactional
-            && aborted.contains {
+    /// False for a marker, and for a record whose transaction was aborted.
+    func counts(_ entry: LogEntry) -> Bool {
+        guard entry.marker == nil else { return false }
+        return !entry.isTransactional
+            || !aborted.contains {
                 $0.producerID == entry.producerID && $0.firstOffset <= entry.offset && entry.offset <= $0.lastOffset
             }
     }
 }
 
 extension ConsumerRecord {
-    fileprivate init(_ entry: LogEntry, of partition: AssignedPartition) {
+    init(_ entry: LogEntry, of partition: AssignedPartition) {
         self.init(
             partition: partition, offset: entry.offset,
             timestamp: entry.record.timestamp.map { $0 / ClusterRules.millisecond }, key: entry.record.key,

@@ -81,7 +81,10 @@ final class ConformancePlayer {
         }
         for (field, wanted) in step["see"] as? [String: Any] ?? [:] {
             let (seen, wanted) = (answer[field] ?? "nothing", resolve(wanted))
-            guard "\(seen)" == "\(wanted)" else { return "\(field) is \(seen) where \(wanted) is expected" }
+            // JSON's numbers and its `true` come as the same kind of object.
+            let isSame =
+                (seen as? Bool).map { $0 == (wanted as? NSNumber)?.boolValue } ?? ("\(seen)" == "\(wanted)")
+            guard isSame else { return "\(field) is \(seen) where \(wanted) is expected" }
         }
         for (name, field) in step["bind"] as? [String: String] ?? [:] { names[name] = answer[field] }
         return nil
@@ -92,7 +95,6 @@ final class ConformancePlayer {
     /// `$name`, `$name+1`, `$name.0` and `$name-2` stand for what was bound; the last one is another name where it is text.
     private func resolve(_ value: Any) -> Any {
         guard let text = value as? String, text.hasPrefix("$") else {
-            if let isTrue = value as? NSNumber, CFGetTypeIDIsBool(isTrue) { return isTrue.boolValue }
             if let list = value as? [Any] { return list.map(resolve) }
             return value
         }
@@ -105,9 +107,6 @@ final class ConformancePlayer {
         if let number = bound as? Int, let offset = Int(rest) { return number + offset }
         return "\(bound)\(rest)"
     }
-
-    /// JSON's `true` and 1 are the same kind of object; the words of the file tell them apart.
-    private func CFGetTypeIDIsBool(_ value: NSNumber) -> Bool { String(cString: value.objCType) == "c" }
 
     private func text(_ key: String, _ step: Step) -> String? { step[key].map { "\(resolve($0))" } }
     private func number(_ key: String, _ step: Step) -> Int? { step[key].flatMap { Int("\(resolve($0))") } }

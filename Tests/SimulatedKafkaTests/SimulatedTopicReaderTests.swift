@@ -1,0 +1,54 @@
+import Kafka
+import SimulatedKafka
+import SimulatedKafkaClients
+import Testing
+
+struct SimulatedTopicReaderTests {
+    @Test(arguments: [
+        (TopicReader.Start.beginning, ["a", "b", "c", "d"]), (.end, ["d"]), (.newest(2), ["b", "c", "d"]),
+        (.newest(99), ["a", "b", "c", "d"]),
+    ])
+    func readingBeginsWhereItIsTold(start: TopicReader.Start, expected: [String]) {
+        let fixture = ClientFixture(partitions: 1)
+        fixture.append(["a", "b", "c"])
+        let reader = SimulatedTopicReader(clientID: "reader", network: fixture.network)
+        #expect(fixture.call { reader.open(["requests"], at: start, within: .seconds(5), reply: $0) } == nil)
+        fixture.append(["d"])
+        fixture.pass(.seconds(1))
+        #expect(values(reader.takeRecords(max: 10)) == expected)
+    }
+
+    @Test func boundsAreThoseOfThePartition() {
+        let fixture = ClientFixture(partitions: 1)
+        fixture.append(["a", "b", "c"])
+        _ = fixture.cluster.deleteRecords(DeleteRecordsRequest([PartitionID("requests", 0): 1]))
+        let reader = SimulatedTopicReader(clientID: "reader", network: fixture.network)
+        let bounds: Result<[TopicPartition: Range<Int64>], KafkaError>? = fixture.wait {
+            reader.bounds(of: "requests", within: .seconds(5), reply: $0)
+        }
+        #expect(bounds == .success([TopicPartition("requests", 0): 1..<3]))
+    }
+
+    @Test(arguments: [(true, KafkaError.Kind.timedOut), (false, .unknownTopicOrPartition)])
+    func topicThatCannotBeReadIsAnError(isCut: Bool, expected: KafkaError.Kind) {
+        let fixture = ClientFixture()
+        if isCut { fixture.network.cut("reader", from: 1) }
+        let reader = SimulatedTopicReader(clientID: "reader", network: fixture.network)
+        let error = fixture.call {
+            reader.open([isCut ? "requests" : "none"], at: .end, within: .seconds(5), reply: $0)
+        }
+        #expect(error?.kind == expected)
+    }
+
+    @Test func readingGoesOnAfterTheBrokerWasAway() {
+        let fixture = ClientFixture(partitions: 1)
+        let reader = SimulatedTopicReader(clientID: "reader", network: fixture.network)
+        _ = fixture.call { reader.open(["requests"], at: .end, within: .seconds(5), reply: $0) }
+        fixture.network.stop(1)
+        fixture.pass(.seconds(5))
+        fixture.network.start(1)
+        fixture.append(["a"])
+        fixture.pass(.seconds(5))
+        #expect(values(reader.takeRecords(max: 10)) == ["a"])
+    }
+}
