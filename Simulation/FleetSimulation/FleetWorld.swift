@@ -1,6 +1,5 @@
 import Basics
 import EventLoop
-import Foundation
 import LocationSearch
 import Logging
 import Resilience
@@ -24,6 +23,14 @@ final class FleetWorld {
     /// The offset of each request, once it is written.
     private(set) var requestAt: [PartitionID: [Int64: FleetPlan.Request]] = [:]
     private var areFaultsOver = false
+    /// The lines that carry nothing at present, with the end of that.
+    private var blocked: [Line: Instant] = [:]
+
+    private struct Line: Hashable {
+        let client: String
+        let broker: Int32
+        let direction: SimulatedNetwork.Direction
+    }
     /// Which faults met which state of the worker that they hit.
     private(set) var coverage: [String: Int] = [:]
     /// Gets the lines of the story, with their time.
@@ -58,8 +65,7 @@ final class FleetWorld {
         var fates = seeds.fork()
         network.fate = { [unowned self] message in
             let fate = areFaultsOver ? MessageFates.perfect.draw(&fates) : plan.fateOfMessages.draw(&fates)
-            if ProcessInfo.processInfo.environment["NET"] != nil, message.client.hasPrefix("m"), [.endTxn, .produce, .txnOffsetCommit, .addOffsetsToTxn].contains(message.kind) || fate.requestDelay == nil || fate.answerDelay == nil { say("NET \(message.client) \(message.kind) \(fate)") }
-            return fate
+            return delayed(fate, of: message)
         }
         for (topic, partitions) in Self.topics(plan) {
             network.reach { _ = $0.createTopic(CreateTopicRequest(topic, TopicSettings(partitions: partitions))) }
@@ -165,6 +171,32 @@ final class FleetWorld {
 
     // MARK: - Faults
 
+    /// Has nothing pass between clients and a broker for a while. What is sent meanwhile arrives when that is over, as TCP sends
+    /// again what was lost.
+    func block(_ clients: [String], _ broker: Int32, _ directions: [SimulatedNetwork.Direction], until end: Instant) {
+        for client in clients {
+            for direction in directions {
+                let line = Line(client: client, broker: broker, direction: direction)
+                blocked[line] = max(blocked[line] ?? end, end)
+            }
+        }
+    }
+
+    private func delayed(
+        _ fate: SimulatedNetwork.Fate, of message: SimulatedNetwork.Message
+    ) -> SimulatedNetwork.Fate {
+        guard !blocked.isEmpty else { return fate }
+        func wait(_ direction: SimulatedNetwork.Direction) -> Int64 {
+            let line = Line(client: message.client, broker: message.broker, direction: direction)
+            return max(0, blocked[line].map { simulation.now.duration(to: $0).wholeNanoseconds } ?? 0)
+        }
+
+        var fate = fate
+        fate.requestDelay = fate.requestDelay.map { $0 + wait(.requests) }
+        fate.answerDelay = fate.answerDelay.map { $0 + wait(.answers) }
+        return fate
+    }
+
     private func strike(_ fault: Fault) {
         say("FAULT \(fault)")
         switch fault.kind {
@@ -173,13 +205,13 @@ final class FleetWorld {
             worker.kill()
             after(back) { [self] in launch(member) }
         case .stop(let member, let seconds):
-            struck(member, by: fault)?.stop(until: simulation.now + .seconds(seconds))
+            guard let worker = struck(member, by: fault) else { return }
+            stop(worker, until: simulation.now + .seconds(seconds))
         case .cut(let member, let broker, let direction, let seconds):
             guard let worker = struck(member, by: fault) else { return }
-            for client in worker.clientIDs {
-                network.cut(client, from: broker, direction.map { [$0] } ?? [.requests, .answers])
-            }
-            after(seconds) { [network] in for client in worker.clientIDs { network.mend(client, and: broker) } }
+            block(
+                worker.clientIDs, broker, direction.map { [$0] } ?? SimulatedNetwork.Direction.allCases,
+                until: simulation.now + .seconds(seconds))
         case .brokerDown(let broker, let failover, let seconds):
             count(fault, "cluster")
             takeDown(broker, failover: failover, seconds: seconds)
@@ -198,6 +230,12 @@ final class FleetWorld {
             provider.mood = hangs ? .hangs : .fails
             after(seconds) { [provider] in provider.mood = .usual }
         }
+    }
+
+    /// SIGSTOP: neither the loops run nor the clients' own threads, and what was sent to them waits in the kernel.
+    private func stop(_ worker: SimulatedWorker, until end: Instant) {
+        for lane in worker.lanes { lane.loop.freeze(until: end) }
+        for broker in 1...plan.brokers { block(worker.clientIDs, broker, SimulatedNetwork.Direction.allCases, until: end) }
     }
 
     /// Returns the worker that a fault hits; `nil` where the place is empty at present.
@@ -247,9 +285,7 @@ final class FleetWorld {
         areFaultsOver = true
         provider.mood = .usual
         for broker in 1...plan.brokers where !network.cluster.isUp(broker) { network.start(broker) }
-        for worker in everyWorker {
-            for client in worker.clientIDs { for broker in 1...plan.brokers { network.mend(client, and: broker) } }
-        }
+        blocked = [:]
         if !workers.values.contains(where: { $0.state == .running }) { launch(workers.keys.max().map { $0 + 1 } ?? 0) }
     }
 }

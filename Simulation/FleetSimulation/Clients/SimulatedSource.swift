@@ -22,6 +22,7 @@ final class SimulatedSource: RequestSource, @unchecked Sendable {
         consumer.onNews = { [weak self] in self?.inbox.post { self?.wakeReader() } }
     }
 
+    var debugText: String { "positions \(consumer.positions.map { "\($0.partition.id) c=\($0.committed ?? -1) e=\($0.end ?? -1)" }) reading \(isReading) waiting \(reader != nil) records \(consumer.hasRecords)" }
     /// Ends the client as kill -9 does.
     func kill() { consumer.kill() }
 

@@ -245,16 +245,6 @@ final class SimulatedWorker: @unchecked Sendable {
         }
     }
 
-    /// SIGSTOP: neither the loops nor the clients' own threads run. To the brokers that looks like a cut.
-    func stop(until end: Instant) {
-        for lane in lanes { lane.loop.freeze(until: end) }
-        let clients = clientIDs
-        for client in clients { for broker in network.cluster.brokers { network.cut(client, from: broker) } }
-        simulation.schedule(at: end) { [network] in
-            for client in clients { for broker in 1...network.cluster.rules.brokers { network.mend(client, and: broker) } }
-        }
-    }
-
     /// The names under which the network knows the process's clients.
     var clientIDs: [String] {
         lanes.indices.map { "\(name)-\($0)-c" } + lanes.flatMap(\.sinks.clientIDs)
