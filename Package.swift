@@ -31,13 +31,14 @@ let package = Package(
         .library(name: "EventContract", targets: ["EventContract", "LocationSearch"]),
         .library(name: "SessionState", targets: ["SessionState"]),
         // For Swift services that have no client for Kafka yet: see Examples/swift.
-        .library(name: "Kafka", targets: ["Kafka", "EventLoop"]),
+        .library(name: "Kafka", targets: ["Kafka", "EventLoop", "Basics"]),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0"),
         .package(url: "https://github.com/apple/swift-async-algorithms", from: "1.1.0"),
         .package(url: "https://github.com/apple/swift-collections", from: "1.6.0"),
         .package(url: "https://github.com/apple/swift-configuration", from: "1.4.0", traits: []),
+        .package(url: "https://github.com/apple/swift-crypto", from: "4.5.0"),
         .package(url: "https://github.com/apple/swift-distributed-tracing", from: "1.7.0"),
         .package(url: "https://github.com/apple/swift-log", from: "1.16.0"),
         .package(url: "https://github.com/apple/swift-metrics", from: "2.13.0"),
@@ -75,7 +76,8 @@ let package = Package(
             dependencies: ["Basics", "LocationSearch", "HTTPTransport", "JSON", "CScan", tracing],
             swiftSettings: spans),
         .target(name: "EventContract", dependencies: ["Basics", "LocationSearch", "JSON"], swiftSettings: spans),
-        .target(name: "SessionState", dependencies: ["EventContract", "LocationSearch"], swiftSettings: safe),
+        .target(
+            name: "SessionState", dependencies: ["Basics", "EventContract", "LocationSearch"], swiftSettings: safe),
         .target(
             name: "Observability", dependencies: ["Basics", logging, product("CoreMetrics", "swift-metrics")],
             swiftSettings: safe
@@ -96,7 +98,7 @@ let package = Package(
         .target(
             name: "HTTPServing",
             dependencies: [
-                product("Hummingbird", "hummingbird"), product("HummingbirdCore", "hummingbird"),
+                "Basics", product("Hummingbird", "hummingbird"), product("HummingbirdCore", "hummingbird"),
                 product("NIOCore", "swift-nio"), product("NIOHTTP1", "swift-nio"),
                 product("ServiceLifecycle", "swift-service-lifecycle"), logging,
             ], swiftSettings: safe),
@@ -127,7 +129,8 @@ let package = Package(
                 "SessionState", "TraceExport", "WorkerRuntime", "CLinux", "CMimalloc",
                 logging, metrics,
                 product("ArgumentParser", "swift-argument-parser"), product("Configuration", "swift-configuration"),
-                product("Yams", "Yams"), product("ServiceLifecycle", "swift-service-lifecycle"),
+                product("Crypto", "swift-crypto"), product("Yams", "Yams"),
+                product("ServiceLifecycle", "swift-service-lifecycle"),
                 product("UnixSignals", "swift-service-lifecycle"),
             ], swiftSettings: safe),
 
@@ -139,20 +142,28 @@ let package = Package(
                 "Observability", "PlaceProviders", "Resilience", "WorkerRuntime", logging,
             ], path: "Benchmarks", exclude: ["figures.txt"], swiftSettings: safe),
 
+        // A model of Kafka for simulations, see docs/simulation.md: the brokers, without any dependency, and librdkafka's side.
+        .target(name: "SimulatedKafka", path: "Simulation/SimulatedKafka", swiftSettings: safe),
+        .target(
+            name: "SimulatedKafkaClients", dependencies: ["Kafka", "SimulatedKafka"],
+            path: "Simulation/SimulatedKafkaClients", swiftSettings: safe),
+
         // What several suites share: a clock driven by hand, waiting for a condition with a bound, a raw TCP server, the
         // broker that a test runs on.
         .target(
-            name: "TestSupport", dependencies: ["CRdkafka", "Kafka", "Resilience"], path: "Tests/TestSupport",
+            name: "TestSupport", dependencies: ["Basics", "CRdkafka", "Kafka", "Resilience"], path: "Tests/TestSupport",
             swiftSettings: safe),
         .testTarget(name: "BasicsTests", dependencies: ["Basics"], swiftSettings: safe),
-        .testTarget(name: "EventLoopTests", dependencies: ["EventLoop", "TestSupport"], swiftSettings: safe),
+        .testTarget(name: "EventLoopTests", dependencies: ["Basics", "EventLoop", "TestSupport"], swiftSettings: safe),
         .testTarget(name: "JSONTests", dependencies: ["JSON", "TestSupport"], swiftSettings: spans),
         .testTarget(
             name: "KafkaTests",
-            dependencies: ["CRdkafka", "Kafka", "TestSupport", product("InMemoryLogging", "swift-log")],
+            dependencies: ["Basics", "CRdkafka", "Kafka", "TestSupport", product("InMemoryLogging", "swift-log")],
             swiftSettings: safe),
-        .testTarget(name: "HTTPTransportTests", dependencies: ["HTTPTransport", "TestSupport"], swiftSettings: safe),
-        .testTarget(name: "ResilienceTests", dependencies: ["Resilience", "TestSupport"], swiftSettings: safe),
+        .testTarget(
+            name: "HTTPTransportTests", dependencies: ["Basics", "HTTPTransport", "TestSupport"], swiftSettings: safe),
+        .testTarget(
+            name: "ResilienceTests", dependencies: ["Basics", "Resilience", "TestSupport"], swiftSettings: safe),
         .testTarget(
             name: "LocationSearchTests",
             dependencies: ["Basics", "EventLoop", "LocationSearch", "TraceExport", "TestSupport", tracing],
@@ -160,8 +171,8 @@ let package = Package(
         .testTarget(
             name: "PlaceProvidersTests",
             dependencies: [
-                "EventContract", "EventLoop", "HTTPTransport", "JSON", "PlaceProviders", "TraceExport", "TestSupport",
-                tracing,
+                "Basics", "EventContract", "EventLoop", "HTTPTransport", "JSON", "PlaceProviders", "TraceExport",
+                "TestSupport", tracing,
             ],
             resources: [.copy("Fixtures")], swiftSettings: safe),
         .testTarget(
@@ -171,8 +182,10 @@ let package = Package(
             dependencies: ["EventContract", "LocationSearch", "SessionState", "TestSupport"], swiftSettings: safe),
         .testTarget(
             name: "ProviderSimulatorTests",
-            dependencies: ["ProviderSimulator", "TestSupport", product("NIOCore", "swift-nio")], swiftSettings: safe),
-        .testTarget(name: "ObservabilityTests", dependencies: ["Observability", "TestSupport"], swiftSettings: safe),
+            dependencies: ["Basics", "ProviderSimulator", "TestSupport", product("NIOCore", "swift-nio")],
+            swiftSettings: safe),
+        .testTarget(
+            name: "ObservabilityTests", dependencies: ["Basics", "Observability", "TestSupport"], swiftSettings: safe),
         .testTarget(
             name: "TraceExportTests",
             dependencies: [
@@ -188,18 +201,22 @@ let package = Package(
             dependencies: ["HTTPServing", "TestSupport", product("Hummingbird", "hummingbird"), logging],
             swiftSettings: safe),
         .testTarget(
-            name: "AdminServerTests", dependencies: ["AdminServer", "HTTPServing", "TestSupport"], swiftSettings: safe),
+            name: "AdminServerTests", dependencies: ["AdminServer", "Basics", "HTTPServing", "TestSupport"],
+            swiftSettings: safe),
         .testTarget(
             name: "ConsoleTests", dependencies: ["Console", "HTTPServing", "JSON", "SessionState", "TestSupport"],
             swiftSettings: safe),
         .testTarget(
-            name: "LocsearchTests", dependencies: ["Console", "locsearch", "TestSupport", "TraceExport"],
+            name: "LocsearchTests", dependencies: ["Basics", "Console", "locsearch", "TestSupport", "TraceExport"],
+            swiftSettings: safe),
+        .testTarget(
+            name: "SimulatedKafkaTests", dependencies: ["Kafka", "SimulatedKafka", "SimulatedKafkaClients"],
             swiftSettings: safe),
         .testTarget(
             name: "IntegrationTests",
             dependencies: [
-                "Kafka", "HTTPTransport", "Observability", "WorkerRuntime", "ProviderSimulator", "PlaceProviders",
-                "TestSupport",
+                "Basics", "Kafka", "HTTPTransport", "Observability", "WorkerRuntime", "ProviderSimulator",
+                "PlaceProviders", "TestSupport",
             ],
             swiftSettings: safe),
     ],

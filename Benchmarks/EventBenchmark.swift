@@ -1,3 +1,4 @@
+internal import Basics
 import EventContract
 import LocationSearch
 import PlaceProviders

@@ -1,3 +1,4 @@
+internal import Basics
 import HTTPTransport
 import LocationSearch
 import PlaceProviders
@@ -30,7 +31,7 @@ struct CannedHTTP: HTTPSending {
     let answer: HTTPResponse
 
     func send(
-        _ request: HTTPRequest, before deadline: ContinuousClock.Instant,
+        _ request: HTTPRequest, before deadline: Instant,
         receiving receive: @escaping @Sendable (HTTPResponse) -> Void
     ) async throws(HTTPError) {
         await Task.yield()

@@ -30,6 +30,8 @@ extension Duration {
     @inlinable
     public var wholeNanoseconds: Int64 {
         if let word = attosecondsInOneWord { return word / 1_000_000_000 }
+        // 10^9 is 2^9 times 5^9, so up to 78 minutes are still one word to be divided. A negative one is rounded by the shift.
+        if attoseconds > 0, let word = Int64(exactly: attoseconds >> 9) { return word / 1_953_125 }
 
         let (seconds, attoseconds) = components
         let (whole, overflow) = seconds.multipliedReportingOverflow(by: 1_000_000_000)

@@ -1,9 +1,3 @@
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Darwin)
-    import Darwin
-#endif
-
 /// A point of wall-clock time to the millisecond, whoever wrote it: the time of a record may be any number.
 ///
 /// It is within the years 1 to 9999, so that the difference of two times, and a time in microseconds, fit into `Int64`.
@@ -18,14 +12,6 @@
     /// - Parameter milliseconds: a time outside the years 1 to 9999 becomes the nearest that is inside.
     public init(milliseconds: Int64) {
         self.milliseconds = min(max(milliseconds, Self.range.lowerBound), Self.range.upperBound)
-    }
-
-    /// Returns the time that the system's clock shows.
-    public static func now() -> WallTime {
-        var time = timespec()
-        unsafe clock_gettime(CLOCK_REALTIME, &time)
-        let whole = Int64(time.tv_sec).saturatingMultiplied(by: 1000)
-        return WallTime(milliseconds: whole.saturatingAdding(Int64(time.tv_nsec) / 1_000_000))
     }
 
     public static func < (left: WallTime, right: WallTime) -> Bool { left.milliseconds < right.milliseconds }

@@ -1,3 +1,4 @@
+internal import Basics
 internal import CCurl
 internal import EventLoop
 
@@ -37,13 +38,13 @@ final class CurlDriver {
     private var sockets: [Socket] = []
     // Unowned, because the owner outlives its driver. A weak reference would make every retain of the owner slow.
     private unowned let owner: any CurlDriverOwner
-    private let loop: EventLoop
+    let loop: EventLoop
     /// True while curl wants to be called at once.
     private var isDue = false
     /// The time at which curl wants to be called even if no socket is ready; `nil` when it wants nothing.
-    private var due: ContinuousClock.Instant?
+    private var due: Instant?
     /// The loop's timer that is set, which may be earlier than `due`.
-    private var armed: (timer: TimerID, at: ContinuousClock.Instant)?
+    private var armed: (timer: TimerID, at: Instant)?
     private var isEnding = false
 
     /// Makes a driver without transfers; `nil` when memory is short.
@@ -104,7 +105,7 @@ final class CurlDriver {
         callCurl(socket: CURL_SOCKET_BAD, ready: 0)
 
         // If curl asks again within that call, it waits for the loop's next turn, so that sockets get theirs.
-        if isDue { arm(for: .now) }
+        if isDue { arm(for: loop.now) }
     }
 
     /// Does what is due when the loop's timer fires, or sets the timer again when it fired too early.
@@ -112,7 +113,7 @@ final class CurlDriver {
         armed = nil
         if isDue { return handleDue() }
         guard let due else { return }
-        guard due <= .now else { return arm(for: due) }
+        guard due <= loop.now else { return arm(for: due) }
 
         self.due = nil
         handleDue()
@@ -171,7 +172,7 @@ final class CurlDriver {
             return
         }
 
-        let due = ContinuousClock.now + .milliseconds(milliseconds)
+        let due = loop.now + .milliseconds(milliseconds)
         self.due = due
         arm(for: due)
     }
@@ -180,7 +181,7 @@ final class CurlDriver {
     ///
     /// curl moves its own timer with almost every call. A timer of the loop that fires too early costs less than moving it
     /// each time: `timerFired()` sets it again for what is due by then.
-    private func arm(for due: ContinuousClock.Instant) {
+    private func arm(for due: Instant) {
         if let armed {
             if armed.at <= due { return }
             loop.cancel(armed.timer)

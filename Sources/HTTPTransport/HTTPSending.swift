@@ -1,3 +1,5 @@
+public import Basics
+
 /// Makes HTTP calls. Called concurrently. `HTTPTransport` is the real one; the provider suites have a fake.
 public protocol HTTPSending: Sendable {
     /// Makes a call and hands its answer to `receive`.
@@ -8,7 +10,7 @@ public protocol HTTPSending: Sendable {
     /// - Parameter deadline: the time by which connecting, sending, waiting and reading have ended.
     /// - Throws: `timeout` past the deadline; `cancelled` when the task is cancelled, which aborts the transfer.
     func send(
-        _ request: HTTPRequest, before deadline: ContinuousClock.Instant,
+        _ request: HTTPRequest, before deadline: Instant,
         receiving receive: @escaping @Sendable (HTTPResponse) -> Void
     ) async throws(HTTPError)
 }
@@ -18,7 +20,7 @@ extension HTTPSending {
     @inlinable
     @inline(__always)
     public func send<Value: Sendable>(
-        _ request: HTTPRequest, before deadline: ContinuousClock.Instant,
+        _ request: HTTPRequest, before deadline: Instant,
         reading read: @escaping @Sendable (HTTPResponse) -> Value
     ) async throws(HTTPError) -> Value {
         // Safe because it is written before this task goes on, and read by this task after that. A box with a lock would cost
@@ -31,7 +33,7 @@ extension HTTPSending {
 
     /// Makes a call and returns its answer as it is.
     public func send(
-        _ request: HTTPRequest, before deadline: ContinuousClock.Instant
+        _ request: HTTPRequest, before deadline: Instant
     ) async throws(HTTPError) -> HTTPResponse {
         try await send(request, before: deadline, reading: { $0 })
     }

@@ -1,3 +1,4 @@
+public import Basics
 internal import CCurl
 public import EventLoop
 internal import Synchronization
@@ -53,7 +54,7 @@ public actor HTTPTransport: HTTPSending, CurlDriverOwner {
     /// A task on the loop does so without a switch to this actor and back, each of which would have the runtime look up the
     /// task's executor under a lock.
     public nonisolated func send(
-        _ request: HTTPRequest, before deadline: ContinuousClock.Instant,
+        _ request: HTTPRequest, before deadline: Instant,
         receiving receive: @escaping @Sendable (HTTPResponse) -> Void
     ) async throws(HTTPError) {
         try request.validated()
@@ -65,7 +66,7 @@ public actor HTTPTransport: HTTPSending, CurlDriverOwner {
 
     @inline(never)
     private func attemptOnLoop(
-        _ request: HTTPRequest, before deadline: ContinuousClock.Instant,
+        _ request: HTTPRequest, before deadline: Instant,
         receiving receive: @escaping @Sendable (HTTPResponse) -> Void
     ) async -> Transfer.End {
         await attempt(request, before: deadline, receiving: receive)
@@ -77,7 +78,7 @@ public actor HTTPTransport: HTTPSending, CurlDriverOwner {
     /// on the way there. The actor's state is touched nowhere else.
     @inline(__always)
     private func attempt(
-        _ request: HTTPRequest, before deadline: ContinuousClock.Instant,
+        _ request: HTTPRequest, before deadline: Instant,
         receiving receive: @escaping @Sendable (HTTPResponse) -> Void, isolation: isolated (any Actor)? = #isolation
     ) async -> Transfer.End {
         let serial = lastSerial.wrappingAdd(1, ordering: .relaxed).newValue
@@ -91,7 +92,7 @@ public actor HTTPTransport: HTTPSending, CurlDriverOwner {
             }
         } onCancel: {
             // A cancellation that comes before the call has begun finds no transfer; the call then finds its task cancelled.
-            Task { await self.cancel(serial) }
+            Task(executorPreference: self.loop) { await self.cancel(serial) }
         }
     }
 
@@ -122,9 +123,9 @@ public actor HTTPTransport: HTTPSending, CurlDriverOwner {
 
     /// Returns a transfer that is ready to begin.
     private func prepareTransfer(
-        for request: HTTPRequest, before deadline: ContinuousClock.Instant
+        for request: HTTPRequest, before deadline: Instant
     ) throws(HTTPError) -> (Transfer, CurlDriver) {
-        let time = deadline - .now
+        let time = deadline - loop.now
         guard time > .zero else { throw HTTPError(.timeout, "\(request.host): the deadline had passed") }
         guard !Task.isCancelled else { throw Self.cancelled }
 
@@ -164,7 +165,7 @@ public actor HTTPTransport: HTTPSending, CurlDriverOwner {
     ///
     /// Called within the continuation, where nothing else can run between the checks and the start: see docs/concurrency.md, 5.
     private func begin(
-        _ request: HTTPRequest, before deadline: ContinuousClock.Instant, serial: UInt64, caller: Transfer.Caller
+        _ request: HTTPRequest, before deadline: Instant, serial: UInt64, caller: Transfer.Caller
     ) {
         do throws(HTTPError) {
             let (transfer, driver) = try prepareTransfer(for: request, before: deadline)

@@ -1,3 +1,4 @@
+internal import Basics
 internal import EventLoop
 internal import Logging
 
@@ -48,7 +49,7 @@ extension KafkaConsumer {
     }
 
     func answer(_ event: RebalanceEvent) async {
-        let start = ContinuousClock.now
+        let start = loop.now
         switch event.change {
         case .assigned:
             group.isAssigned = true
@@ -86,9 +87,9 @@ extension KafkaConsumer {
     }
 
     private func tellListener(
-        of kind: RebalanceKind, _ ids: [TopicPartition], since start: ContinuousClock.Instant
+        of kind: RebalanceKind, _ ids: [TopicPartition], since start: Instant
     ) async {
-        if !ids.isEmpty { await group.listener?.answered(kind, after: start.duration(to: .now)) }
+        if !ids.isEmpty { await group.listener?.answered(kind, after: start.duration(to: loop.now)) }
     }
 
     private func assign(_ ids: [TopicPartition]) async {
@@ -150,13 +151,13 @@ extension KafkaConsumer {
     /// it waits for our answer.
     private func commitBeforeHandover() async {
         // Well below the time the group gives its members to answer (max.poll.interval.ms).
-        var end = ContinuousClock.now + .seconds(5)
+        var end = loop.now + .seconds(5)
         if let leavesBefore = group.leavesBefore { end = min(end, leavesBefore) }
         while true {
             do throws(KafkaError) {
                 return try await commits.commit(before: end) { () throws(KafkaError) in try checkIsMember() }
             } catch {
-                guard error.isOfCoordinator, ContinuousClock.now + .milliseconds(200) < end else {
+                guard error.isOfCoordinator, loop.now + .milliseconds(200) < end else {
                     log.warning(
                         "offsets of revoked partitions are not committed: what finished last will be done again",
                         metadata: ["reason": "\(error)"])

@@ -1,3 +1,6 @@
+internal import Basics
+internal import EventLoop
+
 /// Offsets of finished records, and how far the broker has confirmed them.
 extension KafkaConsumer {
     /// Notes where to continue, for the next `commit`. Partitions whose assignment is over are left out.
@@ -10,7 +13,7 @@ extension KafkaConsumer {
     /// - Throws: Why something that was stored is not committed; the next call tries again.
     @discardableResult
     public func commit(within bound: Duration = .seconds(30)) async throws(KafkaError) -> [AssignedPartition: Int64] {
-        try await commits.commit(before: .now + bound) { () throws(KafkaError) in
+        try await commits.commit(before: loop.now + bound) { () throws(KafkaError) in
             guard !isClosed else { throw .closed }
             try checkIsMember()
         }

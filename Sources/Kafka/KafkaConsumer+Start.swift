@@ -1,3 +1,4 @@
+internal import Basics
 internal import EventLoop
 internal import Logging
 
@@ -92,13 +93,15 @@ extension KafkaConsumer {
     func lookUpOffsets() {
         // A question about one whose start is not known would only hold up that about its start.
         let unknown = partitions.inOrder.filter { !$0.isKnown && !$0.awaitsStart }
-        guard !unknown.isEmpty, group.lookup == nil, !isClosed, group.nextLookup <= .now else { return }
+        guard !unknown.isEmpty, group.lookup == nil, !isClosed, group.nextLookup.map({ $0 <= loop.now }) ?? true else {
+            return
+        }
 
         let ids = unknown.map(\.partition)
         group.lookup = Task {
             await lookUpOffsets(of: ids)
             group.lookup = nil
-            group.nextLookup = .now + .seconds(2)
+            group.nextLookup = loop.now + .seconds(2)
         }
     }
 
@@ -127,7 +130,9 @@ extension KafkaConsumer {
 
     /// Says once, after the first assignment, how many requests wait and how old the oldest is.
     func reportBacklog() {
-        guard let report = backlog?.report(on: partitions.inOrder, at: .now) else { return }
+        guard let report = backlog?.report(on: partitions.inOrder, at: loop.now, wallClock: loop.wallNow) else {
+            return
+        }
         backlog = nil
 
         var metadata: Logger.Metadata = ["requests": "\(report.waiting)", "partitions": "\(report.partitions)"]

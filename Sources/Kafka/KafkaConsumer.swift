@@ -1,3 +1,4 @@
+internal import Basics
 public import EventLoop
 public import Logging
 
@@ -50,9 +51,10 @@ public actor KafkaConsumer: ReadinessHandler {
         var isRejoining = false
         /// Looks up where the partitions stand; `nil` while nothing is looked up.
         var lookup: Task<Void, Never>?
-        var nextLookup = ContinuousClock.now
+        /// `nil`: nothing was looked up yet.
+        var nextLookup: Instant?
         /// Nothing is committed before a hand-over beyond this instant; `nil` while the consumer stays.
-        var leavesBefore: ContinuousClock.Instant?
+        var leavesBefore: Instant?
         /// True until librdkafka has the answer to an assignment.
         var isAssigning = false
         /// Looks up where reading begins in partitions of which that is not known yet; `nil` while nothing is looked up.
@@ -94,7 +96,7 @@ public actor KafkaConsumer: ReadinessHandler {
             .consumer, properties: configuration.librdkafka(.running), hiding: configuration.secrets, log: log)
         partitions = PartitionTable(client)
         commits = OffsetCommits(client, loop: loop, partitions: partitions)
-        brokers = BrokerWatch(client, isReporting: true, log: log)
+        brokers = BrokerWatch(client, isReporting: true, loop: loop, log: log)
     }
 
     // MARK: - Joining and leaving
@@ -126,7 +128,7 @@ public actor KafkaConsumer: ReadinessHandler {
         isClosed = true
         stopReading()
 
-        let end = ContinuousClock.now + bound
+        let end = loop.now + bound
         group.leavesBefore = end
         await leaveGroup(before: end)
         await finishUses()
@@ -135,25 +137,25 @@ public actor KafkaConsumer: ReadinessHandler {
         partitions.remove(partitions.inOrder)
         loop.unwatch(client.signal.readEnd)
         commits.endWaits(with: .closed)
-        await freeClient(before: max(end, .now + Self.shortestTimeToFree))
+        await freeClient(before: max(end, loop.now + Self.shortestTimeToFree))
     }
 
-    private func freeClient(before end: ContinuousClock.Instant) async {
+    private func freeClient(before end: Instant) async {
         Task {
             await client.destroy()
             isFreed = true
         }
-        while !isFreed, ContinuousClock.now < end { await loop.pause(.milliseconds(2)) }
+        while !isFreed, loop.now < end { await loop.pause(.milliseconds(2)) }
     }
 
-    private func leaveGroup(before end: ContinuousClock.Instant) async {
+    private func leaveGroup(before end: Instant) async {
         do throws(KafkaError) {
             try client.beginLeavingGroup()
         } catch {
             return log.warning("leaving the group failed", metadata: ["reason": "\(error)"])
         }
 
-        while !client.hasLeftGroup, ContinuousClock.now < end {
+        while !client.hasLeftGroup, loop.now < end {
             await loop.pause(.milliseconds(5))
             serveEvents()
         }
@@ -243,7 +245,7 @@ public actor KafkaConsumer: ReadinessHandler {
     }
 
     private func scheduleTick() {
-        tick = loop.schedule(at: .now + .milliseconds(400)) { [weak self] in
+        tick = loop.schedule(at: loop.now + .milliseconds(400)) { [weak self] in
             self?.assumeIsolated { $0.takeTick() }
         }
     }
@@ -251,7 +253,7 @@ public actor KafkaConsumer: ReadinessHandler {
     /// Keeps the membership alive (`max.poll.interval.ms`), and makes up for a signal that found the pipe full.
     private func takeTick() {
         serveEvents()
-        brokers.reportIfDue(at: .now)
+        brokers.reportIfDue(at: loop.now)
         if !isClosed, brokers.shallProbe() { Task { await brokers.probe() } }
 
         findPendingStarts()

@@ -22,6 +22,8 @@ public struct KafkaError: Error, Hashable, Sendable, CustomStringConvertible {
         case recordTooLarge
         /// The topic or the partition does not exist.
         case unknownTopicOrPartition
+        /// Records that were to be read next are not there: they were deleted, or their topic was made anew.
+        case recordsMissing
         /// The broker, or the client library, cannot do what was asked.
         case unsupported
         /// The client is closed.

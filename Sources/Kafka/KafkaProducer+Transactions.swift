@@ -1,3 +1,4 @@
+public import Basics
 internal import EventLoop
 
 /// Transactions. Only for a producer with `transactionalID`; one call at a time.
@@ -6,7 +7,7 @@ extension KafkaProducer {
     /// and a call that has not returned a second later fails with `timedOut`. `initTransactions` fails at `instant` itself.
     /// May be called while a call is under way, and again with another instant. A call that begins after `instant` is given
     /// 100 ms, and fails a second after that.
-    public func endTransactions(by instant: ContinuousClock.Instant) { transactions.endAll(by: instant) }
+    public func endTransactions(by instant: Instant) { transactions.endAll(by: instant) }
 
     /// Registers the transactional id and fences its former holder. Once, before the first transaction.
     ///
@@ -31,8 +32,8 @@ extension KafkaProducer {
 
     /// Says every now and then that no broker answers, for as long as the initialisation waits.
     private func scheduleReport() {
-        brokers.reportIfDue(at: .now)
-        loop.schedule(at: .now + .seconds(1)) { [weak self] in
+        brokers.reportIfDue(at: loop.now)
+        loop.schedule(at: loop.now + .seconds(1)) { [weak self] in
             self?.assumeIsolated { producer in
                 guard producer.brokers.isReporting, !producer.isClosed else { return }
                 producer.scheduleReport()

@@ -1,7 +1,9 @@
+internal import Basics
+
 /// Lets one log line of each kind through in a period, and counts the ones in between.
 struct RepeatLimiter<Kind: Hashable & Sendable>: Sendable {
     private struct Entry {
-        var last: ContinuousClock.Instant
+        var last: Instant
         var leftOut = 0
     }
     private let period: Duration
@@ -19,7 +21,7 @@ struct RepeatLimiter<Kind: Hashable & Sendable>: Sendable {
     /// Decides about one line.
     /// - Returns: How many lines of its kind were left out since the last one, when this one is to be written; `nil` when
     ///   this one is to be left out too.
-    mutating func admit(_ kind: Kind, at now: ContinuousClock.Instant) -> Int? {
+    mutating func admit(_ kind: Kind, at now: Instant) -> Int? {
         if var entry = entries[kind], now - entry.last < period {
             entry.leftOut += 1
             entries[kind] = entry

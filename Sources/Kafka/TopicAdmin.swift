@@ -1,3 +1,4 @@
+internal import Basics
 public import Logging
 
 /// Looks at topics and makes them: for tools. It never changes or deletes what exists, except that `setPartitions` adds
@@ -62,9 +63,9 @@ public final class TopicAdmin: Sendable {
     /// Runs a call that holds its thread on the thread that is ours for this.
     private func wait<Value: Sendable>(
         _ bound: Duration,
-        _ body: @escaping @Sendable (TopicAdminHandle, ContinuousClock.Instant) throws(KafkaError) -> Value
+        _ body: @escaping @Sendable (TopicAdminHandle, Instant) throws(KafkaError) -> Value
     ) async throws(KafkaError) -> Value {
-        let (handle, deadline) = (handle, ContinuousClock.now + bound)
+        let (handle, deadline) = (handle, SystemClock.now + bound)
         let result: Result<Value, KafkaError> = await blocking.run {
             do throws(KafkaError) { return .success(try body(handle, deadline)) } catch { return .failure(error) }
         }

@@ -1,3 +1,4 @@
+internal import Basics
 public import Logging
 
 /// Reads topics without joining a group: for tools that show what is there, or what goes by. Commits nothing.
@@ -14,15 +15,40 @@ public final class TopicReader: Sendable {
         case newest(Int64)
     }
 
+    /// What a reader does about records that it cannot have.
+    public enum Mode: Sendable, Hashable {
+        /// Reads what is committed and still there. Where the next record has just been deleted, reading goes on with the oldest
+        /// that is left.
+        case whatIsThere
+        /// Reads each record in its order, also those of transactions that are open or aborted. Where the next one has been
+        /// deleted, or the topic ends before it, `news` throws `recordsMissing`.
+        case everyRecord
+    }
+
+    /// What was read since the last call.
+    public struct News: Sendable {
+        public var records: [ConsumerRecord] = []
+        /// The partitions that are read to the end that they have now, each with one past its last offset. The last offsets may
+        /// hold no record.
+        public var ends: [TopicPartition: Int64] = [:]
+
+        public init(records: [ConsumerRecord] = [], ends: [TopicPartition: Int64] = [:]) {
+            self.records = records
+            self.ends = ends
+        }
+    }
+
     private let handle: TopicReaderHandle
     private let blocking = BlockingThread("topic-reader")
 
     /// - Parameter configuration: the group's name is not used; nothing is asked of the group.
     /// - Throws: `configuration` that names the property.
-    public init(_ configuration: ConsumerConfiguration, log: Logger) throws(KafkaError) {
+    public init(
+        _ configuration: ConsumerConfiguration, mode: Mode = .whatIsThere, log: Logger
+    ) throws(KafkaError) {
         var configuration = configuration
         configuration.groupInstanceID = nil
-        handle = try TopicReaderHandle(configuration, log: log)
+        handle = try TopicReaderHandle(configuration, mode: mode, log: log)
     }
 
     // MARK: - What is there
@@ -32,7 +58,7 @@ public final class TopicReader: Sendable {
     public func bounds(
         of topic: String, within bound: Duration
     ) async throws(KafkaError) -> [TopicPartition: Range<Int64>] {
-        let (handle, deadline) = (handle, ContinuousClock.now + bound)
+        let (handle, deadline) = (handle, SystemClock.now + bound)
         return try await wait { () throws(KafkaError) in
             let partitions = try handle.partitions(of: topic, before: deadline)
             let oldest = try handle.offsets(at: .oldest, of: partitions, before: deadline)
@@ -48,7 +74,7 @@ public final class TopicReader: Sendable {
     /// Returns where each partition of a topic ends now: one past its newest offset.
     /// - Throws: `unreachable`, `timedOut`, `unknownTopicOrPartition`, `authentication`; never a part of the answer.
     public func ends(of topic: String, within bound: Duration) async throws(KafkaError) -> [TopicPartition: Int64] {
-        let (handle, deadline) = (handle, ContinuousClock.now + bound)
+        let (handle, deadline) = (handle, SystemClock.now + bound)
         return try await wait { () throws(KafkaError) in
             let partitions = try handle.partitions(of: topic, before: deadline)
             return try handle.offsets(at: .end, of: partitions, before: deadline)
@@ -102,7 +128,7 @@ public final class TopicReader: Sendable {
     /// - Parameter bound: for the broker's answers. Topics that do not exist are made by brokers that make topics.
     /// - Throws: `unreachable`, `timedOut`, `unknownTopicOrPartition`, `authentication`.
     public func open(_ topics: [String], at start: Start, within bound: Duration) async throws(KafkaError) {
-        let (handle, deadline) = (handle, ContinuousClock.now + bound)
+        let (handle, deadline) = (handle, SystemClock.now + bound)
         try await wait { () throws(KafkaError) in
             var positions: [(TopicPartition, offset: Int64)] = []
             for topic in topics {
@@ -122,17 +148,35 @@ public final class TopicReader: Sendable {
         }
     }
 
+    /// Begins to read each partition at an offset that is there, in place of any others.
+    public func open(_ starts: [TopicPartition: Int64]) async throws(KafkaError) {
+        try await assign(starts.map { ($0.key, offset: $0.value) })
+    }
+
     /// Returns what is there as soon as one record is, at most `max`.
     /// - Returns: empty when the time was up. That does not tell that nothing is there: see `read(from:upTo:patience:_:)`.
     public func records(max: Int, within bound: Duration) async throws(KafkaError) -> [ConsumerRecord] {
-        let deadline = ContinuousClock.now + bound
+        let deadline = SystemClock.now + bound
         while true {
-            let events = try await events(max: max, within: Swift.max(.zero, deadline - .now))
+            let events = try await events(max: max, within: Swift.max(.zero, deadline - SystemClock.now))
             let records = events.compactMap { event in
                 if case .record(let record) = event { record } else { nil }
             }
-            if !records.isEmpty || ContinuousClock.now >= deadline { return records }
+            if !records.isEmpty || SystemClock.now >= deadline { return records }
         }
+    }
+
+    /// Returns what is there as soon as something is, at most `max` records; empty when the time was up.
+    /// - Throws: `recordsMissing` as the reader's mode says, `unknownTopicOrPartition` when the topic was deleted.
+    public func news(max: Int, within bound: Duration) async throws(KafkaError) -> News {
+        var news = News()
+        for event in try await events(max: max, within: bound) {
+            switch event {
+            case .record(let record): news.records.append(record)
+            case .end(let partition, let offset): news.ends[partition] = offset
+            }
+        }
+        return news
     }
 
     // MARK: - The thread that waits
@@ -144,14 +188,14 @@ public final class TopicReader: Sendable {
 
     /// Returns what is there as soon as one event is, at most `max`; empty when the time was up.
     private func events(max: Int, within bound: Duration) async throws(KafkaError) -> [TopicReaderHandle.Event] {
-        let (handle, deadline) = (handle, ContinuousClock.now + bound)
+        let (handle, deadline) = (handle, SystemClock.now + bound)
         return try await wait { () throws(KafkaError) in
             var events: [TopicReaderHandle.Event] = []
             while events.count < max {
-                let left = events.isEmpty ? deadline - .now : .zero
+                let left = events.isEmpty ? deadline - SystemClock.now : .zero
                 if let event = try handle.poll(for: left) {
                     events.append(event)
-                } else if !events.isEmpty || ContinuousClock.now >= deadline {
+                } else if !events.isEmpty || SystemClock.now >= deadline {
                     break
                 }
             }

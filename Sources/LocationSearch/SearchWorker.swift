@@ -1,3 +1,4 @@
+internal import Basics
 public import Resilience
 
 /// Asks providers on behalf of requests: candidates in turn, each through its `ProviderGuard`, all within the one
@@ -24,10 +25,14 @@ public actor SearchWorker: SearchWorking {
     private let budgets: BudgetPolicy?
     /// `nil` where no provider has a daily budget.
     private var keeper: BudgetKeeper?
+    /// Whose quota each provider's calls count for. A provider that is missing shares with every fleet.
+    private var scopes: [ProviderID: QuotaScope]
+    private let onIgnored: @Sendable (ScopeRelation) -> Void
 
     /// - Parameter policies: by provider; one that is missing has the defaults.
     /// - Parameter name: this loop's in the fleet: unique, and another one after each start of the process.
     /// - Parameter budgets: the calls that the fleet may make in a day; `nil`: no provider has a budget.
+    /// - Parameter scopes: whose quota each provider's calls count for.
     /// - Parameter timekeeper: timers on `executor`; `nil`: a task of `clock` for each.
     /// - Parameter taskExecutor: `executor` as one, if it is: see `SingleFlight`.
     /// - Parameter random: for the jitter.
@@ -37,26 +42,33 @@ public actor SearchWorker: SearchWorking {
     ///   ended when no request waited for them any more; called on `executor`.
     /// - Parameter onCall: told of each call that has ended, what it is charged as, and how long it took; called on
     ///   `executor`.
+    /// - Parameter onIgnored: told of each message of the fleet's topic that is not about this worker's quota; called on
+    ///   `executor`.
     public init(
         executor: any SerialExecutor, policies: [ProviderID: ProviderPolicy] = [:], name: String = "",
-        budgets: BudgetPolicy? = nil, concurrency: Int = 256,
-        clock: any MonotonicClock = ContinuousClock(), timekeeper: (any Timekeeper & Sendable)? = nil,
+        budgets: BudgetPolicy? = nil, scopes: [ProviderID: QuotaScope] = [:], concurrency: Int = 256,
+        clock: any MonotonicClock, timekeeper: (any Timekeeper & Sendable)? = nil,
         taskExecutor: (any TaskExecutor)? = nil,
-        random: any RandomNumberGenerator & Sendable = SystemRandomNumberGenerator(),
+        random: any RandomNumberGenerator & Sendable,
         onTransition: @escaping @Sendable (ProviderID, CircuitBreaker.Transition, SearchError?) -> Void = { _, _, _ in
         },
         onWasted: @escaping @Sendable (ProviderID, Int) -> Void = { _, _ in },
-        onCall: @escaping @Sendable (PriceClass, CallEnd, Duration) -> Void = { _, _, _ in }
+        onCall: @escaping @Sendable (PriceClass, CallEnd, Duration) -> Void = { _, _, _ in },
+        onIgnored: @escaping @Sendable (ScopeRelation) -> Void = { _ in }
     ) {
         self.executor = executor
         self.policies = policies
         defaultPolicy = ProviderPolicy(concurrency: concurrency)
         self.clock = clock
         self.budgets = budgets
+        self.scopes = scopes
         if let budgets {
             // bounded: the keys are those of another dictionary
             let callsPerDay = Dictionary(uniqueKeysWithValues: budgets.callsPerDay.map { ($0.key.rawValue, $0.value) })
-            keeper = BudgetKeeper(BudgetMember(name: name, budgets: callsPerDay, at: clock.now))
+            // bounded: the keys are those of another dictionary
+            let accounts = Dictionary(uniqueKeysWithValues: scopes.map { ($0.key.rawValue, $0.value) })
+            keeper = BudgetKeeper(
+                BudgetMember(name: name, budgets: callsPerDay, scopes: accounts, at: clock.now))
         }
         self.timekeeper = timekeeper
         self.taskExecutor = taskExecutor
@@ -64,10 +76,12 @@ public actor SearchWorker: SearchWorking {
         self.onTransition = onTransition
         self.onWasted = onWasted
         self.onCall = onCall
+        self.onIgnored = onIgnored
 
         let shared = policies.filter(\.value.sharesByDemand)
         if !shared.isEmpty {
-            lending = LendingMember(name: name, limits: shared.keys.map(\.rawValue), at: clock.now)
+            let limits = shared.keys.map { scopes[$0]?.name ?? $0.rawValue }
+            lending = LendingMember(name: name, limits: limits, at: clock.now)
         }
     }
 
@@ -113,9 +127,18 @@ public actor SearchWorker: SearchWorking {
     }
 
     /// Call this when a provider has a new key: one that was shut for its key is tried again with the next request.
-    public func renewKey(of provider: ProviderID) {
+    /// - Parameter scope: whose quota the new key's calls count for; `nil`: as before.
+    public func renewKey(of provider: ProviderID, scope: QuotaScope? = nil) {
         guards.first { $0.id == provider }?.renewKey()
+        guard let scope else { return }
+
+        lending?.rename(limitName(of: provider), to: scope.name)
+        keeper?.renewScope(scope, of: provider.rawValue)
+        scopes[provider] = scope
     }
+
+    /// The name under which the fleet shares a provider's rate limit.
+    private func limitName(of provider: ProviderID) -> String { scopes[provider]?.name ?? provider.rawValue }
 
     /// The state of each provider that was made known by `prepare` or asked by a request.
     public var statuses: [ProviderStatus] {
@@ -139,7 +162,8 @@ extension SearchWorker: FleetMember {
     }
 
     public func opened(_ extent: FleetTopicExtent) {
-        keeper?.begin(first: extent.first, end: extent.end, oldest: extent.oldest, at: clock.now)
+        keeper?.begin(
+            first: extent.first, end: extent.end, oldest: extent.oldest, isRemade: extent.isRemade, at: clock.now)
     }
 
     public func owns(_ assigned: [Int32], of partitions: Int, wasTaken: Bool = false) {
@@ -158,14 +182,26 @@ extension SearchWorker: FleetMember {
         for record in records {
             switch record.word {
             case .shares(let message):
-                if !record.isOld { lending?.receive(message, at: now) }
+                if !record.isOld { receive(message, at: now) }
                 keeper?.read(nil, at: record.offset, now: now)
-            case .budget(let message): keeper?.read(message, at: record.offset, now: now)
+            case .budget(let message):
+                if !record.isOld, let keeper { count(keeper.relation(of: message)) }
+                keeper?.read(message, at: record.offset, now: now)
             case nil: keeper?.read(nil, at: record.offset, now: now)
             }
         }
         if let lending { takeParts(of: lending, at: now) }
         if let keeper { review(keeper, at: now) }
+    }
+
+    private func receive(_ message: FleetMessage, at now: Instant) {
+        guard let lending else { return }
+        count(lending.relation(of: message))
+        lending.receive(message, at: now)
+    }
+
+    private func count(_ relation: ScopeRelation) {
+        if relation != .own { onIgnored(relation) }
     }
 
     public func look() -> FleetView {
@@ -176,7 +212,7 @@ extension SearchWorker: FleetMember {
             nextLook: min(shares.nextLook, budget.nextLook))
     }
 
-    private func lookAtBudgets(at now: ContinuousClock.Instant) -> FleetView {
+    private func lookAtBudgets(at now: Instant) -> FleetView {
         guard let keeper, let budgets else { return FleetView() }
         let days = budgets.days(now).map { ($0.key.rawValue, $0.value) }
         // bounded: the keys are those of another dictionary
@@ -187,7 +223,7 @@ extension SearchWorker: FleetMember {
             nextLook: keeper.nextLook(at: now))
     }
 
-    private func review(_ keeper: BudgetKeeper, at now: ContinuousClock.Instant) {
+    private func review(_ keeper: BudgetKeeper, at now: Instant) {
         keeper.review(at: now)
         for provider in keeper.takeWarnings() {
             guard let id = ProviderID(rawValue: provider) else { continue }
@@ -195,9 +231,9 @@ extension SearchWorker: FleetMember {
         }
     }
 
-    private func lookAtShares(at now: ContinuousClock.Instant) -> FleetView {
+    private func lookAtShares(at now: Instant) -> FleetView {
         guard let lending else { return FleetView() }
-        for provider in guards { lending.setNeed(provider.need(at: now), of: provider.id.rawValue) }
+        for provider in guards { lending.setNeed(provider.need(at: now), of: limitName(of: provider.id)) }
 
         // What is lent with this message is no longer ours when the message leaves.
         let message = lending.look(at: now)
@@ -217,9 +253,9 @@ extension SearchWorker: FleetMember {
         return words
     }
 
-    private func takeParts(of lending: LendingMember, at now: ContinuousClock.Instant) {
+    private func takeParts(of lending: LendingMember, at now: Instant) {
         for provider in guards where provider.sharesByDemand {
-            let limit = provider.id.rawValue
+            let limit = limitName(of: provider.id)
             provider.take(
                 LoopPart(
                     share: lending.part(of: limit, at: now), end: lending.partHolds(of: limit, after: now),

@@ -1,3 +1,4 @@
+public import Basics
 public import HTTPTransport
 import LocationSearch
 import Tracing
@@ -12,7 +13,7 @@ public struct TracedHTTP: HTTPSending {
     public init(_ http: any HTTPSending) { self.http = http }
 
     public func send(
-        _ request: HTTPRequest, before deadline: ContinuousClock.Instant,
+        _ request: HTTPRequest, before deadline: Instant,
         receiving receive: @escaping @Sendable (HTTPResponse) -> Void
     ) async throws(HTTPError) {
         guard let span = CallSpan.current else {

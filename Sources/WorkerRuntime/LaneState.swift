@@ -1,8 +1,10 @@
+internal import Basics
+
 /// What a lane is about.
 enum LaneState {
     case running
     /// Nothing more is taken; what is in flight has until then to finish.
-    case draining(until: ContinuousClock.Instant)
+    case draining(until: Instant)
     /// Nothing more is taken, published or committed.
     case failed(any Error)
 
@@ -10,7 +12,7 @@ enum LaneState {
     var isDraining: Bool { drainEnd != nil }
 
     /// The instant until which a draining lane lets requests finish; `nil` for a lane that does not drain.
-    var drainEnd: ContinuousClock.Instant? { if case .draining(let end) = self { end } else { nil } }
+    var drainEnd: Instant? { if case .draining(let end) = self { end } else { nil } }
 
     /// What the lane failed with; `nil` while it has not.
     var failure: (any Error)? { if case .failed(let error) = self { error } else { nil } }

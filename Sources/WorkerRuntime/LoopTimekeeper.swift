@@ -1,3 +1,4 @@
+public import Basics
 public import EventLoop
 public import Resilience
 
@@ -7,9 +8,9 @@ public struct LoopTimekeeper: Timekeeper, Sendable {
 
     public init(_ loop: EventLoop) { self.loop = loop }
 
-    public var now: ContinuousClock.Instant { .now }
+    public var now: Instant { loop.now }
 
-    public func schedule(at due: ContinuousClock.Instant, _ action: @escaping () -> Void) {
+    public func schedule(at due: Instant, _ action: @escaping () -> Void) {
         loop.schedule(at: due, action: action)
     }
 }

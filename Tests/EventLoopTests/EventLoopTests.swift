@@ -1,3 +1,4 @@
+import Basics
 import Foundation
 import Synchronization
 import TestSupport
@@ -42,12 +43,12 @@ private actor Resident: ReadinessHandler {
     func nonisolatedCalleeIsOnLoop() async -> Bool { await nonisolatedIsOnLoop() }
     private nonisolated func nonisolatedIsOnLoop() async -> Bool { loop.isCurrent }
 
-    private func note(_ text: String, at due: ContinuousClock.Instant) -> TimerID {
+    private func note(_ text: String, at due: Instant) -> TimerID {
         loop.schedule(at: due) { self.assumeIsolated { $0.seen.append(text) } }
     }
 
     /// Sets all three timers in one job, so that none fires in between, however slow the machine is.
-    func noteTwoAndCancelOne(from start: ContinuousClock.Instant) {
+    func noteTwoAndCancelOne(from start: Instant) {
         _ = note("second", at: start + .milliseconds(30))
         _ = note("first", at: start + .milliseconds(10))
         loop.cancel(note("never", at: start + .milliseconds(20)))
@@ -63,8 +64,8 @@ private actor Resident: ReadinessHandler {
     /// Computes for 20 ms and returns for how long the loop was asleep meanwhile.
     func asleepWhileBusy() async -> Duration {
         let before = loop.asleep
-        let end = ContinuousClock.now + .milliseconds(20)
-        while ContinuousClock.now < end { count &+= 1 }
+        let end = Instant.now + .milliseconds(20)
+        while Instant.now < end { count &+= 1 }
         return loop.asleep - before
     }
 
@@ -141,11 +142,11 @@ struct EventLoopTests {
         let loop = try kind.makeLoop()
         defer { loop.stop() }
         let resident = Resident(loop)
-        let start = ContinuousClock.now
+        let start = Instant.now
         await resident.noteTwoAndCancelOne(from: start)
         try await eventually("both timers") { await resident.seen.count == 2 }
         #expect(await resident.seen == ["first", "second"])
-        #expect(ContinuousClock.now - start >= .milliseconds(30))
+        #expect(Instant.now - start >= .milliseconds(30))
     }
 
     @Test(arguments: PollerKind.allCases)
@@ -153,7 +154,7 @@ struct EventLoopTests {
         let loop = try kind.makeLoop()
         defer { loop.stop() }
         let resident = Resident(loop)
-        let start = ContinuousClock.now
+        let start = Instant.now
         let asleep = await resident.asleep(during: .milliseconds(60))
         #expect(asleep > .zero)
         #expect(asleep <= start.duration(to: .now))

@@ -1,3 +1,4 @@
+import Basics
 import EventLoop
 import HTTPTransport
 import TestSupport
@@ -150,11 +151,13 @@ struct AnswerTests {
                     + "Content-Type: second\r\nRetry: no\r\nLocations: no\r\nContent-Length: 4\r\n\r\nbusy")
         }
         let response = try await withTransport { try await $0.get(server.url) }
+        let readAt = try #require(response.readAt)
+        #expect((-60_000...60_000).contains(readAt.milliseconds - WallTime.now().milliseconds))
         #expect(
             response
                 == HTTPResponse(
                     status: 503, body: Array("busy".utf8), location: "/a?key=x", retryAfter: "120",
-                    contentType: "text/html"))
+                    readAt: readAt, contentType: "text/html"))
     }
 
     @Test func closureReadsAnAnswerOnTheLoopAndIsNotCalledForAFailure() async throws {
@@ -165,7 +168,7 @@ struct AnswerTests {
             connection.send("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nhello")
         }
         try await withTransport { transport in
-            let (request, deadline) = (HTTPRequest(url: server.url), ContinuousClock.now + .seconds(20))
+            let (request, deadline) = (HTTPRequest(url: server.url), Instant.now + .seconds(20))
             let read = try await transport.send(request, before: deadline) {
                 (text: $0.text, isOnLoop: transport.loop.isCurrent)
             }

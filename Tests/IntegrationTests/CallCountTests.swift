@@ -1,3 +1,4 @@
+import Basics
 import EventContract
 import LocationSearch
 import TestSupport
@@ -17,9 +18,9 @@ struct CallCountTests {
     /// Judges the rate by all the time that went by. On a machine that stands still for a moment, calls that left in time
     /// arrive together, so the number that arrives within one second proves nothing.
     private static func expectKeptLimit(
-        calls: Int, since began: ContinuousClock.Instant, sourceLocation: SourceLocation = #_sourceLocation
+        calls: Int, since began: Instant, sourceLocation: SourceLocation = #_sourceLocation
     ) {
-        let seconds = (ContinuousClock.now - began) / .seconds(1)
+        let seconds = (Instant.now - began) / .seconds(1)
         let allowed = 1 + 5 * seconds
         #expect(
             Double(calls) <= allowed, "\(calls) calls in \(seconds) s at a limit of 5 a second",
@@ -30,7 +31,7 @@ struct CallCountTests {
     @Test(arguments: ["google-places", "google-places-legacy"])
     func photoRequestsKeepTheRateLimitWithBothTheirCalls(provider: String) async throws {
         try await WorkerHouse.run(Self.fivePerSecond) { house in
-            let began = ContinuousClock.now
+            let began = Instant.now
             try await house.send([WorkerHouse.request("search", provider)])
             let places = try #require(try await house.outcomes(1)["search"]?.places)
 
@@ -55,7 +56,7 @@ struct CallCountTests {
     @Test func pageRequestsOfTheLegacyServiceKeepTheRateLimitWithAllTheirCalls() async throws {
         let provider = "google-places-legacy"
         try await WorkerHouse.run(Self.fivePerSecond) { house in
-            let began = ContinuousClock.now
+            let began = Instant.now
             try await house.send([WorkerHouse.request("search", provider)])
             let first = try #require(try await house.outcomes(1)["search"])
             guard case .completed(let result) = first.body, let token = result.nextPageToken else {

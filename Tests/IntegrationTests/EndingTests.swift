@@ -1,3 +1,4 @@
+import Basics
 import Foundation
 import Kafka
 import Synchronization
@@ -105,7 +106,7 @@ struct EndingTests {
             let request = "GET /metrics HTTP/1.1\r\nhost: a\r\n\r\n"
             connection.send(text == "many" ? String(repeating: request, count: 2000) : text)
 
-            let begin = ContinuousClock.now
+            let begin = Instant.now
             house.worker.signal(SIGTERM)
             try await eventually("the worker ends", within: .seconds(30)) { !house.worker.isRunning }
             #expect(house.worker.code == 0, "\(house.worker.error)")

@@ -1,3 +1,4 @@
+import Basics
 import EventContract
 import EventLoop
 import HTTPTransport
@@ -115,7 +116,7 @@ struct WorkerBench: Sendable {
                     executor: loop,
                     policies: policy.map { policy in
                         Dictionary(uniqueKeysWithValues: ProviderID.allCases.map { ($0, policy) })
-                    } ?? [:])),
+                    } ?? [:], clock: LoopClock(loop), random: loop.random)),
             departure: departure, meters: WorkerMeters(), log: log)
     }
 
@@ -207,9 +208,9 @@ struct WorkerBench: Sendable {
     ) async throws -> [ConsumerRecord] {
         let reader = try TopicReader(readerConfiguration, log: log)
         try await reader.open(topics, at: .beginning, within: .seconds(20))
-        let end = ContinuousClock.now + bound
+        let end = Instant.now + bound
         var all: [ConsumerRecord] = []
-        while !isEnough(all), ContinuousClock.now < end {
+        while !isEnough(all), Instant.now < end {
             all += try await reader.records(max: 500, within: .milliseconds(100))
         }
         return all

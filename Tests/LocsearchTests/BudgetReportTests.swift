@@ -21,7 +21,7 @@ struct BudgetReportTests {
     private var ledger: BudgetLedger {
         var ledger = BudgetLedger()
         let entry = BudgetMessage.Entry(
-            provider: "hotpepper", day: "2026-11-23", limit: 3000, take: 1300,
+            QuotaScope(provider: "hotpepper"), day: "2026-11-23", limit: 3000, take: 1300,
             made: ["search/hotpepper": 1200, "details/hotpepper": 60])
         ledger.apply(BudgetMessage(sender: "a", number: 1, entries: [entry]), at: 0)
         return ledger

@@ -16,7 +16,7 @@ struct BudgetTopicTests {
     /// A message by which a member tells of calls that it made.
     private func report(_ calls: Int, number: UInt64, base: BudgetMessage.Base? = nil) -> BudgetMessage {
         let entry = BudgetMessage.Entry(
-            provider: "hotpepper", day: day, limit: 3000, take: calls, made: ["search/hotpepper": calls])
+            QuotaScope(provider: "hotpepper"), day: day, limit: 3000, take: calls, made: ["search/hotpepper": calls])
         return BudgetMessage(sender: "member", number: number, entries: calls > 0 ? [entry] : [], base: base)
     }
 

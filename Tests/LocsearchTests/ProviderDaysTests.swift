@@ -1,3 +1,4 @@
+import Basics
 import Foundation
 import LocationSearch
 import Resilience
@@ -42,7 +43,7 @@ struct ProviderDaysTests {
 
     @Test func dayEndsByTheClockOfDeadlines() throws {
         let days = ProviderDays([.hotpepper: try #require(TimeZone(identifier: "Asia/Tokyo"))])
-        let now = ContinuousClock.now
+        let now = Instant.now
         let day = days.days(at: try Self.date("2026-11-23T14:59:00Z"), now: now)[.hotpepper]
         #expect(day?.end == now + .seconds(60))
     }

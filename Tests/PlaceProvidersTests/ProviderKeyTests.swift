@@ -1,3 +1,4 @@
+import Basics
 import HTTPTransport
 import LocationSearch
 import PlaceProviders
@@ -14,7 +15,7 @@ struct ProviderKeyTests {
 
     private func call(_ service: HotpepperService) async throws(SearchError) {
         _ = try await service.call(
-            for: Providers.search(), followUp: nil, before: Deadline(ContinuousClock.now + .seconds(5)))
+            for: Providers.search(), followUp: nil, before: Deadline(Instant.now + .seconds(5)))
     }
 
     @Test func nextCallUsesTheNewKey() async throws {

@@ -1,9 +1,10 @@
+import Basics
 import Testing
 
 @testable import Resilience
 
 struct CircuitBreakerTests {
-    private let start = ContinuousClock.now
+    private let start = Instant.now
 
     private func breaker(
         _ change: (inout CircuitBreaker.Configuration) -> Void = { _ in }

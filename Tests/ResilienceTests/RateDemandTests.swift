@@ -1,3 +1,4 @@
+import Basics
 import TestSupport
 import Testing
 
@@ -9,7 +10,7 @@ struct RateDemandTests {
     /// Looks ten times a second for some time, and returns the last need.
     private func need(
         _ demand: inout RateDemand, perSecond rate: Int, waiting: Int = 0, for seconds: Int,
-        from start: ContinuousClock.Instant, admitted: inout Int
+        from start: Instant, admitted: inout Int
     ) -> Double {
         var need = 0.0
         for step in 1...10 * seconds {
@@ -35,7 +36,7 @@ struct RateDemandTests {
 
     @Test func aLoopWhoseWorkHasEndedNeedsNextToNothingHalfASecondLater() {
         var (demand, admitted) = (RateDemand(), 0)
-        let start = ContinuousClock.now
+        let start = Instant.now
         _ = need(&demand, perSecond: 100, for: 5, from: start, admitted: &admitted)
 
         var need = 1.0

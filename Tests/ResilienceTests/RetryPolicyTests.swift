@@ -1,10 +1,11 @@
+import Basics
 import TestSupport
 import Testing
 
 @testable import Resilience
 
 struct RetryPolicyTests {
-    private let now = ContinuousClock.now
+    private let now = Instant.now
 
     static let decisions: [(failure: RetryPolicy.Failure, gaveUp: RetryPolicy.Reason?)] = [
         (.init(attempt: 1, allowsAttempt: true, remaining: .seconds(5)), nil),

@@ -1,3 +1,5 @@
+internal import Basics
+
 /// Says that a condition did not become true in time.
 package struct NotInTime: Error, CustomStringConvertible {
     /// One line that names the condition.
@@ -13,9 +15,9 @@ package struct NotInTime: Error, CustomStringConvertible {
 package func eventually(
     _ what: String, within bound: Duration = .seconds(20), _ condition: () async throws -> Bool
 ) async throws {
-    let end = ContinuousClock.now + bound
+    let end = Instant.now + bound
     while try await !condition() {
-        guard ContinuousClock.now < end else { throw NotInTime(description: "not within \(bound): \(what)") }
+        guard Instant.now < end else { throw NotInTime(description: "not within \(bound): \(what)") }
         try await Task.sleep(for: .milliseconds(5))
     }
 }

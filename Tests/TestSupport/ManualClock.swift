@@ -1,21 +1,22 @@
+package import Basics
 import Resilience
 import Synchronization
 
 /// A clock that stands still until a test moves it. Safe to call from any thread.
 package final class ManualClock: MonotonicClock {
     private struct State {
-        var now: ContinuousClock.Instant
+        var now: Instant
         var nextID = 0
-        var sleepers: [Int: (until: ContinuousClock.Instant, continuation: CheckedContinuation<Void, any Error>)] = [:]
+        var sleepers: [Int: (until: Instant, continuation: CheckedContinuation<Void, any Error>)] = [:]
         var cancelled: Set<Int> = []
     }
-    private let state = Mutex(State(now: ContinuousClock.now))
+    private let state = Mutex(State(now: Instant.now))
 
     /// Makes a clock that shows the time at present.
     package init() {}
 
     /// The time that the clock shows.
-    package var now: ContinuousClock.Instant { state.withLock { $0.now } }
+    package var now: Instant { state.withLock { $0.now } }
     package var minimumResolution: Duration { .nanoseconds(1) }
     /// The number of tasks that sleep on this clock. Wait until it is what the test expects before `advance`.
     package var sleeperCount: Int { state.withLock { $0.sleepers.count } }
@@ -31,7 +32,7 @@ package final class ManualClock: MonotonicClock {
         for sleeper in due { sleeper.continuation.resume() }
     }
 
-    package func sleep(until deadline: ContinuousClock.Instant, tolerance: Duration?) async throws {
+    package func sleep(until deadline: Instant, tolerance: Duration?) async throws {
         let id = state.withLock { state in
             state.nextID += 1
             return state.nextID

@@ -1,3 +1,4 @@
+public import Basics
 public import Resilience
 internal import Synchronization
 
@@ -6,7 +7,7 @@ internal import Synchronization
 /// through its thread pool (see docs/concurrency.md, 1).
 public final class VirtualTime: SerialExecutor, TaskExecutor, Timekeeper {
     private struct Timer {
-        let due: ContinuousClock.Instant
+        let due: Instant
         let serial: Int
         let action: () -> Void
     }
@@ -18,11 +19,11 @@ public final class VirtualTime: SerialExecutor, TaskExecutor, Timekeeper {
     // Used on the thread of `run` only.
     private nonisolated(unsafe) var timers: [Timer] = []
     private nonisolated(unsafe) var serial = 0
-    private nonisolated(unsafe) var current: ContinuousClock.Instant
+    private nonisolated(unsafe) var current: Instant
     /// The time by which every timer is late, like the timers of a busy event loop.
     private let lateness: Duration
     /// The time at the beginning.
-    public let start: ContinuousClock.Instant
+    public let start: Instant
 
     public init(timersLateBy lateness: Duration = .zero) {
         self.lateness = lateness
@@ -31,7 +32,7 @@ public final class VirtualTime: SerialExecutor, TaskExecutor, Timekeeper {
     }
 
     /// The time at present.
-    public var now: ContinuousClock.Instant { unsafe current }
+    public var now: Instant { unsafe current }
     /// The time since the beginning.
     public var elapsed: Duration { start.duration(to: now) }
     /// The number of jobs so far: one for each `await` that did not go on at once.
@@ -47,7 +48,7 @@ public final class VirtualTime: SerialExecutor, TaskExecutor, Timekeeper {
     public func checkIsolated() {}
     public func isIsolatingCurrentContext() -> Bool? { true }
 
-    public func schedule(at due: ContinuousClock.Instant, _ action: @escaping () -> Void) {
+    public func schedule(at due: Instant, _ action: @escaping () -> Void) {
         unsafe serial += 1
         // The latest timer comes first in the list, so that the next one is last.
         let timer = unsafe Timer(due: max(due, now) + lateness, serial: serial, action: action)
@@ -59,7 +60,7 @@ public final class VirtualTime: SerialExecutor, TaskExecutor, Timekeeper {
         unsafe timers.insert(timer, at: low)
     }
 
-    public func sleep(until due: ContinuousClock.Instant) async {
+    public func sleep(until due: Instant) async {
         await withCheckedContinuation { continuation in schedule(at: due) { continuation.resume() } }
     }
     public func sleep(for duration: Duration) async { await sleep(until: now + duration) }

@@ -1,3 +1,4 @@
+internal import Basics
 internal import HTTPServing
 internal import Hummingbird
 internal import Synchronization
@@ -18,7 +19,7 @@ final class ConsoleAccess: Sendable {
     private let token: BearerToken?
     private let hosts: Set<String>
     private let throttle = GuessThrottle()
-    private let logins = Mutex<[String: ContinuousClock.Instant]>([:])
+    private let logins = Mutex<[String: Instant]>([:])
 
     /// - Parameters:
     ///   - token: `nil`: nobody needs one.
@@ -70,7 +71,7 @@ final class ConsoleAccess: Sendable {
 
         let login = (0..<4).map { _ in String(UInt64.random(in: 0...UInt64.max), radix: 36) }.joined()
         logins.withLock { logins in
-            let now = ContinuousClock.now
+            let now = Instant.now
             logins = logins.filter { $0.value > now }
             if logins.count >= Self.mostLogins, let oldest = logins.min(by: { $0.value < $1.value }) {
                 logins[oldest.key] = nil

@@ -1,3 +1,4 @@
+package import Basics
 internal import Synchronization
 
 /// Bounds how many wrong tokens a client can try, whichever way it shows them. Safe to use from any thread.
@@ -16,7 +17,7 @@ package final class GuessThrottle: Sendable {
     /// What a client has left.
     private struct Allowance {
         var guesses: Double
-        var asOf: ContinuousClock.Instant
+        var asOf: Instant
     }
 
     /// Wrong tokens that a client can show at once.
@@ -27,11 +28,11 @@ package final class GuessThrottle: Sendable {
     private static let mostClients = 1000
     private static let otherClients = "others"
 
-    private let now: @Sendable () -> ContinuousClock.Instant
+    private let now: @Sendable () -> Instant
     private let clients = Mutex<[String: Allowance]>([:])
 
     /// - Parameter now: tells the time.
-    package init(now: @escaping @Sendable () -> ContinuousClock.Instant = { .now }) { self.now = now }
+    package init(now: @escaping @Sendable () -> Instant = { .now }) { self.now = now }
 
     /// Looks at a token that a client shows, unless it has shown too many wrong ones.
     /// - Parameters:
@@ -52,13 +53,13 @@ package final class GuessThrottle: Sendable {
         }
     }
 
-    private static func allowance(_ known: Allowance?, at time: ContinuousClock.Instant) -> Allowance {
+    private static func allowance(_ known: Allowance?, at time: Instant) -> Allowance {
         guard let known else { return Allowance(guesses: Double(mostGuesses), asOf: time) }
         let regained = max(known.asOf.duration(to: time) / timePerGuess, 0)
         return Allowance(guesses: min(known.guesses + regained, Double(mostGuesses)), asOf: time)
     }
 
-    private static func forgetRested(_ clients: inout [String: Allowance], at time: ContinuousClock.Instant) {
+    private static func forgetRested(_ clients: inout [String: Allowance], at time: Instant) {
         clients = clients.filter { allowance($0.value, at: time).guesses < Double(mostGuesses) }
     }
 

@@ -8,6 +8,10 @@ extension KafkaError {
             "\(what): \(String(cString: rd_kafka_err2str(code))) (\(String(cString: rd_kafka_err2name(code))))")
     }
 
+    /// Makes the error that this module makes of one of librdkafka's codes, for simulations.
+    /// - Parameter code: An `rd_kafka_resp_err_t`: a number of the protocol, or a negative one of librdkafka's own.
+    package init(librdkafkaCode code: Int32, doing what: String) { self.init(rd_kafka_resp_err_t(code), doing: what) }
+
     /// - Parameter reason: the broker's or librdkafka's own words; `nil` where there are none.
     init(_ code: rd_kafka_resp_err_t, doing what: String, reason: UnsafePointer<CChar>?) {
         let general = KafkaError(code, doing: what)
@@ -106,6 +110,7 @@ extension KafkaError {
         case RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART, RD_KAFKA_RESP_ERR__UNKNOWN_TOPIC,
             RD_KAFKA_RESP_ERR__UNKNOWN_PARTITION, RD_KAFKA_RESP_ERR_TOPIC_EXCEPTION:
             .unknownTopicOrPartition
+        case RD_KAFKA_RESP_ERR__AUTO_OFFSET_RESET, RD_KAFKA_RESP_ERR_OFFSET_OUT_OF_RANGE: .recordsMissing
         case RD_KAFKA_RESP_ERR__UNSUPPORTED_FEATURE, RD_KAFKA_RESP_ERR_UNSUPPORTED_VERSION: .unsupported
         case RD_KAFKA_RESP_ERR__DESTROY: .closed
         case RD_KAFKA_RESP_ERR__QUEUE_FULL, RD_KAFKA_RESP_ERR_REBALANCE_IN_PROGRESS,

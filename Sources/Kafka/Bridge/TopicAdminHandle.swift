@@ -34,7 +34,7 @@ final class TopicAdminHandle: Sendable {
     // MARK: - Looking
 
     /// Asks for all topics, because a broker that is asked for one by its name may make it.
-    func cluster(before deadline: ContinuousClock.Instant) throws(KafkaError) -> ClusterDescription {
+    func cluster(before deadline: Instant) throws(KafkaError) -> ClusterDescription {
         var metadata: UnsafePointer<rd_kafka_metadata>?
         let code = rd_kafka_metadata(client.pointer, 1, nil, &metadata, Self.milliseconds(until: deadline))
         defer { if let metadata { rd_kafka_metadata_destroy(metadata) } }
@@ -56,7 +56,7 @@ final class TopicAdminHandle: Sendable {
     }
 
     func configuration(
-        of topic: String, before deadline: ContinuousClock.Instant
+        of topic: String, before deadline: Instant
     ) throws(KafkaError) -> [String: String] {
         let what = "look up the configuration of \(topic)"
         var resource = rd_kafka_ConfigResource_new(RD_KAFKA_RESOURCE_TOPIC, topic)
@@ -94,7 +94,7 @@ final class TopicAdminHandle: Sendable {
     }
 
     func offsets(
-        of partitions: [TopicPartition], since milliseconds: Int64, before deadline: ContinuousClock.Instant
+        of partitions: [TopicPartition], since milliseconds: Int64, before deadline: Instant
     ) throws(KafkaError) -> [TopicPartition: Int64] {
         let what = "look up offsets by time"
         let list = PartitionList(partitions.map { ($0, offset: max(0, milliseconds)) })
@@ -112,7 +112,7 @@ final class TopicAdminHandle: Sendable {
     // MARK: - Making
 
     /// - Returns: `false` when the topic was there already.
-    func create(_ topic: NewTopic, before deadline: ContinuousClock.Instant) throws(KafkaError) -> Bool {
+    func create(_ topic: NewTopic, before deadline: Instant) throws(KafkaError) -> Bool {
         let what = "create topic \(topic.name)"
         var reason = [CChar](repeating: 0, count: 512)
         var new = rd_kafka_NewTopic_new(
@@ -138,7 +138,7 @@ final class TopicAdminHandle: Sendable {
     }
 
     func setPartitions(
-        _ partitions: Int, of topic: String, before deadline: ContinuousClock.Instant
+        _ partitions: Int, of topic: String, before deadline: Instant
     ) throws(KafkaError) {
         let what = "add partitions to \(topic)"
         var reason = [CChar](repeating: 0, count: 512)
@@ -177,7 +177,7 @@ final class TopicAdminHandle: Sendable {
     /// - Parameter send: gets the request's options and the queue for its answer.
     /// - Returns: The answer, which the caller frees.
     private func ask(
-        _ operation: rd_kafka_admin_op_t, doing what: String, before deadline: ContinuousClock.Instant,
+        _ operation: rd_kafka_admin_op_t, doing what: String, before deadline: Instant,
         _ send: (_ options: OpaquePointer?, _ queue: OpaquePointer?) -> Void
     ) throws(KafkaError) -> OpaquePointer {
         let milliseconds = Self.milliseconds(until: deadline)
@@ -204,15 +204,15 @@ final class TopicAdminHandle: Sendable {
     }
 
     /// Admin requests go to the controller, and where none of the brokers is one librdkafka would wait until the time is up.
-    private func requireController(doing what: String, before deadline: ContinuousClock.Instant) throws(KafkaError) {
+    private func requireController(doing what: String, before deadline: Instant) throws(KafkaError) {
         let brokers = try cluster(before: deadline).brokers
         guard brokers.contains(rd_kafka_controllerid(client.pointer, 0)) else {
             throw KafkaError(.unsupported, "\(what): none of the brokers is the controller")
         }
     }
 
-    private static func milliseconds(until deadline: ContinuousClock.Instant) -> Int32 {
-        Int32(clamping: max(1, (deadline - .now).wholeMilliseconds))
+    private static func milliseconds(until deadline: Instant) -> Int32 {
+        Int32(clamping: max(1, (deadline - SystemClock.now).wholeMilliseconds))
     }
 
     /// Adds why the brokers could not be reached, where that is the error.

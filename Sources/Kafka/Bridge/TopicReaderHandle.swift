@@ -1,3 +1,4 @@
+internal import Basics
 internal import CRdkafka
 internal import Logging
 internal import Synchronization
@@ -58,12 +59,12 @@ final class TopicReaderHandle: Sendable {
 
     /// - Parameter log: gets librdkafka's own lines.
     /// - Throws: `configuration` that names the property.
-    init(_ configuration: ConsumerConfiguration, log: Logger) throws(KafkaError) {
+    init(_ configuration: ConsumerConfiguration, mode: TopicReader.Mode, log: Logger) throws(KafkaError) {
         var properties = try configuration.librdkafka(.running)
         // The end of a partition is what the broker says it is, never a silence.
         properties["enable.partition.eof"] = "true"
-        // A reader whose next record has just been deleted goes on with the oldest that is left.
-        properties["auto.offset.reset"] = "earliest"
+        properties["auto.offset.reset"] = mode == .everyRecord ? "error" : "earliest"
+        if mode == .everyRecord { properties["isolation.level"] = "read_uncommitted" }
         for name in ["group.id", "group.protocol"] { properties[name] = nil }
 
         self.log = ClientLog(log, hiding: configuration.secrets, failures: failures)
@@ -87,7 +88,7 @@ final class TopicReaderHandle: Sendable {
     /// yet. Brokers that make topics on first use make one that does not exist.
     /// - Throws: `unreachable`, `unknownTopicOrPartition`, `authentication`.
     func partitions(
-        of topic: String, before deadline: ContinuousClock.Instant
+        of topic: String, before deadline: Instant
     ) throws(KafkaError) -> [TopicPartition] {
         guard let handle = rd_kafka_topic_new(client.pointer, topic, nil) else {
             throw KafkaError(rd_kafka_last_error(), doing: "look up topic \(topic)")
@@ -115,7 +116,7 @@ final class TopicReaderHandle: Sendable {
     /// at once.
     /// - Throws: `timedOut`, `unreachable`, `authentication`; never a part of the answer.
     func offsets(
-        at edge: Edge, of partitions: [TopicPartition], before deadline: ContinuousClock.Instant
+        at edge: Edge, of partitions: [TopicPartition], before deadline: Instant
     ) throws(KafkaError) -> [TopicPartition: Int64] {
         guard let topic = partitions.first?.topic else { return [:] }
 
@@ -139,17 +140,17 @@ final class TopicReaderHandle: Sendable {
     /// Calls `attempt` until it succeeds, until more tries would not help, or until `deadline`.
     /// - Parameter attempt: gets the milliseconds that are left, at least 1.
     private func retry<Value>(
-        before deadline: ContinuousClock.Instant, doing what: String,
+        before deadline: Instant, doing what: String,
         _ attempt: (_ milliseconds: Int32) -> Attempt<Value>
     ) throws(KafkaError) -> Value {
         while true {
-            let left = Int32(clamping: max(1, (deadline - .now).wholeMilliseconds))
+            let left = Int32(clamping: max(1, (deadline - SystemClock.now).wholeMilliseconds))
             switch attempt(left) {
             case .done(let value): return value
             case .failed(let code):
                 let error = KafkaError(code, doing: what)
                 if error.kind == .authentication { throw error }
-                if ContinuousClock.now >= deadline { throw explained(error) }
+                if SystemClock.now >= deadline { throw explained(error) }
             }
 
             var pause = timespec(tv_sec: 0, tv_nsec: 100_000_000)

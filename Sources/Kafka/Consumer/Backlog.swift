@@ -14,7 +14,7 @@ struct Backlog {
 
     /// The timestamp of the first record of each partition that was read; `nil` for a record without one.
     private var firstTimestamps: [TopicPartition: Int64?] = [:]
-    private var knownSince: ContinuousClock.Instant?
+    private var knownSince: Instant?
 
     /// Notes records as they are read.
     mutating func note(_ records: [ConsumerRecord]) {
@@ -26,7 +26,7 @@ struct Backlog {
     /// - Returns: `nil` until the offsets of all partitions are known and the first record of each was read, or has not come
     ///   within 5 seconds.
     mutating func report(
-        on sources: [PartitionSource], at now: ContinuousClock.Instant, wallClock: WallTime = .now()
+        on sources: [PartitionSource], at now: Instant, wallClock: WallTime
     ) -> Report? {
         guard !sources.isEmpty, sources.allSatisfy(\.isKnown) else { return nil }
         if knownSince == nil { knownSince = now }

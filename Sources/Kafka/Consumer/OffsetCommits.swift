@@ -1,3 +1,4 @@
+internal import Basics
 internal import EventLoop
 
 /// Stores offsets and commits them, one commit at a time. Belongs to the consumer's actor.
@@ -44,7 +45,7 @@ final class OffsetCommits {
     /// - Parameter check: Throws when nothing may be committed at the moment. Called before each commit.
     /// - Throws: Why something that was stored is not committed.
     func commit(
-        before end: ContinuousClock.Instant, check: () throws(KafkaError) -> Void
+        before end: Instant, check: () throws(KafkaError) -> Void
     ) async throws(KafkaError) {
         let wanted = begun + 1
         while answered < wanted, partitions.inOrder.contains(where: { $0.hasUncommitted }) {
@@ -56,12 +57,12 @@ final class OffsetCommits {
 
             // How a commit ended that began before this call says nothing about what was stored since.
             let current = begun
-            if let error = await answer(to: current, before: end), current >= wanted || end <= .now { throw error }
+            if let error = await answer(to: current, before: end), current >= wanted || end <= loop.now { throw error }
         }
     }
 
     /// - Parameter commit: The one that is under way, counted from 1.
-    private func answer(to commit: Int, before end: ContinuousClock.Instant) async -> KafkaError? {
+    private func answer(to commit: Int, before end: Instant) async -> KafkaError? {
         lastWaiter += 1
         let waiter = lastWaiter
         var timer: TimerID?

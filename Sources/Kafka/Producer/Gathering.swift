@@ -27,14 +27,17 @@ struct Gathering {
     private var isBusy = false
     private var isDense = false
     /// The records since the load was last looked at, and when that was.
-    private var (comers, looked) = (0, ContinuousClock.now)
+    private var comers = 0
+    private var looked: Instant
     /// Made away from the loop, which cannot be asked there, so its rest before counts as the first period's.
-    private var rest = LoopRest(every: period, asleep: .zero, at: .now)
+    private var rest: LoopRest
 
     /// - Parameters:
     ///   - linger: how long a record waits while many come.
     ///   - busyLinger: how much longer while the loop has no rest. With both zero, none ever waits.
-    init(linger: Duration, busyLinger: Duration) {
+    init(linger: Duration, busyLinger: Duration, at now: Instant) {
+        looked = now
+        rest = LoopRest(every: Self.period, asleep: .zero, at: now)
         self.linger = linger
         self.busyLinger = busyLinger
     }
@@ -65,7 +68,7 @@ struct Gathering {
     /// Decides how long records wait, once in a period at most. The loop counts as busy from less than a sixteenth of the
     /// period at rest until more than an eighth.
     /// - Parameter asleep: how long the loop has had nothing to do since it began.
-    mutating func look(asleep: Duration, at now: ContinuousClock.Instant) {
+    mutating func look(asleep: Duration, at now: Instant) {
         guard let share = rest.share(asleep: asleep, at: now) else { return }
         let perLinger = Double(comers) * (linger.inSeconds / looked.duration(to: now).inSeconds)
         (comers, looked) = (0, now)

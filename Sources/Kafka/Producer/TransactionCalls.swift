@@ -1,3 +1,4 @@
+internal import Basics
 internal import EventLoop
 
 /// Makes a producer's calls about transactions, one at a time, each with a bound. Belongs to the producer's actor.
@@ -17,7 +18,7 @@ final class TransactionCalls {
 
     private let loop: EventLoop
     /// The time from which nothing is tried again; `nil` while nobody has asked for the end.
-    private var end: ContinuousClock.Instant?
+    private var end: Instant?
     /// The call that is waited for, and who waits.
     private var current: (call: TransactionCall, waiter: CheckedContinuation<KafkaError?, Never>)?
     private var timer: TimerID?
@@ -33,14 +34,14 @@ final class TransactionCalls {
     /// Bounds the call that is under way and all that come: from `instant` on nothing is tried again, no call is given time
     /// beyond it, and a call that has not returned a second later has failed. The initialisation fails at `instant` itself,
     /// because nothing is lost by leaving it.
-    func endAll(by instant: ContinuousClock.Instant) {
+    func endAll(by instant: Instant) {
         end = instant
         guard let call = current?.call else { return }
 
-        if call.isInitialization, instant <= .now {
+        if call.isInitialization, instant <= loop.now {
             stopWaiting()
         } else {
-            setTimer(at: call.isInitialization ? instant : max(instant, .now) + overtime)
+            setTimer(at: call.isInitialization ? instant : max(instant, loop.now) + overtime)
         }
     }
 
@@ -71,7 +72,7 @@ final class TransactionCalls {
     /// True while a call is waited for.
     var isUnderway: Bool { current != nil }
 
-    private var isOver: Bool { end.map { $0 <= .now } ?? false }
+    private var isOver: Bool { end.map { $0 <= loop.now } ?? false }
 
     private func answer(
         to call: TransactionCall, start: (TransactionCall, Duration) -> Void
@@ -83,12 +84,12 @@ final class TransactionCalls {
             if late.name == call.name { return late.error }
         }
 
-        let time = end.map { ContinuousClock.now.duration(to: $0) } ?? Self.usualTime
+        let time = end.map { loop.now.duration(to: $0) } ?? Self.usualTime
         let given = min(max(time, Self.shortestTime), Self.usualTime)
         return await withCheckedContinuation { waiter in
             current = (call, waiter)
             let isLeftAtEnd = call.isInitialization && end != nil
-            setTimer(at: .now + given + (isLeftAtEnd ? .zero : overtime))
+            setTimer(at: loop.now + given + (isLeftAtEnd ? .zero : overtime))
             start(call, given)
         }
     }
@@ -100,7 +101,7 @@ final class TransactionCalls {
         endWait(with: error)
     }
 
-    private func setTimer(at due: ContinuousClock.Instant) {
+    private func setTimer(at due: Instant) {
         if let timer { loop.cancel(timer) }
         timer = loop.schedule(at: due) { [weak self] in self?.stopWaiting() }
     }

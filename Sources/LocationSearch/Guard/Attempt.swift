@@ -1,3 +1,4 @@
+internal import Basics
 import Resilience
 
 /// One HTTP call from its admission to its end.
@@ -13,7 +14,7 @@ final class Attempt {
     var hasSlot = false
     /// The call's part of the daily budget; `nil` for a provider without one.
     var pass: BudgetGate.Pass?
-    var start: ContinuousClock.Instant
+    var start: Instant
     /// When the call is over, answered or not.
     var deadline: Deadline
     /// Whether that is before the request's deadline, so that the call is given up.
@@ -21,7 +22,7 @@ final class Attempt {
     /// Whether a retry is set aside for the case that the call is given up.
     var holdsRetry = false
 
-    init(_ inquiry: Inquiry, followUp: FollowUpCall?, before deadline: Deadline, at now: ContinuousClock.Instant) {
+    init(_ inquiry: Inquiry, followUp: FollowUpCall?, before deadline: Deadline, at now: Instant) {
         self.inquiry = inquiry
         self.followUp = followUp
         self.deadline = deadline
@@ -29,7 +30,7 @@ final class Attempt {
     }
 
     /// Whether a timeout at this moment means that the call was given up. Timers may fire a little early.
-    func isOver(at now: ContinuousClock.Instant) -> Bool {
+    func isOver(at now: Instant) -> Bool {
         isLimited && now + .milliseconds(5) >= deadline.instant
     }
 }

@@ -1,3 +1,4 @@
+internal import Basics
 import Resilience
 
 /// Decides when a call to one provider may begin.
@@ -17,7 +18,7 @@ struct CallAdmission {
     /// Asks for all that a call needs and that takes no wait. `waitForSlot` gets the rest.
     /// - Parameter deadline: the request's; time for the call itself is kept free.
     /// - Throws: when the breaker is open, or when the call would come too late.
-    func admit(before deadline: Deadline, at now: ContinuousClock.Instant) throws(AdmissionError) -> AdmittedCall {
+    func admit(before deadline: Deadline, at now: Instant) throws(AdmissionError) -> AdmittedCall {
         let permit: CircuitBreaker.Permit
         do throws(CircuitBreaker.Rejection) {
             permit = try breaker.permit(at: now)
@@ -36,7 +37,7 @@ struct CallAdmission {
     /// Goes on with `admit` for a provider that has a daily budget.
     private func admit(
         _ permit: consuming CircuitBreaker.Permit, within budget: BudgetGate, before deadline: Deadline,
-        at now: ContinuousClock.Instant
+        at now: Instant
     ) throws(AdmissionError) -> AdmittedCall {
         guard let pass = budget.tryTake(at: now) else { return AdmittedCall(permit: permit, slot: nil) }
         do throws(LimitError) {
@@ -53,7 +54,7 @@ struct CallAdmission {
 
     /// Takes a turn and a slot where neither takes a wait; returns `nil` where one does.
     private func slotWithoutWaiting(
-        before deadline: Deadline, at now: ContinuousClock.Instant
+        before deadline: Deadline, at now: Instant
     ) throws(LimitError) -> AdaptiveLimit.Slot? {
         guard concurrency.hasRoom, limiter.tryAcquire(at: now) else { return nil }
         return try takeSlot(before: deadline, at: now)
@@ -77,7 +78,7 @@ struct CallAdmission {
     /// Tells a turn that comes too late for the pause that the provider asked for from one that comes too late for our own
     /// limits.
     private func refusal(
-        for error: LimitError, within times: CallTimes, at now: ContinuousClock.Instant
+        for error: LimitError, within times: CallTimes, at now: Instant
     ) -> AdmissionError {
         guard case .tooLate = error, let end = limiter.closedUntil(at: now),
             end > latestStart(within: times, at: now).instant
@@ -142,7 +143,7 @@ struct CallAdmission {
 
     /// Takes a slot for a call that has its turn, where there is room. The turn is given back when the slot is refused.
     private func takeSlot(
-        before deadline: Deadline, at now: ContinuousClock.Instant
+        before deadline: Deadline, at now: Instant
     ) throws(LimitError) -> AdaptiveLimit.Slot {
         do throws(LimitError) {
             return try concurrency.enter(before: deadline, at: now)
@@ -156,7 +157,7 @@ struct CallAdmission {
     ///
     /// A turn that comes when no time is left for the call wastes it: a token used, and a timeout all the same. Twice what
     /// calls take at present is kept for the call, and a tenth of the time in any case, but never more than half of it.
-    private func latestStart(within times: CallTimes, at now: ContinuousClock.Instant) -> Deadline {
+    private func latestStart(within times: CallTimes, at now: Instant) -> Deadline {
         let left = times.deadline.remaining(at: now)
         let latest = times.deadline.instant - min(left / 2, max(left / 10, concurrency.expectedLatency * 2))
         return Deadline(times.lastCall.map { min($0, latest) } ?? latest)
@@ -164,7 +165,7 @@ struct CallAdmission {
 
     /// Returns the moment until which the provider is not to be asked, be it for the breaker or for a pause that it asked
     /// for; `nil` when it may be asked.
-    func shutUntil(at now: ContinuousClock.Instant) -> ContinuousClock.Instant? {
+    func shutUntil(at now: Instant) -> Instant? {
         breaker.openUntil(at: now) ?? limiter.closedUntil(at: now)
     }
 
@@ -172,7 +173,7 @@ struct CallAdmission {
     /// - Parameter error: why the call failed; `nil` when it was answered.
     func finish(
         _ call: consuming AdmittedCall, failedWith error: SearchError?, health: CircuitBreaker.Outcome,
-        at now: ContinuousClock.Instant
+        at now: Instant
     ) {
         call.permit.finish(health, at: now)
         call.slot?.finish(error?.load ?? .answered, at: now)
@@ -181,7 +182,7 @@ struct CallAdmission {
 
     /// Has no call begin for as long as the provider asked, which is never longer than the limiter allows.
     private func pauseCalls(
-        for pause: Duration, because reason: CircuitBreaker.Reason, at now: ContinuousClock.Instant
+        for pause: Duration, because reason: CircuitBreaker.Reason, at now: Instant
     ) {
         limiter.close(until: now + pause, at: now)
         if let end = limiter.closedUntil(at: now) { breaker.notePause(until: end, because: reason, at: now) }
@@ -217,7 +218,7 @@ struct CallTimes {
     /// The end of the call.
     let deadline: Deadline
     /// The moment after which it may not begin; `nil` where only the deadline counts.
-    let lastCall: ContinuousClock.Instant?
+    let lastCall: Instant?
 }
 
 /// Why a call was not admitted.

@@ -1,3 +1,5 @@
+internal import Basics
+
 /// What a request's calls to providers cost.
 struct CallCost: Sendable {
     /// The number of HTTP calls made for the request.
@@ -8,7 +10,7 @@ struct CallCost: Sendable {
     var upstream: Duration = .zero
 
     /// The cost of waiting for a call that another request made.
-    static func waiting(since start: ContinuousClock.Instant, until end: ContinuousClock.Instant) -> CallCost {
+    static func waiting(since start: Instant, until end: Instant) -> CallCost {
         CallCost(upstream: start.duration(to: end))
     }
 

@@ -1,4 +1,4 @@
-internal import Basics
+public import Basics
 internal import Synchronization
 
 /// Tells whoever runs a request whether a call has been made for it, and when: until then, giving it up costs nothing. It
@@ -8,14 +8,14 @@ public final class CallNote: Sendable {
     /// Stands for a call that was not made.
     private static let none = Int64.min
 
-    private let start: ContinuousClock.Instant
+    private let start: Instant
     /// The time from `start` to the first call, in nanoseconds.
     private let firstCall = Atomic<Int64>(CallNote.none)
     private let isFollowed = Atomic<Bool>(false)
     private let followed = AtomicLazyReference<SearchTrace>()
 
     /// - Parameter start: the receipt of the request.
-    public init(since start: ContinuousClock.Instant = .now) { self.start = start }
+    public init(since start: Instant) { self.start = start }
 
     public var hasCalled: Bool { firstCall.load(ordering: .relaxed) != Self.none }
 
@@ -26,7 +26,7 @@ public final class CallNote: Sendable {
     }
 
     /// - Parameter instant: when the call begins.
-    func noteCall(at instant: ContinuousClock.Instant) {
+    func noteCall(at instant: Instant) {
         guard !hasCalled else { return }
         firstCall.store(start.duration(to: instant).wholeNanoseconds, ordering: .relaxed)
     }

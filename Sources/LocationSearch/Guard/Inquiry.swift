@@ -26,10 +26,10 @@ final class Inquiry: Sendable, Hashable {
     var request: SearchRequest { addressed.request }
 
     /// The moment after which no call is begun for the request; `nil` where only its deadline counts.
-    var lastCall: ContinuousClock.Instant? { addressed.lifetime?.lastCall }
+    var lastCall: Instant? { addressed.lifetime?.lastCall }
 
     /// Returns true once no call may begin for the request any more.
-    func isOver(at now: ContinuousClock.Instant) -> Bool { lastCall.map { $0 <= now } ?? false }
+    func isOver(at now: Instant) -> Bool { lastCall.map { $0 <= now } ?? false }
 
     /// Returns true when calls for this request may begin at moments that are too late for the other one.
     func mayCallLater(than other: Inquiry) -> Bool {

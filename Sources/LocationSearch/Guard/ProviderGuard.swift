@@ -1,3 +1,4 @@
+internal import Basics
 import Resilience
 
 /// Stands between requests and one provider, so that the provider is called as seldom and as gently as its limits ask.
@@ -158,7 +159,7 @@ final class ProviderGuard {
     }
 
     /// Calls belong to the request that made them. The others that share them paid with time only.
-    private func waiting(since start: ContinuousClock.Instant) -> CallCost {
+    private func waiting(since start: Instant) -> CallCost {
         .waiting(since: start, until: clock.now)
     }
 
@@ -375,7 +376,7 @@ final class ProviderGuard {
 
     private func finish(
         _ call: consuming AdmittedCall, failedWith error: SearchError, after duration: Duration,
-        at now: ContinuousClock.Instant
+        at now: Instant
     ) {
         let telling = attemptTimer.tellingTimeout(slowCallDuration: policy.breaker.slowCallDuration)
         if error.load == .answered { attemptTimer.noteAnswer(after: duration) }
@@ -386,14 +387,14 @@ final class ProviderGuard {
         judgedFailure = nil
     }
 
-    private func countCall(for inquiry: Inquiry, isFirst: Bool, at now: ContinuousClock.Instant) {
+    private func countCall(for inquiry: Inquiry, isFirst: Bool, at now: Instant) {
         calls += 1
         inquiry.note?.noteCall(at: now)
         if isFirst { retryBudget.noteRequest(at: now) }
     }
 
     @inline(never)
-    private func countBudgeted(_ attempt: Attempt, _ pass: BudgetGate.Pass, at now: ContinuousClock.Instant) {
+    private func countBudgeted(_ attempt: Attempt, _ pass: BudgetGate.Pass, at now: Instant) {
         let priceClass = attempt.inquiry.priceClass(followUp: attempt.followUp)
         let kind = CallKind(operation: attempt.inquiry.request.operation, priceClass: priceClass)
         admission.budget?.noteMade(pass, as: kind.name, at: now)
@@ -425,13 +426,13 @@ final class ProviderGuard {
     var sharesByDemand: Bool { policy.sharesByDemand }
 
     /// Takes over this loop's part of a limit that is shared by demand.
-    func take(_ part: LoopPart, at now: ContinuousClock.Instant) {
+    func take(_ part: LoopPart, at now: Instant) {
         share = part.share
         admission.limiter.setShare(part.share, until: part.end, prospect: part.prospect, at: now)
     }
 
     /// The part of the limit that this loop could use now, 0 to 1.
-    func need(at now: ContinuousClock.Instant) -> Double {
+    func need(at now: Instant) -> Double {
         guard let limit = policy.rateLimit else { return 0 }
         return demand.need(of: limit, admission.limiter.statistics, at: now)
     }

@@ -1,3 +1,5 @@
+public import Basics
+
 /// How much time requests have, and when they are too old to begin.
 public struct RequestTimeLimits: Sendable, Hashable {
     /// `worker.deadline`: the time of a request that does not say `timeoutMs`.
@@ -47,7 +49,7 @@ public struct RequestTime: Sendable, Hashable {
 
     /// Returns the moments that bound how long the request may be held back.
     /// - Parameter now: the moment at which the request was read.
-    public func lifetime(from now: ContinuousClock.Instant) -> RequestLifetime? {
+    public func lifetime(from now: Instant) -> RequestLifetime? {
         guard let timeToLastCall else { return nil }
         return RequestLifetime(lastCall: now + timeToLastCall, expiry: timeToExpiry.map { now + $0 })
     }
@@ -59,12 +61,12 @@ public struct RequestTime: Sendable, Hashable {
 /// held back. These moments are never extended.
 public struct RequestLifetime: Sendable, Hashable {
     /// The request's first call, and each retry, begins before this moment: `worker.maxAge` and `expirytime`.
-    public var lastCall: ContinuousClock.Instant
+    public var lastCall: Instant
     /// The end of every call: `expirytime`. `nil` where the request has none.
-    public var expiry: ContinuousClock.Instant?
+    public var expiry: Instant?
 
     /// A request that is of use until then.
-    public init(lastCall: ContinuousClock.Instant, expiry: ContinuousClock.Instant? = nil) {
+    public init(lastCall: Instant, expiry: Instant? = nil) {
         self.lastCall = lastCall
         self.expiry = expiry
     }

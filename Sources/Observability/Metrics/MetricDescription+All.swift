@@ -130,6 +130,10 @@ extension MetricDescription {
             "1 while workers can tell each other what they need; 0: shares follow the partitions. Absent where nobody talks."
         ),
         MetricDescription(
+            "locsearch_fleet_messages_ignored_total", .counter, in: .providers, labels: ["reason"],
+            "Messages in the fleet's topic about another fleet's or another key's quota, or from workers of an older version."
+        ),
+        MetricDescription(
             "locsearch_provider_askable", .gauge, in: .providers, labels: ["provider"],
             "1 while a further worker could ask for more; 0: breaker, a pause asked for, or the shared rate is reached."
         ),

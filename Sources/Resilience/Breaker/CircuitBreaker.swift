@@ -1,3 +1,5 @@
+public import Basics
+
 /// Stops asking a provider that fails: calls are refused at once while it is open, and a few probes decide when it
 /// closes again. One per provider and API key.
 ///
@@ -122,11 +124,11 @@ public final class CircuitBreaker {
     /// Why it opened last; `nil` while it is closed.
     public private(set) var reason: Reason?
     /// The pause that the provider asked for last, until a call is permitted after its end.
-    private var pause: (end: ContinuousClock.Instant, reason: Reason, isTold: Bool)?
+    private var pause: (end: Instant, reason: Reason, isTold: Bool)?
     /// What a permit was given for: results of calls from before a transition say nothing about after it.
     private var epoch: UInt = 0
     private var window: SlidingWindow<Counts>
-    private var openUntil: ContinuousClock.Instant?
+    private var openUntil: Instant?
     /// Openings since it was last closed by good probes.
     private var openingsInARow = 0
     private var probesOut = 0
@@ -138,28 +140,28 @@ public final class CircuitBreaker {
     }
 
     /// Until when every call is refused; `nil`: it is not open.
-    public func openUntil(at now: ContinuousClock.Instant) -> ContinuousClock.Instant? {
+    public func openUntil(at now: Instant) -> Instant? {
         guard let openUntil, openUntil > now else { return nil }
         return openUntil
     }
 
     /// The provider's state as it is shown: `paused` where the breaker is closed and a pause lasts.
-    public func state(at now: ContinuousClock.Instant) -> State {
+    public func state(at now: Instant) -> State {
         state == .closed && isPaused(at: now) ? .paused : state
     }
 
     /// Why the provider's state is not `closed`.
-    public func reason(at now: ContinuousClock.Instant) -> Reason? {
+    public func reason(at now: Instant) -> Reason? {
         state == .closed && isPaused(at: now) ? pause?.reason : reason
     }
 
-    private func isPaused(at now: ContinuousClock.Instant) -> Bool { pause.map { now < $0.end } ?? false }
+    private func isPaused(at now: Instant) -> Bool { pause.map { now < $0.end } ?? false }
 
     // MARK: - Calls
 
     /// Asks whether a call may be made.
     /// - Returns: a permit that the call ends with `finish`; one that is dropped counts as `ignored`.
-    public func permit(at now: ContinuousClock.Instant) throws(Rejection) -> Permit {
+    public func permit(at now: Instant) throws(Rejection) -> Permit {
         switch state {
         case .closed, .paused: if pause != nil { endPause(at: now) }
         case .open:
@@ -183,7 +185,7 @@ public final class CircuitBreaker {
 
     /// Notes that the provider asked for a pause. It changes what is shown, not which calls are permitted: whoever keeps the
     /// rate has them wait.
-    public func notePause(until end: ContinuousClock.Instant, because reason: Reason, at now: ContinuousClock.Instant) {
+    public func notePause(until end: Instant, because reason: Reason, at now: Instant) {
         let wasTold = isPaused(at: now) && pause?.isTold == true
         let isLong = now.duration(to: end) >= Self.shortestToldPause
         pause = (end, reason, isTold: wasTold || isLong)
@@ -191,14 +193,14 @@ public final class CircuitBreaker {
         onTransition?(Transition(from: .closed, to: .paused, reason: reason, openFor: now.duration(to: end)))
     }
 
-    private func endPause(at now: ContinuousClock.Instant) {
+    private func endPause(at now: Instant) {
         guard let pause, pause.end <= now else { return }
         self.pause = nil
         if pause.isTold { onTransition?(Transition(from: .paused, to: .closed)) }
     }
 
     /// Opens for at least `duration` from now.
-    public func trip(for duration: Duration, because reason: Reason, at now: ContinuousClock.Instant) {
+    public func trip(for duration: Duration, because reason: Reason, at now: Instant) {
         guard configuration.isEnabled, duration > .zero else { return }
         if state == .open {
             // Tripped by many calls at once: one opening, as long as the longest.
@@ -221,7 +223,7 @@ public final class CircuitBreaker {
         change(to: .halfOpen)
     }
 
-    fileprivate func finish(_ outcome: Outcome, epoch: UInt, at now: ContinuousClock.Instant) {
+    fileprivate func finish(_ outcome: Outcome, epoch: UInt, at now: Instant) {
         note(outcome)
         guard configuration.isEnabled else { return }
         if case .trip(let duration, let reason) = outcome { return trip(for: duration, because: reason, at: now) }
@@ -256,7 +258,7 @@ public final class CircuitBreaker {
 
     // MARK: - Changes of state
 
-    private func judge(_ counts: Counts, at now: ContinuousClock.Instant) {
+    private func judge(_ counts: Counts, at now: Instant) {
         guard counts.calls >= configuration.minimumCalls else { return }
         if Double(counts.failures) >= configuration.failureRate * Double(counts.calls) {
             open(for: nextOpenDuration, .failureRate, at: now)
@@ -266,7 +268,7 @@ public final class CircuitBreaker {
     }
 
     /// The same rates as in `closed`, over the probes; opens as soon as the rest of them cannot change it.
-    private func judgeProbes(at now: ContinuousClock.Instant) {
+    private func judgeProbes(at now: Instant) {
         let all = Double(configuration.probes)
         if probes.failures > 0 && Double(probes.failures) >= configuration.failureRate * all
             || probes.slow > 0 && Double(probes.slow) >= configuration.slowCallRate * all
@@ -283,7 +285,7 @@ public final class CircuitBreaker {
         return min(longest, configuration.openDuration * (1 << min(openingsInARow, 20)))
     }
 
-    private func open(for duration: Duration, _ reason: Reason, at now: ContinuousClock.Instant) {
+    private func open(for duration: Duration, _ reason: Reason, at now: Instant) {
         openingsInARow += 1
         statistics.openings += 1
         openUntil = now + duration
@@ -325,7 +327,7 @@ extension CircuitBreaker {
         deinit { if !isFinished { breaker.giveBack(epoch: epoch) } }
 
         /// Says how the call ended.
-        public consuming func finish(_ outcome: Outcome, at now: ContinuousClock.Instant) {
+        public consuming func finish(_ outcome: Outcome, at now: Instant) {
             isFinished = true
             breaker.finish(outcome, epoch: epoch, at: now)
         }

@@ -1,4 +1,4 @@
-internal import Basics
+public import Basics
 
 /// Holds sums over the last stretch of time, in buckets. The oldest bucket leaves as a whole, so that a sum covers between
 /// `buckets - 1` and `buckets` bucket widths. Adding and reading cost the same however much was added.
@@ -7,7 +7,7 @@ public struct SlidingWindow<Counts: AdditiveArithmetic & Sendable>: Sendable {
     private var buckets: [Counts]
     private var current = 0
     /// The moment at which the current bucket is full; `nil` before the first use.
-    private var end: ContinuousClock.Instant?
+    private var end: Instant?
     private var total = Counts.zero
 
     /// - Parameter span: more than zero.
@@ -18,13 +18,13 @@ public struct SlidingWindow<Counts: AdditiveArithmetic & Sendable>: Sendable {
         self.buckets = Array(repeating: .zero, count: buckets)
     }
 
-    public mutating func add(_ counts: Counts, at now: ContinuousClock.Instant) {
+    public mutating func add(_ counts: Counts, at now: Instant) {
         advance(to: now)
         buckets[current] += counts
         total += counts
     }
 
-    public mutating func sum(at now: ContinuousClock.Instant) -> Counts {
+    public mutating func sum(at now: Instant) -> Counts {
         advance(to: now)
         return total
     }
@@ -35,7 +35,7 @@ public struct SlidingWindow<Counts: AdditiveArithmetic & Sendable>: Sendable {
         total = .zero
     }
 
-    private mutating func advance(to now: ContinuousClock.Instant) {
+    private mutating func advance(to now: Instant) {
         guard let end else {
             self.end = now + width
             return

@@ -1,3 +1,4 @@
+public import Basics
 internal import DequeModule
 
 /// Why a call has no part of the daily budget.
@@ -45,7 +46,7 @@ public final class BudgetGate {
     // MARK: - Passing
 
     /// Takes a call if one is held and none waits already.
-    public func tryTake(at now: ContinuousClock.Instant) -> Pass? {
+    public func tryTake(at now: Instant) -> Pass? {
         guard line.isEmpty, let turn = member.tryTake(index, at: now) else { return nil }
         if member.wantsMore(index) { keeper.wake() }
         return Pass(turn: turn)
@@ -53,7 +54,7 @@ public final class BudgetGate {
 
     /// Takes a call as soon as the log gives one.
     /// - Parameter deadline: the latest moment for the call to begin.
-    public func take(before deadline: Deadline, at now: ContinuousClock.Instant) async throws(BudgetError) -> Pass {
+    public func take(before deadline: Deadline, at now: Instant) async throws(BudgetError) -> Pass {
         if let pass = tryTake(at: now) { return pass }
         if line.isEmpty, member.isUsedUp(index, at: now) { throw .usedUp(retryAfter: timeToNextDay(at: now)) }
 
@@ -78,13 +79,13 @@ public final class BudgetGate {
     }
 
     /// True while the day lasts for which a call was taken.
-    public func isCurrent(_ pass: Pass, at now: ContinuousClock.Instant) -> Bool {
+    public func isCurrent(_ pass: Pass, at now: Instant) -> Bool {
         member.isCurrent(index, turn: pass.turn, at: now)
     }
 
     /// Counts a call that begins.
     /// - Parameter kind: what it counts as where the calls of a day are shown.
-    public func noteMade(_ pass: Pass, as kind: String, at now: ContinuousClock.Instant) {
+    public func noteMade(_ pass: Pass, as kind: String, at now: Instant) {
         member.noteMade(index, kind, turn: pass.turn, at: now)
     }
 
@@ -94,13 +95,13 @@ public final class BudgetGate {
     // MARK: - The line
 
     /// Lets pass what can, after a record was read or a day has begun.
-    func review(at now: ContinuousClock.Instant) {
+    func review(at now: Instant) {
         serve(at: now)
         if !line.isEmpty, member.isUsedUp(index, at: now) { refuseAll(at: now) }
         if member.hasAnyLeft(index) { onMore?() }
     }
 
-    private func serve(at now: ContinuousClock.Instant) {
+    private func serve(at now: Instant) {
         guard !line.isEmpty else { return }
         while let first = line.first, let turn = member.tryTake(index, at: now) {
             line.removeFirst()
@@ -111,7 +112,7 @@ public final class BudgetGate {
         noteWaiting()
     }
 
-    private func refuseAll(at now: ContinuousClock.Instant) {
+    private func refuseAll(at now: Instant) {
         let refused = line
         line = []
         noteWaiting()
@@ -123,7 +124,7 @@ public final class BudgetGate {
 
     private func noteWaiting() { member.setWaiting(line.count, of: index) }
 
-    private func timeToNextDay(at now: ContinuousClock.Instant) -> Duration {
+    private func timeToNextDay(at now: Instant) -> Duration {
         member.timeToNextDay(index, at: now) ?? .seconds(3600)
     }
 }

@@ -1,3 +1,5 @@
+public import Basics
+
 /// The daily budgets of one loop: a member of the fleet, and a gate for each provider that has a budget.
 ///
 /// Not `Sendable`: it belongs to one actor.
@@ -33,33 +35,44 @@ public final class BudgetKeeper {
     public var isReady: Bool { member.isReady }
 
     /// See `BudgetMember.isStalled`.
-    public func isStalled(at now: ContinuousClock.Instant) -> Bool { member.isStalled(at: now) }
+    public func isStalled(at now: Instant) -> Bool { member.isStalled(at: now) }
 
     /// The time until `look` should be called.
-    public func nextLook(at now: ContinuousClock.Instant) -> Duration { member.nextLook(at: now) }
+    public func nextLook(at now: Instant) -> Duration { member.nextLook(at: now) }
 
     /// See `BudgetMember.needsOlderRecords`.
     public var needsOlderRecords: Bool { member.needsOlderRecords }
 
     /// See `BudgetMember.begin`.
-    public func begin(first: Int64, end: Int64, oldest: Int64, at now: ContinuousClock.Instant) {
-        member.begin(first: first, end: end, oldest: oldest, at: now)
+    public func begin(
+        first: Int64, end: Int64, oldest: Int64, isRemade: Bool = false, at now: Instant
+    ) {
+        member.begin(first: first, end: end, oldest: oldest, isRemade: isRemade, at: now)
         review(at: now)
     }
 
+    /// See `BudgetMember.relation`.
+    public func relation(of message: BudgetMessage) -> ScopeRelation { member.relation(of: message) }
+
+    /// See `BudgetMember.renewScope`.
+    public func renewScope(_ scope: QuotaScope, of provider: String) {
+        member.renewScope(scope, of: provider)
+        wake()
+    }
+
     /// See `BudgetMember.read`. `review` must follow, once for any number of records.
-    public func read(_ message: BudgetMessage?, at offset: Int64, now: ContinuousClock.Instant) {
+    public func read(_ message: BudgetMessage?, at offset: Int64, now: Instant) {
         member.read(message, at: offset, now: now)
     }
 
     /// Lets calls pass that have what they waited for.
-    public func review(at now: ContinuousClock.Instant) {
+    public func review(at now: Instant) {
         for gate in gates.values { gate.review(at: now) }
     }
 
     /// Looks at the clocks, and says what is to be said now: see `BudgetMember.look`.
     /// - Parameter days: the present day of each provider.
-    public func look(_ days: [String: BudgetDay], at now: ContinuousClock.Instant) -> BudgetMessage? {
+    public func look(_ days: [String: BudgetDay], at now: Instant) -> BudgetMessage? {
         isWoken = false
         for (provider, day) in days { member.setDay(day, of: provider) }
         review(at: now)
@@ -67,7 +80,7 @@ public final class BudgetKeeper {
     }
 
     /// See `BudgetMember.leave`.
-    public func leave(at now: ContinuousClock.Instant) -> BudgetMessage? { member.leave(at: now) }
+    public func leave(at now: Instant) -> BudgetMessage? { member.leave(at: now) }
 
     /// See `BudgetMember.takeWarnings`.
     public func takeWarnings() -> [String] { member.takeWarnings() }

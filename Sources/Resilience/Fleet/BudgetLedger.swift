@@ -1,7 +1,12 @@
-/// How much of each provider's daily budget is taken: a state that follows from the records of the log in their order, so
-/// that all who have read the same records agree on it.
+internal import Basics
+
+/// How much of each daily budget is taken: a state that follows from the records of the log in their order, so that all
+/// who have read the same records agree on it.
+///
+/// Budgets are kept by account, which is a `QuotaScope`. A message that names a wider scope, as workers of older versions and
+/// people's orders do, is about every account within it. An account that is new begins as a copy of the next wider one.
 public struct BudgetLedger: Sendable, Hashable, Codable {
-    /// One provider's day.
+    /// One day of an account.
     public struct Day: Sendable, Hashable, Codable {
         /// The calls that were reserved and not given back. Those that a crash stranded stay among them.
         public internal(set) var taken = 0
@@ -15,19 +20,48 @@ public struct BudgetLedger: Sendable, Hashable, Codable {
         public internal(set) var since: String?
         /// True once four fifths of the budget are taken.
         public internal(set) var isWarned = false
+        /// The offset of the last record about this day.
+        fileprivate(set) var touched: Int64 = 0
 
         init(limit: Int) { self.limit = limit }
+
+        /// - Throws: `DecodingError`. Numbers that come from no member of ours are kept within their range.
+        public init(from decoder: any Decoder) throws {
+            let container = try decoder.container(keyedBy: CodingKeys.self)
+            taken = BudgetLedger.bounded(try container.decode(Int.self, forKey: .taken))
+            for (kind, count) in try container.decode([String: Int].self, forKey: .made).prefix(BudgetLedger.mostKinds)
+            {
+                made[kind] = BudgetLedger.bounded(count)
+            }
+            limit = BudgetLedger.bounded(try container.decode(Int.self, forKey: .limit))
+            ordered = try container.decodeIfPresent(Int.self, forKey: .ordered).map { BudgetLedger.bounded($0) }
+            since = try container.decodeIfPresent(String.self, forKey: .since)
+            isWarned = try container.decode(Bool.self, forKey: .isWarned)
+            touched = try container.decode(Int64.self, forKey: .touched)
+        }
 
         /// The budget in force.
         public var budget: Int { ordered ?? limit }
         /// The number of calls that members have told of.
-        public var used: Int { made.values.reduce(0, +) }
+        public var used: Int { made.values.reduce(0) { $0.saturatingAdding($1) } }
         /// The calls that are reserved, or were by members that have crashed, and of which nobody has told that they were made.
-        public var reserved: Int { max(0, taken - used) }
+        public var reserved: Int { max(0, taken.saturatingSubtracting(used)) }
         /// The calls that nobody has reserved.
-        public var left: Int { max(0, budget - taken) }
+        public var left: Int { max(0, budget.saturatingSubtracting(taken)) }
 
-        fileprivate var isNearEnd: Bool { budget - taken <= budget / 5 }
+        /// A budget of which nobody has said how large it is, as after a reset of a day without calls, is not near its end.
+        fileprivate var isNearEnd: Bool { budget > 0 && budget.saturatingSubtracting(taken) <= budget / 5 }
+
+        /// Returns this day with the calls of another account's.
+        fileprivate func merged(with other: Day) -> Day {
+            var sum = self
+            sum.taken = taken.saturatingAdding(other.taken)
+            sum.made.merge(other.made) { $0.saturatingAdding($1) }
+            sum.ordered = ordered ?? other.ordered
+            sum.isWarned = isWarned || other.isWarned
+            sum.touched = max(touched, other.touched)
+            return sum
+        }
     }
 
     /// What a message did.
@@ -43,19 +77,21 @@ public struct BudgetLedger: Sendable, Hashable, Codable {
         var offset: Int64
     }
 
-    /// Days that are kept of each provider. More than two, so that a member whose clock is wrong by years does not push the
-    /// present day out.
+    /// Days that are kept of each account. More than two, so that a member whose clock is wrong does not push the present day
+    /// out: the day that nobody has spoken of for longest goes first.
     private static let mostDays = 8
-    /// More kinds of calls and more providers come from no member of ours.
-    private static let mostKinds = 128
-    private static let mostProviders = 32
+    /// More kinds of calls, accounts and replaced keys come from no member of ours.
+    fileprivate static let mostKinds = 128
+    private static let (mostAccounts, mostRenewals) = (64, 64)
     /// A producer that repeats a record does so within far fewer others.
     private static let memory: Int64 = 20_000
     /// Larger numbers come from no member of ours; sums of them must not overflow.
     private static let largest = 1_000_000_000_000
 
-    /// By provider, then by day.
+    /// By the account's name, then by day.
     public private(set) var days: [String: [String: Day]] = [:]
+    /// The accounts that others continue, by the name of the one that is continued no more.
+    private var renewed: [String: String] = [:]
     /// The newest message of each sender.
     private var heard: [String: Heard] = [:]
     /// When the senders that are long gone were last forgotten.
@@ -63,41 +99,81 @@ public struct BudgetLedger: Sendable, Hashable, Codable {
 
     public init() {}
 
+    // MARK: - Asking
+
+    /// Returns an account's day; `nil` where no record was about it.
+    public func day(_ day: String, of scope: QuotaScope) -> Day? {
+        var next: QuotaScope? = scope
+        while let scope = next {
+            if let known = days[account(scope)] { return known[day] }
+            next = scope.wider
+        }
+        return nil
+    }
+
+    /// Returns the accounts of a provider that are a fleet's, by the digests of their keys.
+    /// - Returns: where no calls by a known key were told of, the next wider account with the digest `nil`.
+    public func accounts(of provider: String, fleet: String?) -> [(key: String?, days: [String: Day])] {
+        let wide = QuotaScope(provider: provider, fleet: fleet)
+        let narrow: [(key: String?, days: [String: Day])] = days.compactMap { name, days in
+            let scope = QuotaScope(name: name)
+            return scope.key != nil && scope.wider == wide ? (scope.key, days) : nil
+        }
+        if !narrow.isEmpty { return narrow.sorted { ($0.key ?? "") < ($1.key ?? "") } }
+
+        let known = days[wide.name] ?? days[provider]
+        return known.map { [(nil, $0)] } ?? []
+    }
+
     /// Returns what is left of a day.
     /// - Parameter limit: the budget, unless a person has ordered another one.
-    public func left(of provider: String, on day: String, limit: Int) -> Int {
-        guard let known = days[provider]?[day] else { return limit }
-        return max(0, (known.ordered ?? limit) - known.taken)
+    public func left(of scope: QuotaScope, on day: String, limit: Int) -> Int {
+        guard let known = self.day(day, of: scope) else { return limit }
+        return max(0, (known.ordered ?? limit).saturatingSubtracting(known.taken))
     }
+
+    /// Returns true when calls of both scopes count together.
+    func isSameAccount(_ a: QuotaScope, _ b: QuotaScope) -> Bool { account(a) == account(b) }
+
+    /// The name under which a scope's calls count.
+    private func account(_ scope: QuotaScope) -> String {
+        let name = scope.name
+        return renewed[name] ?? name
+    }
+
+    // MARK: - Messages
 
     /// Does what a message says.
     /// - Parameter offset: the message's; greater than that of any message before.
     /// - Returns: `nil` for a message that was there before, or that a newer one of its sender has overtaken.
     @discardableResult
     public mutating func apply(_ message: BudgetMessage, at offset: Int64) -> Effect? {
-        if let last = heard[message.sender], last.offset + Self.memory >= offset, last.number >= message.number {
+        if let last = heard[message.sender], last.offset.saturatingAdding(Self.memory) >= offset,
+            last.number >= message.number
+        {
             return nil
         }
         heard[message.sender] = Heard(number: message.number, offset: offset)
         forgetSenders(at: offset)
 
+        for renewal in message.renewals ?? [] { apply(renewal) }
         var effect = Effect()
         for entry in message.entries {
-            let (granted, isWarning) = apply(entry)
+            let (granted, isWarning) = apply(entry, at: offset)
             effect.granted.append(granted)
             if isWarning { effect.warned.append(entry.provider) }
         }
-        if let order = message.order { apply(order) }
+        if let order = message.order { apply(order, at: offset) }
         return effect
     }
 
-    private mutating func apply(_ entry: BudgetMessage.Entry) -> (granted: Int, isWarning: Bool) {
+    private mutating func apply(_ entry: BudgetMessage.Entry, at offset: Int64) -> (granted: Int, isWarning: Bool) {
         let limit = Self.bounded(entry.limit)
-        return change(entry.day, of: entry.provider, limit: limit) { day in
+        let results = change(entry.day, within: entry.scope, limit: limit, at: offset) { day in
             day.limit = limit
             day.taken -= min(day.taken, Self.bounded(entry.giveBack))
             for (kind, count) in entry.made where day.made[kind] != nil || day.made.count < Self.mostKinds {
-                day.made[kind, default: 0] += Self.bounded(count)
+                day.made[kind] = (day.made[kind] ?? 0).saturatingAdding(Self.bounded(count))
             }
 
             // While settings are being changed members go by different budgets, each by its own.
@@ -108,12 +184,13 @@ public struct BudgetLedger: Sendable, Hashable, Codable {
             let isWarning = granted > 0 && day.isNearEnd && !day.isWarned
             if isWarning { day.isWarned = true }
             return (granted, isWarning)
-        } ?? (0, false)
+        }
+        return results.first ?? (0, false)
     }
 
-    private mutating func apply(_ order: BudgetMessage.Order) {
+    private mutating func apply(_ order: BudgetMessage.Order, at offset: Int64) {
         let limit = order.limit.map { Self.bounded($0) }
-        change(order.day, of: order.provider, limit: limit ?? 0) { day in
+        change(order.day, within: order.scope, limit: limit ?? 0, at: offset) { day in
             if let limit { day.ordered = limit }
             if order.isReset {
                 // What members hold they may still use.
@@ -125,30 +202,68 @@ public struct BudgetLedger: Sendable, Hashable, Codable {
         }
     }
 
-    /// Changes a day's state.
-    /// - Returns: `nil` for a day that is older than all that are kept.
+    /// Has the calls by a new key count with those by the old one, whatever was said of either before.
+    private mutating func apply(_ renewal: BudgetMessage.Renewal) {
+        let old = account(QuotaScope(provider: renewal.provider, fleet: renewal.fleet, key: renewal.old))
+        let new = account(QuotaScope(provider: renewal.provider, fleet: renewal.fleet, key: renewal.new))
+        guard old != new, renewed.count < Self.mostRenewals else { return }
+
+        if let merged = days.removeValue(forKey: new) {
+            var known = days[old] ?? [:]
+            known.merge(merged) { $0.merged(with: $1) }
+            days[old] = known
+        }
+        for (name, target) in renewed where target == new { renewed[name] = old }
+        renewed[new] = old
+    }
+
+    // MARK: - Accounts
+
+    /// Changes a day of an account and of every narrower one.
+    /// - Returns: what became of each, the account itself first; empty for an account that is one too many.
     @discardableResult
     private mutating func change<Result>(
-        _ day: String, of provider: String, limit: Int, _ body: (inout Day) -> Result
-    ) -> Result? {
-        guard days[provider] != nil || days.count < Self.mostProviders else { return nil }
-        var known = days[provider] ?? [:]
-        if known[day] == nil, known.count >= Self.mostDays {
-            guard let oldest = known.keys.min(), oldest < day else { return nil }
-            known[oldest] = nil
+        _ day: String, within scope: QuotaScope, limit: Int, at offset: Int64, _ body: (inout Day) -> Result
+    ) -> [Result] {
+        guard let name = open(scope) else { return [] }
+        let narrower = scope.key == nil ? days.keys.filter { $0.hasPrefix(name + "/") } : []
+        return ([name] + narrower).map { name in
+            var known = days[name] ?? [:]
+            if known[day] == nil, known.count >= Self.mostDays {
+                let oldest = known.min { ($0.value.touched, $0.key) < ($1.value.touched, $1.key) }
+                if let oldest { known[oldest.key] = nil }
+            }
+
+            var state = known[day] ?? Day(limit: limit)
+            let result = body(&state)
+            state.touched = offset
+            known[day] = state
+            days[name] = known
+            return result
         }
-        let result = body(&known[day, default: Day(limit: limit)])
-        days[provider] = known
-        return result
+    }
+
+    /// Returns the name of a scope's account, which is made if there is none.
+    /// - Returns: `nil` when there are too many already.
+    private mutating func open(_ scope: QuotaScope) -> String? {
+        let name = account(scope)
+        if days[name] != nil { return name }
+        guard days.count < Self.mostAccounts else { return nil }
+
+        var known: [String: Day]?
+        var next = scope.wider
+        while known == nil, let wider = next { (known, next) = (days[account(wider)], wider.wider) }
+        days[name] = known ?? [:]
+        return name
     }
 
     /// Forgets senders that have not spoken for long, so that the state stays small. When that happens makes no difference to
     /// what messages do.
     private mutating func forgetSenders(at offset: Int64) {
-        guard offset - cleaned >= Self.memory / 4 else { return }
+        guard offset.saturatingSubtracting(cleaned) >= Self.memory / 4 else { return }
         cleaned = offset
-        heard = heard.filter { $0.value.offset + Self.memory >= offset }
+        heard = heard.filter { $0.value.offset.saturatingAdding(Self.memory) >= offset }
     }
 
-    private static func bounded(_ number: Int) -> Int { min(max(number, 0), largest) }
+    fileprivate static func bounded(_ number: Int) -> Int { min(max(number, 0), largest) }
 }

@@ -1,4 +1,4 @@
-internal import Basics
+public import Basics
 
 /// One member of a fleet that goes by daily budgets: the calls it may make, and what it tells the others.
 ///
@@ -19,13 +19,19 @@ public final class BudgetMember {
 
     private struct Sent {
         var message: BudgetMessage
-        var time: ContinuousClock.Instant
+        var time: Instant
     }
 
     /// The member's name; see `BudgetMessage.sender`.
     public let name: String
     /// The providers that have a budget, in the order of their names.
     public let providers: [String]
+    /// The account of each of them, by the key that is in use.
+    private var scopes: [QuotaScope]
+    /// Replacements of keys that no message of ours has been read back with.
+    private var renewals: [BudgetMessage.Renewal] = []
+    /// The senders of questions that are still to be answered.
+    private var questions: [String] = []
 
     private let terms: BudgetTerms
     private let random: Double
@@ -36,26 +42,31 @@ public final class BudgetMember {
     /// The offset of the last record that was read.
     private var lastOffset: Int64 = -1
     private var number: UInt64 = 0
-    private var lastSent: ContinuousClock.Instant?
+    private var lastSent: Instant?
     /// Our messages that have not come back yet, oldest first.
     private var sent: [Sent] = []
     private var patience: Duration
     /// When each other member reserved last, by provider.
-    private var others: [String: [String: ContinuousClock.Instant]] = [:]
-    private var base: (offset: Int64, time: ContinuousClock.Instant)
+    private var others: [String: [String: Instant]] = [:]
+    private var base: (offset: Int64, time: Instant)
     private var hasChangedSinceBase = false
+    /// True while the state stands nowhere in the topic, because that was made anew.
+    private var isBaseLost = false
     /// Providers of whose budget four fifths were taken by a message of ours, to be told once.
     private var warnings: [String] = []
 
     /// - Parameters:
     ///   - name: unique in the fleet and for this start of the process.
     ///   - budgets: the calls of a day, by provider.
+    ///   - scopes: the account of each provider; one that is missing has the widest.
     public init(
-        name: String, budgets: [String: Int], terms: BudgetTerms = BudgetTerms(), at now: ContinuousClock.Instant
+        name: String, budgets: [String: Int], scopes: [String: QuotaScope] = [:], terms: BudgetTerms = BudgetTerms(),
+        at now: Instant
     ) {
         self.name = name
         self.terms = terms
         providers = budgets.keys.sorted()
+        self.scopes = providers.map { scopes[$0] ?? QuotaScope(provider: $0) }
         purses = providers.map { BudgetPurse(limit: budgets[$0] ?? 0, at: now) }
         patience = terms.patience
         base = (-1, now)
@@ -85,7 +96,7 @@ public final class BudgetMember {
 
     func today(_ index: Int) -> (label: String, day: BudgetLedger.Day)? {
         guard let label = purses[index].day?.label, isReady else { return nil }
-        return (label, ledgerRead.days[providers[index]]?[label] ?? BudgetLedger.Day(limit: purses[index].limit))
+        return (label, ledgerRead.day(label, of: scopes[index]) ?? BudgetLedger.Day(limit: purses[index].limit))
     }
 
     /// Returns the providers of whose budget four fifths were taken by this member, each once. Over the fleet there is one
@@ -95,13 +106,44 @@ public final class BudgetMember {
         return warnings
     }
 
+    /// Returns whether a message is about this member's accounts.
+    public func relation(of message: BudgetMessage) -> ScopeRelation {
+        let named =
+            message.entries.map(\.scope) + [message.order?.scope].compactMap(\.self)
+            + (message.renewals ?? []).map { QuotaScope(provider: $0.provider, fleet: $0.fleet) }
+        guard !named.isEmpty else { return .own }
+        if named.contains(where: { $0.fleet == nil }) {
+            return scopes.contains { $0.fleet == nil } ? .own : .unscoped
+        }
+        return named.contains(where: isOwn) ? .own : .foreign
+    }
+
+    /// Returns true for an account of this member, and for a provider of its fleet of which it keeps no budget.
+    private func isOwn(_ scope: QuotaScope) -> Bool {
+        guard let index = providers.firstIndex(of: scope.provider) else {
+            return scopes.first.map { $0.fleet == scope.fleet } ?? false
+        }
+        return scope.fleet == scopes[index].fleet
+            && (scope.key == nil || ledgerRead.isSameAccount(scope, scopes[index]))
+    }
+
+    /// Takes the account of a provider whose key was replaced while this member runs. The fleet is told with the next message
+    /// that the new key's calls count with the old one's.
+    public func renewScope(_ new: QuotaScope, of provider: String) {
+        guard let index = providers.firstIndex(of: provider), scopes[index] != new else { return }
+        if let old = scopes[index].key, let key = new.key, new.fleet == scopes[index].fleet {
+            renewals.append(BudgetMessage.Renewal(provider: provider, fleet: new.fleet, old: old, new: key))
+        }
+        scopes[index] = new
+    }
+
     // MARK: - Calls
 
     /// Takes one call at once.
     /// - Parameter index: of the provider in `providers`.
     /// - Returns: the day it counts for, as a number for `putBack` and `noteMade`; `nil` when none is held.
     @inline(__always)
-    func tryTake(_ index: Int, at now: ContinuousClock.Instant) -> Int? {
+    func tryTake(_ index: Int, at now: Instant) -> Int? {
         purses[index].tryTake(at: now) ? purses[index].turn : nil
     }
 
@@ -109,12 +151,12 @@ public final class BudgetMember {
     func putBack(_ index: Int, turn: Int) { purses[index].putBack(turn: turn) }
 
     /// True while a call that was taken may still be made: its day lasts.
-    func isCurrent(_ index: Int, turn: Int, at now: ContinuousClock.Instant) -> Bool {
+    func isCurrent(_ index: Int, turn: Int, at now: Instant) -> Bool {
         purses[index].turn == turn && purses[index].day.map { now < $0.end } ?? false
     }
 
     /// Counts a call that begins.
-    func noteMade(_ index: Int, _ kind: String, turn: Int, at now: ContinuousClock.Instant) {
+    func noteMade(_ index: Int, _ kind: String, turn: Int, at now: Instant) {
         purses[index].noteMade(kind, turn: turn, at: now)
     }
 
@@ -122,21 +164,20 @@ public final class BudgetMember {
     func setWaiting(_ count: Int, of index: Int) { purses[index].waiting = count }
 
     /// True when no call can be had any more today: nothing is held, asked for or left.
-    func isUsedUp(_ index: Int, at now: ContinuousClock.Instant) -> Bool {
+    func isUsedUp(_ index: Int, at now: Instant) -> Bool {
         guard isReady, let day = purses[index].day, now < day.end else { return false }
         return purses[index].held == 0 && purses[index].asked == 0
-            && ledgerRead.left(of: providers[index], on: day.label, limit: purses[index].limit) == 0
+            && left(index, on: day) == 0
     }
 
     /// True when another call may be had at once or by asking for it.
     func hasAnyLeft(_ index: Int) -> Bool {
         guard isReady, let day = purses[index].day else { return false }
-        return purses[index].held > 0
-            || ledgerRead.left(of: providers[index], on: day.label, limit: purses[index].limit) > 0
+        return purses[index].held > 0 || left(index, on: day) > 0
     }
 
     /// The time until the provider's next day; `nil` before the first look.
-    func timeToNextDay(_ index: Int, at now: ContinuousClock.Instant) -> Duration? {
+    func timeToNextDay(_ index: Int, at now: Instant) -> Duration? {
         purses[index].day.map { max(.milliseconds(1), now.duration(to: $0.end)) }
     }
 
@@ -153,22 +194,32 @@ public final class BudgetMember {
     ///   - first: the offset of the first record to come; `end` where there is none.
     ///   - end: one past the newest record there is.
     ///   - oldest: the offset of the oldest record there is.
-    public func begin(first: Int64, end: Int64, oldest: Int64, at now: ContinuousClock.Instant) {
-        history = BudgetHistory(first: first, end: end, oldest: oldest)
-        ledgerRead = BudgetLedger()
-        lastOffset = first - 1
-        base = (first - 1, now)
-        reading = .history
-
+    ///   - isRemade: true when the topic was deleted and made again, so that nothing of what was read stands in it any more.
+    public func begin(
+        first: Int64, end: Int64, oldest: Int64, isRemade: Bool = false, at now: Instant
+    ) {
         // What became of messages under way cannot be told any more. What they asked for is lost, as in a crash.
         sent = []
         for index in purses.indices { purses[index].forgetAsked() }
+        lastOffset = first.saturatingSubtracting(1)
+
+        // The new topic knows nothing of the day so far. Members that do go on from there, and write it down.
+        if isRemade, isReady {
+            base = (lastOffset, now)
+            (hasChangedSinceBase, isBaseLost) = (true, true)
+            return
+        }
+
+        history = BudgetHistory(first: first, end: end, oldest: oldest)
+        ledgerRead = BudgetLedger()
+        base = (lastOffset, now)
+        reading = .history
         endHistory(at: now)
     }
 
     /// Takes the next record.
     /// - Parameter message: `nil` for a record that says nothing about budgets.
-    public func read(_ message: BudgetMessage?, at offset: Int64, now: ContinuousClock.Instant) {
+    public func read(_ message: BudgetMessage?, at offset: Int64, now: Instant) {
         guard offset > lastOffset else { return }
         lastOffset = offset
 
@@ -183,7 +234,7 @@ public final class BudgetMember {
         }
     }
 
-    private func endHistory(at now: ContinuousClock.Instant) {
+    private func endHistory(at now: Instant) {
         guard lastOffset + 1 >= history.end else { return }
         guard !history.isTooShort else { return reading = .tooShort }
 
@@ -194,31 +245,46 @@ public final class BudgetMember {
         history = BudgetHistory(first: 0, end: 0, oldest: 0)
     }
 
-    private func apply(_ message: BudgetMessage, at offset: Int64, now: ContinuousClock.Instant) {
+    private func apply(_ message: BudgetMessage, at offset: Int64, now: Instant) {
         if message.base != nil {
             base = (offset, now)
-            hasChangedSinceBase = false
+            (hasChangedSinceBase, isBaseLost) = (false, false)
         }
         if !message.entries.isEmpty || message.order != nil { hasChangedSinceBase = true }
         let effect = ledgerRead.apply(message, at: offset)
+        if let question = message.question, effect != nil, isAbout(question), questions.count < Self.mostQuestions {
+            questions.append(message.sender)
+        }
 
         if message.sender == name {
             guard let effect else { return }
             settle(message.number, effect, at: now)
         } else {
-            for entry in message.entries where entry.take > 0 {
+            for entry in message.entries where entry.take > 0 && isOwn(entry.scope) {
                 others[entry.provider, default: [:]][message.sender] = now
             }
         }
     }
 
+    /// More questions at once come from no person.
+    private static let mostQuestions = 16
+
+    private func isAbout(_ question: BudgetMessage.Question) -> Bool {
+        providers.firstIndex(of: question.provider).map { scopes[$0].fleet == question.fleet } ?? false
+    }
+
     /// Takes what a message of ours was given. Older ones that have not come back never will: nobody would heed them.
-    private func settle(_ number: UInt64, _ effect: BudgetLedger.Effect, at now: ContinuousClock.Instant) {
+    private func settle(_ number: UInt64, _ effect: BudgetLedger.Effect, at now: Instant) {
         warnings += effect.warned
         patience = terms.patience
+        for index in purses.indices { purses[index].noteAnswer(at: now, idle: terms.idle) }
 
         while let oldest = sent.first, oldest.message.number <= number {
             sent.removeFirst()
+            if oldest.message.number == number {
+                let told = oldest.message.renewals ?? []
+                renewals.removeAll { told.contains($0) }
+            }
             for (position, entry) in oldest.message.entries.enumerated() {
                 guard let index = providers.firstIndex(of: entry.provider) else { continue }
                 if oldest.message.number < number {
@@ -241,7 +307,7 @@ public final class BudgetMember {
     /// Looks at the clock, and says what is to be said now. To be called a few times a second, and at once when a call waits
     /// or a record was read.
     /// - Returns: a message to append to the log; `nil` when there is none.
-    public func look(at now: ContinuousClock.Instant) -> BudgetMessage? {
+    public func look(at now: Instant) -> BudgetMessage? {
         for index in purses.indices { purses[index].measurePace(at: now, idle: terms.idle) }
         guard isReady else { return nil }
         if let lastSent, lastSent.duration(to: now) < terms.shortestPause { return nil }
@@ -249,8 +315,9 @@ public final class BudgetMember {
         // One message at a time, unless it seems to be lost.
         if let newest = sent.last {
             guard newest.time.duration(to: now) >= patience else { return nil }
-            for index in purses.indices { purses[index].forgetAsked() }
             patience = min(patience * 2, terms.longestPatience)
+            if sent.count >= Self.mostUnread { return repeatNewest(at: now) }
+            for index in purses.indices { purses[index].forgetAsked() }
         }
 
         forgetOthers(at: now)
@@ -261,8 +328,8 @@ public final class BudgetMember {
         }
         // The next message that comes back tells that those before it are lost, and what they said is said again.
         guard
-            !sent.isEmpty || isReportDue || isBaseDue(at: now) || reserves.contains(where: { $0 > 0 })
-                || returns.contains(where: { $0 > 0 })
+            !sent.isEmpty || isReportDue || isBaseDue(at: now) || !questions.isEmpty || !renewals.isEmpty
+                || reserves.contains(where: { $0 > 0 }) || returns.contains(where: { $0 > 0 })
         else {
             return nil
         }
@@ -274,14 +341,28 @@ public final class BudgetMember {
         return send(entries, base: isBaseDue(at: now), at: now)
     }
 
-    /// True while our messages do not come back, and no calls are held: what begins then would wait in vain.
-    public func isStalled(at now: ContinuousClock.Instant) -> Bool {
+    /// So many messages that do not come back are remembered. In place of a further one, the newest is said again: a topic
+    /// that takes nothing for a day would else cost memory all day.
+    private static let mostUnread = 8
+
+    private func repeatNewest(at now: Instant) -> BudgetMessage? {
+        guard let newest = sent.popLast() else { return nil }
+        sent.append(Sent(message: newest.message, time: now))
+        lastSent = now
+        return newest.message
+    }
+
+    /// True while our messages do not come back and calls are lacking: what begins then would wait in vain.
+    ///
+    /// A provider that nobody has asked for of late, or whose day has nothing left, lacks none: it would else hold up the
+    /// requests of all others.
+    public func isStalled(at now: Instant) -> Bool {
         guard let oldest = sent.first, oldest.time.duration(to: now) >= terms.patience else { return false }
-        return purses.contains { $0.held == 0 }
+        return purses.indices.contains { purses[$0].held == 0 && purses[$0].isInDemand && !isUsedUp($0, at: now) }
     }
 
     /// The time until `look` should be called, if nothing happens before.
-    public func nextLook(at now: ContinuousClock.Instant) -> Duration {
+    public func nextLook(at now: Instant) -> Duration {
         guard isReady, sent.isEmpty, let lastSent, purses.indices.contains(where: { wantsMore($0) }) else {
             return terms.tick
         }
@@ -290,19 +371,20 @@ public final class BudgetMember {
 
     /// Returns the last message: this member makes no call from here on.
     /// - Returns: `nil` when there is nothing to say.
-    public func leave(at now: ContinuousClock.Instant) -> BudgetMessage? {
+    public func leave(at now: Instant) -> BudgetMessage? {
         guard isReady else { return nil }
         let entries = purses.indices.flatMap { self.entries($0, take: 0, giveBack: purses[$0].held) }
         return entries.isEmpty ? nil : send(entries, base: false, at: now)
     }
 
     private func send(
-        _ entries: [BudgetMessage.Entry], base isBase: Bool, at now: ContinuousClock.Instant
+        _ entries: [BudgetMessage.Entry], base isBase: Bool, at now: Instant
     ) -> BudgetMessage {
         number += 1
         let message = BudgetMessage(
             sender: name, number: number, entries: entries,
-            base: isBase ? BudgetMessage.Base(offset: lastOffset, ledger: ledgerRead) : nil)
+            base: isBase ? BudgetMessage.Base(offset: lastOffset, ledger: ledgerRead) : nil,
+            renewals: renewals.isEmpty ? nil : renewals, answers: questions.isEmpty ? nil : questions.removeFirst())
         sent.append(Sent(message: message, time: now))
         lastSent = now
         return message
@@ -315,8 +397,7 @@ public final class BudgetMember {
 
         func entry(_ day: String) -> BudgetMessage.Entry {
             BudgetMessage.Entry(
-                provider: providers[index], day: day, limit: purses[index].limit,
-                made: made.removeValue(forKey: day) ?? [:])
+                scopes[index], day: day, limit: purses[index].limit, made: made.removeValue(forKey: day) ?? [:])
         }
         var now = entry(today)
         now.take = take
@@ -336,7 +417,7 @@ public final class BudgetMember {
     /// size of the fleet.
     private var slowness: Int { max(1, (providers.map { sharers(of: $0) }.max() ?? 1) / terms.talkers) }
 
-    private func forgetOthers(at now: ContinuousClock.Instant) {
+    private func forgetOthers(at now: Instant) {
         let memory = terms.memory * slowness
         for (provider, members) in others where members.contains(where: { $0.value.duration(to: now) > memory }) {
             others[provider] = members.filter { $0.value.duration(to: now) <= memory }
@@ -352,12 +433,12 @@ public final class BudgetMember {
     private func isScarce(_ left: Int, of purse: BudgetPurse) -> Bool { left < purse.limit / 5 }
 
     private func left(_ index: Int, on day: BudgetDay) -> Int {
-        ledgerRead.left(of: providers[index], on: day.label, limit: purses[index].limit)
+        ledgerRead.left(of: scopes[index], on: day.label, limit: purses[index].limit)
     }
 
     /// Returns how many calls to ask for: what is wanted, but a small part of what is left, so that little is stranded by a
     /// crash and all members have the last calls in turn.
-    private func reservation(_ index: Int, at now: ContinuousClock.Instant) -> Int {
+    private func reservation(_ index: Int, at now: Instant) -> Int {
         guard wantsMore(index), let day = purses[index].day, now < day.end else { return 0 }
         let (purse, left) = (purses[index], left(index, on: day))
         guard left > 0 else { return 0 }
@@ -368,7 +449,7 @@ public final class BudgetMember {
     }
 
     /// Returns how many calls are held that this member does not need and others may.
-    private func excess(_ index: Int, at now: ContinuousClock.Instant) -> Int {
+    private func excess(_ index: Int, at now: Instant) -> Int {
         let purse = purses[index]
         guard purse.held > 0, purse.waiting == 0, let day = purse.day, isScarce(left(index, on: day), of: purse) else {
             return 0
@@ -378,9 +459,9 @@ public final class BudgetMember {
     }
 
     /// Returns true when this member should write the state. Each waits a little longer than the one before, so that one does.
-    private func isBaseDue(at now: ContinuousClock.Instant) -> Bool {
-        let (records, time) = (lastOffset - base.offset, base.time.duration(to: now))
-        return Double(records) >= Double(terms.baseRecords) * (1 + random / 4)
+    private func isBaseDue(at now: Instant) -> Bool {
+        let (records, time) = (lastOffset.saturatingSubtracting(base.offset), base.time.duration(to: now))
+        return isBaseLost || Double(records) >= Double(terms.baseRecords) * (1 + random / 4)
             || hasChangedSinceBase && time >= terms.baseAge * (1 + random / 4)
     }
 }

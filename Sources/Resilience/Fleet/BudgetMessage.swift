@@ -5,6 +5,10 @@ public struct BudgetMessage: Sendable, Hashable, Codable {
     public struct Entry: Sendable, Hashable, Codable {
         /// The provider's name.
         public var provider: String
+        /// See `QuotaScope.fleet`.
+        public var fleet: String?
+        /// See `QuotaScope.key`.
+        public var key: String?
         /// The provider's day, such as `2026-11-23`. Later days are greater.
         public var day: String
         /// The budget of that day that the sender's settings name, in calls.
@@ -17,20 +21,43 @@ public struct BudgetMessage: Sendable, Hashable, Codable {
         public var made: [String: Int]
 
         public init(
-            provider: String, day: String, limit: Int, take: Int = 0, giveBack: Int = 0, made: [String: Int] = [:]
+            _ scope: QuotaScope, day: String, limit: Int, take: Int = 0, giveBack: Int = 0, made: [String: Int] = [:]
         ) {
-            self.provider = provider
+            (provider, fleet, key) = (scope.provider, scope.fleet, scope.key)
             self.day = day
             self.limit = limit
             self.take = take
             self.giveBack = giveBack
             self.made = made
         }
+
+        /// The account that the entry is about.
+        public var scope: QuotaScope { QuotaScope(provider: provider, fleet: fleet, key: key) }
+    }
+
+    /// Says that a provider's key was replaced while the sender runs. The new key's calls count with the old one's, so that a
+    /// replacement gives nobody a second budget for the day.
+    public struct Renewal: Sendable, Hashable, Codable {
+        public var provider: String
+        public var fleet: String?
+        /// The digest of the key that was replaced.
+        public var old: String
+        /// The digest of the key in its place.
+        public var new: String
+
+        public init(provider: String, fleet: String?, old: String, new: String) {
+            self.provider = provider
+            self.fleet = fleet
+            self.old = old
+            self.new = new
+        }
     }
 
     /// What a person orders.
     public struct Order: Sendable, Hashable, Codable {
         public var provider: String
+        /// The fleet whose accounts of the provider are meant, whatever their keys. `nil`: those of every fleet.
+        public var fleet: String?
         public var day: String
         /// The budget of the rest of that day in place of everybody's settings; `nil` leaves it as it is.
         public var limit: Int?
@@ -39,12 +66,29 @@ public struct BudgetMessage: Sendable, Hashable, Codable {
         /// When the order was given, as text to be shown.
         public var time: String
 
-        public init(provider: String, day: String, limit: Int? = nil, isReset: Bool = false, time: String) {
+        public init(
+            provider: String, fleet: String? = nil, day: String, limit: Int? = nil, isReset: Bool = false, time: String
+        ) {
             self.provider = provider
+            self.fleet = fleet
             self.day = day
             self.limit = limit
             self.isReset = isReset
             self.time = time
+        }
+
+        /// The account that the order is about, with all narrower ones.
+        public var scope: QuotaScope { QuotaScope(provider: provider, fleet: fleet) }
+    }
+
+    /// A person's question which members keep a budget of a provider. Each of them answers.
+    public struct Question: Sendable, Hashable, Codable {
+        public var provider: String
+        public var fleet: String
+
+        public init(provider: String, fleet: String) {
+            self.provider = provider
+            self.fleet = fleet
         }
     }
 
@@ -67,14 +111,29 @@ public struct BudgetMessage: Sendable, Hashable, Codable {
     public var entries: [Entry]
     public var order: Order?
     public var base: Base?
+    /// The replacements of keys that may not be known to all members yet. They take effect before the entries.
+    public var renewals: [Renewal]?
+    public var question: Question?
+    /// The sender of the question that this message answers.
+    public var answers: String?
+
+    /// Workers of versions that know no scopes read `base`, and would take a state of ours for theirs.
+    private enum CodingKeys: String, CodingKey {
+        case sender, number, entries, order, renewals, question, answers
+        case base = "state"
+    }
 
     public init(
-        sender: String, number: UInt64, entries: [Entry] = [], order: Order? = nil, base: Base? = nil
+        sender: String, number: UInt64, entries: [Entry] = [], order: Order? = nil, base: Base? = nil,
+        renewals: [Renewal]? = nil, question: Question? = nil, answers: String? = nil
     ) {
         self.sender = sender
         self.number = number
         self.entries = entries
         self.order = order
         self.base = base
+        self.renewals = renewals
+        self.question = question
+        self.answers = answers
     }
 }

@@ -1,4 +1,4 @@
-internal import Basics
+public import Basics
 
 /// The calls of one provider's budget that one member has reserved and not yet made.
 struct BudgetPurse {
@@ -13,19 +13,23 @@ struct BudgetPurse {
     /// Calls that are asked for.
     private(set) var asked = 0
     /// Calls that wait.
-    var waiting = 0
+    var waiting = 0 {
+        didSet { if waiting > 0 { isInDemand = true } }
+    }
+    /// True when a call was taken or waited for since the log last answered, or a short time before.
+    private(set) var isInDemand = false
     /// Calls made that nobody was told of, by day and kind.
     private(set) var made: [String: [String: Int]] = [:]
     /// Since when `made` is not empty.
-    private(set) var madeSince: ContinuousClock.Instant?
+    private(set) var madeSince: Instant?
     /// When a call was taken last.
-    private(set) var lastTake: ContinuousClock.Instant
+    private(set) var lastTake: Instant
     /// Calls in a second, of late.
     private(set) var pace = 0.0
     private var takes = 0
-    private var paceMeasured: ContinuousClock.Instant
+    private var paceMeasured: Instant
 
-    init(limit: Int, at now: ContinuousClock.Instant) {
+    init(limit: Int, at now: Instant) {
         self.limit = limit
         (lastTake, paceMeasured) = (now, now)
     }
@@ -33,9 +37,10 @@ struct BudgetPurse {
     // MARK: - Calls
 
     /// Takes one call, where one is held.
-    mutating func tryTake(at now: ContinuousClock.Instant) -> Bool {
+    mutating func tryTake(at now: Instant) -> Bool {
         guard held > 0, let day, now < day.end else { return false }
         held -= 1
+        isInDemand = true
         takes += 1
         lastTake = now
         return true
@@ -46,7 +51,7 @@ struct BudgetPurse {
         if turn == self.turn { held += 1 }
     }
 
-    mutating func noteMade(_ kind: String, turn: Int, at now: ContinuousClock.Instant) {
+    mutating func noteMade(_ kind: String, turn: Int, at now: Instant) {
         guard let day = turn == self.turn ? day?.label : previousDay else { return }
         made[day, default: [:]][kind, default: 0] += 1
         if madeSince == nil { madeSince = now }
@@ -68,7 +73,7 @@ struct BudgetPurse {
     // MARK: - Messages
 
     /// Brings the pace up to date. It follows the calls within a second or two, and is zero after a pause.
-    mutating func measurePace(at now: ContinuousClock.Instant, idle: Duration) {
+    mutating func measurePace(at now: Instant, idle: Duration) {
         let time = paceMeasured.duration(to: now).inSeconds
         guard time >= 0.1 else { return }
         pace += (Double(takes) / time - pace) * min(1, time)
@@ -77,6 +82,11 @@ struct BudgetPurse {
     }
 
     mutating func ask(_ count: Int) { asked += count }
+
+    /// Notes that the log answers. A provider that was not asked for meanwhile is in demand no more.
+    mutating func noteAnswer(at now: Instant, idle: Duration) {
+        if waiting == 0, lastTake.duration(to: now) >= idle { isInDemand = false }
+    }
 
     /// Waits for nothing any more that was asked for.
     mutating func forgetAsked() { asked = 0 }
@@ -103,7 +113,7 @@ struct BudgetPurse {
     }
 
     /// Undoes a message of ours that will never be read.
-    mutating func restore(_ entry: BudgetMessage.Entry, at now: ContinuousClock.Instant) {
+    mutating func restore(_ entry: BudgetMessage.Entry, at now: Instant) {
         if !entry.made.isEmpty {
             made[entry.day, default: [:]].merge(entry.made, uniquingKeysWith: +)
             if madeSince == nil { madeSince = now }
@@ -119,9 +129,9 @@ public struct BudgetDay: Sendable, Hashable {
     /// Such as `2026-11-23`.
     public let label: String
     /// When the next day begins.
-    public let end: ContinuousClock.Instant
+    public let end: Instant
 
-    public init(label: String, end: ContinuousClock.Instant) {
+    public init(label: String, end: Instant) {
         self.label = label
         self.end = end
     }

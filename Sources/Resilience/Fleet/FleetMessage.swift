@@ -48,7 +48,7 @@ public struct FleetMessage: Sendable, Hashable {
     public var owned: Int
     /// The number of partitions of the requests topic.
     public var partitionCount: Int
-    /// The limits by their names.
+    /// The limits by their names, which are those of their scopes: see `QuotaScope.name`.
     public var limits: [String: Limit]
     /// True for the sender's last message: it uses nothing from here on.
     public var isLast: Bool

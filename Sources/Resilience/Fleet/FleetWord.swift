@@ -36,7 +36,8 @@ public struct FleetRecord: Sendable, Hashable {
     public var offset: Int64
     /// True for what was in the topic before this process began to read it.
     public var isOld: Bool
-    /// What it says; `nil` for a record that is no word, or one of a later version.
+    /// What it says; `nil` for a record that is no word, or one of a later version, and where the topic is read up to this
+    /// offset without a record there, as at the end of a transaction.
     public var word: FleetWord?
 
     public init(offset: Int64, isOld: Bool = false, word: FleetWord?) {
@@ -54,10 +55,13 @@ public struct FleetTopicExtent: Sendable, Hashable {
     public var end: Int64
     /// The offset of the oldest record there is.
     public var oldest: Int64
+    /// True when the topic was deleted and made again since it was read last.
+    public var isRemade: Bool
 
-    public init(first: Int64, end: Int64, oldest: Int64) {
+    public init(first: Int64, end: Int64, oldest: Int64, isRemade: Bool = false) {
         self.first = first
         self.end = end
         self.oldest = oldest
+        self.isRemade = isRemade
     }
 }

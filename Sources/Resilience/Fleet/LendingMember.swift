@@ -1,3 +1,5 @@
+public import Basics
+
 /// One member of a fleet that shares limits by demand: what it may use now, and what it tells the others.
 ///
 /// A member has the part of each limit that its partitions give it. What it does not need it lends to those who need more,
@@ -8,7 +10,7 @@ public final class LendingMember {
     /// What another member said last.
     private struct Peer {
         var message: FleetMessage
-        var heard: ContinuousClock.Instant
+        var heard: Instant
     }
 
     /// The member's name; see `FleetMessage.sender`.
@@ -20,41 +22,65 @@ public final class LendingMember {
     private var books: [String: LoanBook]
     private var peers: [String: Peer] = [:]
     /// When each of our newest messages was sent, by its number.
-    private var sent: [UInt64: ContinuousClock.Instant] = [:]
+    private var sent: [UInt64: Instant] = [:]
     private var number: UInt64 = 0
-    private var lastSent: ContinuousClock.Instant?
+    private var lastSent: Instant?
     /// What was said last, so that a change is noticed.
     private var saidNeeds: [String: Double] = [:]
     private var hasNews = true
     /// What of the own part could be used at the last look.
     private var lastUsable = 0.0
     /// When it was last thought about what to say. In a large fleet that costs more than to read a message.
-    private var planned: ContinuousClock.Instant?
+    private var planned: Instant?
     private static let planningPause = Duration.milliseconds(20)
     /// Since when somebody lacks something, by limit.
-    private var hungerBegan: [String: ContinuousClock.Instant] = [:]
+    private var hungerBegan: [String: Instant] = [:]
 
     /// - Parameters:
     ///   - name: unique in the fleet and for this start of the process.
     ///   - limits: the names of the limits that are shared.
-    public init(name: String, limits: [String], terms: FleetTerms = FleetTerms(), at now: ContinuousClock.Instant) {
+    public init(name: String, limits: [String], terms: FleetTerms = FleetTerms(), at now: Instant) {
         self.name = name
         self.terms = terms
         own = OwnPart(terms, at: now)
         books = Dictionary(limits.map { ($0, LoanBook(terms)) }, uniquingKeysWith: { first, _ in first })
     }
 
+    /// Goes by another name of a limit from now on, because its key was replaced. Nothing that is lent is forgotten: what was
+    /// borrowed ends with its time, and what was lent is held back as long.
+    public func rename(_ limit: String, to new: String) {
+        guard limit != new, let book = books.removeValue(forKey: limit) else { return }
+        books[new] = book
+        needs[new] = needs.removeValue(forKey: limit)
+        hungerBegan[limit] = nil
+        saidNeeds[limit] = nil
+        hasNews = true
+    }
+
+    /// Returns whether a message is about this member's limits.
+    public func relation(of message: FleetMessage) -> ScopeRelation {
+        if message.limits.isEmpty || message.limits.keys.contains(where: { books[$0] != nil }) { return .own }
+        let (named, own) = (message.limits.keys.map(QuotaScope.init), books.keys.map(QuotaScope.init))
+        if named.contains(where: { $0.fleet == nil }) { return .unscoped }
+
+        // Another provider of the same fleet, whose limit is not shared here.
+        let isOfFleet = named.contains { scope in
+            own.contains { $0.fleet == scope.fleet } && !own.contains { $0.provider == scope.provider }
+        }
+        return isOfFleet ? .own : .foreign
+    }
+
     // MARK: - What may be used
 
     /// Returns the part of a limit that may be used at a moment, 0 to 1.
-    public func part(of limit: String, at now: ContinuousClock.Instant) -> Double {
+    public func part(of limit: String, at now: Instant) -> Double {
         guard let book = books[limit] else { return 0 }
         return min(1, max(0, own.usable(at: now) - book.lent(at: now)) + book.borrowed(at: now))
     }
 
     /// Returns the next moment at which the part may get smaller although nothing happens. Nobody may use the part beyond
     /// that moment without asking again.
-    public func partHolds(of limit: String, after now: ContinuousClock.Instant) -> ContinuousClock.Instant {
+    public func partHolds(of limit: String, after now: Instant) -> Instant {
         min(own.attentiveUntil, books[limit]?.ends(after: now) ?? own.attentiveUntil)
     }
 
@@ -74,7 +100,7 @@ public final class LendingMember {
     public var nextLook: Duration { needs.values.contains { $0 > 0 } ? terms.busyTick : terms.tick }
 
     /// True while this member has partitions and may use nothing yet, because it waits as a new owner does.
-    public func isSettling(at now: ContinuousClock.Instant) -> Bool {
+    public func isSettling(at now: Instant) -> Bool {
         own.owned > 0 && own.usable(at: now) == 0 && books.values.allSatisfy { $0.borrowed(at: now) == 0 }
     }
 
@@ -84,7 +110,7 @@ public final class LendingMember {
     /// member acknowledges it to the group.
     /// - Parameter wasTaken: true when partitions were taken away without this member's word.
     public func assign(
-        _ partitions: some Sequence<Int32>, of count: Int, wasTaken: Bool = false, at now: ContinuousClock.Instant
+        _ partitions: some Sequence<Int32>, of count: Int, wasTaken: Bool = false, at now: Instant
     ) {
         if own.assign(partitions, of: count, wasTaken: wasTaken, at: now) { hasNews = true }
     }
@@ -93,8 +119,8 @@ public final class LendingMember {
     public func setNeed(_ need: Double, of limit: String) { needs[limit] = min(max(need, 0), 1) }
 
     /// Takes a message of the topic, which may be late, doubled, or out of order.
-    public func receive(_ message: FleetMessage, at now: ContinuousClock.Instant) {
-        guard message.sender != name else { return }
+    public func receive(_ message: FleetMessage, at now: Instant) {
+        guard message.sender != name, relation(of: message) == .own else { return }
         if let known = peers[message.sender], known.message.number > message.number { return }
         peers[message.sender] = message.isLast ? nil : Peer(message: message, heard: now)
 
@@ -117,7 +143,7 @@ public final class LendingMember {
     /// Looks at the clock, and says what is to be said now. To be called at least every `FleetTerms.tick`, and after each
     /// message that was received.
     /// - Returns: a message to send at once; `nil` when it is not time for one.
-    public func look(at now: ContinuousClock.Instant) -> FleetMessage? {
+    public func look(at now: Instant) -> FleetMessage? {
         own.look(at: now)
         noteOwnPart(at: now)
         guard hasNews || planned.map({ now - $0 >= Self.planningPause }) ?? true else { return nil }
@@ -131,14 +157,14 @@ public final class LendingMember {
 
     /// Has it said at once when partitions may be used that could not: the others took this member for one with nothing to
     /// lend.
-    private func noteOwnPart(at now: ContinuousClock.Instant) {
+    private func noteOwnPart(at now: Instant) {
         let usable = own.usable(at: now)
         if usable > lastUsable { hasNews = true }
         lastUsable = usable
     }
 
     /// Returns the last message: this member uses nothing from here on.
-    public func leave(at now: ContinuousClock.Instant) -> FleetMessage {
+    public func leave(at now: Instant) -> FleetMessage {
         _ = own.assign([], of: own.partitionCount, wasTaken: false, at: now)
         number += 1
         return FleetMessage(
@@ -157,7 +183,7 @@ public final class LendingMember {
         var hasLenders = false
     }
 
-    private func plan(of limit: String, at now: ContinuousClock.Instant) -> View {
+    private func plan(of limit: String, at now: Instant) -> View {
         let mine = LoanPlan.Member(name: name, own: own.usable(at: now), need: needs[limit] ?? 0)
         var members = [mine]
         for peer in peers.values {
@@ -187,7 +213,7 @@ public final class LendingMember {
             hasLenders: members.contains { $0.own > $0.need + LoanBook.least })
     }
 
-    private func isTimeToSpeak(_ views: [String: View], at now: ContinuousClock.Instant) -> Bool {
+    private func isTimeToSpeak(_ views: [String: View], at now: Instant) -> Bool {
         guard let lastSent else { return true }
         let silence = now - lastSent
         guard silence >= terms.shortestPause else { return false }
@@ -204,7 +230,7 @@ public final class LendingMember {
 
     /// True when a borrower waits for more than it has of us, and we have it, or can ask another borrower for it.
     private func isWaitedFor(
-        _ loans: [(borrower: String, part: Double)], _ limit: String, at now: ContinuousClock.Instant
+        _ loans: [(borrower: String, part: Double)], _ limit: String, at now: Instant
     ) -> Bool {
         guard let book = books[limit] else { return false }
         let waitsForMore = loans.contains { $0.part > book.lent(to: $0.borrower, at: now) + Self.noticeable }
@@ -219,7 +245,7 @@ public final class LendingMember {
     /// Less of a limit than this is not worth a message before its time.
     private static let noticeable = 0.01
 
-    private func speak(_ views: [String: View], at now: ContinuousClock.Instant) -> FleetMessage {
+    private func speak(_ views: [String: View], at now: Instant) -> FleetMessage {
         number += 1
         sent[number] = now
         sent = sent.filter { now - $0.value < terms.loan }
@@ -239,7 +265,7 @@ public final class LendingMember {
         return message
     }
 
-    private func grants(_ view: View, _ limit: String, at now: ContinuousClock.Instant) -> [FleetMessage.Grant] {
+    private func grants(_ view: View, _ limit: String, at now: Instant) -> [FleetMessage.Grant] {
         let spare = own.usable(at: now) - (needs[limit] ?? 0)
         let grants = books[limit]?.lend(view.loans, outOf: spare, number: number, at: now) { borrower in
             peers[borrower]?.message.number

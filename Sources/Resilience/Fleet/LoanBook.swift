@@ -1,3 +1,5 @@
+internal import Basics
+
 /// What a member has lent and borrowed of one limit.
 ///
 /// The sum over the fleet stays within the limit without anybody who adds it up: a lender uses less from the moment at which
@@ -7,7 +9,7 @@ struct LoanBook {
     /// A part of the limit, until a moment of our own clock.
     struct Loan: Equatable {
         var part: Double
-        var end: ContinuousClock.Instant
+        var end: Instant
         /// The number of the lender's message.
         var number: UInt64
     }
@@ -24,22 +26,22 @@ struct LoanBook {
     // MARK: - Lending
 
     /// Returns what a borrower may use of ours at a moment.
-    func lent(to borrower: String, at now: ContinuousClock.Instant) -> Double {
+    func lent(to borrower: String, at now: Instant) -> Double {
         lent[borrower, default: []].lazy.filter { $0.end > now }.map(\.part).max() ?? 0
     }
 
     /// Returns what all borrowers together may use of ours at a moment.
-    func lent(at now: ContinuousClock.Instant) -> Double {
+    func lent(at now: Instant) -> Double {
         lent.keys.reduce(0) { $0 + lent(to: $1, at: now) }
     }
 
     /// Returns what our newest word lets a borrower use. It may still use more, until it has read that.
-    func newestLoan(to borrower: String, at now: ContinuousClock.Instant) -> Double {
+    func newestLoan(to borrower: String, at now: Instant) -> Double {
         lent[borrower]?.last { $0.end > now }?.part ?? 0
     }
 
     /// Returns what our newest words let all borrowers together use.
-    func newestLoans(at now: ContinuousClock.Instant) -> Double {
+    func newestLoans(at now: Instant) -> Double {
         lent.keys.reduce(0) { $0 + newestLoan(to: $1, at: now) }
     }
 
@@ -51,7 +53,7 @@ struct LoanBook {
     ///   - answering: the number of a borrower's newest message; `nil` when nothing is known of it.
     mutating func lend(
         _ wishes: [(borrower: String, part: Double)], outOf spare: Double, number: UInt64,
-        at now: ContinuousClock.Instant, answering: (String) -> UInt64?
+        at now: Instant, answering: (String) -> UInt64?
     ) -> [FleetMessage.Grant] {
         forgetEnded(at: now)
         var free = max(0, spare - lent(at: now))
@@ -84,7 +86,7 @@ struct LoanBook {
     /// Parts below this are not worth a message.
     static let least = 1e-6
 
-    private mutating func forgetEnded(at now: ContinuousClock.Instant) {
+    private mutating func forgetEnded(at now: Instant) {
         for borrower in lent.keys {
             lent[borrower]?.removeAll { $0.end <= now }
             if lent[borrower]?.isEmpty == true { lent[borrower] = nil }
@@ -101,7 +103,7 @@ struct LoanBook {
     ///   - asked: our clock when we sent the message that it answers.
     /// - Returns: true when it is less than before, which the lender waits to hear.
     mutating func borrow(
-        _ part: Double, from lender: String, number: UInt64, asked: ContinuousClock.Instant
+        _ part: Double, from lender: String, number: UInt64, asked: Instant
     ) -> Bool {
         let former = borrowed[lender]
         if let former, former.number >= number { return false }
@@ -112,7 +114,7 @@ struct LoanBook {
     /// Gives back whole loans, as far as the others are enough.
     /// - Parameter needed: what must be left.
     /// - Returns: the number of the newest message of each lender that has its loan back.
-    mutating func giveBack(leaving needed: Double, at now: ContinuousClock.Instant) -> [String: UInt64] {
+    mutating func giveBack(leaving needed: Double, at now: Instant) -> [String: UInt64] {
         var left = borrowed(at: now)
         var returned: [String: UInt64] = [:]
         let loans = borrowed.filter { $0.value.end > now && $0.value.part > 0 }.sorted { $0.key < $1.key }
@@ -126,17 +128,17 @@ struct LoanBook {
     }
 
     /// The number of the newest message of each lender whose grant has not ended.
-    func heeded(at now: ContinuousClock.Instant) -> [String: UInt64] {
+    func heeded(at now: Instant) -> [String: UInt64] {
         borrowed.filter { $0.value.end > now }.mapValues(\.number)
     }
 
     /// Returns what others let us use at a moment.
-    func borrowed(at now: ContinuousClock.Instant) -> Double {
+    func borrowed(at now: Instant) -> Double {
         borrowed.values.lazy.filter { $0.end > now }.reduce(0) { $0 + $1.part }
     }
 
     /// The next moment at which something borrowed ends.
-    func ends(after now: ContinuousClock.Instant) -> ContinuousClock.Instant? {
+    func ends(after now: Instant) -> Instant? {
         borrowed.values.lazy.map(\.end).filter { $0 > now }.min()
     }
 }

@@ -1,3 +1,5 @@
+internal import Basics
+
 /// The part of each limit that a member has by its partitions, and from when on it may be used.
 ///
 /// Kafka's group gives each partition to one member at a time, and takes it away before it gives it to another. Two things
@@ -7,13 +9,13 @@ struct OwnPart {
     private let terms: FleetTerms
     private(set) var partitionCount = 0
     /// The partitions that the group gave us, and when each may be used.
-    private var usableFrom: [Int32: ContinuousClock.Instant] = [:]
+    private var usableFrom: [Int32: Instant] = [:]
     /// The partitions that we gave back of late and could use until then: when that was, and since when they could be used.
-    private var givenBack: [Int32: (at: ContinuousClock.Instant, usableFrom: ContinuousClock.Instant)] = [:]
+    private var givenBack: [Int32: (at: Instant, usableFrom: Instant)] = [:]
     /// Our clock when we last looked at it.
-    private var looked: ContinuousClock.Instant
+    private var looked: Instant
 
-    init(_ terms: FleetTerms, at now: ContinuousClock.Instant) {
+    init(_ terms: FleetTerms, at now: Instant) {
         self.terms = terms
         looked = now
     }
@@ -25,14 +27,14 @@ struct OwnPart {
     var settled: Double { partitionCount > 0 ? min(1, Double(owned) / Double(partitionCount)) : 0 }
 
     /// The end of the time for which we may use our part without looking at the clock again.
-    var attentiveUntil: ContinuousClock.Instant { looked + terms.attention }
+    var attentiveUntil: Instant { looked + terms.attention }
 
     /// Takes the partitions that the group gave us, in place of any others.
     /// - Parameter wasTaken: true when partitions were taken from us without our word, so that others may have had them for a
     ///   while.
     /// - Returns: true when they are others than before.
     mutating func assign(
-        _ partitions: some Sequence<Int32>, of count: Int, wasTaken: Bool, at now: ContinuousClock.Instant
+        _ partitions: some Sequence<Int32>, of count: Int, wasTaken: Bool, at now: Instant
     ) -> Bool {
         let former = usableFrom
         let isSure = !wasTaken && now <= attentiveUntil
@@ -58,7 +60,7 @@ struct OwnPart {
 
     /// Forgets partitions that somebody else may have used since we gave them back: whoever had them had to wait for as long
     /// as a new owner does.
-    private mutating func forgetGivenBack(at now: ContinuousClock.Instant) {
+    private mutating func forgetGivenBack(at now: Instant) {
         givenBack = givenBack.filter { now - $0.value.at < terms.returning }
     }
 
@@ -66,7 +68,7 @@ struct OwnPart {
     /// heard from the group, or from its own clock, whether it is still a member.
     ///
     /// A shorter standstill does not count as part of the wait, because the client heard nothing in it either.
-    mutating func look(at now: ContinuousClock.Instant) {
+    mutating func look(at now: Instant) {
         let (wasAway, gap) = (now > attentiveUntil, looked.duration(to: now))
         if wasAway {
             for partition in usableFrom.keys { usableFrom[partition] = now + terms.settling }
@@ -78,7 +80,7 @@ struct OwnPart {
     }
 
     /// Returns the part that may be used at a moment, 0 to 1.
-    func usable(at now: ContinuousClock.Instant) -> Double {
+    func usable(at now: Instant) -> Double {
         guard now <= attentiveUntil, partitionCount > 0 else { return 0 }
         let count = usableFrom.values.count { $0 <= now }
         return min(1, Double(count) / Double(partitionCount))

@@ -1,4 +1,4 @@
-internal import Basics
+public import Basics
 internal import DequeModule
 
 /// Bounds the calls to a provider that may be under way: as many as the setting allows while the provider is healthy, and
@@ -46,7 +46,7 @@ public final class AdaptiveLimit {
     private struct Entry {
         let waiter: Waiter
         /// The moment from which a call that begins has no time left to be answered.
-        let giveUp: ContinuousClock.Instant
+        let giveUp: Instant
     }
 
     /// The largest share of its time that a call waits for its turn. The rest is left for the provider, which may get slower
@@ -57,7 +57,7 @@ public final class AdaptiveLimit {
     private(set) var controller: LimitController
     private var inFlight = 0
     private var line: Deque<Entry> = []
-    private var alarm: ContinuousClock.Instant?
+    private var alarm: Instant?
     private var counters = Statistics()
 
     public init(_ configuration: Configuration, timekeeper: any Timekeeper) {
@@ -86,8 +86,8 @@ public final class AdaptiveLimit {
     /// - Parameter latest: the moment after which the call may not begin; `nil` where only the deadline counts.
     /// - Throws: at once when the turn would come too late for an answer before `deadline`.
     public func acquire(
-        before deadline: Deadline, startingBefore latest: ContinuousClock.Instant? = nil,
-        at now: ContinuousClock.Instant
+        before deadline: Deadline, startingBefore latest: Instant? = nil,
+        at now: Instant
     ) async throws(LimitError) -> Slot {
         if hasRoom { return try enter(before: deadline, at: now) }
         let (budget, need) = budget(before: deadline, at: now)
@@ -111,7 +111,7 @@ public final class AdaptiveLimit {
     }
 
     /// Does what `acquire` does, where there is room and no need to wait.
-    public func enter(before deadline: Deadline, at now: ContinuousClock.Instant) throws(LimitError) -> Slot {
+    public func enter(before deadline: Deadline, at now: Instant) throws(LimitError) -> Slot {
         let (budget, need) = budget(before: deadline, at: now)
         // One call may always try, because what is known of the latency may be out of date.
         guard budget >= need || inFlight == 0 else { throw refuse(retryAfter: need) }
@@ -119,13 +119,13 @@ public final class AdaptiveLimit {
     }
 
     /// Returns the time that a call has and the time that it needs, in seconds.
-    private func budget(before deadline: Deadline, at now: ContinuousClock.Instant) -> (Double, need: Double) {
+    private func budget(before deadline: Deadline, at now: Instant) -> (Double, need: Double) {
         let budget = deadline.remaining(at: now).inSeconds
         controller.noteBudget(budget)
         return (budget, controller.timeNeeded)
     }
 
-    private func admit(at now: ContinuousClock.Instant) -> ContinuousClock.Instant {
+    private func admit(at now: Instant) -> Instant {
         inFlight += 1
         counters.admitted += 1
         controller.noteStart(at: now)
@@ -144,7 +144,7 @@ public final class AdaptiveLimit {
         return controller.expected * Double(ahead) / Double(controller.limit)
     }
 
-    fileprivate func release(_ outcome: Outcome, start: ContinuousClock.Instant, at now: ContinuousClock.Instant) {
+    fileprivate func release(_ outcome: Outcome, start: Instant, at now: Instant) {
         inFlight -= 1
         controller.noteEnd(outcome, start: start, at: now)
         serve(at: now)
@@ -152,7 +152,7 @@ public final class AdaptiveLimit {
 
     // MARK: - The line
 
-    private func serve(at now: ContinuousClock.Instant) {
+    private func serve(at now: Instant) {
         while inFlight < controller.limit, let first = line.popFirst() {
             if first.giveUp < now {
                 first.waiter.settle(.tooLate())
@@ -162,7 +162,7 @@ public final class AdaptiveLimit {
         }
     }
 
-    private func setAlarm(at due: ContinuousClock.Instant) {
+    private func setAlarm(at due: Instant) {
         if let alarm, alarm <= due { return }
         alarm = due
         timekeeper.schedule(at: due) { [weak self] in
@@ -172,7 +172,7 @@ public final class AdaptiveLimit {
         }
     }
 
-    private func giveUp(at now: ContinuousClock.Instant) {
+    private func giveUp(at now: Instant) {
         for entry in line where entry.giveUp <= now { entry.waiter.settle(.tooLate()) }
         line.removeAll { $0.giveUp <= now }
         if let next = line.lazy.map(\.giveUp).min() { setAlarm(at: next) }
@@ -184,10 +184,10 @@ extension AdaptiveLimit {
     public struct Slot: ~Copyable {
         private let limit: AdaptiveLimit
         /// The moment at which the call began.
-        public let start: ContinuousClock.Instant
+        public let start: Instant
         private var isFinished = false
 
-        fileprivate init(limit: AdaptiveLimit, start: ContinuousClock.Instant) {
+        fileprivate init(limit: AdaptiveLimit, start: Instant) {
             self.limit = limit
             self.start = start
         }
@@ -195,7 +195,7 @@ extension AdaptiveLimit {
         deinit { if !isFinished { limit.release(.ignored, start: start, at: limit.timekeeper.now) } }
 
         /// Notes how the call ended, and lets the next one pass.
-        public consuming func finish(_ outcome: Outcome, at now: ContinuousClock.Instant) {
+        public consuming func finish(_ outcome: Outcome, at now: Instant) {
             isFinished = true
             limit.release(outcome, start: start, at: now)
         }

@@ -49,7 +49,7 @@ struct LimitController {
         let before: Window
         let latency: Double
         /// When what is under way has begun under the new limit.
-        let settled: ContinuousClock.Instant
+        let settled: Instant
     }
 
     /// What was seen in a stretch of time.
@@ -77,15 +77,15 @@ struct LimitController {
     /// The moments up to which earlier steps decide about later ones.
     private struct Memory {
         /// Timeouts of calls that began before this moment were the reason for the last cut, and count no more.
-        var lastCut: ContinuousClock.Instant?
+        var lastCut: Instant?
         /// The calls that a larger limit let in show in the latency from this moment on.
-        var grownUntil: ContinuousClock.Instant?
+        var grownUntil: Instant?
         /// Refusals are taken as given until then, because a cut for them has cost answers.
-        var overloadIgnoredUntil: ContinuousClock.Instant?
+        var overloadIgnoredUntil: Instant?
         /// The last cut helped, so that until then another may be a large one.
-        var helpedUntil: ContinuousClock.Instant?
+        var helpedUntil: Instant?
         /// The limit grows in small steps until then, because the provider has refused calls.
-        var gentleUntil: ContinuousClock.Instant?
+        var gentleUntil: Instant?
     }
 
     private let configuration: AdaptiveLimit.Configuration
@@ -100,14 +100,14 @@ struct LimitController {
     private(set) var typicalBudget = 0.0
 
     private var window = Window()
-    private var windowStart: ContinuousClock.Instant?
+    private var windowStart: Instant?
     private var inFlight = 0
-    private var countedUntil: ContinuousClock.Instant?
+    private var countedUntil: Instant?
 
     private var memory = Memory()
     private var trial: Trial?
     /// A latency that does not come from the number of calls, and until when that is taken as given.
-    private var floor: (latency: Double, until: ContinuousClock.Instant)?
+    private var floor: (latency: Double, until: Instant)?
     private var nextHold = Self.shortestHold
 
     init(_ configuration: AdaptiveLimit.Configuration) {
@@ -131,7 +131,7 @@ struct LimitController {
         }
     }
 
-    mutating func noteStart(at now: ContinuousClock.Instant) {
+    mutating func noteStart(at now: Instant) {
         count(until: now)
         inFlight += 1
         window.starts += 1
@@ -139,7 +139,7 @@ struct LimitController {
     }
 
     mutating func noteEnd(
-        _ outcome: AdaptiveLimit.Outcome, start: ContinuousClock.Instant, at now: ContinuousClock.Instant
+        _ outcome: AdaptiveLimit.Outcome, start: Instant, at now: Instant
     ) {
         count(until: now)
         inFlight -= 1
@@ -165,14 +165,14 @@ struct LimitController {
         }
     }
 
-    private mutating func count(until now: ContinuousClock.Instant) {
+    private mutating func count(until now: Instant) {
         if let countedUntil, inFlight > 0 {
             window.callSeconds += countedUntil.duration(to: now).inSeconds * Double(min(inFlight, limit))
         }
         countedUntil = now
     }
 
-    private mutating func beginWindow(at now: ContinuousClock.Instant) {
+    private mutating func beginWindow(at now: Instant) {
         window = Window()
         window.most = inFlight
         windowStart = now
@@ -180,13 +180,13 @@ struct LimitController {
 
     // MARK: - What follows
 
-    private func target(at now: ContinuousClock.Instant) -> Double {
+    private func target(at now: Instant) -> Double {
         let wanted = Self.latencyShare * typicalBudget
         guard let floor, now < floor.until else { return wanted }
         return max(wanted, min(Self.queueAllowance * floor.latency, Self.urgentShare * typicalBudget))
     }
 
-    private mutating func judge(_ seen: Window, at now: ContinuousClock.Instant) {
+    private mutating func judge(_ seen: Window, at now: Instant) {
         let expectedBefore = expected
         expected = seen.expected
         if seen.answers > 0 { latency = seen.latencies / Double(seen.answers) }
@@ -211,7 +211,7 @@ struct LimitController {
         }
     }
 
-    private mutating func cut(_ seen: Window, _ latency: Double, _ target: Double, at now: ContinuousClock.Instant) {
+    private mutating func cut(_ seen: Window, _ latency: Double, _ target: Double, at now: Instant) {
         let isSure = latency > Self.urgentShare * typicalBudget || (memory.helpedUntil.map { now < $0 } ?? false)
         let factor =
             latency.isFinite
@@ -219,14 +219,14 @@ struct LimitController {
         reduce(seen, factor, latency, isForOverload: false, at: now)
     }
 
-    private mutating func cutForOverload(_ seen: Window, at now: ContinuousClock.Instant) {
+    private mutating func cutForOverload(_ seen: Window, at now: Instant) {
         if let overloadIgnoredUntil = memory.overloadIgnoredUntil, now < overloadIgnoredUntil { return }
         memory.gentleUntil = now + .seconds(saturating: Self.shortestHold)
         reduce(seen, Self.overloadFactor, expected, isForOverload: true, at: now)
     }
 
     private mutating func reduce(
-        _ seen: Window, _ factor: Double, _ latency: Double, isForOverload: Bool, at now: ContinuousClock.Instant
+        _ seen: Window, _ factor: Double, _ latency: Double, isForOverload: Bool, at now: Instant
     ) {
         let before = exact
         change(to: min(exact, Double(max(1, seen.most))) * factor)
@@ -241,7 +241,7 @@ struct LimitController {
     /// What a cut brought. One for refusals should not have cost answers. One for latency should have brought it down in
     /// proportion: where it stops following, it is no queue any more.
     /// - Returns: whether the cut was taken back.
-    private mutating func conclude(_ trial: Trial, _ seen: Window, at now: ContinuousClock.Instant) -> Bool {
+    private mutating func conclude(_ trial: Trial, _ seen: Window, at now: Instant) -> Bool {
         let bar = (1 + trial.factor) / 2
         let ratio = expected / trial.latency
         let didNotHelp =
@@ -263,7 +263,7 @@ struct LimitController {
         return true
     }
 
-    private mutating func grow(to target: Double, at now: ContinuousClock.Instant) {
+    private mutating func grow(to target: Double, at now: Instant) {
         if let grownUntil = memory.grownUntil, now < grownUntil { return }
         memory.grownUntil = now + .seconds(saturating: max(latency, expected))
         let room = expected > 0 ? Self.aim * target / expected : .infinity

@@ -1,4 +1,4 @@
-internal import Basics
+public import Basics
 
 /// How much of a limit a loop could use: what it has used of late, and what waits.
 ///
@@ -22,13 +22,13 @@ public struct RateDemand {
     private var rate = 0.0
     private var longRate = 0.0
     private var admitted = 0
-    private var countedAt: ContinuousClock.Instant?
+    private var countedAt: Instant?
 
     public init() {}
 
     /// Returns the part of the limit that the loop could use, 0 to 1. To be called a few times a second.
     public mutating func need(
-        of limit: RateLimit, _ statistics: RateLimiter.Statistics, at now: ContinuousClock.Instant
+        of limit: RateLimit, _ statistics: RateLimiter.Statistics, at now: Instant
     ) -> Double {
         count(statistics.admitted, at: now)
         let used = max(rate, min(longRate, Self.kept * limit.perSecond))
@@ -37,7 +37,7 @@ public struct RateDemand {
         return part < Self.least ? 0 : min(1, part)
     }
 
-    private mutating func count(_ admitted: Int, at now: ContinuousClock.Instant) {
+    private mutating func count(_ admitted: Int, at now: Instant) {
         defer { (self.admitted, countedAt) = (admitted, now) }
         guard let countedAt else { return }
         let time = countedAt.duration(to: now).inSeconds

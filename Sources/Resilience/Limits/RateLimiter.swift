@@ -1,4 +1,4 @@
-internal import Basics
+public import Basics
 internal import DequeModule
 
 /// Lets requests to a provider go at a rate. It is a token bucket whose waiting requests are served in the order in which
@@ -39,14 +39,14 @@ public final class RateLimiter {
     private var rate: Double
     private var capacity: Double
     /// The moment from which on nothing passes until the share is set again; `nil` where it holds for good.
-    private var shareEnd: ContinuousClock.Instant?
+    private var shareEnd: Instant?
     /// The rate by which turns are foretold, where that is more than the rate of the moment.
     private var prospectiveRate = 0.0
     private var tokens: Double
     /// The moment up to which `tokens` are counted; it lies in the future while the bucket is closed.
-    private var countedUntil: ContinuousClock.Instant
+    private var countedUntil: Instant
     private var line: Deque<Entry> = []
-    private var alarm: ContinuousClock.Instant?
+    private var alarm: Instant?
     private var counters = Statistics()
 
     /// - Parameter limit: the key's limit. `nil`: there is none, and only `close` holds requests back.
@@ -77,14 +77,14 @@ public final class RateLimiter {
     }
 
     /// Returns the moment until which nothing passes because the provider asked for that; `nil` while requests pass.
-    public func closedUntil(at now: ContinuousClock.Instant) -> ContinuousClock.Instant? {
+    public func closedUntil(at now: Instant) -> Instant? {
         countedUntil > now ? countedUntil : nil
     }
 
     // MARK: - Passing
 
     /// Lets a request pass if that is possible now and no other waits already.
-    public func tryAcquire(at now: ContinuousClock.Instant) -> Bool {
+    public func tryAcquire(at now: Instant) -> Bool {
         guard line.isEmpty, takeToken(at: now) else { return false }
         counters.admitted += 1
         return true
@@ -93,7 +93,7 @@ public final class RateLimiter {
     /// Lets a request pass when its turn has come.
     /// - Parameter deadline: the latest moment for the call to begin, which leaves time for the call itself.
     /// - Throws: at once when the turn would come later, and during the wait when a closure or a smaller share moves it there.
-    public func acquire(before deadline: Deadline, at now: ContinuousClock.Instant) async throws(LimitError) {
+    public func acquire(before deadline: Deadline, at now: Instant) async throws(LimitError) {
         if tryAcquire(at: now) { return }
         let wait = wait(behind: line.count, at: now)
         guard let wait, now + wait <= deadline.instant else {
@@ -115,7 +115,7 @@ public final class RateLimiter {
     }
 
     /// Takes back a turn that was not used, so that the next in line may have it.
-    public func giveBack(at now: ContinuousClock.Instant) {
+    public func giveBack(at now: Instant) {
         counters.admitted -= 1
         guard limit != nil else { return }
         count(until: now)
@@ -132,8 +132,8 @@ public final class RateLimiter {
     /// - Parameter prospect: the share that this loop will have soon, 0 to 1. A request is not refused for a share that is
     ///   smaller for a moment.
     public func setShare(
-        _ share: Double, until end: ContinuousClock.Instant? = nil, prospect: Double = 0,
-        at now: ContinuousClock.Instant
+        _ share: Double, until end: Instant? = nil, prospect: Double = 0,
+        at now: Instant
     ) {
         count(until: now)
         shareEnd = end
@@ -145,7 +145,7 @@ public final class RateLimiter {
 
     /// Lets nothing pass until a moment, because the provider asked for that (`Retry-After`, Google's RetryInfo). It holds for
     /// all requests, whichever was told. The bucket stands still meanwhile and opens with one token at most.
-    public func close(until end: ContinuousClock.Instant, at now: ContinuousClock.Instant) {
+    public func close(until end: Instant, at now: Instant) {
         count(until: now)
         let end = min(end, now + longestClosure)
         guard end > countedUntil else { return }
@@ -155,7 +155,7 @@ public final class RateLimiter {
     }
 
     /// Refuses the waiting requests whose turn has moved behind their deadline.
-    private func reviewLine(at now: ContinuousClock.Instant) {
+    private func reviewLine(at now: Instant) {
         guard !line.isEmpty else { return }
         var kept: Deque<Entry> = []
         for entry in line {
@@ -172,7 +172,7 @@ public final class RateLimiter {
 
     // MARK: - Tokens
 
-    private func count(until now: ContinuousClock.Instant) {
+    private func count(until now: Instant) {
         guard now > countedUntil else { return }
         if limit != nil {
             let top = line.isEmpty ? capacity : max(capacity, 1 + min(1, rate * Self.lateness))
@@ -182,7 +182,7 @@ public final class RateLimiter {
         countedUntil = now
     }
 
-    private func takeToken(at now: ContinuousClock.Instant) -> Bool {
+    private func takeToken(at now: Instant) -> Bool {
         if limit == nil { return now >= countedUntil }
         count(until: now)
         guard now >= countedUntil, tokens >= Self.whole, shareEnd.map({ now < $0 }) ?? true else { return false }
@@ -191,11 +191,11 @@ public final class RateLimiter {
     }
 
     /// Returns the time until the turn of a request with so many others in front; `nil` when the share never gives it one.
-    private func wait(behind others: Int, at now: ContinuousClock.Instant) -> Duration? {
+    private func wait(behind others: Int, at now: Instant) -> Duration? {
         wait(behind: others, atRate: max(rate, prospectiveRate), at: now)
     }
 
-    private func wait(behind others: Int, atRate rate: Double, at now: ContinuousClock.Instant) -> Duration? {
+    private func wait(behind others: Int, atRate rate: Double, at now: Instant) -> Duration? {
         let closed = max(.zero, now.duration(to: countedUntil))
         guard limit != nil else { return closed }
         let missing = Double(others + 1) - tokens
@@ -205,7 +205,7 @@ public final class RateLimiter {
 
     // MARK: - The line
 
-    private func serve(at now: ContinuousClock.Instant) {
+    private func serve(at now: Instant) {
         while let first = line.first, takeToken(at: now) {
             line.removeFirst()
             if first.waiter.settle(.served) {
@@ -220,7 +220,7 @@ public final class RateLimiter {
     /// Sets the alarm for the first in line. Only one counts at a time: an alarm that was overtaken by an earlier one does
     /// nothing when it goes off. None is set where the turn comes after the share's end: whoever sets the next share looks
     /// at the line.
-    private func setAlarmForFirst(at now: ContinuousClock.Instant) {
+    private func setAlarmForFirst(at now: Instant) {
         guard let wait = wait(behind: 0, atRate: rate, at: now) else { return }
         let due = now + wait
         if let shareEnd, due >= shareEnd { return }

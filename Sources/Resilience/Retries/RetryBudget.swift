@@ -1,4 +1,4 @@
-internal import Basics
+public import Basics
 
 /// Bounds what retries add to the traffic, so that an outage is not multiplied: over a sliding window, retries are at
 /// most a share of the requests. A plain value; its owner calls it.
@@ -46,14 +46,14 @@ public struct RetryBudget: Sendable {
     }
 
     /// Notes a request's first attempt.
-    public mutating func noteRequest(at now: ContinuousClock.Instant) {
+    public mutating func noteRequest(at now: Instant) {
         statistics.requests += 1
         window.add(Counts(requests: 1), at: now)
     }
 
     /// Sets a retry aside for a call that will be given up early only if it can be made again.
     /// - Returns: `false` when there is none left. Otherwise `release` must follow at the call's end, before `withdraw`.
-    public mutating func reserve(at now: ContinuousClock.Instant) -> Bool {
+    public mutating func reserve(at now: Instant) -> Bool {
         guard hasRetryLeft(at: now) else { return false }
         reserved += 1
         return true
@@ -62,7 +62,7 @@ public struct RetryBudget: Sendable {
     /// Gives back what `reserve` set aside.
     public mutating func release() { reserved -= 1 }
 
-    private mutating func hasRetryLeft(at now: ContinuousClock.Instant) -> Bool {
+    private mutating func hasRetryLeft(at now: Instant) -> Bool {
         let sum = window.sum(at: now)
         let allowed = max(
             configuration.ratio * Double(sum.requests),
@@ -71,7 +71,7 @@ public struct RetryBudget: Sendable {
     }
 
     /// Takes the right to one retry, if there is one left.
-    public mutating func withdraw(at now: ContinuousClock.Instant) -> Bool {
+    public mutating func withdraw(at now: Instant) -> Bool {
         guard hasRetryLeft(at: now) else {
             statistics.refused += 1
             return false

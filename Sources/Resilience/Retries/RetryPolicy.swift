@@ -1,3 +1,5 @@
+public import Basics
+
 /// Decides when a failed attempt is followed by another, and how long after. A plain value without clock or state.
 public struct RetryPolicy: Sendable, Hashable {
     /// The number of attempts in all, at least 1. The default of three is what gRPC's and AWS's clients make.
@@ -49,7 +51,7 @@ public struct RetryPolicy: Sendable, Hashable {
 
     /// Decides what follows a failed attempt. The budget is touched only when everything else speaks for a retry.
     public func decide(
-        after failure: Failure, budget: inout RetryBudget, at now: ContinuousClock.Instant,
+        after failure: Failure, budget: inout RetryBudget, at now: Instant,
         using random: inout some RandomNumberGenerator
     ) -> Decision {
         guard failure.allowsAttempt else { return .giveUp(.notRetryable) }

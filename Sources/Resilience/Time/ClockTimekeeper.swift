@@ -1,3 +1,5 @@
+public import Basics
+
 /// Keeps time for types that an actor owns, by any clock: a task sleeps and then enters the actor. Each call costs a task;
 /// on an event loop the loop's own timers do the same for less.
 public struct ClockTimekeeper: Timekeeper, Sendable {
@@ -10,9 +12,9 @@ public struct ClockTimekeeper: Timekeeper, Sendable {
         self.owner = owner
     }
 
-    public var now: ContinuousClock.Instant { clock.now }
+    public var now: Instant { clock.now }
 
-    public func schedule(at due: ContinuousClock.Instant, _ action: @escaping () -> Void) {
+    public func schedule(at due: Instant, _ action: @escaping () -> Void) {
         // Handed from the owner to the owner: `action` is made and run in its isolation only.
         nonisolated(unsafe) let action = action
         Task { [clock, weak owner] in

@@ -1,4 +1,6 @@
-/// A clock whose instants are `ContinuousClock`'s, so that deadlines are one type everywhere and tests can drive time.
-public protocol MonotonicClock: Clock where Instant == ContinuousClock.Instant, Duration == Swift.Duration {}
+public import Basics
 
-extension ContinuousClock: MonotonicClock {}
+/// A clock whose instants are `Instant`, so that deadlines are one type everywhere and tests can drive time.
+public protocol MonotonicClock: Clock where Instant == Basics.Instant, Duration == Swift.Duration {}
+
+extension SystemClock: MonotonicClock {}

@@ -1,9 +1,11 @@
+internal import Basics
+
 /// Sessions in the order of their last use. A session that is used again is appended again, and its older entry is skipped by
 /// its time: that costs less than finding it.
 struct IdleQueue {
     struct Entry {
         let id: String
-        let since: ContinuousClock.Instant
+        let since: Instant
     }
 
     private var entries: [Entry] = []
@@ -12,7 +14,7 @@ struct IdleQueue {
     var count: Int { entries.count - start }
     var first: Entry? { start < entries.count ? entries[start] : nil }
 
-    mutating func append(_ id: String, at now: ContinuousClock.Instant) { entries.append(Entry(id: id, since: now)) }
+    mutating func append(_ id: String, at now: Instant) { entries.append(Entry(id: id, since: now)) }
 
     /// Removes the first entry; there must be one.
     mutating func removeFirst() {

@@ -1,10 +1,12 @@
+internal import Basics
+
 /// The sessions of a store, within its bounds. It has one owner at a time.
 struct SessionTable {
     typealias Signal = AsyncStream<Void>.Continuation
 
     private struct Session {
         var state: SessionState
-        var lastUse: ContinuousClock.Instant
+        var lastUse: Instant
         var subscribers: [UInt64: Signal] = [:]
     }
 
@@ -26,7 +28,7 @@ struct SessionTable {
 
     /// Adds an action to a session.
     /// - Returns: the subscribers to be told; none when the session shows what it showed before.
-    mutating func dispatch(_ action: Action, session id: String, at now: ContinuousClock.Instant) -> [Signal] {
+    mutating func dispatch(_ action: Action, session id: String, at now: Instant) -> [Signal] {
         removeExpired(at: now)
         let (isChanged, places, bytes) = use(id, at: now) { session in
             let (revision, places, bytes) = (session.state.revision, session.state.placeCount, session.state.byteCount)
@@ -42,7 +44,7 @@ struct SessionTable {
     }
 
     /// Returns the state of a session; `nil` when there is none or its time is over.
-    func state(of id: String, at now: ContinuousClock.Instant) -> SessionState? {
+    func state(of id: String, at now: Instant) -> SessionState? {
         guard let session = sessions[id] else { return nil }
         return session.subscribers.isEmpty && isOver(session.lastUse, at: now) ? nil : session.state
     }
@@ -50,7 +52,7 @@ struct SessionTable {
     // MARK: Subscribers
 
     /// - Returns: the number by which the subscriber leaves.
-    mutating func subscribe(_ signal: Signal, session id: String, at now: ContinuousClock.Instant) -> UInt64 {
+    mutating func subscribe(_ signal: Signal, session id: String, at now: Instant) -> UInt64 {
         removeExpired(at: now)
         nextNumber += 1
         subscriberCount += 1
@@ -58,7 +60,7 @@ struct SessionTable {
         return nextNumber
     }
 
-    mutating func unsubscribe(_ number: UInt64, session id: String, at now: ContinuousClock.Instant) {
+    mutating func unsubscribe(_ number: UInt64, session id: String, at now: Instant) {
         guard sessions[id]?.subscribers[number] != nil else { return }
         subscriberCount -= 1
         use(id, at: now) { session in session.subscribers[number] = nil }
@@ -71,7 +73,7 @@ struct SessionTable {
     // MARK: Forgetting
 
     /// Forgets sessions whose time is over, and those idle longest while there are too many.
-    mutating func removeExpired(at now: ContinuousClock.Instant) {
+    mutating func removeExpired(at now: Instant) {
         while let oldest = idle.first {
             guard let session = sessions[oldest.id], session.lastUse == oldest.since, session.subscribers.isEmpty else {
                 idle.removeFirst()
@@ -87,7 +89,7 @@ struct SessionTable {
         }
     }
 
-    private func isOver(_ lastUse: ContinuousClock.Instant, at now: ContinuousClock.Instant) -> Bool {
+    private func isOver(_ lastUse: Instant, at now: Instant) -> Bool {
         lastUse.duration(to: now) >= configuration.idleTime
     }
 
@@ -102,7 +104,7 @@ struct SessionTable {
 
     /// Changes a session, which exists and is used last of all from then on.
     private mutating func use<Result>(
-        _ id: String, at now: ContinuousClock.Instant, _ change: (inout Session) -> Result
+        _ id: String, at now: Instant, _ change: (inout Session) -> Result
     ) -> Result {
         let new = Session(state: SessionState(limits: configuration.limits), lastUse: now)
         if sessions[id] == nil { byteCount += Self.bytes(ofName: id) }

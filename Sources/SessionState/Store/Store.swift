@@ -1,3 +1,4 @@
+public import Basics
 import Synchronization
 
 /// Holds the states of all sessions and tells subscribers of each. Safe to use from any thread.
@@ -6,7 +7,7 @@ import Synchronization
 /// at rest can be asked to with ``removeExpired()``.
 public final class Store: Sendable {
     private let configuration: StoreConfiguration
-    private let now: @Sendable () -> ContinuousClock.Instant
+    private let now: @Sendable () -> Instant
     // Never held while anything of others runs: subscribers are woken after it is released, and read the state themselves.
     private let sessions: Mutex<SessionTable>
 
@@ -16,7 +17,7 @@ public final class Store: Sendable {
     ///   - now: tells the time, by which sessions expire.
     public init(
         _ configuration: StoreConfiguration = StoreConfiguration(),
-        now: @escaping @Sendable () -> ContinuousClock.Instant = { .now }
+        now: @escaping @Sendable () -> Instant = { .now }
     ) {
         self.configuration = configuration
         self.now = now

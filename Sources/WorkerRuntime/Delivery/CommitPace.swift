@@ -1,10 +1,11 @@
+internal import Basics
+
 /// When offsets are committed, and whether finished work has waited for that too long.
 ///
 /// A crash repeats what is not committed, paid calls and all. That is to be no more than one `worker.commitInterval` of
 /// work, however long the brokers refuse commits or do not answer: beyond it commits are overdue, and nothing new
 /// begins. Commits begin twice in an interval, so that one that is slow, or refused once, makes no difference.
 struct CommitPace {
-    typealias Instant = ContinuousClock.Instant
 
     /// How long commits are overdue before that is worth a line in the log: a rebalance often takes as long.
     static let patience = Duration.seconds(1)

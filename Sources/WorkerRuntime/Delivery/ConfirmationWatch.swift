@@ -1,3 +1,4 @@
+internal import Basics
 internal import Kafka
 
 /// Notices a topic that confirms nothing although records wait for it. librdkafka keeps such records and goes on trying, so
@@ -20,7 +21,7 @@ final class ConfirmationWatch {
         var confirmed = 0
         /// What `confirmed` was when it was last seen to move, and when that was.
         var lastSeen = 0
-        var lastMoved: ContinuousClock.Instant?
+        var lastMoved: Instant?
     }
 
     private var counts = [Count](repeating: Count(), count: Topic.allCases.count)
@@ -31,7 +32,7 @@ final class ConfirmationWatch {
 
     /// Returns the topics that have confirmed nothing for longer than `patience` although records wait. Call it often: a
     /// topic counts as stalled from the second call on that finds no progress.
-    func stalledTopics(at now: ContinuousClock.Instant) -> [Topic] {
+    func stalledTopics(at now: Instant) -> [Topic] {
         Topic.allCases.filter { topic in
             let count = counts[topic.rawValue]
             if count.handedOver == count.confirmed {

@@ -1,3 +1,4 @@
+internal import Basics
 internal import Kafka
 
 /// Publishes the outcomes of a lane, and has offsets committed behind them. `worker.delivery` chooses one of two for good:
@@ -44,10 +45,10 @@ protocol OutcomeDelivery: AnyObject {
     func forget(_ partition: OwnedPartition)
 
     /// Begins the end: no call may take time beyond `end` by much, one under way among them.
-    func limit(to end: ContinuousClock.Instant) async
+    func limit(to end: Instant) async
 
     /// Commits what is left, as far as the brokers take it before `end`, and has `run` return.
-    func finish(before end: ContinuousClock.Instant) async
+    func finish(before end: Instant) async
 
     /// Ends everything at once after a fatal failure: nothing more is published or committed.
     func stop()

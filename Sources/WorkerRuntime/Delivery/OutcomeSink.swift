@@ -1,3 +1,4 @@
+public import Basics
 public import Kafka
 
 /// What a lane needs of a producer. `KafkaProducer` is the real one; unit tests drive a lane with a sink of their own.
@@ -47,7 +48,7 @@ public protocol OutcomeSink: AnyObject, Sendable {
     func abortTransaction() async throws(KafkaError)
 
     /// Gives no call about a transaction time beyond `instant`, one under way among them.
-    func endTransactions(by instant: ContinuousClock.Instant) async
+    func endTransactions(by instant: Instant) async
 }
 
 extension KafkaProducer: OutcomeSink {}

@@ -1,3 +1,4 @@
+internal import Basics
 internal import EventLoop
 internal import Kafka
 internal import Logging
@@ -19,7 +20,7 @@ final class ReplaceableSink {
     private let loop: EventLoop
     private let meters: WorkerMeters
     private let log: Logger
-    private var replacements: [ContinuousClock.Instant] = []
+    private var replacements: [Instant] = []
     private var closings: [Task<Void, Never>] = []
 
     /// - Parameter makeSink: makes one like `sink`; `nil` where a replacement is not allowed.
@@ -43,7 +44,7 @@ final class ReplaceableSink {
         let wasReplacedAlready = failed !== current
         if wasReplacedAlready { return }
 
-        let now = ContinuousClock.now
+        let now = loop.now
         replacements.removeAll { $0 + .seconds(60) < now }
         guard let makeSink, replacements.count < Self.maxReplacementsPerMinute else { throw error }
 

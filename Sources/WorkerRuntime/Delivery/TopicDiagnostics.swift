@@ -1,3 +1,4 @@
+internal import Basics
 internal import EventLoop
 internal import Kafka
 internal import Synchronization
@@ -16,7 +17,7 @@ final class TopicDiagnostics {
     }
     private struct Entry {
         let answer = Answer()
-        var askedAt: ContinuousClock.Instant
+        var askedAt: Instant
     }
 
     private let source: any RequestSource
@@ -30,7 +31,7 @@ final class TopicDiagnostics {
 
     /// Returns the last answer, and asks again where it is old. Asks nobody while an answer is under way.
     /// - Returns: `nil` until the first answer.
-    func diagnosis(of topic: String, at now: ContinuousClock.Instant) -> TopicDiagnosis? {
+    func diagnosis(of topic: String, at now: Instant) -> TopicDiagnosis? {
         if let entry = entries[topic], now - entry.askedAt < Self.period {
             return entry.answer.diagnosis.withLock { $0 }
         }

@@ -1,3 +1,4 @@
+internal import Basics
 internal import EventLoop
 internal import Kafka
 internal import Logging
@@ -9,16 +10,16 @@ internal import Logging
 /// after the longest interval. Confined to its lane; not `Sendable`.
 final class TopicRefusals {
     private final class Refusal {
-        let since: ContinuousClock.Instant
+        let since: Instant
         var reason: KafkaError
         var attempts = 0
-        var retryAt: ContinuousClock.Instant
+        var retryAt: Instant
         /// What the log says of it; `nil` before the first line.
         var announced: String?
         var timer: TimerID?
         var waiters: [CheckedContinuation<Void, Never>] = []
 
-        init(_ reason: KafkaError, since: ContinuousClock.Instant) {
+        init(_ reason: KafkaError, since: Instant) {
             self.reason = reason
             self.since = since
             retryAt = since
@@ -77,7 +78,7 @@ final class TopicRefusals {
     /// - Returns: `nil` while the brokers have not answered.
     private func diagnosis(of topic: String, _ refusal: Refusal) -> TopicDiagnosis? {
         guard refusal.reason.saysNothingOfTheTopic else { return .refused(refusal.reason) }
-        return diagnostics.diagnosis(of: topic, at: .now)
+        return diagnostics.diagnosis(of: topic, at: loop.now)
     }
 
     private func problem(of topic: String, _ refusal: Refusal) -> String {
@@ -86,12 +87,12 @@ final class TopicRefusals {
     }
 
     /// When the topic may be tried again; `nil` when nothing speaks against now.
-    func retryTime(of topic: String) -> ContinuousClock.Instant? { refusals[topic]?.retryAt }
+    func retryTime(of topic: String) -> Instant? { refusals[topic]?.retryAt }
 
     /// Notes that a topic refused a record.
     /// - Parameter isLasting: the record was tried for long, so the refusal is said at once.
     func note(_ error: KafkaError, by topic: String, isLasting: Bool = false) {
-        let now = ContinuousClock.now
+        let now = loop.now
         let refusal = refusals[topic] ?? Refusal(error, since: now)
         refusals[topic] = refusal
         // Records that were on their way together are refused together: that is one attempt.
@@ -141,14 +142,14 @@ final class TopicRefusals {
 
     /// Gives the first that waits its turn at `instant`, and the next one after the longest pause unless something is noted
     /// by then.
-    private func scheduleTurn(at instant: ContinuousClock.Instant, of refusal: Refusal) {
+    private func scheduleTurn(at instant: Instant, of refusal: Refusal) {
         if let timer = refusal.timer { loop.cancel(timer) }
         refusal.timer = loop.schedule(at: instant) { [weak self] in
             refusal.timer = nil
             guard let self, !refusal.waiters.isEmpty else { return }
 
             let next = refusal.waiters.removeFirst()
-            if !refusal.waiters.isEmpty { scheduleTurn(at: .now + Self.longestPause, of: refusal) }
+            if !refusal.waiters.isEmpty { scheduleTurn(at: loop.now + Self.longestPause, of: refusal) }
             next.resume()
         }
     }

@@ -1,3 +1,5 @@
+internal import Basics
+internal import EventLoop
 internal import Kafka
 
 /// One try to commit a batch of outcomes, together with the offsets behind them.
@@ -8,20 +10,21 @@ struct TransactionAttempt {
         let topic: String
         let kind: ConfirmationWatch.Topic
         let receipt: KafkaProducer.Receipt
-        let handedOver: ContinuousClock.Instant
+        let handedOver: Instant
     }
 
     /// When the brokers had what, for the metrics.
     struct Times {
         /// All records were confirmed, in no order that could be told.
-        var confirmed: ContinuousClock.Instant
-        var committed: ContinuousClock.Instant
+        var confirmed: Instant
+        var committed: Instant
     }
 
     private static let partitionsAreGone = KafkaError(
         .abortable, "the group took partitions of the transaction away before its offsets were sent")
     private static let unconfirmed = KafkaError(.timedOut, "no broker confirmed the records in time")
 
+    private let loop: EventLoop
     let batch: [ReadyOutcomes.Entry]
     private(set) var sent: [Sent] = []
     /// The record that was refused before it left, so that no other has a part in it.
@@ -33,9 +36,12 @@ struct TransactionAttempt {
     private(set) var isCommitting = false
     /// `nil` until the transaction is committed.
     private(set) var times: Times?
-    private var confirmed: ContinuousClock.Instant?
+    private var confirmed: Instant?
 
-    init(_ batch: [ReadyOutcomes.Entry]) { self.batch = batch }
+    init(_ batch: [ReadyOutcomes.Entry], loop: EventLoop) {
+        self.batch = batch
+        self.loop = loop
+    }
 
     /// Runs the transaction.
     /// - Parameter patience: how long the records may take to be confirmed.
@@ -53,7 +59,7 @@ struct TransactionAttempt {
                 return Self.unconfirmed
             }
 
-            confirmed = .now
+            confirmed = loop.now
             guard let member = await membership() else { return Self.partitionsAreGone }
             let offsets = nextOffsets.map { (partition: $0.key.id, next: $0.value) }
             try await sink.sendOffsets(offsets, as: member)
@@ -70,7 +76,7 @@ struct TransactionAttempt {
         do throws(KafkaError) {
             try await sink.commitTransaction()
             isCommitting = false
-            times = Times(confirmed: confirmed ?? .now, committed: .now)
+            times = Times(confirmed: confirmed ?? loop.now, committed: loop.now)
             for record in sent {
                 let position = try await sink.confirm(record.receipt)
                 guard let trace = record.entry.request.trace, record.topic == record.entry.outcome.event?.topic else {
@@ -95,7 +101,7 @@ struct TransactionAttempt {
         let outcome = entry.outcome
         for (record, kind) in outcome.records {
             do throws(KafkaError) {
-                let start = ContinuousClock.now
+                let start = loop.now
                 let receipt = try await sink.handOver(record)
                 sent.append(
                     Sent(

@@ -1,24 +1,26 @@
+internal import Basics
+
 /// Where the life of a `TransactionalDelivery` stands.
 enum TransactionPhase: Equatable {
     /// The transactional id is being registered.
     case starting
     case running
     /// What is ready is committed as far as the brokers take it before an instant. While finishing, nothing more comes.
-    case ending(before: ContinuousClock.Instant, isFinishing: Bool)
+    case ending(before: Instant, isFinishing: Bool)
     /// Nothing further may be committed.
     case stopped
 
     /// `true` when no further transaction may begin.
-    var isOver: Bool {
+    func isOver(at now: Instant) -> Bool {
         switch self {
         case .starting, .running: false
-        case .ending(let end, _): .now >= end
+        case .ending(let end, _): now >= end
         case .stopped: true
         }
     }
 
     /// The instant at which the end comes; `nil` while nobody has asked for it.
-    var end: ContinuousClock.Instant? {
+    var end: Instant? {
         if case .ending(let end, _) = self { end } else { nil }
     }
 

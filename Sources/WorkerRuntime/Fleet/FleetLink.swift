@@ -81,7 +81,7 @@ public final class FleetLink: Sendable {
         if !words.isEmpty { saying.yield(words) }
     }
 
-    /// Reads and writes until `end`, or until the task is cancelled, which leaves unwritten what was said last.
+    /// Reads and writes on the loop until `end`, or until the task is cancelled, which leaves unwritten what was said last.
     /// - Parameters:
     ///   - opened: called each time before the topic is read from some record on.
     ///   - needsOlder: asked after `opened` and `hear` whether the topic must be read from its oldest record on.
@@ -91,8 +91,8 @@ public final class FleetLink: Sendable {
         needsOlder: @escaping @Sendable () async -> Bool = { false },
         _ hear: @escaping @Sendable ([FleetRecord]) async -> Void
     ) async {
-        let reading = Task { await read(opened, needsOlder, hear) }
-        await write()
+        let reading = Task(executorPreference: loop) { await self.read(opened, needsOlder, hear) }
+        await withTaskExecutorPreference(loop) { await write() }
         reading.cancel()
         await reading.value
     }
@@ -108,46 +108,53 @@ public final class FleetLink: Sendable {
     ) async {
         var place = FleetTopicPlace()
         var reader: TopicReader?
-        var start = configuration.history > 0 ? TopicReader.Start.newest(configuration.history) : .end
+        var history = configuration.history
 
         while !Task.isCancelled {
             do throws(KafkaError) {
                 if reader == nil {
-                    let (new, extent) = try await open(&place, at: start)
+                    let (new, extent) = try await open(&place, history: history)
                     await opened(extent)
                     reader = new
                 }
                 guard let open = reader else { continue }
-                let records = try await open.records(max: Self.recordsPerTurn, within: Self.turn)
-                let words = records.compactMap { place.take($0) }
+                let words = place.take(try await open.news(max: Self.recordsPerTurn, within: Self.turn))
                 if !words.isEmpty { await hear(words) }
-                if start != .beginning, await needsOlder() { (reader, start) = (nil, .beginning) }
+                if history < .max, await needsOlder() { (reader, history) = (nil, .max) }
             } catch {
-                note { $0.reading = "\(error)" }
+                noteReadingFailed(error)
+                if error.kind == .unknownTopicOrPartition { place.noteDeleted() }
                 reader = nil
-                try? await Task.sleep(for: Self.pauseAfterFailure)
+                try? await loop.sleep(for: Self.pauseAfterFailure)
             }
         }
     }
 
+    /// Begins to read the newest records.
+    /// - Parameter history: how many of those that are there now, at the most.
     private func open(
-        _ place: inout FleetTopicPlace, at start: TopicReader.Start
+        _ place: inout FleetTopicPlace, history: Int64
     ) async throws(KafkaError) -> (TopicReader, FleetTopicExtent) {
-        let reader = try TopicReader(configuration.consumer, log: log)
-        let topic = configuration.topic
-        let bounds = try await reader.bounds(of: topic, within: Self.patience)[TopicPartition(topic, 0)] ?? 0..<0
-        if start == .end { place.begin(end: bounds.upperBound) } else { place.beginAnew(end: bounds.upperBound) }
-        try await reader.open([topic], at: start, within: Self.patience)
+        let reader = try TopicReader(configuration.consumer, mode: .everyRecord, log: log)
+        let partition = TopicPartition(configuration.topic, 0)
+        let bounds = try await reader.bounds(of: configuration.topic, within: Self.patience)[partition] ?? 0..<0
+        let first = max(bounds.lowerBound, bounds.upperBound.saturatingSubtracting(history))
+
+        try await reader.open([partition: first])
+        let isRemade = place.begin(at: first, end: bounds.upperBound)
         note { ($0.reading, $0.hasBeenOpen) = (nil, true) }
 
-        // The end may be later by now, so that the first record is too: what lies between is history all the same.
-        let first =
-            switch start {
-            case .beginning: bounds.lowerBound
-            case .end: bounds.upperBound
-            case .newest(let count): max(bounds.lowerBound, bounds.upperBound - count)
-            }
-        return (reader, FleetTopicExtent(first: first, end: bounds.upperBound, oldest: bounds.lowerBound))
+        let extent = FleetTopicExtent(
+            first: first, end: bounds.upperBound, oldest: bounds.lowerBound, isRemade: isRemade)
+        return (reader, extent)
+    }
+
+    /// - Parameter error: one that says that records are missing is no failure of the topic, which is read anew.
+    private func noteReadingFailed(_ error: KafkaError) {
+        guard error.kind == .recordsMissing else { return note { $0.reading = "\(error)" } }
+        log.warning(
+            "records of the fleet's topic were deleted before they were read: it is read anew, from what is left",
+            metadata: ["topic": "\(configuration.topic)", "reason": "\(error)"])
     }
 
     // MARK: - Writing
@@ -226,25 +233,41 @@ public final class FleetLink: Sendable {
 
 /// How far the fleet's topic was read.
 struct FleetTopicPlace {
-    /// One past the newest record that was read.
+    /// One past the newest offset that was read.
     private var next: Int64 = 0
-    /// Where the topic ended when it was first opened.
-    private var firstEnd: Int64?
+    /// Where the topic ended when its reading began.
+    private var firstEnd: Int64 = 0
+    private var isDeleted = false
 
-    /// Takes in where the topic ends when it is opened. One that ends before what was read was made anew.
-    mutating func begin(end: Int64) {
-        if end < next { next = 0 }
-        if firstEnd == nil || end < firstEnd ?? 0 { firstEnd = end }
+    /// Notes that there is no such topic at present.
+    mutating func noteDeleted() { isDeleted = next > 0 }
+
+    /// Takes in where reading begins, and where the topic ends then.
+    /// - Returns: true when the topic was made anew since it was read last.
+    mutating func begin(at first: Int64, end: Int64) -> Bool {
+        let isRemade = isDeleted || end < next
+        (next, firstEnd, isDeleted) = (first, end, false)
+        return isRemade
     }
 
-    /// All records are read, also those that were read before.
-    mutating func beginAnew(end: Int64) { (next, firstEnd) = (0, end) }
+    /// Returns what was read, oldest first. Records of other partitions than the first are nobody's.
+    mutating func take(_ news: TopicReader.News) -> [FleetRecord] {
+        var taken: [FleetRecord] = []
+        for record in news.records where record.partition.id.partition == 0 && record.offset >= next {
+            next = record.offset + 1
+            taken.append(word(record))
+        }
 
-    /// Returns what a record says; `nil` for one that was read before, or that is in another partition.
-    mutating func take(_ record: ConsumerRecord) -> FleetRecord? {
-        guard record.partition.id.partition == 0, record.offset >= next else { return nil }
-        next = record.offset + 1
-        return FleetRecord(
-            offset: record.offset, isOld: record.offset < firstEnd ?? 0, word: record.value.flatMap(FleetCodec.word))
+        // The last offsets of the topic may hold no record.
+        for (partition, end) in news.ends where partition.partition == 0 && end > next {
+            next = end
+            taken.append(FleetRecord(offset: end - 1, isOld: end <= firstEnd, word: nil))
+        }
+        return taken
+    }
+
+    private func word(_ record: ConsumerRecord) -> FleetRecord {
+        FleetRecord(
+            offset: record.offset, isOld: record.offset < firstEnd, word: record.value.flatMap(FleetCodec.word))
     }
 }

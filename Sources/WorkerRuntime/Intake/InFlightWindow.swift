@@ -1,3 +1,4 @@
+internal import Basics
 internal import EventLoop
 
 /// How many requests a lane has in flight: as many as are allowed, or fewer, as few as keep its loop busy.
@@ -17,7 +18,7 @@ struct InFlightWindow {
     private var wasFull = false
 
     /// - Parameter most: what is allowed, at least 1.
-    init(most: Int, asleep: Duration, at now: ContinuousClock.Instant) {
+    init(most: Int, asleep: Duration, at now: Instant) {
         self.most = most
         limit = min(Self.least, most)
         rest = LoopRest(every: Self.period, asleep: asleep, at: now)
@@ -25,7 +26,7 @@ struct InFlightWindow {
 
     /// Looks at how busy the loop was, once in each period.
     /// - Parameter asleep: for how long the loop had nothing to do, since it began.
-    mutating func adapt(inFlight: Int, asleep: Duration, at now: ContinuousClock.Instant) {
+    mutating func adapt(inFlight: Int, asleep: Duration, at now: Instant) {
         if inFlight >= limit, !wasFull {
             // What the loop rested while there was room says nothing about what more requests would do.
             wasFull = true

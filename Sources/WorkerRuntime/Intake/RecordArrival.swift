@@ -1,13 +1,12 @@
+internal import Basics
 internal import EventContract
 
 /// When records were taken from the consumer. Read once for all that were read together.
 struct RecordArrival {
     /// For measuring what follows.
-    let instant: ContinuousClock.Instant
+    let instant: Instant
     /// For comparing with records' timestamps.
     let time: EventTime
-
-    static var now: RecordArrival { RecordArrival(instant: .now, time: .now()) }
 
     /// Returns how long a record had waited in its topic, by its timestamp; zero for a timestamp that is ahead of our clock,
     /// and `nil` without one.

@@ -1,12 +1,15 @@
 internal import Basics
 public import LocationSearch
 internal import Metrics
+public import Resilience
 
 /// What is counted of calls to providers. Thread-safe.
 public struct CallMeters: Sendable {
     private let wasted: Counter
     private let durations: CaseTable<ProviderID, Durations>
     private let bySKU: CaseTable<PriceClass, Counter>
+    private let foreignMessages: Counter
+    private let unscopedMessages: Counter
 
     /// The durations of one provider's calls, by how they ended.
     private struct Durations {
@@ -21,6 +24,10 @@ public struct CallMeters: Sendable {
             let labels = [("provider", priceClass.provider.rawValue), ("sku", priceClass.rawValue)]
             return maker.counter("locsearch_provider_calls_by_sku_total", labels: labels)
         }
+        func ignored(_ reason: String) -> Counter {
+            maker.counter("locsearch_fleet_messages_ignored_total", labels: [("reason", reason)])
+        }
+        (foreignMessages, unscopedMessages) = (ignored("other-scope"), ignored("older-format"))
         durations = maker.each(ProviderID.self) { provider in
             func timer(_ code: String) -> Timer {
                 maker.timer(
@@ -33,6 +40,15 @@ public struct CallMeters: Sendable {
 
     /// Counts calls whose answer nobody gets: the request was superseded, or its partition went to another member.
     public func countWasted(_ calls: Int) { if calls > 0 { wasted.increment(by: calls) } }
+
+    /// Counts a message of the fleet's topic that is not about this worker's quota.
+    public func countIgnoredMessage(_ relation: ScopeRelation) {
+        switch relation {
+        case .own: break
+        case .foreign: foreignMessages.increment()
+        case .unscoped: unscopedMessages.increment()
+        }
+    }
 
     /// Counts a call to a provider that has ended.
     /// - Parameter priceClass: what the provider charges it as.

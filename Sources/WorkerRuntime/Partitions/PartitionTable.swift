@@ -1,3 +1,4 @@
+internal import Basics
 internal import EventContract
 internal import EventLoop
 internal import Kafka
@@ -89,7 +90,7 @@ final class PartitionTable {
         partition.remove(request)
         meters.requests.countSettled()
         if isDelivered {
-            meters.requests.countDelivered(after: request.takenAt.duration(to: .now), topicWait: request.topicWait)
+            meters.requests.countDelivered(after: request.takenAt.duration(to: loop.now), topicWait: request.topicWait)
         }
         if let trace = request.trace {
             trace.finish(isDelivered: isDelivered, wasHandedOver: request.isDelivering)
@@ -135,11 +136,11 @@ final class PartitionTable {
     // MARK: - Waiting for the end
 
     /// Waits for what is in flight on some partitions. What is not done by `end` is given up.
-    func waitUntilIdle(_ waited: [OwnedPartition], before end: ContinuousClock.Instant) async {
+    func waitUntilIdle(_ waited: [OwnedPartition], before end: Instant) async {
         let timer = loop.schedule(at: end) { [weak self] in self?.wakeIdleWaiters() }
         defer { loop.cancel(timer) }
         func mustWait() -> Bool {
-            !isAbandoned && waited.contains { !$0.isIdle } && ContinuousClock.now < end
+            !isAbandoned && waited.contains { !$0.isIdle } && loop.now < end
         }
 
         while mustWait() {

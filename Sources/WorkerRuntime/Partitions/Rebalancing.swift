@@ -1,3 +1,5 @@
+internal import Basics
+internal import EventLoop
 internal import Kafka
 internal import Logging
 
@@ -12,6 +14,7 @@ final class Rebalancing {
     let fleet: FleetPulse
     private let requestsTopic: String
     private let revokeGrace: Duration
+    private let loop: EventLoop
     private let log: Logger
     /// The number of partitions of the requests topic; 0 while it is not known.
     private var partitionCount = 0
@@ -19,7 +22,7 @@ final class Rebalancing {
 
     init(
         partitions: PartitionTable, delivery: any OutcomeDelivery, source: any RequestSource,
-        fleet: FleetPulse, configuration: WorkerConfiguration, log: Logger
+        fleet: FleetPulse, configuration: WorkerConfiguration, loop: EventLoop, log: Logger
     ) {
         self.partitions = partitions
         self.delivery = delivery
@@ -27,6 +30,7 @@ final class Rebalancing {
         self.fleet = fleet
         requestsTopic = configuration.topics.requests
         revokeGrace = configuration.revokeGrace
+        self.loop = loop
         self.log = log
     }
 
@@ -57,7 +61,7 @@ final class Rebalancing {
 
     /// - Parameter drainEnd: the end of a drain. Everything in flight is waited for until then, also what has cost nothing
     ///   yet, and nothing beyond. `nil`: the lane does not drain.
-    func revoked(_ revoked: [AssignedPartition], drainEnd: ContinuousClock.Instant?) async {
+    func revoked(_ revoked: [AssignedPartition], drainEnd: Instant?) async {
         let leaving = revoked.compactMap { partitions[$0.id] }
 
         // Records may be on their way from the consumer. Taken after the last of the others has ended, they would be
@@ -69,7 +73,7 @@ final class Rebalancing {
         // The first commit makes safe what is finished, whatever comes of the rest: the sooner it comes, the likelier is
         // the group still the one that we are a member of.
         await delivery.commitFinished()
-        let graceEnd = ContinuousClock.now + revokeGrace
+        let graceEnd = loop.now + revokeGrace
         await partitions.waitUntilIdle(leaving, before: drainEnd.map { min($0, graceEnd) } ?? graceEnd)
         await delivery.storeFinished()
 
@@ -104,6 +108,22 @@ final class Rebalancing {
     private func learnPartitionCount() async {
         guard partitions.count > 0 else { return }
         if let count = await source.partitionCount(of: requestsTopic) { partitionCount = count }
+    }
+
+    /// How often the brokers are asked for the number of partitions while a rate is shared by it. A new owner of a partition
+    /// waits longer than that before it uses its share (`FleetTerms.settling`), so that by then all others go by the new number.
+    private static let countPeriod = Duration.seconds(2)
+
+    /// Follows a topic that grows until `hasEnded`. With the protocol of KIP-848, a member whose partitions stay the same hears
+    /// nothing of it from its group, and would go on with a share of the former number.
+    func watchPartitionCount(on loop: EventLoop, until hasEnded: () -> Bool) async {
+        guard fleet.sharesByPartitions else { return }
+        while !hasEnded() {
+            await loop.pause(Self.countPeriod)
+            let known = partitionCount
+            if known > 0, !hasEnded() { await learnPartitionCount() }
+            if partitionCount != known { await tellFleet() }
+        }
     }
 
     /// Asks again for what the assignment could not learn, once; the caller repeats it until `isShareKnown`.

@@ -1,3 +1,4 @@
+internal import Basics
 internal import EventContract
 internal import Kafka
 internal import LocationSearch
@@ -18,7 +19,7 @@ final class RequestInProgress {
 
     let record: IncomingRecord
     /// When the record was taken.
-    let takenAt: ContinuousClock.Instant
+    let takenAt: Instant
     /// How long the record had waited in its topic by then; `nil` where its timestamp is not known.
     let topicWait: Duration?
     let partition: OwnedPartition
@@ -38,7 +39,7 @@ final class RequestInProgress {
 
     init(
         record: IncomingRecord, partition: OwnedPartition, slot: OffsetTracker.Slot,
-        turn: OutcomeSequencer<OrderKey>.Turn? = nil, arrival: RecordArrival = .now
+        turn: OutcomeSequencer<OrderKey>.Turn? = nil, arrival: RecordArrival
     ) {
         self.record = record
         takenAt = arrival.instant

@@ -9,6 +9,8 @@ struct BudgetReport {
     /// One provider's day.
     struct Line: Sendable, Hashable {
         var provider: ProviderID
+        /// The digest of the API key, which tells the accounts of several keys from each other.
+        var key: String?
         var day: ProviderDays.Day
         /// The calls that the day has; `nil` where neither the settings nor a member names a budget.
         var budget: Int?
@@ -26,18 +28,20 @@ struct BudgetReport {
     private let date: Date
 
     /// - Parameters:
+    ///   - fleet: the digest of the fleet whose budgets are shown.
     ///   - callsPerDay: the budgets that these settings name. Members may have others, which count.
     ///   - date: the present moment.
-    init(_ ledger: BudgetLedger, callsPerDay: [ProviderID: Int], days: ProviderDays, at date: Date) {
+    init(
+        _ ledger: BudgetLedger, fleet: String? = nil, callsPerDay: [ProviderID: Int], days: ProviderDays, at date: Date
+    ) {
         self.date = date
-        lines = ProviderID.allCases.compactMap { provider in
-            guard let day = days.day(of: provider, at: date) else { return nil }
-            guard let known = ledger.days[provider.rawValue]?[day.label] else {
-                return callsPerDay[provider].map { Line(provider: provider, day: day, budget: $0) }
+        lines = ProviderID.allCases.flatMap { provider -> [Line] in
+            guard let day = days.day(of: provider, at: date) else { return [] }
+            let known = ledger.accounts(of: provider.rawValue, fleet: fleet).compactMap { account in
+                account.days[day.label].map { Line(provider, key: account.key, day, $0) }
             }
-            return Line(
-                provider: provider, day: day, budget: known.budget, used: known.used, reserved: known.reserved,
-                made: known.made, since: known.since)
+            if !known.isEmpty { return known }
+            return callsPerDay[provider].map { [Line(provider: provider, day: day, budget: $0)] } ?? []
         }
     }
 
@@ -62,9 +66,10 @@ struct BudgetReport {
             TextTable.Column(title: "next day in"),
         ])
         for line in lines {
+            let name = line.provider.rawValue + (showsKeys ? line.key.map { " (key \($0))" } ?? "" : "")
             let part = line.budget.map { $0 > 0 ? "\(line.used.saturatingMultiplied(by: 100) / $0) %" : "-" }
             table.add([
-                line.provider.rawValue, line.day.label, line.budget.map { "\($0)" } ?? "none", "\(line.used)",
+                name, line.day.label, line.budget.map { "\($0)" } ?? "none", "\(line.used)",
                 "\(line.reserved)", line.left.map { "\($0)" } ?? "-", part ?? "-",
                 line.since ?? line.day.begin.formatted(.iso8601), timeToNextDay(line),
             ])
@@ -92,6 +97,10 @@ struct BudgetReport {
         return "\(minutes / 60)h \(minutes % 60)m"
     }
 
+    /// True where a provider has accounts of several keys, as for the rest of a day on which workers were restarted with
+    /// another key.
+    private var showsKeys: Bool { Set(lines.map(\.provider)).count < lines.count }
+
     // MARK: - For programs
 
     /// One JSON object a provider.
@@ -100,6 +109,7 @@ struct BudgetReport {
             var json = JSONWriter(capacity: 256)
             json.beginObject()
             json.member("provider", line.provider.rawValue)
+            json.member("key", line.key)
             json.member("day", line.day.label)
             json.member("budget", line.budget)
             json.member("used", line.used)
@@ -111,5 +121,13 @@ struct BudgetReport {
             json.endObject()
             return String(decoding: json.finish(), as: UTF8.self)
         }
+    }
+}
+
+extension BudgetReport.Line {
+    fileprivate init(_ provider: ProviderID, key: String?, _ day: ProviderDays.Day, _ known: BudgetLedger.Day) {
+        self.init(
+            provider: provider, key: key, day: day, budget: known.budget, used: known.used, reserved: known.reserved,
+            made: known.made, since: known.since)
     }
 }

@@ -1,3 +1,4 @@
+internal import Basics
 import EventLoop
 import Foundation
 import Kafka
@@ -9,6 +10,8 @@ import WorkerRuntime
 /// The fleet's topic for a person: what it says of budgets, and a word of one's own.
 struct BudgetTopic {
     private let name: String
+    /// The digest of the fleet whose budgets are meant.
+    let fleet: String
     private let configuration: ConsumerConfiguration
     private let producer: ProducerConfiguration
     private let patience: Duration
@@ -19,6 +22,7 @@ struct BudgetTopic {
     /// - Parameter history: how many of the newest records are read first.
     init(_ settings: Settings, patience: Duration, history: Int64 = BudgetTerms.history, log: Logger) throws {
         name = settings.topics.fleet
+        fleet = try QuotaScopes(settings).fleet
         configuration = try settings.consumer()
         var producer = try settings.producer()
         producer.linger = .zero  // nothing comes along that it could wait for
@@ -31,8 +35,8 @@ struct BudgetTopic {
     /// Reads what the topic says of budgets: its newest records, and all of them only where those do not hold the state.
     func ledger() async throws -> BudgetLedger {
         do {
-            let reader = try TopicReader(configuration, log: log)
-            let bounds = try await reader.bounds(of: name, within: patience)[TopicPartition(name, 0)] ?? 0..<0
+            let reader = try makeReader()
+            let bounds = try await bounds(by: reader)
             guard !bounds.isEmpty else { return BudgetLedger() }
 
             let member = BudgetMember(name: "", budgets: [:], at: .now)
@@ -42,6 +46,15 @@ struct BudgetTopic {
         } catch let error as KafkaError {
             throw Failure(error, doing: "\(name) at \(configuration.bootstrapServers) cannot be read")
         }
+    }
+
+    /// Reads what members read: each record, also those of transactions that are open or aborted.
+    private func makeReader() throws(KafkaError) -> TopicReader {
+        try TopicReader(configuration, mode: .everyRecord, log: log)
+    }
+
+    private func bounds(by reader: TopicReader) async throws(KafkaError) -> Range<Int64> {
+        try await reader.bounds(of: name, within: patience)[TopicPartition(name, 0)] ?? 0..<0
     }
 
     /// Tells a member what the topic says from one offset on.
@@ -58,11 +71,50 @@ struct BudgetTopic {
             member.read(message, at: record.offset, now: .now)
             return true
         }
+        // The last offsets may hold no record.
+        member.read(nil, at: bounds.upperBound - 1, now: .now)
     }
 
     /// Has every worker go by an order. Returns once the brokers have it.
     func give(_ order: BudgetMessage.Order) async throws {
-        let message = BudgetMessage(sender: "locsearch budget \(UUID().uuidString)", number: 1, order: order)
+        try await send(BudgetMessage(sender: Self.makeSender(), number: 1, order: order))
+    }
+
+    /// Asks which workers keep a budget of a provider.
+    /// - Parameter time: how long answers are waited for.
+    /// - Returns: how many have answered by then.
+    func countKeepers(of provider: ProviderID, within time: Duration) async throws -> Int {
+        let question = BudgetMessage.Question(provider: provider.rawValue, fleet: fleet)
+        let message = BudgetMessage(sender: Self.makeSender(), number: 1, question: question)
+        do {
+            let reader = try makeReader()
+            try await reader.open([TopicPartition(name, 0): try await bounds(by: reader).upperBound])
+            try await send(message)
+            return try await workers(answering: message.sender, within: time, by: reader).count
+        } catch let error as KafkaError {
+            throw Failure(error, doing: "\(name) at \(configuration.bootstrapServers) cannot be read")
+        }
+    }
+
+    /// Returns the names of the workers that answer a question. Each of their loops does.
+    private func workers(
+        answering sender: String, within time: Duration, by reader: TopicReader
+    ) async throws(KafkaError) -> Set<Substring> {
+        var workers: Set<Substring> = []
+        let end = Instant.now + time
+        while Instant.now < end {
+            for record in try await reader.news(max: 500, within: .milliseconds(100)).records {
+                guard case .budget(let said) = record.value.flatMap({ FleetCodec.word($0) }), said.answers == sender
+                else { continue }
+                workers.insert(said.sender[..<(said.sender.lastIndex(of: "-") ?? said.sender.endIndex)])
+            }
+        }
+        return workers
+    }
+
+    private static func makeSender() -> String { "locsearch budget \(UUID().uuidString)" }
+
+    private func send(_ message: BudgetMessage) async throws {
         let loop = try EventLoop()
         let producer = try KafkaProducer(loop: loop, configuration: producer, log: log)
         let record = ProducerRecord(topic: name, partition: 0, value: FleetCodec.bytes(of: .budget(message)))

@@ -24,7 +24,7 @@ final class ProviderDays: Sendable {
     /// - Parameters:
     ///   - date: the moment by the wall clock.
     ///   - now: the same moment by the clock that deadlines go by.
-    func days(at date: Date, now: ContinuousClock.Instant) -> [ProviderID: BudgetDay] {
+    func days(at date: Date, now: Instant) -> [ProviderID: BudgetDay] {
         zones.keys.reduce(into: [:]) { days, provider in
             guard let day = day(of: provider, at: date) else { return }
             days[provider] = BudgetDay(
@@ -61,4 +61,9 @@ final class ProviderDays: Sendable {
         }
         return "\(digits(year, 4))-\(digits(month, 2))-\(digits(day, 2))"
     }
+}
+
+extension Date {
+    /// The same point of time.
+    init(_ time: WallTime) { self.init(timeIntervalSince1970: Double(time.milliseconds) / 1000) }
 }

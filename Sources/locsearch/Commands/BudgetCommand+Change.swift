@@ -1,4 +1,5 @@
 import ArgumentParser
+internal import Basics
 import Foundation
 import LocationSearch
 import Resilience
@@ -28,7 +29,7 @@ extension BudgetCommand {
             try await change.make(
                 provider, options, question: "give \(provider) \(calls) calls for the rest of the day"
             ) {
-                BudgetMessage.Order(provider: provider, day: $0, limit: calls, time: $1)
+                BudgetMessage.Order(provider: provider, fleet: $0, day: $1, limit: calls, time: $2)
             }
         }
     }
@@ -49,7 +50,7 @@ extension BudgetCommand {
 
         func run() async throws {
             try await change.make(provider, options, question: "count the day's calls of \(provider) from zero again") {
-                BudgetMessage.Order(provider: provider, day: $0, isReset: true, time: $1)
+                BudgetMessage.Order(provider: provider, fleet: $0, day: $1, isReset: true, time: $2)
             }
         }
     }
@@ -58,6 +59,8 @@ extension BudgetCommand {
 /// What the commands that change a budget have in common.
 struct BudgetChange: ParsableArguments {
     @Flag(help: "Asks no question.") var yes = false
+    @Flag(help: "Gives the order although no worker that runs keeps this budget: it counts for those that start today.")
+    var force = false
     @Option(help: "How long the broker may say nothing before the command fails.", transform: DurationArgument.read)
     var timeout = DurationArgument(.seconds(15))
 
@@ -70,32 +73,55 @@ struct BudgetChange: ParsableArguments {
     }
 
     /// Asks, gives the order, and shows what has become of it.
-    /// - Parameter order: made of the provider's present day and the present time.
+    /// - Parameter order: made of the fleet, the provider's present day and the present time.
     func make(
         _ name: String, _ options: SettingsOptions, question: String,
-        _ order: (_ day: String, _ time: String) -> BudgetMessage.Order
+        _ order: (_ fleet: String, _ day: String, _ time: String) -> BudgetMessage.Order
     ) async throws {
         let provider = try Self.provider(name)
         let (settings, log) = try await ToolSettings.load(options)
         let topic = try BudgetTopic(settings, patience: timeout.duration, log: log)
         let days = ProviderDays(settings.dayZones)
-        guard let day = days.day(of: provider, at: .now) else { return }
+        guard let day = days.day(of: provider, at: Date(WallTime.now())) else { return }
 
         // Also shows whether the topic can be read before something is written to it.
         func show() async throws {
             let ledger = try await topic.ledger()
-            let report = BudgetReport(ledger, callsPerDay: settings.callsPerDay, days: days, at: .now)
+            let report = BudgetReport(
+                ledger, fleet: topic.fleet, callsPerDay: settings.callsPerDay, days: days, at: Date(WallTime.now()))
             for line in report.text { Terminal.line(line) }
         }
         try await show()
+        try await requireKeepers(of: provider, settings, topic)
         guard yes || Self.isConfirmed("\(question)?") else {
             throw Failure(code: 1, description: "nothing was changed")
         }
 
-        try await topic.give(order(day.label, Date.now.formatted(.iso8601)))
+        try await topic.give(order(topic.fleet, day.label, Date(WallTime.now()).formatted(.iso8601)))
         Terminal.line()
         try await show()
     }
+
+    /// Says how many workers will go by the order.
+    /// - Throws: when there are none, because the order would bind nobody.
+    private func requireKeepers(of provider: ProviderID, _ settings: Settings, _ topic: BudgetTopic) async throws {
+        let count = try await topic.countKeepers(of: provider, within: Self.timeToAnswer)
+        let group = settings.text("kafka.groupId")
+        let setting = Settings.providerNames.first { $0.id == provider }.map { "providers.\($0.name).callsPerDay" }
+        guard count > 0 || force else {
+            throw Failure(
+                code: 1,
+                description: """
+                    0 workers of the group \(group) keep a daily budget of \(provider.rawValue), so nothing was changed: \
+                    set \(setting ?? "callsPerDay") for the workers, or start them; --force gives the \
+                    order to those that start later today
+                    """)
+        }
+        Terminal.note("\(count) \(count == 1 ? "worker keeps" : "workers keep") a daily budget of \(provider.rawValue)")
+    }
+
+    /// Members look at their topic five times a second.
+    private static let timeToAnswer = Duration.seconds(2)
 
     private static func isConfirmed(_ question: String) -> Bool {
         Terminal.writeError("\(question) [y/N] ")

@@ -1,4 +1,5 @@
 import ArgumentParser
+internal import Basics
 import Foundation
 
 extension BudgetCommand {
@@ -16,8 +17,8 @@ extension BudgetCommand {
             let topic = try BudgetTopic(settings, patience: timeout.duration, log: log)
 
             let report = BudgetReport(
-                try await topic.ledger(), callsPerDay: settings.callsPerDay, days: ProviderDays(settings.dayZones),
-                at: .now)
+                try await topic.ledger(), fleet: topic.fleet, callsPerDay: settings.callsPerDay,
+                days: ProviderDays(settings.dayZones), at: Date(WallTime.now()))
             for line in json ? report.json : report.text { Terminal.line(line) }
         }
     }

@@ -122,11 +122,11 @@ extension DeadLettersCommand {
 
             let deleted: Int
             do {
-                let begin = ContinuousClock.now
+                let begin = Instant.now
                 deleted = try await topic.forEach(plan.chosen, of: snapshot) { letter, mark in
                     let next = begin + .seconds(saturating: Double(sent) / rate)
                     await Self.read(&outcomes, until: next)
-                    try await Task.sleep(until: next)
+                    try await Task.sleep(for: Instant.now.duration(to: next))
 
                     let position = try await redriver.send(letter, marking: mark)
                     outcomes?.expect(position)
@@ -151,7 +151,7 @@ extension DeadLettersCommand {
         }
 
         /// Looks for outcomes; gives that up, and not the sending, when the brokers refuse.
-        private static func read(_ outcomes: inout RedriveOutcomes?, until deadline: ContinuousClock.Instant) async {
+        private static func read(_ outcomes: inout RedriveOutcomes?, until deadline: Instant) async {
             do {
                 try await outcomes?.read(until: deadline)
             } catch {
@@ -167,7 +167,7 @@ private struct RedriveProgress {
     private static let interval = Duration.seconds(5)
 
     private let total: Int
-    private var lastLine = ContinuousClock.now
+    private var lastLine = Instant.now
 
     init(of total: Int) { self.total = total }
 
@@ -177,7 +177,7 @@ private struct RedriveProgress {
             return Terminal.progress(DeadLetterText.bar(sent, of: total) + failed)
         }
 
-        guard sent < total, ContinuousClock.now - lastLine >= Self.interval else { return }
+        guard sent < total, Instant.now - lastLine >= Self.interval else { return }
         lastLine = .now
         Terminal.note("\(sent) of \(total) went back\(failed)")
     }

@@ -1,5 +1,6 @@
 import AdminServer
 import ArgumentParser
+internal import Basics
 import EventContract
 import Foundation
 import Kafka
@@ -110,7 +111,7 @@ struct DemoCommand: AsyncParsableCommand {
     }
 
     private func waitForWorkers(of house: DemoHouse) async throws {
-        let begin = ContinuousClock.now
+        let begin = Instant.now
         while await !house.isReady() {
             guard begin.duration(to: .now) < .seconds(30) else {
                 throw Failure(code: Failure.unreachable, description: "the workers got no partitions within 30 s")

@@ -1,4 +1,5 @@
 import ArgumentParser
+internal import Basics
 import EventLoop
 import HTTPTransport
 

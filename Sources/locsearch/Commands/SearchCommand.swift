@@ -1,4 +1,5 @@
 import ArgumentParser
+internal import Basics
 import EventContract
 import Kafka
 import LocationSearch
@@ -27,7 +28,7 @@ struct SearchCommand: AsyncParsableCommand {
     func run() async throws {
         let (settings, log) = try await ToolSettings.load(options)
         let request = try request.request()
-        let begin = ContinuousClock.now
+        let begin = Instant.now
         let deadline = begin + timeout.duration
         Terminal.progress("asking the broker at \(settings.text("kafka.bootstrapServers")) ...")
         defer { Terminal.endProgress() }
@@ -51,11 +52,11 @@ struct SearchCommand: AsyncParsableCommand {
 
     /// - Returns: `nil` when the time was up.
     private func wait(
-        for position: SourcePosition, from feed: OutcomeFeed, since begin: ContinuousClock.Instant,
-        until deadline: ContinuousClock.Instant
+        for position: SourcePosition, from feed: OutcomeFeed, since begin: Instant,
+        until deadline: Instant
     ) async throws -> ReceivedOutcome? {
-        while ContinuousClock.now < deadline {
-            let seconds = (ContinuousClock.now - begin) / .seconds(1)
+        while Instant.now < deadline {
+            let seconds = (Instant.now - begin) / .seconds(1)
             Terminal.progress("waiting for the outcome, \(OutcomeText.decimal(seconds, places: 1)) s")
             for outcome in try await feed.next(within: min(.milliseconds(200), deadline - .now)) {
                 if outcome.event?.source == position { return outcome }

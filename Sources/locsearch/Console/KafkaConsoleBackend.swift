@@ -1,3 +1,4 @@
+internal import Basics
 import Console
 import EventContract
 import HTTPTransport

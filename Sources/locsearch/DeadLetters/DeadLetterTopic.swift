@@ -1,3 +1,4 @@
+internal import Basics
 import EventContract
 import Kafka
 import Logging
@@ -48,12 +49,12 @@ struct DeadLetterTopic {
     ) async throws -> Snapshot {
         let bounds = try await asking { try await makeReader().bounds(of: name, within: patience) }
         let (starts, ends) = (Self.starts(of: bounds, extent), bounds.mapValues(\.upperBound))
-        let end = extent.time.map { ContinuousClock.now + $0 }
+        let end = extent.time.map { Instant.now + $0 }
         var letters: [DeadLetterSummary] = []
         var marks: Set<RedriveMark> = []
 
         try await read(from: starts, upTo: ends) { record, headers in
-            if let end, ContinuousClock.now > end {
+            if let end, Instant.now > end {
                 throw Failure(
                     code: Failure.unreachable, description: "\(name): reading takes longer than \(extent.time ?? .zero)"
                 )

@@ -1,3 +1,4 @@
+internal import Basics
 import EventContract
 import Kafka
 import Logging
@@ -13,7 +14,7 @@ struct RedriveOutcomes {
     private let reader: TopicReader
     /// The positions of those that were sent and have no outcome yet.
     private var open: Set<SourcePosition> = []
-    private var lastRead: ContinuousClock.Instant?
+    private var lastRead: Instant?
 
     /// The number of letters that became a result.
     private(set) var completed = 0
@@ -36,15 +37,15 @@ struct RedriveOutcomes {
     mutating func expect(_ position: SourcePosition) { open.insert(position) }
 
     /// Reads outcomes until a time, or until every letter has its own.
-    mutating func read(until deadline: ContinuousClock.Instant) async throws {
+    mutating func read(until deadline: Instant) async throws {
         while !open.isEmpty {
-            let now = ContinuousClock.now
+            let now = Instant.now
             guard now < deadline || (lastRead.map { now - $0 >= Self.interval } ?? true) else { return }
 
             lastRead = now
             let left = max(.zero, min(deadline - now, .milliseconds(500)))
             for record in try await reader.records(max: 500, within: left) { take(record) }
-            if ContinuousClock.now >= deadline { return }
+            if Instant.now >= deadline { return }
         }
     }
 

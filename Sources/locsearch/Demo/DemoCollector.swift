@@ -1,3 +1,4 @@
+internal import Basics
 import EventContract
 import LocationSearch
 
@@ -34,8 +35,8 @@ struct DemoCollector {
         for (index, one) in requests.enumerated() { open[try await sender.send(one.request)] = index }
 
         var outcomes = [ReceivedOutcome?](repeating: nil, count: requests.count)
-        let deadline = ContinuousClock.now + Self.patience
-        while !open.isEmpty, ContinuousClock.now < deadline {
+        let deadline = Instant.now + Self.patience
+        while !open.isEmpty, Instant.now < deadline {
             for outcome in try await feed.next(within: .milliseconds(200)) {
                 guard let source = outcome.event?.source, let index = open.removeValue(forKey: source) else { continue }
                 outcomes[index] = outcome

@@ -122,7 +122,7 @@ extension Settings {
         Setting.entries(text("providers.order")).compactMap { ProviderID(rawValue: $0) }
     }
 
-    private static let providerNames: [(id: ProviderID, name: String)] = [
+    static let providerNames: [(id: ProviderID, name: String)] = [
         (.googlePlaces, "googlePlaces"), (.googlePlacesLegacy, "googlePlacesLegacy"), (.hotpepper, "hotpepper"),
     ]
 

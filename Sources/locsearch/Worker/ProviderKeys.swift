@@ -1,11 +1,17 @@
 import HTTPTransport
 import LocationSearch
 import PlaceProviders
+import Resilience
 
 /// The providers' API keys, which all loops of a process share. Both of Google's APIs have the same key.
 struct ProviderKeys: Sendable {
     private let google: Holder?
     private let hotpepper: Holder?
+    private let quotaScopes: QuotaScopes
+
+    /// The providers that a key is for.
+    private static let ofGoogle = [ProviderID.googlePlaces, .googlePlacesLegacy]
+    private static let ofHotpepper = [ProviderID.hotpepper]
 
     /// A key, and the text that it began with.
     private struct Holder: Sendable {
@@ -22,6 +28,16 @@ struct ProviderKeys: Sendable {
     init(_ settings: Settings) throws(SettingsError) {
         google = try settings.googleKey().map { Holder($0) }
         hotpepper = try settings.hotpepperKey().map { Holder($0) }
+        quotaScopes = try QuotaScopes(settings)
+    }
+
+    /// Whose quota each provider's calls count for at first.
+    var scopes: [ProviderID: QuotaScope] {
+        scopes(of: Self.ofGoogle, key: google?.text).merging(scopes(of: Self.ofHotpepper, key: hotpepper?.text)) { $1 }
+    }
+
+    private func scopes(of providers: [ProviderID], key: String?) -> [ProviderID: QuotaScope] {
+        providers.reduce(into: [:]) { $0[$1] = quotaScopes.scope(of: $1, key: key) }
     }
 
     /// Returns the services of the providers that have a key.
@@ -50,9 +66,9 @@ struct ProviderKeys: Sendable {
     }
 
     /// Returns the keys that stand in files.
-    /// - Parameter renew: called with the providers that have a new key.
+    /// - Parameter renew: called with the providers that have a new key, and whose quota its calls count for.
     func files(
-        of settings: Settings, renew: @escaping @Sendable ([ProviderID]) async -> Void
+        of settings: Settings, renew: @escaping @Sendable ([ProviderID: QuotaScope]) async -> Void
     ) -> [SecretFiles.Entry] {
         var files: [SecretFiles.Entry] = []
         func add(
@@ -62,15 +78,15 @@ struct ProviderKeys: Sendable {
             guard settings[setting] != nil, let holder else { return }
             let use = { @Sendable (text: String) in
                 holder.key.replace(with: text)
-                await renew(providers)
+                await renew(scopes(of: providers, key: text))
             }
             files.append(SecretFiles.Entry(setting: setting, current: holder.text, read: read, use: use))
         }
 
-        add("googlePlaces.apiKeyFile", google, providers: [.googlePlaces, .googlePlacesLegacy]) {
+        add("googlePlaces.apiKeyFile", google, providers: Self.ofGoogle) {
             () throws(SettingsError) in try settings.googleKey()
         }
-        add("hotpepper.apiKeyFile", hotpepper, providers: [.hotpepper]) {
+        add("hotpepper.apiKeyFile", hotpepper, providers: Self.ofHotpepper) {
             () throws(SettingsError) in try settings.hotpepperKey()
         }
         return files

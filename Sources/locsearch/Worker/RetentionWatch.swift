@@ -40,7 +40,7 @@ final class RetentionWatch: Sendable {
     /// Looks again and again until the task is cancelled.
     /// - Parameter positions: says how the worker's partitions stand.
     func run(_ positions: @Sendable () async -> [LaneStatus.Partition]) async {
-        var settingsAreDueAt = ContinuousClock.now
+        var settingsAreDueAt = Instant.now
         while !Task.isCancelled {
             let waiting = await positions().filter { ($0.waiting ?? 0) > 0 }
             let asksSettings = settingsAreDueAt <= .now

@@ -1,3 +1,4 @@
+import Basics
 import EventLoop
 import HTTPTransport
 import LocationSearch
@@ -70,7 +71,7 @@ final class CountedHTTP: HTTPSending {
     }
 
     func send(
-        _ request: HTTPRequest, before deadline: ContinuousClock.Instant,
+        _ request: HTTPRequest, before deadline: Instant,
         receiving receive: @escaping @Sendable (HTTPResponse) -> Void
     ) async throws(HTTPError) {
         seen.withLock { $0.requests.append(request) }

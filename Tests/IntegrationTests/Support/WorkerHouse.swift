@@ -1,3 +1,4 @@
+import Basics
 import EventContract
 import EventLoop
 import Foundation
@@ -114,9 +115,9 @@ struct WorkerHouse: Sendable {
     /// The next outcomes, by request. One that comes twice is an issue.
     func outcomes(_ count: Int, within bound: Duration = .seconds(40)) async throws -> [String: OutcomeEvent] {
         var found: [String: OutcomeEvent] = [:]
-        let end = ContinuousClock.now + bound
+        let end = Instant.now + bound
         while found.count < count {
-            guard ContinuousClock.now < end else {
+            guard Instant.now < end else {
                 throw NotInTime(description: "\(found.count) of \(count) outcomes; log:\n\(worker.error)")
             }
             for record in try await reader.records(max: count - found.count, within: .milliseconds(200)) {

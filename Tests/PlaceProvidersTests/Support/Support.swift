@@ -1,3 +1,4 @@
+import Basics
 import HTTPTransport
 import LocationSearch
 import PlaceProviders
@@ -14,7 +15,9 @@ final class FakeHTTP: HTTPSending {
 
     convenience init(_ status: Int, _ body: String, retryAfter: String? = nil, location: String? = nil) {
         self.init([
-            .success(HTTPResponse(status: status, body: Array(body.utf8), location: location, retryAfter: retryAfter))
+            .success(
+                HTTPResponse(
+                    status: status, body: Array(body.utf8), location: location, retryAfter: retryAfter, readAt: .now()))
         ])
     }
 
@@ -22,7 +25,7 @@ final class FakeHTTP: HTTPSending {
 
     /// The last answer serves all further calls.
     func send(
-        _ request: HTTPRequest, before deadline: ContinuousClock.Instant,
+        _ request: HTTPRequest, before deadline: Instant,
         receiving receive: @escaping @Sendable (HTTPResponse) -> Void
     ) async throws(HTTPError) {
         let answer = state.withLock { state in

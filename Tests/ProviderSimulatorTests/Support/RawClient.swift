@@ -1,3 +1,4 @@
+import Basics
 import Dispatch
 import Foundation
 
@@ -32,7 +33,7 @@ struct Answer {
 final class RawClient {
     private var socket: Int32
     /// When the request of the next answer was sent.
-    private var asked: ContinuousClock.Instant?
+    private var asked: Instant?
 
     init(port: Int) throws {
         socket = Foundation.socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
@@ -100,7 +101,7 @@ final class RawClient {
         let start = asked ?? .now
         asked = nil
         var answer = readAnswer(patience, bodyPatience ?? patience, limit, isHead)
-        answer.seconds = (ContinuousClock.now - start) / .seconds(1)
+        answer.seconds = (Instant.now - start) / .seconds(1)
         return answer
     }
 

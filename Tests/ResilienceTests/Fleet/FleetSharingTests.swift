@@ -1,3 +1,4 @@
+import Basics
 import Foundation
 import Resilience
 import TestSupport
@@ -50,7 +51,7 @@ struct FleetSharingTests {
     /// A borrower that is never heard of again has stopped using the loan before its lender uses that part again.
     @Test func lenderHoldsBackALoanForLongerThanItLasts() throws {
         let limit = FleetSimulation.limit
-        var now = ContinuousClock.now
+        var now = Instant.now
         let lender = LendingMember(name: "lender", limits: [limit], at: now)
         let borrower = LendingMember(name: "borrower", limits: [limit], at: now)
         lender.assign([0], of: 2, at: now)
@@ -69,7 +70,7 @@ struct FleetSharingTests {
 
         // Then neither hears the other any more, and the lender has work of its own.
         lender.setNeed(1, of: limit)
-        var (loanEnd, heldUntil): (ContinuousClock.Instant?, ContinuousClock.Instant?)
+        var (loanEnd, heldUntil): (Instant?, Instant?)
         let silenceEnds = now + .seconds(5)
         while now < silenceEnds {
             _ = (borrower.look(at: now), lender.look(at: now))

@@ -1,3 +1,4 @@
+import Basics
 import TestSupport
 
 @testable import Resilience
@@ -83,7 +84,7 @@ struct BudgetSimulation {
     private var log: [BudgetMessage] = []
     private var random: SplitMix64
     private var queue = EventQueue<Event>()
-    private let begin: ContinuousClock.Instant
+    private let begin: Instant
     /// What the first member that had read up to an offset took for the state.
     private var states: [Int64: [String: [String: BudgetLedger.Day]]] = [:]
 
@@ -122,7 +123,7 @@ struct BudgetSimulation {
         now + Double.random(in: 0.2...1.8, using: &random) / rate
     }
 
-    private func clock(of process: Process) -> ContinuousClock.Instant { begin + .seconds(now + process.skew) }
+    private func clock(of process: Process) -> Instant { begin + .seconds(now + process.skew) }
 
     private static func label(_ day: Int) -> String { "day " + "\(1000 + day)" }
 

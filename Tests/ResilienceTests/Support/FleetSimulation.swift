@@ -1,3 +1,4 @@
+import Basics
 import Resilience
 import TestSupport
 
@@ -91,7 +92,7 @@ struct FleetSimulation {
     private var queue = EventQueue<Event>()
     /// The owner that the group has for each partition.
     private var owners: [Int32: Int] = [:]
-    private let begin: ContinuousClock.Instant
+    private let begin: Instant
 
     init(seed: UInt64, _ conditions: Conditions = Conditions()) {
         self.conditions = conditions
@@ -107,7 +108,7 @@ struct FleetSimulation {
 
     // MARK: - Clocks
 
-    private func clock(of process: Process) -> ContinuousClock.Instant {
+    private func clock(of process: Process) -> Instant {
         begin + .seconds(process.offset + now * (1 + process.drift))
     }
 

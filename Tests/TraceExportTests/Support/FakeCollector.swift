@@ -1,3 +1,4 @@
+import Basics
 import HTTPTransport
 import Synchronization
 
@@ -23,7 +24,7 @@ final class FakeCollector: HTTPSending {
     var requests: [HTTPRequest] { state.withLock { $0.requests } }
 
     func send(
-        _ request: HTTPRequest, before deadline: ContinuousClock.Instant,
+        _ request: HTTPRequest, before deadline: Instant,
         receiving receive: @escaping @Sendable (HTTPResponse) -> Void
     ) async throws(HTTPError) {
         let answer = state.withLock { state in
@@ -31,7 +32,7 @@ final class FakeCollector: HTTPSending {
             return state.answers.count > 1 ? state.answers.removeFirst() : state.answers[0]
         }
         if hangs {
-            try? await Task.sleep(until: deadline, clock: .continuous)
+            try? await Task.sleep(for: Instant.now.duration(to: deadline))
             throw HTTPError(Task.isCancelled ? .cancelled : .timeout, "no answer")
         }
         receive(try answer.get())

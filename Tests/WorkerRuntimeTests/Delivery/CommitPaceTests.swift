@@ -1,10 +1,11 @@
+import Basics
 import Testing
 
 @testable import WorkerRuntime
 
 /// When commits are overdue, and when that is said.
 struct CommitPaceTests {
-    private let start = ContinuousClock.now
+    private let start = Instant.now
 
     private func pace(_ interval: Duration = .seconds(1)) -> CommitPace { CommitPace(interval: interval, now: start) }
 

@@ -1,3 +1,4 @@
+import Basics
 import Testing
 
 @testable import WorkerRuntime
@@ -5,7 +6,7 @@ import Testing
 struct InFlightWindowTests {
     /// Lets so many periods pass, in each of which the loop is asleep for so much of a hundred parts.
     private static func limits(most: Int, isFull: Bool = true, asleep parts: [Int]) -> [Int] {
-        var (now, asleep) = (ContinuousClock.now, Duration.seconds(7))
+        var (now, asleep) = (Instant.now, Duration.seconds(7))
         var window = InFlightWindow(most: most, asleep: asleep, at: now)
         return parts.map { part in
             now += InFlightWindow.period
@@ -45,7 +46,7 @@ struct InFlightWindowTests {
     }
 
     @Test func withinAPeriodNothingChanges() {
-        let start = ContinuousClock.now
+        let start = Instant.now
         var window = InFlightWindow(most: 256, asleep: .zero, at: start)
         for part in 1..<50 { window.adapt(inFlight: 64, asleep: .milliseconds(part), at: start + .milliseconds(part)) }
         #expect(window.limit == InFlightWindow.least)

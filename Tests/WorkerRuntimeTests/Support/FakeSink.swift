@@ -1,3 +1,4 @@
+import Basics
 @testable import Kafka
 import WorkerRuntime
 
@@ -202,7 +203,7 @@ actor FakeSink: OutcomeSink {
         transaction = []
     }
 
-    func endTransactions(by instant: ContinuousClock.Instant) {
+    func endTransactions(by instant: Instant) {
         guard instant <= .now else { return }
         isEnded = true
         transactionInit?.resume(returning: Self.unanswered)

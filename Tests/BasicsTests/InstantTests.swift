@@ -1,0 +1,48 @@
+import Basics
+import Testing
+
+@Suite struct InstantTests {
+    private let instant = Instant(nanoseconds: 5)
+
+    @Test func addsAndSubtractsDurations() {
+        #expect(instant + .seconds(2) == Instant(nanoseconds: 2_000_000_005))
+        #expect(instant - .seconds(2) == Instant(nanoseconds: -1_999_999_995))
+        #expect(instant.advanced(by: .nanoseconds(-5)) == Instant(nanoseconds: 0))
+        #expect(Instant(nanoseconds: 9) - instant == .nanoseconds(4))
+        #expect(Instant(nanoseconds: 9).duration(to: instant) == .nanoseconds(-4))
+    }
+
+    @Test func whatIsShorterThanANanosecondIsCutOff() {
+        #expect(instant + Duration(secondsComponent: 0, attosecondsComponent: 1_999_999_999) == Instant(nanoseconds: 6))
+        #expect(instant + Duration(secondsComponent: 100, attosecondsComponent: 999_999_999) - instant == .seconds(100))
+    }
+
+    @Test func resultsThatDoNotFitAreTheNearestThatDo() {
+        let (first, last) = (Instant(nanoseconds: .min), Instant(nanoseconds: .max))
+        let longest = Duration(secondsComponent: .max, attosecondsComponent: 0)
+
+        #expect(instant + longest == last)
+        #expect(instant - longest == Instant(nanoseconds: 5 - .max))
+        #expect(first - longest == first)
+        #expect(Instant(nanoseconds: 0) - Duration(secondsComponent: .min, attosecondsComponent: 0) == last)
+        #expect(first.duration(to: last) == .nanoseconds(Int64.max))
+        #expect(last.duration(to: first) == .nanoseconds(Int64.min))
+    }
+
+    /// The three ways in which a duration is divided, by its length, give what `components` does.
+    @Test(arguments: [0, 1, 9_223_372_035, 9_223_372_037, 4_722_366_482_869, 4_722_366_482_870, 315_360_000_000])
+    func durationsOfEveryLengthAreWholeNanoseconds(milliseconds: Int64) {
+        for rest in [Int64(0), 1, 999_999] {
+            for sign in [Int64(1), -1] {
+                let nanoseconds = sign * (milliseconds * 1_000_000 + rest)
+                #expect(Duration.nanoseconds(nanoseconds).wholeNanoseconds == nanoseconds)
+            }
+        }
+    }
+
+    @Test func theSystemClockGoesForward() async throws {
+        let start = SystemClock.now
+        try await SystemClock().sleep(until: start + .milliseconds(5), tolerance: nil)
+        #expect(SystemClock.now - start >= .milliseconds(5))
+    }
+}
