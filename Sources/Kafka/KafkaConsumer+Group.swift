@@ -95,10 +95,13 @@ extension KafkaConsumer {
     private func assign(_ ids: [TopicPartition]) async {
         brokers.noteAnswer()
         let added = partitions.add(ids)
+        for source in added { source.awaitsStart = true }
+        group.isAssigning = true
+        defer { group.isAssigning = false }
         await group.listener?.assigned(added.map(\.partition))
 
         let starts = await firstStarts(of: added)
-        for source in added { source.awaitsStart = starts[source.partition.id] == nil }
+        for source in added where starts[source.partition.id] != nil { source.awaitsStart = false }
         do throws(KafkaError) {
             try client.assign(ids.map { (id: $0, start: starts[$0] ?? .unknown) })
         } catch {

@@ -44,7 +44,9 @@ extension KafkaConsumer {
     /// is. Meanwhile nothing of them is read, and rebalances go on.
     func findPendingStarts() {
         let pending = partitions.inOrder.filter(\.awaitsStart).map(\.partition)
-        guard !pending.isEmpty, group.startSearch == nil, !group.isRejoining, !isClosed else { return }
+        guard !pending.isEmpty, group.startSearch == nil, !group.isAssigning, !group.isRejoining, !isClosed else {
+            return
+        }
 
         group.startSearch = Task {
             do throws(KafkaError) {
@@ -89,7 +91,8 @@ extension KafkaConsumer {
     /// Begins to ask the broker about partitions of which it is not known yet what is committed and where they end. Those
     /// that it does not answer for are asked for again, every two seconds.
     func lookUpOffsets() {
-        let unknown = partitions.inOrder.filter { !$0.isKnown }
+        // A question about one whose start is not known would only hold up that about its start.
+        let unknown = partitions.inOrder.filter { !$0.isKnown && !$0.awaitsStart }
         guard !unknown.isEmpty, group.lookup == nil, !isClosed, group.nextLookup.map({ $0 <= loop.now }) ?? true else {
             return
         }

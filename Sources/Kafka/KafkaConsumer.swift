@@ -55,6 +55,8 @@ public actor KafkaConsumer: ReadinessHandler {
         var nextLookup: Instant?
         /// Nothing is committed before a hand-over beyond this instant; `nil` while the consumer stays.
         var leavesBefore: Instant?
+        /// True until librdkafka has the answer to an assignment.
+        var isAssigning = false
         /// Looks up where reading begins in partitions of which that is not known yet; `nil` while nothing is looked up.
         var startSearch: Task<Void, Never>?
         /// True once the log says that it is not known where reading begins, until it is known.

@@ -48,9 +48,7 @@ extension ProviderConfiguration {
     /// Returns true when a text holds a key, be it spelt with escapes, and escaped more than once.
     static func repeats(_ keys: [[UInt8]], in text: Span<UInt8>) -> Bool {
         for key in keys where contains(text, key) { return true }
-        var hasEscapes = false
-        for escape in escapes { hasEscapes = hasEscapes || contains(text, escape) }
-        guard hasEscapes else { return false }
+        guard hasEscapes(text) else { return false }
 
         var plain = EscapedText.unescaped(text)
         for _ in 0..<escapeDepth {
@@ -61,10 +59,19 @@ extension ProviderConfiguration {
         return false
     }
 
-    /// What the escapes that `EscapedText` undoes begin with. Few answers hold any, and one that holds none is not copied.
-    private static let escapes = ["%", "&#", "\\u"].map { Array($0.utf8) }
     /// How often a text may have been escaped: a link in a link in a page.
     private static let escapeDepth = 3
+
+    /// Returns whether a text may hold an escape that `EscapedText` undoes. Few answers do, and the others are not copied.
+    private static func hasEscapes(_ text: Span<UInt8>) -> Bool {
+        // This is safe because the buffer is used within the call only.
+        unsafe text.withUnsafeBufferPointer { text in
+            guard let start = text.baseAddress else { return false }
+            return unsafe locsearch_contains(start, text.count, "%", 1)
+                || locsearch_contains_pair(start, text.count, UInt8(ascii: "&"), UInt8(ascii: "#"))
+                || locsearch_contains_pair(start, text.count, UInt8(ascii: "\\"), UInt8(ascii: "u"))
+        }
+    }
 
     private static func contains(_ text: Span<UInt8>, _ key: [UInt8]) -> Bool {
         // This is safe because the buffers are used within the call only.

@@ -1,13 +1,18 @@
+import Foundation
 import Kafka
 import TestSupport
 import Testing
+
+#if canImport(FoundationNetworking)
+    import FoundationNetworking
+#endif
 
 /// Every tool works where this user has no right on any group, as docs/access.md promises. The embedded broker answers each
 /// question about a group with GROUP_AUTHORIZATION_FAILED.
 @Suite(.enabled(if: TestBroker.isEmbedded, "a shared broker cannot be told to refuse"))
 struct GroupRightsTests {
     private static let commands: [(arguments: [String], code: Int32, shown: String)] = [
-        (["budget"], 0, ""),
+        (["budget"], 0, "no prov"),
         (["dead-letters", "list"], 0, "invalid-request"),
         (["dead-letters", "redrive", "--wait", "1s"], 0, "1 dead letters went back"),
         (["watch", "--from-beginning", "--count", "1"], 0, "nothing found"),
@@ -20,9 +25,7 @@ struct GroupRightsTests {
         let house = try await DeadLetterHouse(partitions: 1)
         try await house.put(0)
         try await house.answer(0, with: nil)
-        for api in [EmbeddedBroker.API.findCoordinator, .offsetFetch, .offsetCommit, .joinGroup] {
-            try house.embedded.fail(api, with: 30, count: 1000)
-        }
+        try refuseGroups(of: house)
 
         let program = try RunningProgram(arguments, environment: house.environment)
         defer { program.end() }
@@ -32,5 +35,36 @@ struct GroupRightsTests {
         #expect((program.output + program.error).contains(shown), "\(program.output)\(program.error)")
         #expect(!program.error.contains("authorization"), "\(program.error)")
         await house.close()
+    }
+    @Test func consoleNeedsNoRightOnAGroup() async throws {
+        let house = try await DeadLetterHouse(partitions: 1)
+        try await house.put(0)
+        try refuseGroups(of: house)
+
+        let console = try RunningProgram(["console", "--console-port", "0"], environment: house.environment)
+        defer { console.end() }
+        try await eventually("the console says where it is", within: .seconds(60)) { console.firstLine != nil }
+        let url = try #require(console.firstLine?.split(separator: " ").last)
+        let (list, _) = try await URLSession.shared.data(from: try #require(URL(string: "\(url)/api/dead-letters")))
+        #expect(String(decoding: list, as: UTF8.self).contains("invalid-request"))
+
+        // An outcome that is written now is shown: the console reads the topics.
+        try await house.answer(0, with: nil)
+        let port = try #require(URL(string: String(url))?.port)
+        let page = try LoopbackConnection(port: port)
+        page.send("GET /api/traffic/events HTTP/1.1\r\nhost: 127.0.0.1:\(port)\r\n\r\n")
+        var shown = ""
+        try await eventually("the outcome is shown") {
+            shown += String(decoding: page.readAvailable(), as: UTF8.self)
+            return shown.contains(house.broker.name("results"))
+        }
+        #expect(!console.error.contains("authorization"), "\(console.error)")
+        await house.close()
+    }
+
+    private func refuseGroups(of house: DeadLetterHouse) throws {
+        for api in [EmbeddedBroker.API.findCoordinator, .offsetFetch, .offsetCommit, .joinGroup] {
+            try house.embedded.fail(api, with: 30, count: 1000)
+        }
     }
 }

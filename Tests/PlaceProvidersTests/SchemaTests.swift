@@ -101,6 +101,9 @@ struct SchemaTests {
             ("https://:443/", false), ("https://user@/", false), ("https://user@:80", false), ("https:/a", false),
             ("https:a", false), ("HTTPS://a", false), ("ftp://a/", false), ("httpsx://a", false), (" https://a", false),
             ("https://a b/", false), ("https://a\\b", false), ("https://\u{0}a", false),
+            ("https://ABC.example/", true), ("https://abcdefghijklmnop-0123456789.example/a path", true),
+            ("https://abcdefghijklmnop-0123456789", true), ("https://abcdefghijklmnopqrstuvwxyz@", false),
+            ("https://abcdefghijklmnopqrstuvwxyz.exam ple/", false), ("https://abcdefghijklmnop\\example.jp/", false),
         ])
     func onlyWebAddressesWithAHostAreURLs(url: String, isValid: Bool) async throws {
         #expect(WebAddress.isValid(url) == isValid)

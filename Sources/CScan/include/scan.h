@@ -4,6 +4,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 #if defined(__SSE2__)
 #include <emmintrin.h>
 #elif defined(__aarch64__)
@@ -239,9 +240,58 @@ static inline bool locsearch_is_utf8(const uint8_t *bytes, ptrdiff_t count, ptrd
     return true;
 }
 
+// Where the host begins in a URL of the scheme http or https, in lower case; -1 in any other text.
+static inline ptrdiff_t locsearch_host_start(const uint8_t *bytes, ptrdiff_t count) {
+    if (count < 8) return -1;
+    if (__builtin_memcmp(bytes, "https://", 8) == 0) return 8;
+    return __builtin_memcmp(bytes, "http://", 7) == 0 ? 7 : -1;
+}
+
+// Where the first byte from `index` on stands that is no lower-case letter, digit, hyphen or dot, of which the names of hosts
+// consist; `count` if there is none. Reads bytes[index..<count] alone.
+static inline ptrdiff_t locsearch_behind_host_name(const uint8_t *bytes, ptrdiff_t index, ptrdiff_t count) {
+#if defined(__SSE2__) || defined(__aarch64__)
+    for (; index + 16 <= count; index += 16) {
+#if defined(__SSE2__)
+        const __m128i block = _mm_loadu_si128((const __m128i *)(bytes + index));
+        const __m128i fromA = _mm_sub_epi8(block, _mm_set1_epi8('a'));
+        const __m128i fromHyphen = _mm_sub_epi8(block, _mm_set1_epi8('-'));
+        const __m128i letter = _mm_cmpeq_epi8(_mm_min_epu8(fromA, _mm_set1_epi8('z' - 'a')), fromA);
+        // The slash lies between the dot and the digits.
+        const __m128i other = _mm_cmpeq_epi8(_mm_min_epu8(fromHyphen, _mm_set1_epi8('9' - '-')), fromHyphen);
+        const __m128i slash = _mm_cmpeq_epi8(block, _mm_set1_epi8('/'));
+        const __m128i name = _mm_or_si128(letter, _mm_andnot_si128(slash, other));
+        const uint64_t hits = locsearch_bits(_mm_cmpeq_epi8(name, _mm_setzero_si128()));
+#else
+        const uint8x16_t block = vld1q_u8(bytes + index);
+        const uint8x16_t letter = vcleq_u8(vsubq_u8(block, vdupq_n_u8('a')), vdupq_n_u8('z' - 'a'));
+        const uint8x16_t other = vcleq_u8(vsubq_u8(block, vdupq_n_u8('-')), vdupq_n_u8('9' - '-'));
+        const uint8x16_t slash = vceqq_u8(block, vdupq_n_u8('/'));
+        const uint64_t hits = locsearch_bits(vmvnq_u8(vorrq_u8(letter, vbicq_u8(other, slash))));
+#endif
+        if (hits != 0) return index + locsearch_place(hits);
+    }
+#endif
+    for (; index < count; index++) {
+        const uint8_t byte = bytes[index];
+        if (!(byte >= 'a' && byte <= 'z') && !(byte >= '-' && byte <= '9' && byte != '/')) return index;
+    }
+    return count;
+}
+
 // Whether `text` stands anywhere in `bytes`. By the C library, which skips most of what it looks through.
 // Declared here: all of the libraries have it, but glibc's header hides it unless GNU's extensions are asked for.
 extern void *memmem(const void *bytes, size_t count, const void *text, size_t length);
 static inline bool locsearch_contains(const void *bytes, size_t count, const void *text, size_t length) {
     return memmem(bytes, count, text, length) != NULL;
+}
+
+// Whether a byte stands anywhere in `bytes` with another one behind it. memmem looks at each byte for a text so short.
+static inline bool locsearch_contains_pair(const uint8_t *bytes, size_t count, uint8_t first, uint8_t second) {
+    for (const uint8_t *end = bytes + count, *next = bytes; next < end; next++) {
+        next = memchr(next, first, (size_t)(end - next));
+        if (!next) return false;
+        if (next + 1 < end && next[1] == second) return true;
+    }
+    return false;
 }
