@@ -222,18 +222,10 @@ class ProviderAnswers(KafkaSurface):
             members = {"keyword": mark} if made["operation"] == "search" else {"placeId": mark}
             self.produce(self.requests, request(mark, self.call, provider=made["provider"], operation=made["operation"], **members), mark.encode(), None, 0, self.call % PARTITIONS, number)
         self.producer.flush(20)
-        due = {(partition, offset): number for number, partition, offset in self.delivered}
-
-        def progress() -> bool:
-            for message in self.consumer.consume(500, 0.01):
-                if not message.error():
-                    headers = dict(message.headers() or [])
-                    due.pop((int(headers["source-partition"]), int(headers["source-offset"])), None)
-            return not due
-
+        due = {(partition, offset): inputs[number] for number, partition, offset in self.delivered}
         while due:
             before = len(due)
-            self.wait(lambda: progress() or len(due) < before, "outcome of a request within its deadline of 1 s", lambda: [inputs[n] for n in due.values()], limit=3.0)
+            self.wait(lambda: (self.outcomes(due), len(due) < before)[1], "outcome of a request within its deadline of 1 s", lambda: list(due.values()), limit=3.0)
 
     def probe(self) -> None:
         self.wait(lambda: self.get(self.admin, "/livez") == 200 and self.get(self.admin, "/metrics") == 200 and self.get(self.admin, "/status") == 200, "answer of /livez, /metrics or /status")

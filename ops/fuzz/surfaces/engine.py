@@ -46,6 +46,12 @@ class Grown(Failure):
     kind = "grown"
 
 
+class Wrong(Failure):
+    """An outcome that blames us for what came from outside."""
+
+    kind = "wrong"
+
+
 class Patience:
     """Measures how long processes have let us wait, without the time in which they, or we, got no core."""
 
@@ -178,6 +184,7 @@ class Finding:
     inputs: list[dict] = field(default_factory=list)  # The fewest that make it fail.
     numbers: list[int] = field(default_factory=list)
     reproduced: bool = True
+    began: int = 0  # The number of the first input that the processes got which failed.
     file: str = ""
 
 
@@ -207,7 +214,7 @@ def run(surface: Surface, seed: str, count: int, first: int = 0, findings: int =
     """Feeds `count` inputs. Returns what was found, and what was only slow and did not come again."""
     found: list[Finding] = []
     slow: list[str] = []
-    fed = 0
+    fed, began = 0, first
     surface.start()
     try:
         source = numbered(surface, seed, count, first)
@@ -218,6 +225,7 @@ def run(surface: Surface, seed: str, count: int, first: int = 0, findings: int =
                 continue
             say(f"{surface.name}: {failure.kind} among inputs {batch[0][0]} to {batch[-1][0]}: {failure}")
             finding = narrowed(surface, seed, batch, failure, fed)
+            finding.began, began = began, batch[-1][0] + 1
             if isinstance(failure, Hung) and not failure.for_good and not finding.reproduced:
                 slow.append(str(failure))
             else:
@@ -312,7 +320,7 @@ def save(finding: Finding, folder: Path) -> Path:
     folder.mkdir(parents=True, exist_ok=True)
     file = folder / f"{finding.surface}-{finding.seed}-{finding.numbers[0]}{'-' + str(len(finding.numbers)) if len(finding.numbers) > 1 else ''}.json"
     record = {"surface": finding.surface, "seed": finding.seed, "numbers": finding.numbers, "kind": finding.kind, "failure": finding.failure,
-              "reproduced": finding.reproduced, "inputs": packed(finding.inputs)}
+              "reproduced": finding.reproduced, "began": finding.began, "inputs": packed(finding.inputs)}
     file.write_text(json.dumps(record, indent=1, ensure_ascii=True) + "\n")
     return file
 

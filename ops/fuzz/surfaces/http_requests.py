@@ -37,9 +37,8 @@ class HTTPSurface(KafkaSurface):
             if mutate.often(0.02):
                 body = mutate.pick((b"[" * 50_000, b"x" * 300_000, mutate.bytes()))
         while (at := path.find("*")) >= 0:
-            path = path[:at] + mutate.pick((mutate.number, mutate.text))().replace("*", "") + path[at + 1:]
-        path = self.encoded(mutate, path)
-        if mutate.often(0.5) and self.queries:
+            path = path[:at] + self.encoded(mutate, mutate.pick((mutate.number, mutate.number, mutate.text))().replace("*", "")) + path[at + 1:]
+        if mutate.often(0.3) and self.queries:
             pairs = [f"{mutate.pick(self.queries)}={self.encoded(mutate, mutate.pick((mutate.number, mutate.text))())}" for _ in range(mutate.pick((1, 1, 2, 30)))]
             path += mutate.pick(("?", "?", "?", "&", "#")) + "&".join(pairs)
         headers = [("Host", "127.0.0.1")]
@@ -134,8 +133,8 @@ class AdminHTTP(HTTPSurface):
 class ConsoleHTTP(HTTPSurface):
     name = "console-http"
     about = "requests to the console (paths, queries, headers, cookies, bodies) -> two consoles, one with console.token"
-    paths = ["/", "/traffic", "/login", "/livez", "/api/config", "/assets/*", "/assets/map.js", "/leaflet/*", "/api/traffic/events", "/api/traffic/events", "/api/traffic/outcomes/*", "/api/traffic/outcomes/*",
-             "/api/sessions/*/events", "/api/sessions/*/requests", "/api/dead-letters", "/api/pictures", "/api/*", "/*", "*"]
+    paths = ["/", "/traffic", "/login", "/livez", "/api/config", "/assets/*", "/assets/map.js", "/leaflet/*", "/api/traffic/events", "/api/traffic/events?after=*", "/api/traffic/events?after=*", "/api/traffic/outcomes/*", "/api/traffic/outcomes/*",
+             "/api/sessions/*/events", "/api/sessions/*/requests", "/api/dead-letters?limit=*", "/api/dead-letters?limit=*", "/api/pictures?url=*", "/api/pictures?url=http://imgfp.hotp.jp:*/x.jpg", "/api/*", "/*", "*"]
     queries = ["after", "limit", "url", "width", "height", "size", "w", "token", ""]
 
     def __init__(self, *args):

@@ -6,13 +6,14 @@ import random
 import re
 import socket
 import subprocess
+import sys
 import threading
 import time
 from pathlib import Path
 
 from confluent_kafka import Consumer, KafkaException, Producer, TopicPartition
 
-from .engine import Ended, Hung, LineReader, Surface, ending, unused_port
+from .engine import Ended, Hung, LineReader, Surface, Wrong, ending, unused_port
 from harness.brokers import EmbeddedBroker
 from harness.provider import Provider
 from harness.traffic import Topics, request
@@ -45,6 +46,7 @@ class KafkaSurface(Surface):
 
     def start_broker(self) -> None:
         KafkaSurface._runs += 1
+        self.batches = 0
         self.topics = Topics.named(f"{self.name}-{KafkaSurface._runs}")
         self.broker = EmbeddedBroker(self.processes, self.locsearch)
         self.broker.create_topics({self.topics.requests: PARTITIONS, self.topics.results: 1, self.topics.errors: 1, self.topics.dead: 1, self.topics.fleet: 1})
@@ -72,6 +74,13 @@ class KafkaSurface(Surface):
         self.admin = unused_port()
         self.watch("worker", ["worker"], self.env(admin__port=self.admin, **more))
         self.wait(lambda: self.get(self.admin, "/readyz", 0.5) == 200, "partitions of the worker", limit=30)
+
+    def end(self, *names: str) -> None:
+        """Kills processes that are watched, for others to take their places."""
+        for name in names:
+            if process := self.watched.pop(name, None):
+                process.kill()
+                process.wait()
 
     def get(self, port: int, path: str, within: float = 10) -> int:
         connection = http.client.HTTPConnection("127.0.0.1", port, timeout=within)
@@ -104,6 +113,16 @@ class KafkaSurface(Surface):
                              "isolation.level": "read_uncommitted", "log_level": 2})
         consumer.assign([TopicPartition(topic, 0, 0) for topic in topics])
         return consumer
+
+    def outcomes(self, due: dict) -> None:
+        """Reads outcomes, and takes the positions of their requests out of `due`, in which they stand with their inputs."""
+        for message in self.consumer.consume(500, 0.01):
+            if message.error():
+                continue
+            headers = dict(message.headers() or [])
+            made = due.pop((int(headers["source-partition"]), int(headers["source-offset"])), None)
+            if b'"code":"internal"' in message.value():
+                raise Wrong(f"an outcome says that the worker is at fault: {message.value().decode(errors='replace')[:500]}", [made] if made else None)
 
     def tool(self, arguments: list[str], allowed=(0,), within: float = 20, **more) -> str:
         """Runs a command that must end. Returns what it printed."""
@@ -157,18 +176,21 @@ REQUEST_HEADERS = [
 
 
 class Requests(KafkaSurface):
-    """Each record must have its outcome: a hang is seen for each input by itself."""
+    """Each record must have its outcome: a hang is seen for each input by itself. Every second batch lies in the topic before
+    its worker begins, because what waits then is counted, and its oldest record's time is looked at."""
+
+    PARTITIONS = 48  # A worker that begins looks at the first record of each.
 
     name = "requests"
     about = "records of the requests topic (value, key, headers, time) -> worker; provider simulator behind it"
 
     def __init__(self, *args):
         super().__init__(*args)
-        self.seeds = examples("request") + [dict(example)["value"] for example in examples("invalid/request")]
+        self.proper, self.wrong = examples("request"), [dict(example)["value"] for example in examples("invalid/request")]
 
     def make(self, chance: random.Random, number: int) -> dict:
         mutate = Mutator(chance)
-        seed = mutate.pick(self.seeds)
+        seed = mutate.pick(self.proper if mutate.often(0.85) else self.wrong)
         headers: list | None = None
         kind = chance.random()
         if kind < 0.08 and isinstance(seed, Members):  # An event in structured mode.
@@ -192,35 +214,38 @@ class Requests(KafkaSurface):
         self.provider = Provider.start(self.processes, self.locsearch)
         self.provider.latency(1)
         self.watched["provider"] = self.processes.all[-1]
-        self.start_worker()
         self.consumer = self.read([self.topics.results, self.topics.errors])
         self.sent = 0
 
     def feed(self, inputs: list[dict]) -> None:
+        begins = self.batches % 2 == 0
+        self.batches += 1
+        if begins:
+            self.end("worker")
+            self.requests, self.group = f"{self.topics.requests}-{self.batches}", f"{self.topics.group}-{self.batches}"
+            self.broker.create_topics({self.requests: self.PARTITIONS})
+        self.send(inputs)
+        if begins:
+            self.start_worker(topics__requests=self.requests, kafka__groupId=self.group)
+        self.await_outcomes(inputs)
+
+    def send(self, inputs: list[dict]) -> None:
         self.delivered = []
         for number, made in enumerate(inputs):
             self.sent += 1
-            self.produce(self.topics.requests, made["value"], made["key"], made["headers"], made["timestamp"], self.sent % PARTITIONS, number)
+            self.produce(self.requests, made["value"], made["key"], made["headers"], made["timestamp"], self.sent % self.PARTITIONS, number)
         self.producer.flush(20)
-        due = {(partition, offset): number for number, partition, offset in self.delivered}
 
-        def progress() -> bool:
-            self.take(due)
-            return not due
-
+    def await_outcomes(self, inputs: list[dict]) -> None:
+        due = {(partition, offset): inputs[number] for number, partition, offset in self.delivered}
         while due:
             before = len(due)
-            self.wait(lambda: progress() or len(due) < before, "outcome of some request", lambda: [inputs[n] for n in due.values() if n >= 0])
-
-    def take(self, due: dict) -> None:
-        for message in self.consumer.consume(500, 0.01):
-            if message.error():
-                continue
-            headers = dict(message.headers() or [])
-            due.pop((int(headers["source-partition"]), int(headers["source-offset"])), None)
+            self.wait(lambda: (self.outcomes(due), len(due) < before)[1], "outcome of some request", lambda: list(due.values()))
 
     def probe(self) -> None:
-        self.feed([{"value": request("probe"), "key": b"probe", "headers": None, "timestamp": 0}])
+        proper = [{"value": request("probe"), "key": b"probe", "headers": None, "timestamp": 0}]
+        self.send(proper)
+        self.await_outcomes(proper)
         self.wait(lambda: self.get(self.admin, "/livez") == 200 and self.get(self.admin, "/metrics") == 200 and self.get(self.admin, "/status") == 200, "answer of /livez, /metrics or /status")
 
 
@@ -260,6 +285,10 @@ class Outcomes(KafkaSurface):
 
     def start(self) -> None:
         self.start_broker()
+
+    def begin(self) -> None:
+        """Starts what reads outcomes; it reads those first that are there already."""
+        self.end("console", "watch", "watch-json")
         console = self.watch("console", ["console"], self.env(console__port=0, console__workers="http://127.0.0.1:9"), stdout=subprocess.PIPE)
         line = console.stdout.readline().decode()
         self.port = int(re.search(r"http://[^ ]*:(\d+)", line).group(1))
@@ -271,12 +300,15 @@ class Outcomes(KafkaSurface):
         self.probe_outcomes(30)
 
     def feed(self, inputs: list[dict]) -> None:
+        self.batches += 1
         for number, made in enumerate(inputs):
             topic = {"results": self.topics.results, "errors": self.topics.errors, "dead": self.topics.dead}[made["topic"]]
             self.produce(topic, made["value"], made["key"], made["headers"], made["timestamp"], 0, number)
         self.producer.flush(20)
 
     def probe(self) -> None:
+        if self.batches % 4 == 1:
+            self.begin()
         self.probe_outcomes()
         connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=20)
         try:
@@ -343,24 +375,34 @@ class Fleet(KafkaSurface):
     def __init__(self, *args):
         super().__init__(*args)
         self.seeds = [parse(line) for line in (Path(__file__).parent.parent / "seeds" / "fleet.jsonl").read_text().splitlines() if line]
-        self.sender, self.last = "nobody", 1
+        self.members = {f"{kind}.{name}" for seed in self.seeds for kind, content in seed for name, _ in content}
 
     def make(self, chance: random.Random, number: int) -> dict:
         mutate = Mutator(chance)
         value = mutate.json(mutate.pick(self.seeds), 0.05)
+        if mutate.often(0.9):  # What a sender says a second time is ignored, so most senders are new.
+            value = value.replace(b"$NEW", b"w-%d" % number)
         if mutate.often(0.01):
             value = mutate.pick((None, b"", mutate.bytes()))
         headers = record_headers(chance, mutate, [("content-type", b"application/json")], 0.5) if mutate.often(0.1) else None
         return {"value": value, "key": mutate.bytes() if mutate.often(0.1) else None, "headers": headers, "timestamp": mutate.integer() if mutate.often(0.2) else 0}
 
     def start(self) -> None:
+        self.sender, self.last, self.offset, self.scope = "nobody", 1, 0, (b"f", b"h", b"g")
+        self.ours: set[int] = set()
         self.start_broker()
         self.provider = Provider.start(self.processes, self.locsearch)
         self.provider.latency(1)
         self.consumer = self.read([self.topics.results, self.topics.errors, self.topics.fleet])
-        self.start_worker()
         self.sent = 0
-        self.wait(lambda: (self.take(set()), self.sender != "nobody")[1], "message of the worker in the fleet topic", limit=15)
+
+    def begin(self) -> None:
+        """Starts a worker, which reads first what is in the fleet topic already."""
+        self.end("worker")
+        self.requests, self.sender = f"{self.topics.requests}-{self.batches}", "nobody"
+        self.names = {"topics__requests": self.requests, "kafka__groupId": f"{self.topics.group}-{self.batches}"}
+        self.broker.create_topics({self.requests: PARTITIONS})
+        self.start_worker(**self.names)
 
     def today(self, zone: str) -> bytes:
         from datetime import datetime
@@ -368,28 +410,48 @@ class Fleet(KafkaSurface):
         return datetime.now(ZoneInfo(zone)).strftime("%Y-%m-%d").encode()
 
     def feed(self, inputs: list[dict]) -> None:
-        """Puts the worker's own name, its newest number and the present days in the places that seeds have for them."""
-        filled = {b"$SENDER": self.sender.encode(), b'"$NUMBER"': str(self.last).encode(), b"$DAY-TOKYO": self.today("Asia/Tokyo"), b"$DAY-LA": self.today("America/Los_Angeles")}
+        """Puts what the worker calls itself, its limits and its newest message in the places that seeds have for them, and the
+        present days."""
+        filled = {b"$SENDER": self.sender.encode(), b'"$NUMBER"': str(self.last).encode(), b'"$OFFSET"': str(self.offset).encode(), b"$FLEET": self.scope[0], b"$KEY-HP": self.scope[1],
+                  b"$KEY-GP": self.scope[2], b"$DAY-TOKYO": self.today("Asia/Tokyo"), b"$DAY-LA": self.today("America/Los_Angeles")}
+        self.delivered = []
         for made in inputs:
             value = made["value"]
             for name, text in filled.items():
                 value = value and value.replace(name, text)
             self.produce(self.topics.fleet, value, made["key"], made["headers"], made["timestamp"])
         self.producer.flush(20)
+        self.ours |= {offset for _, _, offset in self.delivered}
+        if self.batches % 4 == 0:
+            self.begin()
+        self.batches += 1
 
     def take(self, due: set) -> None:
+        """Reads outcomes, of which those in `due` are awaited, and what the worker says in the fleet topic."""
         for message in self.consumer.consume(500, 0.01):
             if message.error():
                 continue
-            if message.topic() == self.topics.fleet:
-                found = re.search(rb'"sender":"([^"$]+)"', message.value() or b"")
-                number = re.search(rb'"number":(\d+)', message.value() or b"")
-                if found and number and self.sender == "nobody":
-                    self.sender = found.group(1).decode(errors="replace")
-                if found and number and found.group(1).decode(errors="replace") == self.sender and int(number.group(1)) < 2**31:
-                    self.last = max(self.last, int(number.group(1)))
-            else:
+            if message.topic() != self.topics.fleet:
                 due.discard((message.key() or b"").decode(errors="replace"))
+                continue
+            self.offset = message.offset()
+            if message.offset() in self.ours:
+                self.ours.discard(message.offset())
+                continue
+            self.learn(json.loads(message.value()))
+
+    def learn(self, word: dict) -> None:
+        """Notes what the worker calls itself and its limits. What it says has no members that the seeds do not know."""
+        kind, content = next(iter(word.items()))
+        if content["sender"].startswith("locsearch budget"):
+            return
+        self.sender, self.last = content["sender"], content["number"]
+        limits = {name.split("/")[0]: name.split("/") for name in content.get("limits", {}) if name.count("/") == 2}
+        if {"hotpepper", "google-places"} <= set(limits):
+            self.scope = tuple(part.encode() for part in (*limits["hotpepper"][1:], limits["google-places"][2]))
+        if unknown := {f"{kind}.{name}" for name in content} - self.members:
+            self.members |= unknown
+            print(f"  fleet: ops/fuzz/seeds/fleet.jsonl has no {', '.join(sorted(unknown))}, which workers write", file=sys.stderr)
 
     def probe(self) -> None:
         due = set()
@@ -397,10 +459,10 @@ class Fleet(KafkaSurface):
             self.sent += 1
             name = f"probe-{self.sent}"
             due.add(name)
-            self.produce(self.topics.requests, request(name, self.sent, provider=provider), name.encode(), None, 0, self.sent % PARTITIONS)
+            self.produce(self.requests, request(name, self.sent, provider=provider), name.encode(), None, 0, self.sent % PARTITIONS)
         self.producer.flush(20)
         # A worker that may not call has up to the deadline of a second to say so.
         self.wait(lambda: (self.take(due), not due)[1], "outcome of a request", limit=3.5)
         self.wait(lambda: self.get(self.admin, "/livez") == 200 and self.get(self.admin, "/metrics") == 200 and self.get(self.admin, "/status") == 200, "answer of /livez, /metrics or /status")
-        self.tool(["budget"])
-        self.tool(["budget", "--json"])
+        self.tool(["budget"], **self.names)
+        self.tool(["budget", "--json"], **self.names)

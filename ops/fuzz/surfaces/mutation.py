@@ -10,6 +10,9 @@ INTEGERS = [
     "18446744073709551614", "18446744073709551615", "18446744073709551616", "253402300799999", "253402300800000", "-62135596800000", "-62135596800001",
     "1" + "0" * 30, "-1" + "0" * 30, "9" * 400,
 ]
+CORE = ["0", "-1", "2147483648", "9007199254740992", "9223372036854775807", "-9223372036854775808", "18446744073709551615", "1e300", "-1e300", "nan"]
+"""Those that most often do harm."""
+
 FRACTIONS = [
     "0.0", "-0.0", "0.5", "-0.5", "1e300", "-1e300", "1e308", "1.7976931348623157e308", "1.8e308", "-1.8e308", "1e999", "-1e999", "1e-400", "-1e-400", "4.9e-324",
     "2.2250738585072011e-308", "0." + "0" * 400 + "1", "1e+0", "1E5", "9223372036854775807.0", "9223372036854775808.0", "-9223372036854775808.0", "1.8446744073709552e19",
@@ -77,7 +80,9 @@ class Mutator:
     def number(self) -> str:
         """Returns a number as text: the end of a range, its neighbour, any number, or what only looks like one."""
         kind = self.chance.random()
-        if kind < 0.45:
+        if kind < 0.25:
+            return self.pick(CORE)
+        if kind < 0.5:
             return self.pick(INTEGERS)
         if kind < 0.7:
             return self.pick(FRACTIONS)
@@ -90,7 +95,7 @@ class Mutator:
     def integer(self, low: int = -2**63, high: int = 2**63 - 1) -> int:
         """Returns a whole number of the range, preferably one near an end of some range."""
         if self.often(0.7):
-            found = int(self.pick(INTEGERS)) + self.pick((-1, 0, 0, 1))
+            found = self.pick((-2**63, 2**63 - 1)) if self.often(0.25) else int(self.pick(INTEGERS)) + self.pick((-1, 0, 0, 1))
         else:
             found = self.chance.randrange(-2**63, 2**63) >> self.chance.randrange(63)
         return min(max(found, low), high)

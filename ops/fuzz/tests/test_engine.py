@@ -44,6 +44,9 @@ class Fake(engine.Surface):
         self.process = self.processes.start("fake", [sys.executable, "-c", FAKE], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
         self.watched["fake"] = self.process
         self.reader = engine.LineReader(self.process.stdout)
+        self.reader.expect(b"ready")
+        self.tell("ready")
+        self.wait(lambda: self.reader.has_come, "sign of life", limit=20)
 
     def tell(self, word: str) -> None:
         try:
