@@ -9,7 +9,7 @@ SWIFT_FLAGS ?=
 # build, in which all suites run, does. See docs/performance.md.
 RELEASE_FLAGS := -c release -Xswiftc -enforce-exclusivity=unchecked
 ARGS ?=
-SOURCES := Package.swift Sources Tests Benchmarks Examples/swift
+SOURCES := Package.swift Sources Simulation Tests Benchmarks Examples/swift
 VENV := .venv
 EXPERIMENTS := ops/experiments/.venv
 TRACING := ops/tracing/.venv
@@ -78,11 +78,13 @@ bench: ## Counts instructions, and fails when they rose; ACCEPT=1 takes the new 
 	swift build $(RELEASE_FLAGS) --product Benchmarks $(SWIFT_FLAGS)
 	tools/bench "$$(swift build $(RELEASE_FLAGS) --show-bin-path $(SWIFT_FLAGS))/Benchmarks" $(if $(ACCEPT),--accept)
 
-lint: ## Checks format and style, as .swift-format describes them, and that no number from outside can end the process
+lint: ## Checks format and style, as .swift-format describes them, and that no number from outside can end the process, nor a clock be read past the loops
 	swift format lint --strict --parallel --recursive $(SOURCES)
 	@tools/setup python
 	python3 tools/check_numbers_test.py
 	tools/check-numbers
+	python3 tools/check_clocks_test.py
+	tools/check-clocks
 
 format: ## Formats everything
 	swift format --in-place --parallel --recursive $(SOURCES)

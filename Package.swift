@@ -129,7 +129,8 @@ let package = Package(
                 "SessionState", "TraceExport", "WorkerRuntime", "CLinux", "CMimalloc",
                 logging, metrics,
                 product("ArgumentParser", "swift-argument-parser"), product("Configuration", "swift-configuration"),
-                product("Crypto", "swift-crypto"), product("Yams", "Yams"), product("ServiceLifecycle", "swift-service-lifecycle"),
+                product("Crypto", "swift-crypto"), product("Yams", "Yams"),
+                product("ServiceLifecycle", "swift-service-lifecycle"),
                 product("UnixSignals", "swift-service-lifecycle"),
             ], swiftSettings: safe),
 
@@ -140,6 +141,12 @@ let package = Package(
                 "Basics", "CMimalloc", "EventContract", "EventLoop", "HTTPTransport", "Kafka", "LocationSearch",
                 "Observability", "PlaceProviders", "Resilience", "WorkerRuntime", logging,
             ], path: "Benchmarks", exclude: ["figures.txt"], swiftSettings: safe),
+
+        // A model of Kafka for simulations, see docs/simulation.md: the brokers, without any dependency, and librdkafka's side.
+        .target(name: "SimulatedKafka", path: "Simulation/SimulatedKafka", swiftSettings: safe),
+        .target(
+            name: "SimulatedKafkaClients", dependencies: ["Kafka", "SimulatedKafka"],
+            path: "Simulation/SimulatedKafkaClients", swiftSettings: safe),
 
         // What several suites share: a clock driven by hand, waiting for a condition with a bound, a raw TCP server, the
         // broker that a test runs on.
@@ -201,6 +208,9 @@ let package = Package(
             swiftSettings: safe),
         .testTarget(
             name: "LocsearchTests", dependencies: ["Basics", "Console", "locsearch", "TestSupport", "TraceExport"],
+            swiftSettings: safe),
+        .testTarget(
+            name: "SimulatedKafkaTests", dependencies: ["Kafka", "SimulatedKafka", "SimulatedKafkaClients"],
             swiftSettings: safe),
         .testTarget(
             name: "IntegrationTests",

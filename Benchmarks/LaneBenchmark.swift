@@ -16,8 +16,8 @@ enum LaneBenchmark {
         var configuration = WorkerConfiguration()
         configuration.shutdownGrace = .seconds(60)
         let worker = SearchWorker(
-            executor: loop, concurrency: configuration.concurrency, timekeeper: LoopTimekeeper(loop),
-            taskExecutor: loop)
+            executor: loop, concurrency: configuration.concurrency, clock: LoopClock(loop),
+            timekeeper: LoopTimekeeper(loop), taskExecutor: loop, random: loop.random)
         let service = ProviderBenchmark.hotpepper(answering: Samples.answer(shops: 1))
         let sink = BenchmarkSink(awaiting: count, on: loop)
         var log = Logger(label: "benchmark")

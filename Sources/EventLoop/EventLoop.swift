@@ -28,20 +28,22 @@ public protocol ReadinessHandler: AnyObject, Sendable {
 /// thread only and traps elsewhere.
 public final class EventLoop: SerialExecutor, TaskExecutor {
     private let poller: any Poller
+    /// Takes the place of thread and clocks in a simulation; `nil` on a loop that has a thread.
+    private let driver: (any LoopDriver)?
     /// Jobs that other threads have enqueued. The loop is woken by whoever adds the first.
     private let incoming = Mutex<[UnownedJob]>([])
     private let stopping = Atomic<Bool>(false)
     private let threadID = Atomic<UInt>(0)
     private let stopped = Atomic<Bool>(false)
 
-    // Unsafe because the compiler cannot see that the six below are used on the loop's thread only: every public way to
+    // Unsafe because the compiler cannot see that those below are used on the loop's thread only: every public way to
     // them checks `isCurrent` first.
     private nonisolated(unsafe) var jobs: [UnownedJob] = []
     private nonisolated(unsafe) var running: [UnownedJob] = []
     private nonisolated(unsafe) var handlers: [(any ReadinessHandler)?] = []
     private nonisolated(unsafe) var timers = LoopTimers()
     private nonisolated(unsafe) var slept = Duration.zero
-    private nonisolated(unsafe) var began = Instant.now
+    private nonisolated(unsafe) var began = SystemClock.now
 
     /// Starts the loop's thread.
     /// - Throws: `EventLoopError` when the system has no thread or file descriptor left.
@@ -55,9 +57,17 @@ public final class EventLoop: SerialExecutor, TaskExecutor {
 
     init(poller: any Poller) throws(EventLoopError) {
         self.poller = poller
+        driver = nil
         unsafe jobs.reserveCapacity(512)
         unsafe running.reserveCapacity(512)
         try start()
+    }
+
+    /// Makes a loop without a thread, whose turns `driver` calls one by one: see docs/concurrency.md, 8.
+    package init(driver: any LoopDriver) {
+        poller = driver
+        self.driver = driver
+        unsafe began = driver.now
     }
 
     /// True for code that runs on this loop's thread. Safe to ask from any thread.
@@ -129,7 +139,7 @@ public final class EventLoop: SerialExecutor, TaskExecutor {
     @discardableResult
     public func schedule(at due: Instant, action: @escaping () -> Void) -> TimerID {
         checkIsolated()
-        return unsafe timers.add(at: due, action: action)
+        return unsafe timers.add(at: due, rank: driver?.timerRank ?? 0, action: action)
     }
 
     /// Takes a timer back. Nothing happens when it has already run.
@@ -141,8 +151,48 @@ public final class EventLoop: SerialExecutor, TaskExecutor {
     /// Suspends the caller, which must run on the loop, for `time`. Cancellation of its task does not shorten that.
     public func pause(_ time: Duration) async {
         await withCheckedContinuation { continuation in
-            schedule(at: .now + time) { continuation.resume() }
+            schedule(at: now + time) { continuation.resume() }
         }
+    }
+
+    /// Suspends the caller, which must run on the loop, for `time`, or until its task is cancelled.
+    /// - Throws: `CancellationError` when the task is cancelled.
+    public func sleep(for time: Duration) async throws(CancellationError) {
+        let sleeper = Sleeper()
+        var timer: TimerID?
+        await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                guard sleeper.begin(continuation) else { return continuation.resume() }
+                timer = schedule(at: now + time) { sleeper.end() }
+            }
+        } onCancel: {
+            sleeper.end()
+        }
+
+        if let timer, isCurrent { cancel(timer) }
+        if Task.isCancelled { throw CancellationError() }
+    }
+
+    // MARK: - Clocks and chance (from any thread)
+
+    /// The time at present. Whatever belongs to a loop reads this and no other clock, so that a simulation has it in hand.
+    public var now: Instant {
+        guard let driver else { return SystemClock.now }
+        return driver.now
+    }
+
+    /// The wall-clock time at present.
+    public var wallNow: WallTime {
+        guard let driver else { return SystemClock.wallTime }
+        return driver.wallNow
+    }
+
+    /// Chance for whatever belongs to the loop: jitter, names, ids.
+    public var random: LoopRandom { LoopRandom(driver) }
+
+    /// Returns the next random number.
+    public func randomNumber() -> UInt64 {
+        random.next()
     }
 
     /// The time since the loop began in which it had nothing to do and waited for sockets, timers or other threads.
@@ -154,7 +204,7 @@ public final class EventLoop: SerialExecutor, TaskExecutor {
     /// The time since the loop began in which it ran jobs, handlers and timers, the present moment included.
     public var busy: Duration {
         checkIsolated()
-        return unsafe began.duration(to: .now) - slept
+        return unsafe began.duration(to: now) - slept
     }
 
     // MARK: - The thread
@@ -203,28 +253,49 @@ public final class EventLoop: SerialExecutor, TaskExecutor {
             unsafe locsearch_name_thread(Self.threadName)
         #endif
 
-        unsafe began = .now
+        unsafe began = now
         while true {
             runJobs()
             if stopping.load(ordering: .acquiring), !hasJobs { break }
 
-            let start = Instant.now
+            let start = SystemClock.now
             var end: Instant?
             poller.wait(milliseconds: timeToWait) { fileDescriptor, readiness in
-                if end == nil { end = .now }
+                if end == nil { end = SystemClock.now }
                 unsafe handlers[Int(fileDescriptor)]?.ready(fileDescriptor, readiness: readiness)
             }
-            unsafe slept += start.duration(to: end ?? .now)
+            unsafe slept += start.duration(to: end ?? SystemClock.now)
 
             runTimers()
         }
+        end()
+    }
 
+    /// Releases the handlers, and says that the loop has ended.
+    private func end() {
         // Releasing a handler may destroy it, and its `deinit` may end other watches. The list is emptied first, because
         // it must not be in use while that happens.
         let last = unsafe handlers
         unsafe handlers = []
         withExtendedLifetime(last) {}
         stopped.store(true, ordering: .releasing)
+    }
+
+    /// Runs one turn of a loop without a thread, from the end of its wait to the beginning of the next: what the driver
+    /// reports as ready, the timers that are due, and the jobs. The calling thread is the loop's meanwhile.
+    /// - Parameter rest: the time since the last turn for which the loop waited.
+    package func takeTurn(after rest: Duration) {
+        threadID.store(Self.currentThreadID, ordering: .relaxed)
+        defer { threadID.store(0, ordering: .relaxed) }
+
+        unsafe slept += rest
+        poller.wait(milliseconds: 0) { fileDescriptor, readiness in
+            guard unsafe handlers.indices.contains(Int(fileDescriptor)) else { return }
+            unsafe handlers[Int(fileDescriptor)]?.ready(fileDescriptor, readiness: readiness)
+        }
+        runTimers()
+        runJobs()
+        if stopping.load(ordering: .acquiring), !hasJobs { end() }
     }
 
     private var hasJobs: Bool {
@@ -253,18 +324,18 @@ public final class EventLoop: SerialExecutor, TaskExecutor {
 
     private func runTimers() {
         guard unsafe timers.nextDue != nil else { return }
-        let now = Instant.now
+        let now = now
         while let action = unsafe timers.popDue(at: now) { action() }
     }
 
     /// The milliseconds until the next timer, 0 when there are jobs to run, -1 without timers.
     ///
     /// Rounded up, so that a timer never fires early and the loop never spins on one that is nearly due.
-    private var timeToWait: Int32 {
+    package var timeToWait: Int32 {
         if hasJobs { return 0 }
 
         guard let due = unsafe timers.nextDue else { return -1 }
-        let wait = (due - Instant.now).milliseconds(roundedUp: true)
+        let wait = (due - now).milliseconds(roundedUp: true)
         return Int32(min(max(wait, 0), 3_600_000))
     }
 

@@ -18,11 +18,13 @@ struct LoopTimers {
     private var actions: [UInt64: () -> Void] = [:]
     private var nextSerial: UInt64 = 0
 
-    mutating func add(at due: Instant, action: @escaping () -> Void) -> TimerID {
+    /// - Parameter rank: orders timers that are due at the same instant. Those of equal rank run as they were added.
+    mutating func add(at due: Instant, rank: UInt16, action: @escaping () -> Void) -> TimerID {
         nextSerial += 1
-        heap.insert(Entry(due: due, serial: nextSerial))
-        actions[nextSerial] = action
-        return TimerID(serial: nextSerial)
+        let serial = nextSerial | UInt64(rank) << 48
+        heap.insert(Entry(due: due, serial: serial))
+        actions[serial] = action
+        return TimerID(serial: serial)
     }
 
     mutating func cancel(_ timer: TimerID) {

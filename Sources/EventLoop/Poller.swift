@@ -16,7 +16,7 @@ public struct Readiness: OptionSet, Sendable, Hashable {
 
 /// The kernel's call that waits for file descriptors, so that the loop is the same on epoll (Linux) and on poll (anywhere
 /// else). Used on the loop's thread only, `wake()` aside.
-protocol Poller: Sendable {
+package protocol Poller: Sendable {
     /// Watches a descriptor, which every later `wait` reports while it is ready. An empty `interest` ends the watch.
     func watch(_ fileDescriptor: Int32, for interest: Readiness)
 

@@ -38,7 +38,7 @@ final class CurlDriver {
     private var sockets: [Socket] = []
     // Unowned, because the owner outlives its driver. A weak reference would make every retain of the owner slow.
     private unowned let owner: any CurlDriverOwner
-    private let loop: EventLoop
+    let loop: EventLoop
     /// True while curl wants to be called at once.
     private var isDue = false
     /// The time at which curl wants to be called even if no socket is ready; `nil` when it wants nothing.
@@ -105,7 +105,7 @@ final class CurlDriver {
         callCurl(socket: CURL_SOCKET_BAD, ready: 0)
 
         // If curl asks again within that call, it waits for the loop's next turn, so that sockets get theirs.
-        if isDue { arm(for: .now) }
+        if isDue { arm(for: loop.now) }
     }
 
     /// Does what is due when the loop's timer fires, or sets the timer again when it fired too early.
@@ -113,7 +113,7 @@ final class CurlDriver {
         armed = nil
         if isDue { return handleDue() }
         guard let due else { return }
-        guard due <= .now else { return arm(for: due) }
+        guard due <= loop.now else { return arm(for: due) }
 
         self.due = nil
         handleDue()
@@ -172,7 +172,7 @@ final class CurlDriver {
             return
         }
 
-        let due = Instant.now + .milliseconds(milliseconds)
+        let due = loop.now + .milliseconds(milliseconds)
         self.due = due
         arm(for: due)
     }

@@ -92,7 +92,7 @@ public actor HTTPTransport: HTTPSending, CurlDriverOwner {
             }
         } onCancel: {
             // A cancellation that comes before the call has begun finds no transfer; the call then finds its task cancelled.
-            Task { await self.cancel(serial) }
+            Task(executorPreference: self.loop) { await self.cancel(serial) }
         }
     }
 
@@ -125,7 +125,7 @@ public actor HTTPTransport: HTTPSending, CurlDriverOwner {
     private func prepareTransfer(
         for request: HTTPRequest, before deadline: Instant
     ) throws(HTTPError) -> (Transfer, CurlDriver) {
-        let time = deadline - .now
+        let time = deadline - loop.now
         guard time > .zero else { throw HTTPError(.timeout, "\(request.host): the deadline had passed") }
         guard !Task.isCancelled else { throw Self.cancelled }
 

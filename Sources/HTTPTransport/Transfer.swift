@@ -29,7 +29,7 @@ final class Transfer {
     }
 
     private var request = HTTPRequest(url: "")
-    private(set) var deadline = Instant.now
+    private(set) var deadline = Instant(nanoseconds: 0)
     private var address: RequestAddress
     private var headers: RequestHeaders
     private var isPost = false
@@ -38,6 +38,7 @@ final class Transfer {
     private var body: [UInt8] = []
     private var isTooLarge = false
     private let limit: Int
+    private let loop: EventLoop
 
     /// Makes a transfer that serves no call yet; `nil` when memory is short.
     /// - Parameter driver: is told about sockets that open and close.
@@ -45,6 +46,7 @@ final class Transfer {
         guard let easy = curl_easy_init() else { return nil }
         self.easy = easy
         limit = configuration.maxResponseBytes
+        loop = driver.loop
         address = RequestAddress(isProxied: configuration.proxy != nil)
         headers = RequestHeaders(userAgent: configuration.userAgent)
 
@@ -145,7 +147,8 @@ final class Transfer {
         return .success(
             HTTPResponse(
                 status: locsearch_get_long(easy, CURLINFO_RESPONSE_CODE), body: received, location: head.location,
-                retryAfter: head.retryAfter, contentType: head.contentType))
+                retryAfter: head.retryAfter, readAt: head.retryAfter.map { _ in loop.wallNow },
+                contentType: head.contentType))
     }
 
     /// Returns the error of a call that ended with `code`.
@@ -159,7 +162,7 @@ final class Transfer {
         return HTTPError(
             code, host: host, progress: head.hasBegun ? .reading : isConnected ? .waiting : .connecting,
             // curl counts in whole milliseconds and may be early by one.
-            isPastDeadline: deadline - .now < .milliseconds(2))
+            isPastDeadline: deadline - loop.now < .milliseconds(2))
     }
 
     // MARK: - curl's callbacks

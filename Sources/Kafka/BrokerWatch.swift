@@ -1,4 +1,5 @@
 internal import Basics
+internal import EventLoop
 internal import Logging
 
 /// Knows whether any broker answers one client, and reports it. Belongs to the client's actor.
@@ -7,6 +8,7 @@ final class BrokerWatch {
     static let reportInterval = Duration.seconds(60)
 
     private let client: ClientHandle
+    private let loop: EventLoop
     private let log: Logger
     /// True while no broker answers.
     private(set) var areDown = false
@@ -16,9 +18,10 @@ final class BrokerWatch {
     private var lastReport: Instant?
     private var limiter = RepeatLimiter<Int32>()
 
-    init(_ client: ClientHandle, isReporting: Bool, log: Logger) {
+    init(_ client: ClientHandle, isReporting: Bool, loop: EventLoop, log: Logger) {
         self.client = client
         self.isReporting = isReporting
+        self.loop = loop
         self.log = log
     }
 
@@ -26,10 +29,10 @@ final class BrokerWatch {
     func report(_ error: KafkaError) {
         if error.saysAllBrokersAreDown {
             areDown = true
-            reportIfDue(at: .now)
+            reportIfDue(at: loop.now)
         } else if error.kind == .unreachable || error.isEndOfPartition || !isReporting {
             log.debug("\(client.role)", metadata: ["reason": "\(error)"])
-        } else if let leftOut = limiter.admit(error.code, at: .now) {
+        } else if let leftOut = limiter.admit(error.code, at: loop.now) {
             // Some errors come back with every attempt of the client.
             var metadata: Logger.Metadata = ["reason": "\(error)"]
             if leftOut > 0 { metadata["leftOut"] = "\(leftOut)" }

@@ -49,7 +49,7 @@ extension KafkaConsumer {
     }
 
     func answer(_ event: RebalanceEvent) async {
-        let start = Instant.now
+        let start = loop.now
         switch event.change {
         case .assigned:
             group.isAssigned = true
@@ -89,7 +89,7 @@ extension KafkaConsumer {
     private func tellListener(
         of kind: RebalanceKind, _ ids: [TopicPartition], since start: Instant
     ) async {
-        if !ids.isEmpty { await group.listener?.answered(kind, after: start.duration(to: .now)) }
+        if !ids.isEmpty { await group.listener?.answered(kind, after: start.duration(to: loop.now)) }
     }
 
     private func assign(_ ids: [TopicPartition]) async {
@@ -97,9 +97,10 @@ extension KafkaConsumer {
         let added = partitions.add(ids)
         await group.listener?.assigned(added.map(\.partition))
 
-        let starts = await startOffsets(of: added)
+        let starts = await firstStarts(of: added)
+        for source in added { source.awaitsStart = starts[source.partition.id] == nil }
         do throws(KafkaError) {
-            try client.assign(ids.map { (id: $0, offset: starts[$0]) })
+            try client.assign(ids.map { (id: $0, start: starts[$0] ?? .unknown) })
         } catch {
             log.error("rebalance", metadata: ["reason": "\(error)"])
         }
@@ -147,13 +148,13 @@ extension KafkaConsumer {
     /// it waits for our answer.
     private func commitBeforeHandover() async {
         // Well below the time the group gives its members to answer (max.poll.interval.ms).
-        var end = Instant.now + .seconds(5)
+        var end = loop.now + .seconds(5)
         if let leavesBefore = group.leavesBefore { end = min(end, leavesBefore) }
         while true {
             do throws(KafkaError) {
                 return try await commits.commit(before: end) { () throws(KafkaError) in try checkIsMember() }
             } catch {
-                guard error.isOfCoordinator, Instant.now + .milliseconds(200) < end else {
+                guard error.isOfCoordinator, loop.now + .milliseconds(200) < end else {
                     log.warning(
                         "offsets of revoked partitions are not committed: what finished last will be done again",
                         metadata: ["reason": "\(error)"])

@@ -1,4 +1,5 @@
 internal import Basics
+internal import EventLoop
 
 /// Offsets of finished records, and how far the broker has confirmed them.
 extension KafkaConsumer {
@@ -12,7 +13,7 @@ extension KafkaConsumer {
     /// - Throws: Why something that was stored is not committed; the next call tries again.
     @discardableResult
     public func commit(within bound: Duration = .seconds(30)) async throws(KafkaError) -> [AssignedPartition: Int64] {
-        try await commits.commit(before: .now + bound) { () throws(KafkaError) in
+        try await commits.commit(before: loop.now + bound) { () throws(KafkaError) in
             guard !isClosed else { throw .closed }
             try checkIsMember()
         }

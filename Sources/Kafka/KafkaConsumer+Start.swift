@@ -6,37 +6,82 @@ internal import Logging
 extension KafkaConsumer {
     // MARK: - Where reading begins
 
-    /// Finds where to begin in partitions for which the group has committed nothing, unless that is librdkafka's to find.
-    ///
-    /// What is found is committed before the first record is read. Otherwise the next owner would look for the latest
-    /// offset again, find a later one, and skip what this member has taken and not finished.
-    ///
-    /// Tries until it succeeds. Partitions of a generation that is over meanwhile are not read: they are about to be
-    /// revoked.
-    func startOffsets(of added: [PartitionSource]) async -> [TopicPartition: Int64] {
-        guard startFrom != .earliest, !added.isEmpty else { return [:] }
-        let finder = StartFinder(broker: client, startFrom: startFrom)
-        var hasWarned = false
+    /// How long the group waits for the answer about a new assignment. Meanwhile no other rebalance can begin.
+    private static let firstBound = Duration.seconds(1)
 
-        while !isClosed {
-            do throws(KafkaError) {
-                let starts = try await finder.commitStarts(of: added.map(\.partition.id))
-                for source in added { source.committed = starts[source.partition.id] }
-                return starts
-            } catch {
-                if error.isOfGeneration || error.kind == .fatal || error.kind == .fenced { break }
-                if !hasWarned {
-                    log.warning(
-                        "it cannot be found out where reading begins; trying again until it can",
-                        metadata: ["reason": "\(error)"])
-                }
-                hasWarned = true
-            }
-            await loop.pause(.milliseconds(300))
+    /// Finds where reading begins in partitions that were just assigned.
+    ///
+    /// Where the group has committed nothing and begins elsewhere than at the oldest record, the start is committed before
+    /// the first record is read. Otherwise the next owner would look for the latest offset again, find a later one, and skip
+    /// what this member has taken and not finished.
+    /// - Returns: No start for a partition about which the broker does not say at once: see `findPendingStarts`.
+    func firstStarts(of added: [PartitionSource]) async -> [TopicPartition: ReadingStart] {
+        guard !added.isEmpty, !isClosed else { return [:] }
+        do throws(KafkaError) {
+            return try await findStarts(of: added.map(\.partition))
+        } catch {
+            log.debug("where reading begins is not known yet", metadata: ["reason": "\(error)"])
+            return [:]
         }
+    }
 
-        for source in added { source.isReadable = false }
-        return [:]
+    private func findStarts(
+        of assigned: [AssignedPartition]
+    ) async throws(KafkaError) -> [TopicPartition: ReadingStart] {
+        let finder = StartFinder(broker: client, startFrom: startFrom)
+        let starts = try await finder.starts(of: assigned.map(\.id), within: Self.firstBound)
+
+        for partition in assigned {
+            guard case .offset(let offset) = starts[partition.id], let source = partitions.source(partition) else {
+                continue
+            }
+            if source.committed == nil { source.committed = offset }
+        }
+        return starts
+    }
+
+    /// Begins to look up where reading begins in the partitions of which that is not known yet, again at each call until it
+    /// is. Meanwhile nothing of them is read, and rebalances go on.
+    func findPendingStarts() {
+        let pending = partitions.inOrder.filter(\.awaitsStart).map(\.partition)
+        guard !pending.isEmpty, group.startSearch == nil, !group.isRejoining, !isClosed else { return }
+
+        group.startSearch = Task {
+            do throws(KafkaError) {
+                begin(pending, at: try await findStarts(of: pending))
+                group.hasWarnedOfStarts = false
+            } catch {
+                warnOfPendingStarts(error)
+            }
+            group.startSearch = nil
+        }
+    }
+
+    /// Has reading begin in those partitions that are assigned still.
+    private func begin(_ pending: [AssignedPartition], at starts: [TopicPartition: ReadingStart]) {
+        let sources = pending.compactMap { partitions.source($0) }.filter { $0.awaitsStart && $0.isReadable }
+        let known = sources.compactMap { source in
+            starts[source.partition.id].map { (id: source.partition.id, start: $0) }
+        }
+        guard !known.isEmpty, !isClosed else { return }
+
+        let moved = client.seek(known)
+        for source in sources where moved.contains(source.partition.id) {
+            source.awaitsStart = false
+            source.mayHaveRecords = true
+        }
+        wakeReader()
+    }
+
+    private func warnOfPendingStarts(_ reason: KafkaError) {
+        guard !group.hasWarnedOfStarts, !isClosed else { return }
+        group.hasWarnedOfStarts = true
+        log.warning(
+            "it cannot be found out where reading begins; trying again until it can",
+            metadata: [
+                "reason": "\(reason)",
+                "causes": "the group's coordinator does not answer, or a worker died within a transaction",
+            ])
     }
 
     // MARK: - Where partitions stand
@@ -45,13 +90,15 @@ extension KafkaConsumer {
     /// that it does not answer for are asked for again, every two seconds.
     func lookUpOffsets() {
         let unknown = partitions.inOrder.filter { !$0.isKnown }
-        guard !unknown.isEmpty, group.lookup == nil, !isClosed, group.nextLookup <= .now else { return }
+        guard !unknown.isEmpty, group.lookup == nil, !isClosed, group.nextLookup.map({ $0 <= loop.now }) ?? true else {
+            return
+        }
 
         let ids = unknown.map(\.partition)
         group.lookup = Task {
             await lookUpOffsets(of: ids)
             group.lookup = nil
-            group.nextLookup = .now + .seconds(2)
+            group.nextLookup = loop.now + .seconds(2)
         }
     }
 
@@ -80,7 +127,9 @@ extension KafkaConsumer {
 
     /// Says once, after the first assignment, how many requests wait and how old the oldest is.
     func reportBacklog() {
-        guard let report = backlog?.report(on: partitions.inOrder, at: .now) else { return }
+        guard let report = backlog?.report(on: partitions.inOrder, at: loop.now, wallClock: loop.wallNow) else {
+            return
+        }
         backlog = nil
 
         var metadata: Logger.Metadata = ["requests": "\(report.waiting)", "partitions": "\(report.partitions)"]

@@ -51,9 +51,14 @@ public actor KafkaConsumer: ReadinessHandler {
         var isRejoining = false
         /// Looks up where the partitions stand; `nil` while nothing is looked up.
         var lookup: Task<Void, Never>?
-        var nextLookup = Instant.now
+        /// `nil`: nothing was looked up yet.
+        var nextLookup: Instant?
         /// Nothing is committed before a hand-over beyond this instant; `nil` while the consumer stays.
         var leavesBefore: Instant?
+        /// Looks up where reading begins in partitions of which that is not known yet; `nil` while nothing is looked up.
+        var startSearch: Task<Void, Never>?
+        /// True once the log says that it is not known where reading begins, until it is known.
+        var hasWarnedOfStarts = false
         /// Looks up where reading goes on after a reset; `nil` while there is none.
         var resetLookup: Task<Void, Never>?
         /// The resets that are still to be reported.
@@ -89,7 +94,7 @@ public actor KafkaConsumer: ReadinessHandler {
             .consumer, properties: configuration.librdkafka(.running), hiding: configuration.secrets, log: log)
         partitions = PartitionTable(client)
         commits = OffsetCommits(client, loop: loop, partitions: partitions)
-        brokers = BrokerWatch(client, isReporting: true, log: log)
+        brokers = BrokerWatch(client, isReporting: true, loop: loop, log: log)
     }
 
     // MARK: - Joining and leaving
@@ -121,7 +126,7 @@ public actor KafkaConsumer: ReadinessHandler {
         isClosed = true
         stopReading()
 
-        let end = Instant.now + bound
+        let end = loop.now + bound
         group.leavesBefore = end
         await leaveGroup(before: end)
         await finishUses()
@@ -130,7 +135,7 @@ public actor KafkaConsumer: ReadinessHandler {
         partitions.remove(partitions.inOrder)
         loop.unwatch(client.signal.readEnd)
         commits.endWaits(with: .closed)
-        await freeClient(before: max(end, .now + Self.shortestTimeToFree))
+        await freeClient(before: max(end, loop.now + Self.shortestTimeToFree))
     }
 
     private func freeClient(before end: Instant) async {
@@ -138,7 +143,7 @@ public actor KafkaConsumer: ReadinessHandler {
             await client.destroy()
             isFreed = true
         }
-        while !isFreed, Instant.now < end { await loop.pause(.milliseconds(2)) }
+        while !isFreed, loop.now < end { await loop.pause(.milliseconds(2)) }
     }
 
     private func leaveGroup(before end: Instant) async {
@@ -148,7 +153,7 @@ public actor KafkaConsumer: ReadinessHandler {
             return log.warning("leaving the group failed", metadata: ["reason": "\(error)"])
         }
 
-        while !client.hasLeftGroup, Instant.now < end {
+        while !client.hasLeftGroup, loop.now < end {
             await loop.pause(.milliseconds(5))
             serveEvents()
         }
@@ -158,10 +163,13 @@ public actor KafkaConsumer: ReadinessHandler {
     private func finishUses() async {
         var ended: Task<Void, Never>?
         // A rebalance may bring another, because its events are served meanwhile.
-        while group.answer != ended || group.lookup != nil || group.resetLookup != nil || brokers.isProbing {
+        while group.answer != ended || group.lookup != nil || group.startSearch != nil || group.resetLookup != nil
+            || brokers.isProbing
+        {
             ended = group.answer
             await ended?.value
             await group.lookup?.value
+            await group.startSearch?.value
             await group.resetLookup?.value
             if brokers.isProbing { await loop.pause(.milliseconds(5)) }
         }
@@ -235,7 +243,7 @@ public actor KafkaConsumer: ReadinessHandler {
     }
 
     private func scheduleTick() {
-        tick = loop.schedule(at: .now + .milliseconds(400)) { [weak self] in
+        tick = loop.schedule(at: loop.now + .milliseconds(400)) { [weak self] in
             self?.assumeIsolated { $0.takeTick() }
         }
     }
@@ -243,9 +251,10 @@ public actor KafkaConsumer: ReadinessHandler {
     /// Keeps the membership alive (`max.poll.interval.ms`), and makes up for a signal that found the pipe full.
     private func takeTick() {
         serveEvents()
-        brokers.reportIfDue(at: .now)
+        brokers.reportIfDue(at: loop.now)
         if !isClosed, brokers.shallProbe() { Task { await brokers.probe() } }
 
+        findPendingStarts()
         lookUpOffsets()
         reportResets()
         reportBacklog()

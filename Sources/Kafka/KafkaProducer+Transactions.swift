@@ -32,8 +32,8 @@ extension KafkaProducer {
 
     /// Says every now and then that no broker answers, for as long as the initialisation waits.
     private func scheduleReport() {
-        brokers.reportIfDue(at: .now)
-        loop.schedule(at: .now + .seconds(1)) { [weak self] in
+        brokers.reportIfDue(at: loop.now)
+        loop.schedule(at: loop.now + .seconds(1)) { [weak self] in
             self?.assumeIsolated { producer in
                 guard producer.brokers.isReporting, !producer.isClosed else { return }
                 producer.scheduleReport()

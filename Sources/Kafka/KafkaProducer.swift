@@ -43,11 +43,11 @@ public actor KafkaProducer: ReadinessHandler {
             .producer, properties: configuration.librdkafka(.running), hiding: configuration.secrets, log: log)
         queue = ProducerQueue(client)
         transactions = TransactionCalls(loop: loop)
-        brokers = BrokerWatch(client, isReporting: false, log: log)
+        brokers = BrokerWatch(client, isReporting: false, loop: loop, log: log)
         gathering =
             configuration.gathers
-            ? Gathering(linger: configuration.linger, busyLinger: configuration.busyLinger)
-            : Gathering(linger: .zero, busyLinger: .zero)
+            ? Gathering(linger: configuration.linger, busyLinger: configuration.busyLinger, at: loop.now)
+            : Gathering(linger: .zero, busyLinger: .zero, at: loop.now)
     }
 
     /// How many records are handed over and not yet reported by the brokers.
@@ -165,7 +165,7 @@ public actor KafkaProducer: ReadinessHandler {
         if gathering.isFull { return handOverGathered() }
 
         guard gathering.timer == nil else { return }
-        gathering.timer = loop.schedule(at: .now + gathering.time) { [weak self] in
+        gathering.timer = loop.schedule(at: loop.now + gathering.time) { [weak self] in
             self?.assumeIsolated { $0.endGatheringTime() }
         }
     }
@@ -173,7 +173,7 @@ public actor KafkaProducer: ReadinessHandler {
     private func endGatheringTime() {
         gathering.timer = nil
         handOverGathered()
-        gathering.look(asleep: loop.asleep, at: .now)
+        gathering.look(asleep: loop.asleep, at: loop.now)
     }
 
     /// Hands over what was gathered, as far as there is room; the next report sees to the rest.
@@ -225,7 +225,7 @@ public actor KafkaProducer: ReadinessHandler {
     private func serveReports() {
         queue.serve(report: { take($1, slot: $0) }, failed: { takeError($0) })
 
-        gathering.look(asleep: loop.asleep, at: .now)
+        gathering.look(asleep: loop.asleep, at: loop.now)
         // Where gathering has just ended, what still waits must not stand in the way of what comes next.
         if !gathering.isOn { handOverGathered() }
         wakeNextForRoom()

@@ -65,7 +65,7 @@ public final class TopicAdmin: Sendable {
         _ bound: Duration,
         _ body: @escaping @Sendable (TopicAdminHandle, Instant) throws(KafkaError) -> Value
     ) async throws(KafkaError) -> Value {
-        let (handle, deadline) = (handle, Instant.now + bound)
+        let (handle, deadline) = (handle, SystemClock.now + bound)
         let result: Result<Value, KafkaError> = await blocking.run {
             do throws(KafkaError) { return .success(try body(handle, deadline)) } catch { return .failure(error) }
         }

@@ -32,7 +32,10 @@ public final class TopicReader: Sendable {
         /// hold no record.
         public var ends: [TopicPartition: Int64] = [:]
 
-        public var isEmpty: Bool { records.isEmpty && ends.isEmpty }
+        public init(records: [ConsumerRecord] = [], ends: [TopicPartition: Int64] = [:]) {
+            self.records = records
+            self.ends = ends
+        }
     }
 
     private let handle: TopicReaderHandle
@@ -55,7 +58,7 @@ public final class TopicReader: Sendable {
     public func bounds(
         of topic: String, within bound: Duration
     ) async throws(KafkaError) -> [TopicPartition: Range<Int64>] {
-        let (handle, deadline) = (handle, Instant.now + bound)
+        let (handle, deadline) = (handle, SystemClock.now + bound)
         return try await wait { () throws(KafkaError) in
             let partitions = try handle.partitions(of: topic, before: deadline)
             let oldest = try handle.offsets(at: .oldest, of: partitions, before: deadline)
@@ -71,7 +74,7 @@ public final class TopicReader: Sendable {
     /// Returns where each partition of a topic ends now: one past its newest offset.
     /// - Throws: `unreachable`, `timedOut`, `unknownTopicOrPartition`, `authentication`; never a part of the answer.
     public func ends(of topic: String, within bound: Duration) async throws(KafkaError) -> [TopicPartition: Int64] {
-        let (handle, deadline) = (handle, Instant.now + bound)
+        let (handle, deadline) = (handle, SystemClock.now + bound)
         return try await wait { () throws(KafkaError) in
             let partitions = try handle.partitions(of: topic, before: deadline)
             return try handle.offsets(at: .end, of: partitions, before: deadline)
@@ -125,7 +128,7 @@ public final class TopicReader: Sendable {
     /// - Parameter bound: for the broker's answers. Topics that do not exist are made by brokers that make topics.
     /// - Throws: `unreachable`, `timedOut`, `unknownTopicOrPartition`, `authentication`.
     public func open(_ topics: [String], at start: Start, within bound: Duration) async throws(KafkaError) {
-        let (handle, deadline) = (handle, Instant.now + bound)
+        let (handle, deadline) = (handle, SystemClock.now + bound)
         try await wait { () throws(KafkaError) in
             var positions: [(TopicPartition, offset: Int64)] = []
             for topic in topics {
@@ -153,13 +156,13 @@ public final class TopicReader: Sendable {
     /// Returns what is there as soon as one record is, at most `max`.
     /// - Returns: empty when the time was up. That does not tell that nothing is there: see `read(from:upTo:patience:_:)`.
     public func records(max: Int, within bound: Duration) async throws(KafkaError) -> [ConsumerRecord] {
-        let deadline = Instant.now + bound
+        let deadline = SystemClock.now + bound
         while true {
-            let events = try await events(max: max, within: Swift.max(.zero, deadline - .now))
+            let events = try await events(max: max, within: Swift.max(.zero, deadline - SystemClock.now))
             let records = events.compactMap { event in
                 if case .record(let record) = event { record } else { nil }
             }
-            if !records.isEmpty || Instant.now >= deadline { return records }
+            if !records.isEmpty || SystemClock.now >= deadline { return records }
         }
     }
 
@@ -185,14 +188,14 @@ public final class TopicReader: Sendable {
 
     /// Returns what is there as soon as one event is, at most `max`; empty when the time was up.
     private func events(max: Int, within bound: Duration) async throws(KafkaError) -> [TopicReaderHandle.Event] {
-        let (handle, deadline) = (handle, Instant.now + bound)
+        let (handle, deadline) = (handle, SystemClock.now + bound)
         return try await wait { () throws(KafkaError) in
             var events: [TopicReaderHandle.Event] = []
             while events.count < max {
-                let left = events.isEmpty ? deadline - .now : .zero
+                let left = events.isEmpty ? deadline - SystemClock.now : .zero
                 if let event = try handle.poll(for: left) {
                     events.append(event)
-                } else if !events.isEmpty || Instant.now >= deadline {
+                } else if !events.isEmpty || SystemClock.now >= deadline {
                     break
                 }
             }

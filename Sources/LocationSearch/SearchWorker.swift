@@ -1,4 +1,4 @@
-public import Basics
+internal import Basics
 public import Resilience
 
 /// Asks providers on behalf of requests: candidates in turn, each through its `ProviderGuard`, all within the one
@@ -47,9 +47,9 @@ public actor SearchWorker: SearchWorking {
     public init(
         executor: any SerialExecutor, policies: [ProviderID: ProviderPolicy] = [:], name: String = "",
         budgets: BudgetPolicy? = nil, scopes: [ProviderID: QuotaScope] = [:], concurrency: Int = 256,
-        clock: any MonotonicClock = SystemClock(), timekeeper: (any Timekeeper & Sendable)? = nil,
+        clock: any MonotonicClock, timekeeper: (any Timekeeper & Sendable)? = nil,
         taskExecutor: (any TaskExecutor)? = nil,
-        random: any RandomNumberGenerator & Sendable = SystemRandomNumberGenerator(),
+        random: any RandomNumberGenerator & Sendable,
         onTransition: @escaping @Sendable (ProviderID, CircuitBreaker.Transition, SearchError?) -> Void = { _, _, _ in
         },
         onWasted: @escaping @Sendable (ProviderID, Int) -> Void = { _, _ in },

@@ -1,3 +1,5 @@
+internal import Basics
+
 #if canImport(Glibc)
     import Glibc
 #elseif canImport(Darwin)
@@ -8,15 +10,14 @@
 enum LogTime {
     /// RFC 3339 in UTC, with milliseconds.
     static func now() -> String {
-        var now = timespec()
-        unsafe clock_gettime(CLOCK_REALTIME, &now)
+        let (whole, milliseconds) = SystemClock.wallTime.milliseconds.quotientAndRemainder(dividingBy: 1000)
         var parts = unsafe tm()
-        var seconds = now.tv_sec
+        var seconds = time_t(whole)
         unsafe gmtime_r(&seconds, &parts)
         let date = unsafe "\(parts.tm_year + 1900)-\(padded(Int(parts.tm_mon) + 1, 2))-\(padded(Int(parts.tm_mday), 2))"
         let time =
             unsafe "\(padded(Int(parts.tm_hour), 2)):\(padded(Int(parts.tm_min), 2)):\(padded(Int(parts.tm_sec), 2))"
-        return "\(date)T\(time).\(padded(now.tv_nsec / 1_000_000, 3))Z"
+        return "\(date)T\(time).\(padded(Int(milliseconds), 3))Z"
     }
 
     private static func padded(_ number: Int, _ width: Int) -> String {

@@ -22,9 +22,10 @@ extension SearchError {
 
     /// The failure that an answer's HTTP status tells when its body does not tell more.
     /// - Parameter status: the status, which is not 200.
-    init(httpStatus status: Int, retryAfter: String?, from provider: ProviderID) {
+    /// - Parameter response: says when to come again, if it does.
+    init(httpStatus status: Int, of response: HTTPResponse, from provider: ProviderID) {
         let name = provider.rawValue
-        let wait = retryAfter.flatMap(Self.delay)
+        let wait = Self.delay(of: response)
         switch status {
         case 401:
             self.init(
@@ -84,15 +85,15 @@ extension SearchError {
     }
 
     /// Returns the time that `Retry-After` asks to wait: seconds, or the time until an HTTP date (RFC 9110, 5.6.7), an hour at
-    /// most. `nil` when the text is neither, or the date has passed.
-    static func delay(_ retryAfter: String) -> Duration? {
-        let text = retryAfter.trimmingBlanks
+    /// most. `nil` when there is no such header, its text is neither, or the date has passed.
+    static func delay(of response: HTTPResponse) -> Duration? {
+        guard let text = response.retryAfter?.trimmingBlanks else { return nil }
         if let seconds = Double(text) {
             return seconds > 0 ? .seconds(saturating: min(seconds, 3600)) : nil
         }
 
-        guard let date = HTTPDate.seconds(of: text) else { return nil }
-        let left = Double(date) - Double(WallTime.now().milliseconds) / 1000
+        guard let now = response.readAt, let date = HTTPDate.seconds(of: text) else { return nil }
+        let left = Double(date) - Double(now.milliseconds) / 1000
         return left > 0 ? .seconds(saturating: min(left, 3600)) : nil
     }
 }

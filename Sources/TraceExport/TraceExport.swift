@@ -16,10 +16,11 @@ package final class TraceExport: Sendable {
 
     /// Makes a tracer whose spans are exported where `configuration` says, if it does, and written to the log by `spanLog`.
     /// - Parameter recordsAll: whether requests that are not sampled are followed too, for the log only.
+    /// - Parameter seed: the ids of spans follow from it; each process needs another.
     /// - Parameter secrets: what must leave the process in no span.
     /// - Throws: `EventLoopError` when the system has no thread left.
     package init(
-        _ configuration: TraceExportConfiguration, recordsAll: Bool, spanLog: SpanLog?,
+        _ configuration: TraceExportConfiguration, recordsAll: Bool, seed: UInt64, spanLog: SpanLog?,
         secrets: SecretRegistry = .shared, log: Logger
     ) throws(EventLoopError) {
         var queue: SpanQueue?
@@ -43,7 +44,8 @@ package final class TraceExport: Sendable {
             (exporter, http) = (nil, nil)
         }
 
-        tracer = SpanTracer(sampleRatio: configuration.sampleRatio, recordsAll: recordsAll) { [queue] span in
+        tracer = SpanTracer(sampleRatio: configuration.sampleRatio, recordsAll: recordsAll, seed: seed) {
+            [queue] span in
             if span.trace.isSampled { queue?.add(span) }
             spanLog?.write(span)
         }
@@ -57,11 +59,12 @@ package final class TraceExport: Sendable {
     package func stop(_ running: Task<Void, Never>) async {
         guard let exporter, let http else { return }
         await exporter.finish()
-        let limit = Task {
-            if (try? await Task.sleep(for: Self.flushTime)) != nil { running.cancel() }
+        let limit = Task(executorPreference: exporter.loop) { [loop = exporter.loop] in
+            if (try? await loop.sleep(for: Self.flushTime)) != nil { running.cancel() }
         }
         await running.value
         limit.cancel()
+        await limit.value
 
         await http.shutdown()
         exporter.loop.stop()

@@ -8,7 +8,7 @@ public struct LoopTimekeeper: Timekeeper, Sendable {
 
     public init(_ loop: EventLoop) { self.loop = loop }
 
-    public var now: Instant { .now }
+    public var now: Instant { loop.now }
 
     public func schedule(at due: Instant, _ action: @escaping () -> Void) {
         loop.schedule(at: due, action: action)

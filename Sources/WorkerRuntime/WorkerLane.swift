@@ -64,7 +64,7 @@ public actor WorkerLane {
         partitions = PartitionTable(
             source: source, gate: gate, configuration: configuration, meters: meters, loop: loop)
         runner = RequestRunner(
-            interactor: interactor, configuration: configuration, meters: meters, tracing: tracing)
+            interactor: interactor, configuration: configuration, loop: loop, meters: meters, tracing: tracing)
 
         let parts = DeliveryParts(
             sink: sink, makeSink: makeSink, makeSingleSink: makeSingleSink, source: source, partitions: partitions,
@@ -73,9 +73,9 @@ public actor WorkerLane {
         delivery = parts.makeDelivery()
         rebalancing = Rebalancing(
             partitions: partitions, delivery: delivery, source: source,
-            fleet: FleetPulse(fleet, link: link, loop: loop), configuration: configuration, log: log)
+            fleet: FleetPulse(fleet, link: link, loop: loop), configuration: configuration, loop: loop, log: log)
         shutdown = LaneShutdown(
-            partitions: partitions, delivery: delivery, source: source, departure: departure)
+            partitions: partitions, delivery: delivery, source: source, departure: departure, loop: loop)
     }
 
     // MARK: - The lane's life
@@ -89,7 +89,7 @@ public actor WorkerLane {
             await end(delivering: delivering)
             await rebalancing.fleet.stop()
         } onCancel: {
-            Task { await drain() }
+            Task(executorPreference: loop) { await self.drain() }
         }
         if let failure = state.failure { throw failure }
     }
@@ -160,7 +160,7 @@ public actor WorkerLane {
     /// Begins the end: nothing more is taken, what is in flight has `worker.shutdownGrace` to finish.
     public func drain() async {
         guard state.isRunning else { return }
-        let end = Instant.now + configuration.shutdownGrace
+        let end = loop.now + configuration.shutdownGrace
         state = .draining(until: end)
         gate.close()
         await delivery.limit(to: end)
@@ -215,7 +215,7 @@ public actor WorkerLane {
             let records = try await source.records(max: min(room, Self.largestRead))
             // They may have been long in coming, or the first of an assignment: then what is read waits.
             guard await waitUntilRequestsMayBegin() else { return }
-            let arrival = RecordArrival.now
+            let arrival = RecordArrival(instant: loop.now, time: EventTime(loop.wallNow))
             for record in records { take(record, at: arrival) }
         }
     }
@@ -303,12 +303,12 @@ public actor WorkerLane {
     /// Returns those of the lane's topics that the brokers do not know, or do not let this user see. Empty where no broker
     /// answers within 2 s.
     public func missingTopics() async -> [String] {
-        let end = Instant.now + .seconds(2)
+        let end = loop.now + .seconds(2)
         var missing: [String] = []
         for topic in configuration.topics.all {
             if await source.partitionCount(of: topic) == nil { missing.append(topic) }
             // A question that waits in vain says nothing about its topic.
-            if Instant.now >= end { return [] }
+            if loop.now >= end { return [] }
         }
         return missing.count < configuration.topics.all.count ? missing : []
     }

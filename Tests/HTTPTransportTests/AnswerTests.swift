@@ -153,11 +153,13 @@ struct AnswerTests {
                     + "Content-Type: second\r\nRetry: no\r\nLocations: no\r\nContent-Length: 4\r\n\r\nbusy")
         }
         let response = try await withTransport { try await $0.get(server.url) }
+        let readAt = try #require(response.readAt)
+        #expect((-60_000...60_000).contains(readAt.milliseconds - WallTime.now().milliseconds))
         #expect(
             response
                 == HTTPResponse(
                     status: 503, body: Array("busy".utf8), location: "/a?key=x", retryAfter: "120",
-                    contentType: "text/html"))
+                    readAt: readAt, contentType: "text/html"))
     }
 
     @Test func closureReadsAnAnswerOnTheLoopAndIsNotCalledForAFailure() async throws {

@@ -22,12 +22,15 @@ struct BudgetTests {
     }
 
     /// Runs `locsearch budget` with the settings of a worker.
-    private static func command(_ arguments: [String], in house: WorkerHouse) async throws -> String {
-        let program = try RunningProgram(["budget"] + arguments, environment: house.environment)
+    private static func command(
+        _ arguments: [String], in house: WorkerHouse, _ settings: [String: String] = [:], code: Int32 = 0
+    ) async throws -> String {
+        let environment = house.environment.merging(settings) { $1 }
+        let program = try RunningProgram(["budget"] + arguments, environment: environment)
         defer { program.end() }
         try await eventually("the command ends", within: .seconds(30)) { !program.isRunning }
-        #expect(program.code == 0, "\(program.error)")
-        return program.output
+        #expect(program.code == code, "\(program.error)")
+        return program.output + program.error
     }
 
     /// A worker's gauge of the budget.
@@ -93,6 +96,41 @@ struct BudgetTests {
             try await eventually("the worker runs the request", within: .seconds(40)) {
                 try await house.calls(to: "hotpepper") == 2
             }
+        }
+    }
+
+    /// Both groups read the same requests, each with the budget of its own settings, over one fleet topic.
+    @Test func groupsThatShareTheFleetTopicHaveABudgetEach() async throws {
+        try await WorkerHouse.run(Self.budget) { house in
+            let other = ["KAFKA_GROUP_ID": "another-group"]
+            let second = try RunningProgram(["worker"], environment: house.environment.merging(other) { $1 })
+            defer { second.end() }
+            try await house.send(Self.requests("each", 8))
+
+            try await eventually("both groups use their budgets up", within: .seconds(60)) {
+                try await house.calls(to: "hotpepper") == 10
+            }
+            for settings in [[:], other] {
+                try await eventually("all calls are told of") {
+                    try await Self.command([], in: house, settings).contains("100 %")
+                }
+            }
+            #expect(try await house.metric("locsearch_fleet_messages_ignored_total{reason=\"other-scope\"}") > 0)
+        }
+    }
+
+    @Test func orderThatWouldBindNobodyFailsAndSaysHowManyWorkersKeepTheBudget() async throws {
+        try await WorkerHouse.run(Self.budget) { house in
+            let bound = try await Self.command(["set", "hotpepper", "7", "--yes"], in: house)
+            #expect(bound.contains("1 worker keeps a daily budget of hotpepper"))
+
+            let unbound = try await Self.command(["set", "google-places", "100", "--yes"], in: house, code: 1)
+            #expect(unbound.contains("0 workers of the group"))
+            #expect(unbound.contains("providers.googlePlaces.callsPerDay"))
+            let stranger = ["KAFKA_GROUP_ID": "nobody"]
+            let strangers = try await Self.command(["reset", "hotpepper", "--yes"], in: house, stranger, code: 1)
+            #expect(strangers.contains("0 workers"))
+            _ = try await Self.command(["set", "google-places", "100", "--yes", "--force"], in: house)
         }
     }
 }

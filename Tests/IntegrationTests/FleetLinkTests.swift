@@ -117,4 +117,47 @@ struct FleetLinkTests {
         }
         #expect(second.numbers(isOld: true) == [2, 3], "the newest two of what was there")
     }
+
+    /// The embedded broker keeps 5 MB of a partition. A reader that is slower than its writers misses the rest.
+    @Test(
+        .timeLimit(.minutes(2)), .enabled(if: TestBroker.isEmbedded, "another broker keeps more of a topic"))
+    func topicIsReadAnewWhenRecordsWereDeletedUnread() async throws {
+        let broker = try TestBroker(topics: ["fleet": 1])
+        let loop = try EventLoop()
+        defer { loop.stop() }
+        let producer = try KafkaProducer(
+            loop: loop, configuration: ProducerConfiguration(bootstrapServers: broker.bootstrapServers), log: log)
+        let listener = link(broker, loop: loop, history: 100)
+        let ear = Ear()
+        let extents = Mutex<[FleetTopicExtent]>([])
+        let isOpen = Mutex(false)
+
+        let running = Task {
+            await listener.run(opened: { extent in extents.withLock { $0.append(extent) } }) { records in
+                ear.heard.withLock { $0 += records }
+                // Hears nothing more until the topic has lost what comes next.
+                while !isOpen.withLock({ $0 }), !Task.isCancelled { try? await Task.sleep(for: .milliseconds(10)) }
+            }
+        }
+        try await eventually("the topic is open", within: .seconds(40)) { listener.problem == nil }
+        listener.say([Self.word(1)])
+        try await eventually("the first word is heard", within: .seconds(40)) { !ear.numbers(isOld: false).isEmpty }
+
+        let filler = [UInt8](repeating: 0x20, count: 64_000)
+        for _ in 0..<1500 {
+            try await producer.send(ProducerRecord(topic: broker.name("fleet"), partition: 0, value: filler))
+        }
+        isOpen.withLock { $0 = true }
+        try await eventually("the topic is read anew", within: .seconds(60)) { extents.withLock { $0.count } > 1 }
+        listener.say([Self.word(2)])
+        try await eventually("the next word is heard", within: .seconds(40)) {
+            ear.numbers(isOld: false).contains(2)
+        }
+
+        let last = try #require(extents.withLock { $0.last })
+        #expect(last.oldest > 1 && !last.isRemade)
+        listener.end()
+        await running.value
+        await producer.close()
+    }
 }

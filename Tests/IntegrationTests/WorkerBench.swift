@@ -116,7 +116,7 @@ struct WorkerBench: Sendable {
                     executor: loop,
                     policies: policy.map { policy in
                         Dictionary(uniqueKeysWithValues: ProviderID.allCases.map { ($0, policy) })
-                    } ?? [:])),
+                    } ?? [:], clock: LoopClock(loop), random: loop.random)),
             departure: departure, meters: WorkerMeters(), log: log)
     }
 

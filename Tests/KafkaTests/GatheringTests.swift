@@ -11,7 +11,7 @@ struct GatheringTests {
     // MARK: - When
 
     @Test func gatheringBeginsWhenTheLoopHasNoRestAndEndsWhenItHas() {
-        var gathering = Gathering(linger: .zero, busyLinger: .milliseconds(20))
+        var gathering = Gathering(linger: .zero, busyLinger: .milliseconds(20), at: .now)
         var (now, asleep) = (Instant.now, Duration.zero)
         func pass(_ time: Duration, asleep rest: Duration) {
             (now, asleep) = (now + time, asleep + rest)
@@ -31,7 +31,7 @@ struct GatheringTests {
     }
 
     @Test func gatheringWaitsUntilRecordsThatFoundNoRoomAreGone() {
-        var gathering = Gathering(linger: .zero, busyLinger: .milliseconds(20))
+        var gathering = Gathering(linger: .zero, busyLinger: .milliseconds(20), at: .now)
         gathering.look(asleep: .zero, at: .now + .seconds(1))
         #expect(gathering.isOn)
         gathering.add(ProducerRecord(topic: "t", value: [1]), slot: 3)
@@ -45,7 +45,7 @@ struct GatheringTests {
     }
 
     @Test func gatheringIsFullBy512RecordsOrByAMegabyte() {
-        var many = Gathering(linger: .zero, busyLinger: .milliseconds(20))
+        var many = Gathering(linger: .zero, busyLinger: .milliseconds(20), at: .now)
         var large = many
         for place in 0..<511 { many.add(ProducerRecord(topic: "t", value: nil), slot: place) }
         #expect(!many.isFull)
@@ -58,7 +58,7 @@ struct GatheringTests {
     }
 
     @Test func recordsWaitForTheLingerWhileEightOrMoreComeWithinOne() {
-        var gathering = Gathering(linger: .milliseconds(5), busyLinger: .milliseconds(20))
+        var gathering = Gathering(linger: .milliseconds(5), busyLinger: .milliseconds(20), at: .now)
         var now = Instant.now + .seconds(1)
         var asleep = Duration.seconds(1)
         func pass(with records: Int) {
@@ -78,13 +78,13 @@ struct GatheringTests {
     }
 
     @Test func recordsWaitLongerThanTheLingerWhileTheLoopHasNoRest() {
-        var gathering = Gathering(linger: .milliseconds(5), busyLinger: .milliseconds(20))
+        var gathering = Gathering(linger: .milliseconds(5), busyLinger: .milliseconds(20), at: .now)
         gathering.look(asleep: .zero, at: .now + .seconds(1))
         #expect(gathering.time == .milliseconds(25))
     }
 
     @Test func gatheringNeverBeginsWhenItsTimesAreZero() {
-        var gathering = Gathering(linger: .zero, busyLinger: .zero)
+        var gathering = Gathering(linger: .zero, busyLinger: .zero, at: .now)
         gathering.look(asleep: .zero, at: .now + .seconds(1))
         #expect(!gathering.isOn)
     }

@@ -66,6 +66,8 @@ actor Notes: RebalanceListener {
     private(set) var revoked: [AssignedPartition] = []
     private(set) var lost: [AssignedPartition] = []
     private(set) var missed: [TopicPartition: Int64] = [:]
+    /// The rebalances that librdkafka has the answer to.
+    private(set) var answered: [RebalanceKind] = []
     private var whileRevoking: (@Sendable () async -> Void)?
 
     init(whileRevoking: (@Sendable () async -> Void)? = nil) { self.whileRevoking = whileRevoking }
@@ -76,6 +78,7 @@ actor Notes: RebalanceListener {
         await whileRevoking?()
     }
     func lost(_ partitions: [AssignedPartition]) async { lost += partitions }
+    func answered(_ kind: RebalanceKind, after time: Duration) async { answered.append(kind) }
     func missed(_ count: Int64, of partition: TopicPartition) async { missed[partition, default: 0] += count }
 }
 

@@ -134,7 +134,7 @@ struct BrokerWatchTests {
         let log = Logger(label: "test") { _ in notebook }
         let properties = ["bootstrap.servers": "127.0.0.1:1"]
         let client = try ClientHandle(.producer, properties: properties, hiding: [], log: log)
-        let watch = BrokerWatch(client, isReporting: true, log: log)
+        let watch = BrokerWatch(client, isReporting: true, loop: try EventLoop(), log: log)
 
         watch.report(KafkaError(.unreachable, code: -187, "all brokers are down"))
         let start = Instant.now

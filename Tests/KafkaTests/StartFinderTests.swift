@@ -132,6 +132,22 @@ struct StartFinderTests {
         #expect(second == [Self.b: 101, Self.c: 100])
     }
 
+    static let starts: [(StartPosition, ReadingStart)] = [
+        (.earliest, .beginning), (.latest, .offset(101)), (.time(milliseconds: 500), .offset(100)),
+    ]
+
+    /// No start is left to librdkafka, which may take an old answer for a new one.
+    @Test(arguments: starts)
+    func everyPartitionHasAStart(position: StartPosition, expected: ReadingStart) async throws {
+        let note = GroupHistory.note(partitions: 3)
+        let broker = FakeBroker(timestamps: Self.timestamps, committed: [Self.a: 101], note: note)
+        let finder = StartFinder(broker: broker, startFrom: position)
+
+        let found = try await finder.starts(of: [Self.a, Self.b], within: .seconds(1))
+
+        #expect(found == [Self.a: .offset(101), Self.b: expected])
+    }
+
     @Test func startThatCannotBeCommittedIsNotUsed() async {
         let refusal = KafkaError(.retriable, code: 27, "the group is rebalancing")
         let broker = FakeBroker(timestamps: Self.timestamps, commitError: refusal)

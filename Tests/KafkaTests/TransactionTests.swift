@@ -59,12 +59,16 @@ struct TransactionTests {
         try await withBrokerAway(notebook: notebook) { producer in
             let starting = Task { try await producer.initTransactions() }
 
-            try await eventually("the log says that no broker answers", within: .seconds(10)) {
-                notebook.entries.contains { entry in
-                    "\(entry.message)".contains("no broker answers")
-                        && "\(entry.metadata)".contains("(Connection refused)")
-                        && "\(entry.metadata)".contains("127.0.0.1:")
+            do {
+                try await eventually("the log says that no broker answers", within: .seconds(10)) {
+                    notebook.entries.contains { entry in
+                        "\(entry.message)".contains("no broker answers")
+                            && "\(entry.metadata)".contains("(Connection refused)")
+                            && "\(entry.metadata)".contains("127.0.0.1:")
+                    }
                 }
+            } catch {
+                Issue.record("\(error); the log has \(notebook.entries.map { "\($0.message) \($0.metadata)" })")
             }
 
             await producer.endTransactions(by: .now)

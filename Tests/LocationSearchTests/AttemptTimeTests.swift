@@ -60,7 +60,7 @@ struct AttemptTimeTests {
         change(&policy)
         let policies = Dictionary(uniqueKeysWithValues: ProviderID.allCases.map { ($0, policy) })
         return SearchWorker(
-            executor: loop, policies: policies, clock: clock, taskExecutor: loop,
+            executor: loop, policies: policies, clock: clock, taskExecutor: loop, random: SystemRandomNumberGenerator(),
             onWasted: { [wasted] in wasted.add($1) })
     }
 

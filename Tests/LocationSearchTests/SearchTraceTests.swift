@@ -19,16 +19,17 @@ struct SearchTraceTests {
 
         /// A note that carries a trace whose spans end here.
         func note() -> (note: CallNote, parent: RecordedSpan) {
-            let tracer = SpanTracer(sampleRatio: 1) { span in self.ended.withLock { $0.append(span) } }
+            let tracer = SpanTracer(sampleRatio: 1, seed: 1) { span in self.ended.withLock { $0.append(span) } }
             let parent = tracer.startSpan("search", context: .topLevel)
-            let note = CallNote()
+            let note = CallNote(since: .now)
             note.follow(SearchTrace(tracer: tracer, context: parent.context))
             return (note, parent)
         }
     }
 
     private func ask(_ service: any PlaceService, _ note: CallNote, loop: EventLoop) async -> SearchReport {
-        let worker = SearchWorker(executor: loop, taskExecutor: loop)
+        let worker = SearchWorker(
+            executor: loop, clock: SystemClock(), taskExecutor: loop, random: SystemRandomNumberGenerator())
         let request = SearchRequest(requestID: "r", location: Coordinate(latitude: 35, longitude: 139))
         return await worker.report(
             on: AddressedRequest(request, to: [service]), before: Deadline(.now + .seconds(30)), note: note)

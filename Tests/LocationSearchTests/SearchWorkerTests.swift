@@ -32,7 +32,7 @@ struct SearchWorkerTests {
         change(&policy)
         let policies = Dictionary(uniqueKeysWithValues: ProviderID.allCases.map { ($0, policy) })
         return SearchWorker(
-            executor: loop, policies: policies, clock: clock, taskExecutor: loop,
+            executor: loop, policies: policies, clock: clock, taskExecutor: loop, random: SystemRandomNumberGenerator(),
             onTransition: { [transitions] _, transition, cause in transitions.add(transition, cause: cause) })
     }
 
@@ -223,7 +223,7 @@ struct SearchWorkerTests {
             $0.rateLimit = RateLimit(perSecond: 1, burst: 1)
             $0.share = .perProcess(loops: 1)
         }
-        let (paid, refused) = (CallNote(), CallNote())
+        let (paid, refused) = (CallNote(since: .now), CallNote(since: .now))
         let first = await ask(worker, [service], note: paid)
         #expect(code(first) == nil)
         #expect(paid.hasCalled)

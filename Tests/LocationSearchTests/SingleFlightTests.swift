@@ -24,7 +24,7 @@ struct SingleFlightTests {
         var allFail = false
         var allExpire = false
         /// The note of each request.
-        let note = CallNote()
+        let note = CallNote(since: .now)
 
         init(_ time: VirtualTime) {
             self.time = time

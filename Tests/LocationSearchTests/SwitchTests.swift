@@ -25,15 +25,16 @@ struct SwitchTests {
     }
 
     private static let tracedNote: CallNote = {
-        let tracer = SpanTracer(sampleRatio: 1) { _ in }
-        let note = CallNote()
+        let tracer = SpanTracer(sampleRatio: 1, seed: 1) { _ in }
+        let note = CallNote(since: .now)
         note.follow(SearchTrace(tracer: tracer, context: tracer.startSpan("search", context: .topLevel).context))
         return note
     }()
 
     @Test(arguments: [nil, tracedNote]) func aRequestThatWaitsForNothingMakesFewJobs(note: CallNote?) {
         let executor = VirtualTime()
-        let worker = SearchWorker(executor: executor, taskExecutor: executor)
+        let worker = SearchWorker(
+            executor: executor, clock: SystemClock(), taskExecutor: executor, random: SystemRandomNumberGenerator())
         let isAnswered = Mutex(false)
         Task.detached(executorPreference: executor) {
             let request = SearchRequest(requestID: "r", location: Coordinate(latitude: 35, longitude: 139))

@@ -27,7 +27,8 @@ struct RefusedKeyTests {
     private static func codes(
         of keywords: [String], from provider: ProviderID, _ http: FakeHTTP
     ) async throws -> [SearchError.Code?] {
-        let worker = SearchWorker(executor: try EventLoop())
+        let worker = SearchWorker(
+            executor: try EventLoop(), clock: SystemClock(), random: SystemRandomNumberGenerator())
         var codes: [SearchError.Code?] = []
         for keyword in keywords {
             let report = await worker.report(

@@ -21,7 +21,7 @@ struct TracedHTTPTests {
             case .googlePlacesLegacy: GooglePlacesLegacyService(http: traced, configuration: configuration)
             }
 
-        let span = SpanTracer(sampleRatio: 1) { _ in }.startSpan(provider.rawValue, context: .topLevel)
+        let span = SpanTracer(sampleRatio: 1, seed: 1) { _ in }.startSpan(provider.rawValue, context: .topLevel)
         await CallSpan.$current.withValue(span) {
             _ = try? await service.call(for: Providers.search(), followUp: nil, before: Deadline(.now + .seconds(5)))
         }

@@ -40,7 +40,7 @@ struct SpanExporterTests {
             let meters = ExportMeters(factory: registry)
             let queue = SpanQueue(
                 limit: configuration.queueSize, batchSize: configuration.batchSize, meters: meters)
-            tracer = SpanTracer(sampleRatio: 1) { queue.add($0) }
+            tracer = SpanTracer(sampleRatio: 1, seed: 1) { queue.add($0) }
             let log = log
             exporter = SpanExporter(
                 url: "http://collector/v1/traces", configuration: configuration,

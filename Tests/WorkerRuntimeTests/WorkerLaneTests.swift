@@ -3,6 +3,7 @@ import EventLoop
 import Kafka
 import LocationSearch
 import Resilience
+import Synchronization
 import TestSupport
 import Testing
 
@@ -188,10 +189,17 @@ struct WorkerLaneTests {
 
     // MARK: - The share of the rate
 
-    private struct Fleet: FleetMember {
+    private final class Fleet: FleetMember {
         let sharesByPartitions: Bool
+        /// The numbers of partitions that it was told of.
+        let counts = Mutex<[Int]>([])
         var usesWords: Bool { false }
-        func owns(_ assigned: [Int32], of partitions: Int, wasTaken: Bool) async {}
+
+        init(sharesByPartitions: Bool) { self.sharesByPartitions = sharesByPartitions }
+
+        func owns(_ assigned: [Int32], of partitions: Int, wasTaken: Bool) async {
+            counts.withLock { $0.append(partitions) }
+        }
         func look() async -> FleetView { FleetView() }
         func setAlarm(_ ring: @escaping @Sendable () -> Void) async {}
         func opened(_ extent: FleetTopicExtent) async {}
@@ -214,6 +222,22 @@ struct WorkerLaneTests {
 
         await bench.source.setPartitionCount(4)
         try await bench.outcomesAreWritten(["a", "b"])
+        await bench.lane.drain()
+        try await running.value
+    }
+
+    /// With the protocol of KIP-848, a member whose partitions stay the same hears nothing of a topic that grows.
+    @Test func memberGoesByTheNewNumberOfPartitionsWithoutARebalance() async throws {
+        let fleet = Fleet(sharesByPartitions: true)
+        let bench = try LaneBench(delivery: .atLeastOnce, fleet: fleet)
+        defer { bench.loop.stop() }
+        let running = Task { try await bench.lane.run() }
+        try await eventually("the lane joins") { await bench.source.isSubscribed }
+        await bench.source.assign([0, 1, 2, 3])
+        try await eventually("the share is known") { fleet.counts.withLock { $0.last } == 4 }
+
+        await bench.source.setPartitionCount(8)
+        try await eventually("the share is that of the new number") { fleet.counts.withLock { $0.last } == 8 }
         await bench.lane.drain()
         try await running.value
     }

@@ -1,8 +1,4 @@
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Darwin)
-    import Darwin
-#endif
+public import Basics
 
 /// A point of wall-clock time, to the millisecond, as events carry it. Not for measuring: the system may set its clock.
 public struct EventTime: Sendable, Hashable, Comparable, CustomStringConvertible {
@@ -18,12 +14,11 @@ public struct EventTime: Sendable, Hashable, Comparable, CustomStringConvertible
         self.milliseconds = min(max(milliseconds, Self.range.lowerBound), Self.range.upperBound)
     }
 
+    /// The same point of time.
+    public init(_ time: WallTime) { self.init(milliseconds: time.milliseconds) }
+
     /// Returns the time that the system's clock shows.
-    public static func now() -> EventTime {
-        var time = timespec()
-        unsafe clock_gettime(CLOCK_REALTIME, &time)
-        return EventTime(milliseconds: Int64(time.tv_sec) * 1000 + Int64(time.tv_nsec) / 1_000_000)
-    }
+    public static func now() -> EventTime { EventTime(SystemClock.wallTime) }
 
     public static func < (left: EventTime, right: EventTime) -> Bool { left.milliseconds < right.milliseconds }
 

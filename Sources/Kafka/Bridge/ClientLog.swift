@@ -55,7 +55,7 @@ final class ClientLog: Sendable {
         var metadata: Logger.Metadata = ["facility": "\(facility)", "line": "\(line)"]
         if level > .debug {
             let kind = Kind(facility: facility, text: String(line.filter { !$0.isNumber }))
-            guard let leftOut = limiter.withLock({ $0.admit(kind, at: .now) }) else { return }
+            guard let leftOut = limiter.withLock({ $0.admit(kind, at: SystemClock.now) }) else { return }
             if leftOut > 0 { metadata["leftOut"] = "\(leftOut)" }
         }
         logger.log(level: level, "librdkafka", metadata: metadata)

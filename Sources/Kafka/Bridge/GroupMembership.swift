@@ -5,9 +5,20 @@ internal import CRdkafka
 public final class GroupMembership: Sendable {
     /// `nil` only in a membership that a fake consumer made up.
     let metadata: Shared?
+    /// Names the member in a simulation, whose consumer has no client of librdkafka; `nil` in a real membership.
+    package let simulatedName: (any Sendable)?
 
     /// Makes a membership that belongs to no client, for tests with a fake consumer. A real producer refuses it.
-    package init() { metadata = nil }
+    package init() {
+        metadata = nil
+        simulatedName = nil
+    }
+
+    /// Makes the membership of a simulated consumer. A real producer refuses it.
+    package init(simulatedName: any Sendable) {
+        metadata = nil
+        self.simulatedName = simulatedName
+    }
 
     /// - Parameter client: A consumer's, after an assignment has come.
     /// - Returns: `nil` when the client is no member of a generation, because the group has thrown it out meanwhile.
@@ -21,6 +32,7 @@ public final class GroupMembership: Sendable {
     ///   that was thrown out could commit for partitions that others have.
     init?(owning metadata: OpaquePointer) {
         self.metadata = Shared(pointer: metadata)
+        simulatedName = nil
         if let generation = Self.generation(of: metadata), generation < 0 { return nil }
     }
 

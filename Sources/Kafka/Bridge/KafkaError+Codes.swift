@@ -8,6 +8,10 @@ extension KafkaError {
             "\(what): \(String(cString: rd_kafka_err2str(code))) (\(String(cString: rd_kafka_err2name(code))))")
     }
 
+    /// Makes the error that this module makes of one of librdkafka's codes, for simulations.
+    /// - Parameter code: An `rd_kafka_resp_err_t`: a number of the protocol, or a negative one of librdkafka's own.
+    package init(librdkafkaCode code: Int32, doing what: String) { self.init(rd_kafka_resp_err_t(code), doing: what) }
+
     /// - Parameter reason: the broker's or librdkafka's own words; `nil` where there are none.
     init(_ code: rd_kafka_resp_err_t, doing what: String, reason: UnsafePointer<CChar>?) {
         let general = KafkaError(code, doing: what)

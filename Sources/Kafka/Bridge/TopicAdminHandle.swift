@@ -212,7 +212,7 @@ final class TopicAdminHandle: Sendable {
     }
 
     private static func milliseconds(until deadline: Instant) -> Int32 {
-        Int32(clamping: max(1, (deadline - .now).wholeMilliseconds))
+        Int32(clamping: max(1, (deadline - SystemClock.now).wholeMilliseconds))
     }
 
     /// Adds why the brokers could not be reached, where that is the error.

@@ -144,13 +144,13 @@ final class TopicReaderHandle: Sendable {
         _ attempt: (_ milliseconds: Int32) -> Attempt<Value>
     ) throws(KafkaError) -> Value {
         while true {
-            let left = Int32(clamping: max(1, (deadline - .now).wholeMilliseconds))
+            let left = Int32(clamping: max(1, (deadline - SystemClock.now).wholeMilliseconds))
             switch attempt(left) {
             case .done(let value): return value
             case .failed(let code):
                 let error = KafkaError(code, doing: what)
                 if error.kind == .authentication { throw error }
-                if Instant.now >= deadline { throw explained(error) }
+                if SystemClock.now >= deadline { throw explained(error) }
             }
 
             var pause = timespec(tv_sec: 0, tv_nsec: 100_000_000)

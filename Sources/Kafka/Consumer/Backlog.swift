@@ -26,7 +26,7 @@ struct Backlog {
     /// - Returns: `nil` until the offsets of all partitions are known and the first record of each was read, or has not come
     ///   within 5 seconds.
     mutating func report(
-        on sources: [PartitionSource], at now: Instant, wallClock: WallTime = .now()
+        on sources: [PartitionSource], at now: Instant, wallClock: WallTime
     ) -> Report? {
         guard !sources.isEmpty, sources.allSatisfy(\.isKnown) else { return nil }
         if knownSince == nil { knownSince = now }

@@ -57,7 +57,7 @@ final class OffsetCommits {
 
             // How a commit ended that began before this call says nothing about what was stored since.
             let current = begun
-            if let error = await answer(to: current, before: end), current >= wanted || end <= .now { throw error }
+            if let error = await answer(to: current, before: end), current >= wanted || end <= loop.now { throw error }
         }
     }
 

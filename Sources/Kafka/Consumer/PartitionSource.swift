@@ -9,8 +9,10 @@ final class PartitionSource {
     var mayHaveRecords = true
     /// True while its owner wants its records left where they are.
     var isHeld = false
-    /// False from the revocation on, and where it is not known where to begin: nothing is read.
+    /// False from the revocation on: nothing is read.
     var isReadable = true
+    /// True while it is not known where reading begins: nothing is read.
+    var awaitsStart = false
 
     /// The offset that the broker confirmed last; `nil` until it is known that there is one.
     var committed: Int64?

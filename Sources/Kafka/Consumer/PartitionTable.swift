@@ -92,7 +92,7 @@ final class PartitionTable {
         from source: PartitionSource, upTo limit: Int, into records: inout [ConsumerRecord],
         report: (KafkaError) -> Void
     ) -> Int {
-        guard source.mayHaveRecords, !source.isHeld, source.isReadable else { return 0 }
+        guard source.mayHaveRecords, !source.isHeld, source.isReadable, !source.awaitsStart else { return 0 }
 
         var taken = 0
         while taken < limit {

@@ -39,6 +39,24 @@ struct StartFinder {
     let broker: any OffsetBroker
     let startFrom: StartPosition
 
+    /// Finds where reading begins in each partition: where the group has committed, or else where such a partition begins.
+    /// - Returns: No start for a partition about which an answer is missing, so that it must be asked for again.
+    /// - Throws: Why the broker did not say within `bound`, such as a transaction that is about to commit an offset.
+    func starts(
+        of ids: [TopicPartition], within bound: Duration
+    ) async throws(KafkaError) -> [TopicPartition: ReadingStart] {
+        let committed = try await broker.commits(of: ids, within: bound)
+        let new = ids.filter { committed[$0] == nil }
+        var starts = committed.mapValues { ReadingStart.offset($0.offset) }
+
+        if startFrom == .earliest {
+            for id in new { starts[id] = .beginning }
+        } else if !new.isEmpty {
+            for (id, offset) in try await commitStarts(of: new) { starts[id] = .offset(offset) }
+        }
+        return starts
+    }
+
     /// Asks the broker for the partitions without a committed offset, and commits where each of them begins.
     /// - Returns: Where those begin. Partitions that have a committed offset are left out.
     func commitStarts(of ids: [TopicPartition]) async throws(KafkaError) -> [TopicPartition: Int64] {

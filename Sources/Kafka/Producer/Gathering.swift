@@ -27,14 +27,17 @@ struct Gathering {
     private var isBusy = false
     private var isDense = false
     /// The records since the load was last looked at, and when that was.
-    private var (comers, looked) = (0, Instant.now)
+    private var comers = 0
+    private var looked: Instant
     /// Made away from the loop, which cannot be asked there, so its rest before counts as the first period's.
-    private var rest = LoopRest(every: period, asleep: .zero, at: .now)
+    private var rest: LoopRest
 
     /// - Parameters:
     ///   - linger: how long a record waits while many come.
     ///   - busyLinger: how much longer while the loop has no rest. With both zero, none ever waits.
-    init(linger: Duration, busyLinger: Duration) {
+    init(linger: Duration, busyLinger: Duration, at now: Instant) {
+        looked = now
+        rest = LoopRest(every: Self.period, asleep: .zero, at: now)
         self.linger = linger
         self.busyLinger = busyLinger
     }

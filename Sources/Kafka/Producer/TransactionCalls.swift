@@ -38,10 +38,10 @@ final class TransactionCalls {
         end = instant
         guard let call = current?.call else { return }
 
-        if call.isInitialization, instant <= .now {
+        if call.isInitialization, instant <= loop.now {
             stopWaiting()
         } else {
-            setTimer(at: call.isInitialization ? instant : max(instant, .now) + overtime)
+            setTimer(at: call.isInitialization ? instant : max(instant, loop.now) + overtime)
         }
     }
 
@@ -72,7 +72,7 @@ final class TransactionCalls {
     /// True while a call is waited for.
     var isUnderway: Bool { current != nil }
 
-    private var isOver: Bool { end.map { $0 <= .now } ?? false }
+    private var isOver: Bool { end.map { $0 <= loop.now } ?? false }
 
     private func answer(
         to call: TransactionCall, start: (TransactionCall, Duration) -> Void
@@ -84,12 +84,12 @@ final class TransactionCalls {
             if late.name == call.name { return late.error }
         }
 
-        let time = end.map { Instant.now.duration(to: $0) } ?? Self.usualTime
+        let time = end.map { loop.now.duration(to: $0) } ?? Self.usualTime
         let given = min(max(time, Self.shortestTime), Self.usualTime)
         return await withCheckedContinuation { waiter in
             current = (call, waiter)
             let isLeftAtEnd = call.isInitialization && end != nil
-            setTimer(at: .now + given + (isLeftAtEnd ? .zero : overtime))
+            setTimer(at: loop.now + given + (isLeftAtEnd ? .zero : overtime))
             start(call, given)
         }
     }

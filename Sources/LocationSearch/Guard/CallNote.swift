@@ -15,7 +15,7 @@ public final class CallNote: Sendable {
     private let followed = AtomicLazyReference<SearchTrace>()
 
     /// - Parameter start: the receipt of the request.
-    public init(since start: Instant = .now) { self.start = start }
+    public init(since start: Instant) { self.start = start }
 
     public var hasCalled: Bool { firstCall.load(ordering: .relaxed) != Self.none }
 

@@ -21,7 +21,7 @@ struct GooglePlacesFailure {
 
         // If an error comes with status 200 after all, its body knows the right one.
         let status = response.status == 200 ? failure.code ?? 200 : response.status
-        var plain = SearchError(httpStatus: status, retryAfter: response.retryAfter, from: .googlePlaces)
+        var plain = SearchError(httpStatus: status, of: response, from: .googlePlaces)
         plain.httpStatus = response.status
         plain.providerStatus = SearchError.name(failure.status)
 

@@ -114,7 +114,7 @@ public struct GooglePlacesLegacyService: PlaceService {
             }
             // The key was good for the details just now.
             if response.status == 403 { throw .photoQuota(of: id) }
-            throw SearchError(httpStatus: response.status, retryAfter: response.retryAfter, from: id)
+            throw SearchError(httpStatus: response.status, of: response, from: id)
         }
         guard let location = response.location, location.hasPrefix("https://"), WebAddress.isValid(location) else {
             throw .badResponse("redirects to nowhere", from: id)

@@ -35,13 +35,13 @@ struct LegacyResponse {
         } catch {
             guard response.status == 200 else {
                 throw SearchError(
-                    httpStatus: response.status, retryAfter: response.retryAfter, from: .googlePlacesLegacy)
+                    httpStatus: response.status, of: response, from: .googlePlacesLegacy)
             }
             throw .badResponse("is no JSON (\(error.kind.rawValue))", from: .googlePlacesLegacy)
         }
 
         guard page.status != nil || response.status == 200 else {
-            throw SearchError(httpStatus: response.status, retryAfter: response.retryAfter, from: .googlePlacesLegacy)
+            throw SearchError(httpStatus: response.status, of: response, from: .googlePlacesLegacy)
         }
         if let failure = page.failure(response) { throw failure }
         return page
@@ -51,7 +51,7 @@ struct LegacyResponse {
         func make(_ code: SearchError.Code, _ message: String) -> SearchError {
             var error = SearchError(
                 code, message, httpStatus: response.status, providerStatus: SearchError.name(status))
-            if code.isRetryable { error.retryAfter = response.retryAfter.flatMap(SearchError.delay) }
+            if code.isRetryable { error.retryAfter = SearchError.delay(of: response) }
             return error
         }
         switch status {

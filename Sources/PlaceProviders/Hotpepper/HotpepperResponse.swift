@@ -24,7 +24,7 @@ struct HotpepperResponse {
             if (try? page.read(response.body)) != nil, page.error.isThere {
                 throw failure(page.error.code, response)
             }
-            throw SearchError(httpStatus: response.status, retryAfter: response.retryAfter, from: .hotpepper)
+            throw SearchError(httpStatus: response.status, of: response, from: .hotpepper)
         }
 
         if response.body.firstMeaningfulByte == UInt8(ascii: "<") {

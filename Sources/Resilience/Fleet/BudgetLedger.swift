@@ -29,7 +29,8 @@ public struct BudgetLedger: Sendable, Hashable, Codable {
         public init(from decoder: any Decoder) throws {
             let container = try decoder.container(keyedBy: CodingKeys.self)
             taken = BudgetLedger.bounded(try container.decode(Int.self, forKey: .taken))
-            for (kind, count) in try container.decode([String: Int].self, forKey: .made).prefix(BudgetLedger.mostKinds) {
+            for (kind, count) in try container.decode([String: Int].self, forKey: .made).prefix(BudgetLedger.mostKinds)
+            {
                 made[kind] = BudgetLedger.bounded(count)
             }
             limit = BudgetLedger.bounded(try container.decode(Int.self, forKey: .limit))
@@ -51,13 +52,15 @@ public struct BudgetLedger: Sendable, Hashable, Codable {
         /// A budget of which nobody has said how large it is, as after a reset of a day without calls, is not near its end.
         fileprivate var isNearEnd: Bool { budget > 0 && budget.saturatingSubtracting(taken) <= budget / 5 }
 
-        /// Adds the calls of another account of the same day.
-        fileprivate mutating func merge(_ other: Day) {
-            taken = taken.saturatingAdding(other.taken)
-            made.merge(other.made) { $0.saturatingAdding($1) }
-            ordered = ordered ?? other.ordered
-            isWarned = isWarned || other.isWarned
-            touched = max(touched, other.touched)
+        /// Returns this day with the calls of another account's.
+        fileprivate func merged(with other: Day) -> Day {
+            var sum = self
+            sum.taken = taken.saturatingAdding(other.taken)
+            sum.made.merge(other.made) { $0.saturatingAdding($1) }
+            sum.ordered = ordered ?? other.ordered
+            sum.isWarned = isWarned || other.isWarned
+            sum.touched = max(touched, other.touched)
+            return sum
         }
     }
 
@@ -207,13 +210,7 @@ public struct BudgetLedger: Sendable, Hashable, Codable {
 
         if let merged = days.removeValue(forKey: new) {
             var known = days[old] ?? [:]
-            for (label, day) in merged {
-                known[label] = known[label].map { known in
-                    var sum = known
-                    sum.merge(day)
-                    return sum
-                } ?? day
-            }
+            known.merge(merged) { $0.merged(with: $1) }
             days[old] = known
         }
         for (name, target) in renewed where target == new { renewed[name] = old }

@@ -81,12 +81,12 @@ actor SpanExporter {
 
     /// Waits for `time`, or until the end begins or `condition` holds.
     private func pause(_ time: Duration, unless condition: () -> Bool) async {
-        let due = Instant.now + time
+        let due = loop.now + time
         let timer = loop.schedule(at: due) { [weak self] in self?.assumeIsolated { $0.wake() } }
         defer { loop.cancel(timer) }
 
-        while Instant.now < due, !isEnding, !condition() {
-            await suspend(unless: Instant.now >= due || isEnding || condition()) { waiter = $0 }
+        while loop.now < due, !isEnding, !condition() {
+            await suspend(unless: loop.now >= due || isEnding || condition()) { waiter = $0 }
         }
     }
 
@@ -124,7 +124,7 @@ actor SpanExporter {
             return ExportResult(
                 try await http.send(
                     HTTPRequest(method: .post(body), url: url, headers: headers),
-                    before: .now + configuration.timeout))
+                    before: loop.now + configuration.timeout))
         } catch {
             return ExportResult(error)
         }
@@ -134,7 +134,8 @@ actor SpanExporter {
     private func pause(after attempt: Int, asked: Duration?) -> Duration {
         if let asked { return asked }
         let longest = min(configuration.firstPause * (1 << (attempt - 1)), Self.longestPause)
-        return longest * Double.random(in: 0.5...1)
+        var random = loop.random
+        return longest * Double.random(in: 0.5...1, using: &random)
     }
 
     // MARK: - The log: one line for each change

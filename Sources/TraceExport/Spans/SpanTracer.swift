@@ -18,7 +18,7 @@ package final class SpanTracer: Tracer {
     /// - Parameter seed: the ids follow from it; each tracer needs another.
     /// - Parameter onEnd: told of each recorded span as it ends, on the thread that ends it. It must return at once.
     package init(
-        sampleRatio: Double, recordsAll: Bool = false, seed: UInt64 = .random(in: .min ... .max),
+        sampleRatio: Double, recordsAll: Bool = false, seed: UInt64,
         onEnd: @escaping @Sendable (RecordedSpan) -> Void
     ) {
         sampler = Sampler(ratio: sampleRatio)

@@ -26,6 +26,7 @@ final class AtLeastOnceDelivery: OutcomeDelivery {
     private let gate: IntakeGate
     private let keepsOrder: Bool
     private let topics: WorkerConfiguration.Topics
+    private let loop: EventLoop
     private let meters: WorkerMeters
     private let log: Logger
     /// What the log says of each topic that confirms nothing.
@@ -38,7 +39,7 @@ final class AtLeastOnceDelivery: OutcomeDelivery {
     init(
         sinks: ReplaceableSink, singles: SingleRecordWriter, commits: CommitLoop, refusals: TopicRefusals,
         diagnostics: TopicDiagnostics, partitions: PartitionTable, gate: IntakeGate,
-        configuration: WorkerConfiguration, meters: WorkerMeters, log: Logger
+        configuration: WorkerConfiguration, loop: EventLoop, meters: WorkerMeters, log: Logger
     ) {
         self.sinks = sinks
         self.singles = singles
@@ -47,7 +48,8 @@ final class AtLeastOnceDelivery: OutcomeDelivery {
         self.refusals = refusals
         self.partitions = partitions
         self.gate = gate
-        briefForms = BriefForms(configuration)
+        briefForms = BriefForms(configuration, loop: loop)
+        self.loop = loop
         keepsOrder = configuration.ordering != .unordered
         topics = configuration.topics
         self.meters = meters
@@ -59,7 +61,7 @@ final class AtLeastOnceDelivery: OutcomeDelivery {
     var sink: any OutcomeSink { sinks.current }
 
     var status: DeliveryStatus {
-        let now = Instant.now
+        let now = loop.now
         let stalled = watch.stalledTopics(at: now).map { (name: topics.name(of: $0), topic: $0) }
             .filter { !refusals.blocks($0.name) }
         let diagnosed = stalled.map { (name: $0.name, diagnosis: diagnostics.diagnosis(of: $0.name, at: now)) }
@@ -72,12 +74,12 @@ final class AtLeastOnceDelivery: OutcomeDelivery {
             blockedTopics: refusals.blockedTopics + blocked)
     }
 
-    private var areOutcomesStalled: Bool { watch.stalledTopics(at: .now).contains { $0 != .deadLetters } }
+    private var areOutcomesStalled: Bool { watch.stalledTopics(at: loop.now).contains { $0 != .deadLetters } }
 
     func prepare() async throws(KafkaError) { await sinks.current.start() }
 
     func run() async throws(KafkaError) {
-        await commits.run { announceStalls(at: .now) }
+        await commits.run { announceStalls(at: loop.now) }
     }
 
     func commitFinished() async { await commits.commit() }
@@ -104,11 +106,11 @@ final class AtLeastOnceDelivery: OutcomeDelivery {
         refusals.close()
 
         if !hasFailed {
-            let end = Instant.now + bound
+            let end = loop.now + bound
             let isFlushed = await sinks.current.flush(within: bound)
             let undelivered =
                 (isFlushed ? 0 : await sinks.current.undelivered)
-                + (await singles.flush(within: max(.zero, end - .now)))
+                + (await singles.flush(within: max(.zero, end - loop.now)))
             if undelivered > 0 {
                 log.warning(
                     "the brokers do not answer: what is not delivered by now will be done again",
@@ -134,7 +136,7 @@ final class AtLeastOnceDelivery: OutcomeDelivery {
         guard let record = outcome.event, outcome.deadLetter == nil, refusals.isEmpty, !singles.mustTake(request)
         else { return false }
 
-        let (sink, topic, start) = (sinks.current, outcome.eventTopic, Instant.now)
+        let (sink, topic, start) = (sinks.current, outcome.eventTopic, loop.now)
         let isHandedOver = sink.handOverAtOnce(record) { [self] report in
             watch.confirmed(by: topic)
             switch report {
@@ -164,7 +166,7 @@ final class AtLeastOnceDelivery: OutcomeDelivery {
         _ part: Part, at position: RecordPosition, by topic: ConfirmationWatch.Topic,
         since start: Instant, of request: RequestInProgress
     ) {
-        meters.kafka.countConfirmed(by: topic, after: start.duration(to: .now))
+        meters.kafka.countConfirmed(by: topic, after: start.duration(to: loop.now))
         if part == .event, let trace = request.trace { trace.noteConfirmed(at: position) }
     }
 
@@ -311,7 +313,7 @@ final class AtLeastOnceDelivery: OutcomeDelivery {
         by writer: ReplaceableSink, sink: inout any OutcomeSink
     ) async throws(KafkaError) {
         sink = writer.current
-        let (topic, start) = (topic(of: part, outcome), Instant.now)
+        let (topic, start) = (topic(of: part, outcome), loop.now)
         let receipt = try await sink.handOver(record)
         watch.handedOver(to: topic)
         defer { watch.confirmed(by: topic) }

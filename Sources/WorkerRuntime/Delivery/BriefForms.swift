@@ -1,4 +1,6 @@
+internal import Basics
 internal import EventContract
+internal import EventLoop
 internal import Kafka
 internal import LocationSearch
 
@@ -8,13 +10,16 @@ internal import LocationSearch
 /// lane; not `Sendable`.
 final class BriefForms {
     private let decoder: RequestDecoder
-    private var encoder = OutcomeEncoder()
+    private var encoder: OutcomeEncoder
     private let presenter = SearchPresenter()
     private let topics: WorkerConfiguration.Topics
     /// No request may have a longer key, so a longer one is what was too large.
     private let maxKeyBytes: Int
+    private let loop: EventLoop
 
-    init(_ configuration: WorkerConfiguration) {
+    init(_ configuration: WorkerConfiguration, loop: EventLoop) {
+        self.loop = loop
+        encoder = OutcomeEncoder(seed: loop.randomNumber())
         decoder = RequestDecoder(maximumBytes: configuration.maxRequestBytes)
         topics = configuration.topics
         maxKeyBytes = configuration.maxRequestBytes
@@ -23,7 +28,7 @@ final class BriefForms {
     /// Returns an outcome that says why there is no whole one: an error in place of a result, and a dead letter without
     /// content in place of a whole one.
     func brief(_ outcome: OutgoingOutcome, of request: RequestInProgress) -> OutgoingOutcome {
-        let now = EventTime.now()
+        let now = EventTime(loop.wallNow)
         var (event, deadLetter) = (outcome.event, nil as ProducerRecord?)
         let requestID: String
 

@@ -31,20 +31,20 @@ final class CommitLoop {
         self.loop = loop
         self.meters = meters
         self.log = log
-        pace = CommitPace(interval: interval, now: .now)
+        pace = CommitPace(interval: interval, now: loop.now)
     }
 
     /// `true` while nothing new may begin, because what is finished could not be committed in time.
-    var isOverdue: Bool { hasBegun && pace.isOverdue(at: .now) }
+    var isOverdue: Bool { hasBegun && pace.isOverdue(at: loop.now) }
 
     /// How long commits are overdue; `nil` while they are not.
-    var overdue: Duration? { hasBegun ? pace.overdue(at: .now) : nil }
+    var overdue: Duration? { hasBegun ? pace.overdue(at: loop.now) : nil }
 
     /// Commits at the pace until `finish` or `stop` was called.
     /// - Parameter onTurn: called before each commit.
     func run(onTurn: () -> Void) async {
         hasBegun = true
-        pace = CommitPace(interval: pace.interval, now: .now)
+        pace = CommitPace(interval: pace.interval, now: loop.now)
 
         var hasFailed = false
         while !isFinishing, !isStopped {
@@ -61,11 +61,11 @@ final class CommitLoop {
     func commit() async -> KafkaError? {
         guard !isStopped else { return nil }
 
-        let begin = Instant.now
+        let begin = loop.now
         let hasMoved = await storeFrontiers()
         do throws(KafkaError) {
             try await source.commit(within: CommitPace.patience)
-            if hasMoved { meters.kafka.countCommit(after: begin.duration(to: .now)) }
+            if hasMoved { meters.kafka.countCommit(after: begin.duration(to: loop.now)) }
         } catch {
             noteFailure(error)
             return error
@@ -95,7 +95,7 @@ final class CommitLoop {
         guard hasBegun else { return }
 
         while let error = await commit(), error.kind != .authentication {
-            guard Instant.now + pace.retryPause < end else { return }
+            guard loop.now + pace.retryPause < end else { return }
             await loop.pause(pace.retryPause)
         }
     }
@@ -108,7 +108,7 @@ final class CommitLoop {
 
     private func noteFailure(_ error: KafkaError) {
         meters.kafka.countFailedCommit()
-        guard pace.failed(at: .now) else { return }
+        guard pace.failed(at: loop.now) else { return }
         log.warning(
             """
             offsets cannot be committed: no request begins until they can, for a crash would repeat it and what it costs; \
@@ -120,7 +120,7 @@ final class CommitLoop {
     private func rest(for time: Duration) async {
         await suspend(unless: isFinishing || isStopped) { continuation in
             pause = continuation
-            pauseTimer = loop.schedule(at: .now + time) { [weak self] in self?.endRest() }
+            pauseTimer = loop.schedule(at: loop.now + time) { [weak self] in self?.endRest() }
         }
     }
 

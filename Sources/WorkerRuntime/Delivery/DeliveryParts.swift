@@ -30,7 +30,7 @@ struct DeliveryParts {
                 loop: loop, meters: meters, log: log)
             return AtLeastOnceDelivery(
                 sinks: sinks, singles: makeSingles(), commits: commits, refusals: refusals, diagnostics: diagnostics,
-                partitions: partitions, gate: gate, configuration: configuration, meters: meters, log: log)
+                partitions: partitions, gate: gate, configuration: configuration, loop: loop, meters: meters, log: log)
         case .exactlyOnce:
             return TransactionalDelivery(
                 sinks: sinks, source: source, refusals: refusals, partitions: partitions, gate: gate,

@@ -44,7 +44,7 @@ final class ReplaceableSink {
         let wasReplacedAlready = failed !== current
         if wasReplacedAlready { return }
 
-        let now = Instant.now
+        let now = loop.now
         replacements.removeAll { $0 + .seconds(60) < now }
         guard let makeSink, replacements.count < Self.maxReplacementsPerMinute else { throw error }
 

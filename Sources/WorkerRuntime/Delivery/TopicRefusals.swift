@@ -78,7 +78,7 @@ final class TopicRefusals {
     /// - Returns: `nil` while the brokers have not answered.
     private func diagnosis(of topic: String, _ refusal: Refusal) -> TopicDiagnosis? {
         guard refusal.reason.saysNothingOfTheTopic else { return .refused(refusal.reason) }
-        return diagnostics.diagnosis(of: topic, at: .now)
+        return diagnostics.diagnosis(of: topic, at: loop.now)
     }
 
     private func problem(of topic: String, _ refusal: Refusal) -> String {
@@ -92,7 +92,7 @@ final class TopicRefusals {
     /// Notes that a topic refused a record.
     /// - Parameter isLasting: the record was tried for long, so the refusal is said at once.
     func note(_ error: KafkaError, by topic: String, isLasting: Bool = false) {
-        let now = Instant.now
+        let now = loop.now
         let refusal = refusals[topic] ?? Refusal(error, since: now)
         refusals[topic] = refusal
         // Records that were on their way together are refused together: that is one attempt.
@@ -149,7 +149,7 @@ final class TopicRefusals {
             guard let self, !refusal.waiters.isEmpty else { return }
 
             let next = refusal.waiters.removeFirst()
-            if !refusal.waiters.isEmpty { scheduleTurn(at: .now + Self.longestPause, of: refusal) }
+            if !refusal.waiters.isEmpty { scheduleTurn(at: loop.now + Self.longestPause, of: refusal) }
             next.resume()
         }
     }

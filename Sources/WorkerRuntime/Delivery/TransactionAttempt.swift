@@ -1,4 +1,5 @@
 internal import Basics
+internal import EventLoop
 internal import Kafka
 
 /// One try to commit a batch of outcomes, together with the offsets behind them.
@@ -23,6 +24,7 @@ struct TransactionAttempt {
         .abortable, "the group took partitions of the transaction away before its offsets were sent")
     private static let unconfirmed = KafkaError(.timedOut, "no broker confirmed the records in time")
 
+    private let loop: EventLoop
     let batch: [ReadyOutcomes.Entry]
     private(set) var sent: [Sent] = []
     /// The record that was refused before it left, so that no other has a part in it.
@@ -36,7 +38,10 @@ struct TransactionAttempt {
     private(set) var times: Times?
     private var confirmed: Instant?
 
-    init(_ batch: [ReadyOutcomes.Entry]) { self.batch = batch }
+    init(_ batch: [ReadyOutcomes.Entry], loop: EventLoop) {
+        self.batch = batch
+        self.loop = loop
+    }
 
     /// Runs the transaction.
     /// - Parameter patience: how long the records may take to be confirmed.
@@ -54,7 +59,7 @@ struct TransactionAttempt {
                 return Self.unconfirmed
             }
 
-            confirmed = .now
+            confirmed = loop.now
             guard let member = await membership() else { return Self.partitionsAreGone }
             let offsets = nextOffsets.map { (partition: $0.key.id, next: $0.value) }
             try await sink.sendOffsets(offsets, as: member)
@@ -71,7 +76,7 @@ struct TransactionAttempt {
         do throws(KafkaError) {
             try await sink.commitTransaction()
             isCommitting = false
-            times = Times(confirmed: confirmed ?? .now, committed: .now)
+            times = Times(confirmed: confirmed ?? loop.now, committed: loop.now)
             for record in sent {
                 let position = try await sink.confirm(record.receipt)
                 guard let trace = record.entry.request.trace, record.topic == record.entry.outcome.event?.topic else {
@@ -96,7 +101,7 @@ struct TransactionAttempt {
         let outcome = entry.outcome
         for (record, kind) in outcome.records {
             do throws(KafkaError) {
-                let start = Instant.now
+                let start = loop.now
                 let receipt = try await sink.handOver(record)
                 sent.append(
                     Sent(

@@ -1,4 +1,5 @@
 internal import Basics
+internal import EventLoop
 internal import Kafka
 internal import Logging
 
@@ -15,10 +16,14 @@ final class TransactionHealth {
         var isAnnounced = false
     }
 
+    private let loop: EventLoop
     private let log: Logger
     private var failing: Failing?
 
-    init(log: Logger) { self.log = log }
+    init(loop: EventLoop, log: Logger) {
+        self.loop = loop
+        self.log = log
+    }
 
     /// Why transactions fail, as one line for a person; `nil` while they do not, or may be over it in a moment.
     var problem: String? { failing.flatMap { $0.isAnnounced ? "transactions fail: \($0.reason)" : nil } }
@@ -32,7 +37,7 @@ final class TransactionHealth {
             return
         }
 
-        let now = Instant.now
+        let now = loop.now
         var failing = failing ?? Failing(since: now, reason: reason)
         failing.reason = reason
         if now - failing.since < Self.timeBeforeNotice {

@@ -11,10 +11,10 @@ enum TransactionPhase: Equatable {
     case stopped
 
     /// `true` when no further transaction may begin.
-    var isOver: Bool {
+    func isOver(at now: Instant) -> Bool {
         switch self {
         case .starting, .running: false
-        case .ending(let end, _): .now >= end
+        case .ending(let end, _): now >= end
         case .stopped: true
         }
     }

@@ -1,4 +1,5 @@
 internal import Basics
+internal import EventLoop
 internal import Kafka
 internal import Logging
 
@@ -35,7 +36,7 @@ extension TransactionalDelivery {
 
     /// Returns `true` for a topic that may be tried, although it may have refused a record before.
     func mayRetry(_ topic: String) -> Bool {
-        refusals.retryTime(of: topic).map { $0 <= .now } ?? true
+        refusals.retryTime(of: topic).map { $0 <= loop.now } ?? true
     }
 
     /// Decides what becomes of an outcome one of whose records was refused.

@@ -19,7 +19,7 @@ extension TransactionalDelivery {
     /// - Throws: `failure` where another producer is not allowed or would not help. Ends the worker.
     func replaceProducer(failedWith failure: KafkaError) async throws(KafkaError) {
         var failure = failure
-        while !phase.isOver {
+        while !phase.isOver(at: loop.now) {
             guard failure.kind != .closed, !failure.saysMemberWasReplaced else { throw failure }
             try sinks.replace(
                 sink, failedWith: failure,
@@ -49,7 +49,7 @@ extension TransactionalDelivery {
         _ question: () async throws(KafkaError) -> Answer
     ) async throws(KafkaError) -> Answer? {
         var pause = Self.firstPause
-        while !phase.isOver {
+        while !phase.isOver(at: loop.now) {
             do throws(KafkaError) {
                 return try await question()
             } catch {

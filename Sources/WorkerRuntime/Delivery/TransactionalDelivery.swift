@@ -54,8 +54,8 @@ final class TransactionalDelivery: OutcomeDelivery {
         self.loop = loop
         self.meters = meters
         self.log = log
-        briefForms = BriefForms(configuration)
-        health = TransactionHealth(log: log)
+        briefForms = BriefForms(configuration, loop: loop)
+        health = TransactionHealth(loop: loop, log: log)
     }
 
     var acceptsRequests: Bool { health.problem == nil && !refusals.blockOutcomes }
@@ -78,8 +78,8 @@ final class TransactionalDelivery: OutcomeDelivery {
         switch phase {
         // Nothing is ready, so nothing is lost with the registration.
         case .starting:
-            phase = .ending(before: .now, isFinishing: false)
-            await sink.endTransactions(by: .now)
+            phase = .ending(before: loop.now, isFinishing: false)
+            await sink.endTransactions(by: loop.now)
         case .running:
             let end = end + Self.timeAfterGrace
             phase = .ending(before: end, isFinishing: false)
@@ -100,7 +100,7 @@ final class TransactionalDelivery: OutcomeDelivery {
         wake()
     }
 
-    func cutCallsShort() async { await sink.endTransactions(by: .now) }
+    func cutCallsShort() async { await sink.endTransactions(by: loop.now) }
 
     func close(within bound: Duration, hasFailed: Bool) async {
         if hasFailed { await cutCallsShort() }
@@ -154,7 +154,7 @@ final class TransactionalDelivery: OutcomeDelivery {
     // MARK: - Transactions
 
     func run() async throws(KafkaError) {
-        while !phase.isOver {
+        while !phase.isOver(at: loop.now) {
             if !wakeUp.isDue {
                 if phase.isFinishing { return }
                 await suspend(unless: wakeUp.isDue) { wakeUp.waiter = $0 }
@@ -162,29 +162,29 @@ final class TransactionalDelivery: OutcomeDelivery {
             }
 
             wakeUp.isDue = false
-            let next = Instant.now + Self.shortestInterval
+            let next = loop.now + Self.shortestInterval
             try await commitReady()
-            if !phase.isFinishing { try? await Task.sleep(for: Instant.now.duration(to: next)) }
+            if !phase.isFinishing { await loop.pause(loop.now.duration(to: next)) }
         }
     }
 
     /// Commits what is ready. What fails for the moment is tried again with what is ready and ours by then.
     private func commitReady() async throws(KafkaError) {
         var pause = Self.firstPause
-        while !phase.isOver {
+        while !phase.isOver(at: loop.now) {
             let (batch, hasMore) = ready.nextBatch(
                 of: partitions.all, isRefusing: refusals.contains, mayRetry: mayRetry)
             if hasMore { wake() }
             guard !batch.isEmpty else { return lookAgainAtRetry() }
 
-            var attempt = TransactionAttempt(batch)
+            var attempt = TransactionAttempt(batch, loop: loop)
             do throws(KafkaError) {
                 if try await commit(&attempt) { return await finish(attempt) }
             } catch {
                 try await replaceProducer(failedWith: error)
             }
 
-            if phase.isOver { return }
+            if phase.isOver(at: loop.now) { return }
             await loop.pause(pause)
             pause = min(pause * 2, Self.longestPause)
         }
@@ -200,7 +200,7 @@ final class TransactionalDelivery: OutcomeDelivery {
 
         // Aborting is no way out of a commit without an answer: it may have taken effect.
         while let error = failure, attempt.isCommitting, error.mayPass {
-            if phase.isOver { return noteBrokersAreSilent(error) }
+            if phase.isOver(at: loop.now) { return noteBrokersAreSilent(error) }
             health.noteFailure(error, isExplained: false)
             await loop.pause(Self.firstPause)
             failure = await attempt.commit(on: sink)
@@ -214,7 +214,7 @@ final class TransactionalDelivery: OutcomeDelivery {
     /// How long the records of a transaction that begins now may take to be confirmed.
     private var timeToConfirm: Duration {
         guard let end = phase.end else { return ConfirmationWatch.patience }
-        return min(ConfirmationWatch.patience, max(.milliseconds(100), Instant.now.duration(to: end)))
+        return min(ConfirmationWatch.patience, max(.milliseconds(100), loop.now.duration(to: end)))
     }
 
     /// Returns the membership in whose name the offsets of a batch may be committed.
@@ -252,7 +252,7 @@ final class TransactionalDelivery: OutcomeDelivery {
                 try await sink.abortTransaction()
                 break
             } catch {
-                if phase.isOver { _ = noteBrokersAreSilent(error); return }
+                if phase.isOver(at: loop.now) { _ = noteBrokersAreSilent(error); return }
                 guard error.mayPass else { throw error }
                 health.noteFailure(error, isExplained: false)
                 await loop.pause(Self.firstPause)
@@ -274,8 +274,8 @@ final class TransactionalDelivery: OutcomeDelivery {
 
     /// Has the loop look again when a topic that refused a record may be tried again.
     private func lookAgainAtRetry() {
-        guard !refusals.isEmpty, !ready.isEmpty, !phase.isOver else { return }
-        _ = loop.schedule(at: .now + .milliseconds(250)) { [weak self] in self?.wake() }
+        guard !refusals.isEmpty, !ready.isEmpty, !phase.isOver(at: loop.now) else { return }
+        _ = loop.schedule(at: loop.now + .milliseconds(250)) { [weak self] in self?.wake() }
     }
 }
 

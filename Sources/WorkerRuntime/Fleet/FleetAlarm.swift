@@ -35,7 +35,7 @@ final class FleetAlarm: Sendable {
                 return state.rest
             }
             guard let rest else { return continuation.resume() }
-            loop.schedule(at: .now + time) { self.end(rest) }
+            loop.schedule(at: loop.now + time) { self.end(rest) }
         }
     }
 

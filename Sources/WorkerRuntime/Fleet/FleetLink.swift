@@ -81,7 +81,7 @@ public final class FleetLink: Sendable {
         if !words.isEmpty { saying.yield(words) }
     }
 
-    /// Reads and writes until `end`, or until the task is cancelled, which leaves unwritten what was said last.
+    /// Reads and writes on the loop until `end`, or until the task is cancelled, which leaves unwritten what was said last.
     /// - Parameters:
     ///   - opened: called each time before the topic is read from some record on.
     ///   - needsOlder: asked after `opened` and `hear` whether the topic must be read from its oldest record on.
@@ -91,8 +91,8 @@ public final class FleetLink: Sendable {
         needsOlder: @escaping @Sendable () async -> Bool = { false },
         _ hear: @escaping @Sendable ([FleetRecord]) async -> Void
     ) async {
-        let reading = Task { await read(opened, needsOlder, hear) }
-        await write()
+        let reading = Task(executorPreference: loop) { await self.read(opened, needsOlder, hear) }
+        await withTaskExecutorPreference(loop) { await write() }
         reading.cancel()
         await reading.value
     }
@@ -125,7 +125,7 @@ public final class FleetLink: Sendable {
                 noteReadingFailed(error)
                 if error.kind == .unknownTopicOrPartition { place.noteDeleted() }
                 reader = nil
-                try? await Task.sleep(for: Self.pauseAfterFailure)
+                try? await loop.sleep(for: Self.pauseAfterFailure)
             }
         }
     }

@@ -32,7 +32,7 @@ final class IntakeGate {
     init(_ limits: Limits, loop: EventLoop) {
         self.limits = limits
         self.loop = loop
-        window = InFlightWindow(most: limits.inFlight, asleep: .zero, at: .now)
+        window = InFlightWindow(most: limits.inFlight, asleep: .zero, at: loop.now)
     }
 
     // MARK: - What is under way
@@ -75,7 +75,7 @@ final class IntakeGate {
     }
 
     /// Lets the window follow how busy the loop is. Call it once per turn of the reader.
-    func adaptWindow() { window.adapt(inFlight: inFlight, asleep: loop.asleep, at: .now) }
+    func adaptWindow() { window.adapt(inFlight: inFlight, asleep: loop.asleep, at: loop.now) }
 
     /// Waits until there is room for at least one more request.
     /// - Parameter isBlocked: `true` while nothing may begin for another reason. Whoever changes that calls `wake`.
@@ -101,7 +101,7 @@ final class IntakeGate {
     private func watchWindow() {
         guard window.limit < limits.inFlight, windowTimer == nil else { return }
 
-        windowTimer = loop.schedule(at: .now + InFlightWindow.period) { [weak self] in
+        windowTimer = loop.schedule(at: loop.now + InFlightWindow.period) { [weak self] in
             guard let self else { return }
             windowTimer = nil
             adaptWindow()

@@ -8,8 +8,6 @@ struct RecordArrival {
     /// For comparing with records' timestamps.
     let time: EventTime
 
-    static var now: RecordArrival { RecordArrival(instant: .now, time: .now()) }
-
     /// Returns how long a record had waited in its topic, by its timestamp; zero for a timestamp that is ahead of our clock,
     /// and `nil` without one.
     func wait(of record: IncomingRecord) -> Duration? {

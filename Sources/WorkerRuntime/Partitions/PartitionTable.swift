@@ -90,7 +90,7 @@ final class PartitionTable {
         partition.remove(request)
         meters.requests.countSettled()
         if isDelivered {
-            meters.requests.countDelivered(after: request.takenAt.duration(to: .now), topicWait: request.topicWait)
+            meters.requests.countDelivered(after: request.takenAt.duration(to: loop.now), topicWait: request.topicWait)
         }
         if let trace = request.trace {
             trace.finish(isDelivered: isDelivered, wasHandedOver: request.isDelivering)
@@ -140,7 +140,7 @@ final class PartitionTable {
         let timer = loop.schedule(at: end) { [weak self] in self?.wakeIdleWaiters() }
         defer { loop.cancel(timer) }
         func mustWait() -> Bool {
-            !isAbandoned && waited.contains { !$0.isIdle } && Instant.now < end
+            !isAbandoned && waited.contains { !$0.isIdle } && loop.now < end
         }
 
         while mustWait() {

@@ -1,3 +1,4 @@
+internal import Basics
 internal import EventLoop
 internal import Kafka
 internal import Logging
@@ -13,6 +14,7 @@ final class Rebalancing {
     let fleet: FleetPulse
     private let requestsTopic: String
     private let revokeGrace: Duration
+    private let loop: EventLoop
     private let log: Logger
     /// The number of partitions of the requests topic; 0 while it is not known.
     private var partitionCount = 0
@@ -20,7 +22,7 @@ final class Rebalancing {
 
     init(
         partitions: PartitionTable, delivery: any OutcomeDelivery, source: any RequestSource,
-        fleet: FleetPulse, configuration: WorkerConfiguration, log: Logger
+        fleet: FleetPulse, configuration: WorkerConfiguration, loop: EventLoop, log: Logger
     ) {
         self.partitions = partitions
         self.delivery = delivery
@@ -28,6 +30,7 @@ final class Rebalancing {
         self.fleet = fleet
         requestsTopic = configuration.topics.requests
         revokeGrace = configuration.revokeGrace
+        self.loop = loop
         self.log = log
     }
 
@@ -70,7 +73,7 @@ final class Rebalancing {
         // The first commit makes safe what is finished, whatever comes of the rest: the sooner it comes, the likelier is
         // the group still the one that we are a member of.
         await delivery.commitFinished()
-        let graceEnd = Instant.now + revokeGrace
+        let graceEnd = loop.now + revokeGrace
         await partitions.waitUntilIdle(leaving, before: drainEnd.map { min($0, graceEnd) } ?? graceEnd)
         await delivery.storeFinished()
 

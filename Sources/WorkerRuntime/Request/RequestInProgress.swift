@@ -39,7 +39,7 @@ final class RequestInProgress {
 
     init(
         record: IncomingRecord, partition: OwnedPartition, slot: OffsetTracker.Slot,
-        turn: OutcomeSequencer<OrderKey>.Turn? = nil, arrival: RecordArrival = .now
+        turn: OutcomeSequencer<OrderKey>.Turn? = nil, arrival: RecordArrival
     ) {
         self.record = record
         takenAt = arrival.instant

@@ -1,5 +1,6 @@
 internal import Basics
 internal import EventContract
+internal import EventLoop
 internal import Kafka
 internal import LocationSearch
 internal import Resilience
@@ -18,19 +19,22 @@ final class RequestRunner {
 
     private let interactor: SearchInteractor
     private let decoder: RequestDecoder
-    private var encoder = OutcomeEncoder()
+    private var encoder: OutcomeEncoder
     private let presenter = SearchPresenter()
     private let timeLimits: RequestTimeLimits
     private let topics: WorkerConfiguration.Topics
+    private let loop: EventLoop
     private let meters: WorkerMeters
     private let tracing: RequestTracing?
 
     /// - Parameter tracing: `nil`: no request is traced.
     init(
-        interactor: SearchInteractor, configuration: WorkerConfiguration, meters: WorkerMeters,
+        interactor: SearchInteractor, configuration: WorkerConfiguration, loop: EventLoop, meters: WorkerMeters,
         tracing: RequestTracing? = nil
     ) {
         self.interactor = interactor
+        self.loop = loop
+        encoder = OutcomeEncoder(seed: loop.randomNumber())
         self.meters = meters
         self.tracing = tracing
         decoder = RequestDecoder(maximumBytes: configuration.maxRequestBytes)
@@ -67,7 +71,7 @@ final class RequestRunner {
     private func errorEvent(for request: RequestInProgress, _ rejected: RejectedRecord) -> ProducerRecord? {
         guard rejected.deservesEvent else { return nil }
 
-        let now = EventTime.now()
+        let now = EventTime(loop.wallNow)
         let encoded = encoder.encode(
             rejected, receivedAt: now, completedAt: now, trace: request.trace?.beginSending(to: topics.errors))
         return ProducerRecord(encoded, topics: topics)
@@ -79,7 +83,7 @@ final class RequestRunner {
         guard !rejected.isDeadLetter else { return nil }
 
         let letter = DeadLetter(
-            request.record, error: rejected.error, isOutcome: rejected.outcome != nil, at: EventTime.now())
+            request.record, error: rejected.error, isOutcome: rejected.outcome != nil, at: EventTime(loop.wallNow))
         return ProducerRecord(letter, topics: topics)
     }
 
@@ -87,7 +91,7 @@ final class RequestRunner {
     /// not, because its locals would enlarge the frame that waits: see docs/concurrency.md, 2.
     @inline(__always)
     func run(_ decoded: DecodedRequest, of request: RequestInProgress) async -> OutgoingOutcome {
-        let receivedAt = EventTime.now()
+        let receivedAt = EventTime(loop.wallNow)
         switch begin(decoded, of: request, receivedAt: receivedAt) {
         case .success(let time):
             let outcome = await interactor.run(
@@ -113,7 +117,7 @@ final class RequestRunner {
                 timeToExpiry: envelope.expiry.map { $0.duration(since: receivedAt) })
             joinSession(request, as: decoded.request)
 
-            let now = Instant.now
+            let now = loop.now
             return .success((Deadline(now + time.time), time.lifetime(from: now)))
         } catch {
             return .failure(error)
@@ -147,7 +151,7 @@ final class RequestRunner {
         if request.fate != .abandoned { meters.requests.countFinished(outcome, callWait: request.callNote.wait) }
 
         let encoded = encoder.encode(
-            outcome, for: decoded.envelope, receivedAt: receivedAt, completedAt: EventTime.now(),
+            outcome, for: decoded.envelope, receivedAt: receivedAt, completedAt: EventTime(loop.wallNow),
             trace: request.trace.flatMap { beginSending(outcome, of: $0) })
         return OutgoingOutcome(
             event: ProducerRecord(encoded, topics: topics), isResult: encoded.kind == .result, calls: outcome.attempts)

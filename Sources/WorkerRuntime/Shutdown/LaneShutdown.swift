@@ -1,4 +1,5 @@
 internal import Basics
+internal import EventLoop
 internal import Kafka
 
 /// The ordered steps of a lane's end. Each depends on those before it: docs/architecture.md has them as a picture.
@@ -16,15 +17,17 @@ final class LaneShutdown {
     private let delivery: any OutcomeDelivery
     private let source: any RequestSource
     private let departure: DepartureBarrier
+    private let loop: EventLoop
 
     init(
         partitions: PartitionTable, delivery: any OutcomeDelivery, source: any RequestSource,
-        departure: DepartureBarrier
+        departure: DepartureBarrier, loop: EventLoop
     ) {
         self.partitions = partitions
         self.delivery = delivery
         self.source = source
         self.departure = departure
+        self.loop = loop
     }
 
     /// Ends a lane that was asked to: everything in flight finishes, is published and committed, then the lane leaves.
@@ -57,7 +60,7 @@ final class LaneShutdown {
     private func leave(after grace: Instant? = nil, hasFailed: Bool) async {
         func time(atMost limit: Duration, until margin: Duration) -> Duration {
             guard let grace else { return limit }
-            return min(limit, max(Self.shortestStep, Instant.now.duration(to: grace + margin)))
+            return min(limit, max(Self.shortestStep, loop.now.duration(to: grace + margin)))
         }
 
         let timeToLeave = hasFailed ? Self.timeToLeaveAfterFailure : Self.timeToLeave

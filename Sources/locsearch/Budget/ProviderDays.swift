@@ -62,3 +62,8 @@ final class ProviderDays: Sendable {
         return "\(digits(year, 4))-\(digits(month, 2))-\(digits(day, 2))"
     }
 }
+
+extension Date {
+    /// The same point of time.
+    init(_ time: WallTime) { self.init(timeIntervalSince1970: Double(time.milliseconds) / 1000) }
+}

@@ -6,13 +6,14 @@ import Resilience
 
 extension Settings {
     /// The daily budgets; `nil` where no provider has one.
+    /// - Parameter wallTime: the clock that days go by.
     /// - Parameter log: gets one line of the whole fleet when four fifths of a day's budget are taken.
-    func budgetPolicy(log: Logger) -> BudgetPolicy? {
+    func budgetPolicy(wallTime: @escaping @Sendable () -> WallTime, log: Logger) -> BudgetPolicy? {
         guard !callsPerDay.isEmpty else { return nil }
 
         let days = ProviderDays(dayZones.filter { callsPerDay[$0.key] != nil })
         return BudgetPolicy(
-            callsPerDay: callsPerDay, days: { days.days(at: .now, now: $0) },
+            callsPerDay: callsPerDay, days: { days.days(at: Date(wallTime()), now: $0) },
             onWarning: { provider, budget in
                 log.warning(
                     "four fifths of the day's budget of calls are taken",

@@ -82,13 +82,13 @@ struct BudgetChange: ParsableArguments {
         let (settings, log) = try await ToolSettings.load(options)
         let topic = try BudgetTopic(settings, patience: timeout.duration, log: log)
         let days = ProviderDays(settings.dayZones)
-        guard let day = days.day(of: provider, at: .now) else { return }
+        guard let day = days.day(of: provider, at: Date(WallTime.now())) else { return }
 
         // Also shows whether the topic can be read before something is written to it.
         func show() async throws {
             let ledger = try await topic.ledger()
             let report = BudgetReport(
-                ledger, fleet: topic.fleet, callsPerDay: settings.callsPerDay, days: days, at: .now)
+                ledger, fleet: topic.fleet, callsPerDay: settings.callsPerDay, days: days, at: Date(WallTime.now()))
             for line in report.text { Terminal.line(line) }
         }
         try await show()
@@ -97,7 +97,7 @@ struct BudgetChange: ParsableArguments {
             throw Failure(code: 1, description: "nothing was changed")
         }
 
-        try await topic.give(order(topic.fleet, day.label, Date.now.formatted(.iso8601)))
+        try await topic.give(order(topic.fleet, day.label, Date(WallTime.now()).formatted(.iso8601)))
         Terminal.line()
         try await show()
     }

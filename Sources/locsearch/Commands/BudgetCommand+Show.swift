@@ -18,7 +18,7 @@ extension BudgetCommand {
 
             let report = BudgetReport(
                 try await topic.ledger(), fleet: topic.fleet, callsPerDay: settings.callsPerDay,
-                days: ProviderDays(settings.dayZones), at: .now)
+                days: ProviderDays(settings.dayZones), at: Date(WallTime.now()))
             for line in json ? report.json : report.text { Terminal.line(line) }
         }
     }

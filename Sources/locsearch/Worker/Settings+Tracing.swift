@@ -12,8 +12,9 @@ extension Settings {
         let configuration = traceExportConfiguration
         guard configuration.endpoint != nil || isDebugging || logsSampled else { return nil }
 
+        var random = SystemRandomNumberGenerator()
         return try TraceExport(
-            configuration, recordsAll: isDebugging,
+            configuration, recordsAll: isDebugging, seed: random.next(),
             spanLog: isDebugging || logsSampled ? SpanLog(log, writesSampled: logsSampled) : nil, log: log)
     }
 

@@ -36,7 +36,6 @@ struct WorkerAssembly: Sendable {
     private let settings: Settings
     private let consumer: ConsumerConfiguration
     private let producer: ProducerConfiguration
-    private let budgets: BudgetPolicy?
     private let meters: WorkerMeters
     private let departure: DepartureBarrier
     private let traces: TraceExport?
@@ -49,9 +48,13 @@ struct WorkerAssembly: Sendable {
     /// What the names of the lanes in their fleet begin with: another one after each start.
     private let memberName: String
 
+    /// - Parameter random: makes the names by which this process differs from others.
     /// - Parameter traces: of this process; `nil`: no request is traced.
     /// - Throws: `SettingsError` that names the setting.
-    init(_ settings: Settings, traces: TraceExport?, log: Logger) throws(SettingsError) {
+    init(
+        _ settings: Settings, random: some RandomNumberGenerator, traces: TraceExport?, log: Logger
+    ) throws(SettingsError) {
+        var random = random
         self.settings = settings
         self.traces = traces
         self.log = log
@@ -65,21 +68,27 @@ struct WorkerAssembly: Sendable {
 
         meters = WorkerMeters(topics: configuration.topics, group: consumer.groupID)
         departure = DepartureBarrier(lanes: configuration.loops)
-        budgets = settings.budgetPolicy(log: log)
-        instance = consumer.groupInstanceID ?? UUID().uuidString
-        memberName = String(UUID().uuidString.prefix(13))
+        instance = consumer.groupInstanceID ?? Self.name(digits: 32, by: &random)
+        memberName = Self.name(digits: 12, by: &random)
     }
+
+    /// Returns a name that no other process has: hexadecimal digits.
+    private static func name(digits: Int, by random: inout some RandomNumberGenerator) -> String {
+        String((0..<digits).map { _ in "0123456789abcdef".randomElement(using: &random) ?? "0" })
+    }
+
+    private var hasBudgets: Bool { !settings.callsPerDay.isEmpty }
 
     // MARK: - What the lanes share
 
     /// Makes the way to the fleet's topic; `nil` where nothing is shared by words.
     /// - Parameter loop: where its producer lives.
     func makeLink(on loop: EventLoop) -> FleetLink? {
-        guard settings.policies.values.contains(where: \.sharesByDemand) || budgets != nil else { return nil }
+        guard settings.policies.values.contains(where: \.sharesByDemand) || hasBudgets else { return nil }
 
         var topic = FleetLink.Configuration(
             topic: configuration.topics.fleet, consumer: consumer, producer: producer)
-        if budgets != nil { (topic.history, topic.isNeeded) = (BudgetTerms.history, true) }
+        if hasBudgets { (topic.history, topic.isNeeded) = (BudgetTerms.history, true) }
         return FleetLink(topic, loop: loop, log: log)
     }
 
@@ -105,8 +114,9 @@ struct WorkerAssembly: Sendable {
 
     private func makeSearches(_ number: Int, loop: EventLoop) -> SearchWorker {
         SearchWorker(
-            executor: loop, policies: settings.policies, name: "\(memberName)-\(number)", budgets: budgets,
-            scopes: keys.scopes, timekeeper: LoopTimekeeper(loop), taskExecutor: loop,
+            executor: loop, policies: settings.policies, name: "\(memberName)-\(number)",
+            budgets: settings.budgetPolicy(wallTime: { loop.wallNow }, log: log), scopes: keys.scopes,
+            clock: LoopClock(loop), timekeeper: LoopTimekeeper(loop), taskExecutor: loop, random: loop.random,
             onTransition: { [log] in Self.report($1, of: $0, cause: $2, to: log) },
             onWasted: { [meters] in meters.calls.countWasted($1) },
             onCall: { [meters] in meters.calls.countEnded($0, $1, after: $2) },

@@ -24,7 +24,7 @@ final class WorkerProcess: Sendable {
     /// - Parameter traces: of this process; `nil`: no request is traced.
     init(_ settings: Settings, traces: TraceExport? = nil, log: Logger) async throws {
         try settings.validate()
-        let assembly = try WorkerAssembly(settings, traces: traces, log: log)
+        let assembly = try WorkerAssembly(settings, random: SystemRandomNumberGenerator(), traces: traces, log: log)
         keys = assembly.keys
         let loops = try (0..<assembly.configuration.loops).map { _ in try EventLoop() }
         let link = loops.first.flatMap { assembly.makeLink(on: $0) }
@@ -107,7 +107,9 @@ final class WorkerProcess: Sendable {
     /// - Returns: `false` when a lane has failed; the others end then without having joined.
     private func prepareLanes() async -> Bool {
         await withTaskGroup(of: Bool.self) { group in
-            for part in parts { group.addTask { await part.lane.prepare() } }
+            for part in parts {
+                group.addTask(executorPreference: part.loop) { await part.lane.prepare() }
+            }
             return await group.allSatisfy { $0 }
         }
     }

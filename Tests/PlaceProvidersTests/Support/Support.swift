@@ -15,7 +15,9 @@ final class FakeHTTP: HTTPSending {
 
     convenience init(_ status: Int, _ body: String, retryAfter: String? = nil, location: String? = nil) {
         self.init([
-            .success(HTTPResponse(status: status, body: Array(body.utf8), location: location, retryAfter: retryAfter))
+            .success(
+                HTTPResponse(
+                    status: status, body: Array(body.utf8), location: location, retryAfter: retryAfter, readAt: .now()))
         ])
     }
 

@@ -22,7 +22,8 @@ struct BudgetLedgerTests {
         _ number: UInt64, limit: Int? = nil, isReset: Bool = false, fleet: String? = nil
     ) -> BudgetMessage {
         let order = BudgetMessage.Order(
-            provider: "p", fleet: fleet, day: "2026-11-23", limit: limit, isReset: isReset, time: "2026-11-23T12:00:00Z")
+            provider: "p", fleet: fleet, day: "2026-11-23", limit: limit, isReset: isReset, time: "2026-11-23T12:00:00Z"
+        )
         return BudgetMessage(sender: "person \(number)", number: 1, order: order)
     }
 

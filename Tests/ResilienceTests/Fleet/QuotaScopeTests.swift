@@ -9,7 +9,8 @@ struct QuotaScopeTests {
     private static let start = Instant.now
 
     @Test(arguments: [
-        QuotaScope(provider: "p"), QuotaScope(provider: "p", fleet: "f"), QuotaScope(provider: "p", fleet: "f", key: "k"),
+        QuotaScope(provider: "p"), QuotaScope(provider: "p", fleet: "f"),
+        QuotaScope(provider: "p", fleet: "f", key: "k"),
         QuotaScope(provider: "", fleet: "", key: "a/b"),
     ])
     func scopeIsReadFromItsName(scope: QuotaScope) {

@@ -15,7 +15,7 @@ struct OwnedPartitionTests {
             let slot = partition.tracker.begin(offset)
             let request = RequestInProgress(
                 record: IncomingRecord(ConsumerRecord(partition: partition.id, offset: offset)), partition: partition,
-                slot: try #require(slot))
+                slot: try #require(slot), arrival: RecordArrival(instant: .now, time: .now()))
             partition.add(request)
             return request
         }

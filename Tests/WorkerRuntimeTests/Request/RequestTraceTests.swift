@@ -22,7 +22,7 @@ struct RequestTraceTests {
         var spans: [RecordedSpan] { ended.withLock { $0 } }
 
         func tracing(sampleRatio: Double = 0, recordsAll: Bool = false) -> RequestTracing {
-            let tracer = SpanTracer(sampleRatio: sampleRatio, recordsAll: recordsAll) { span in
+            let tracer = SpanTracer(sampleRatio: sampleRatio, recordsAll: recordsAll, seed: 1) { span in
                 self.ended.withLock { $0.append(span) }
             }
             return RequestTracing(tracer: tracer, consumerGroup: "group")

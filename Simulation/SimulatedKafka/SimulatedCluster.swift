@@ -1,0 +1,172 @@
+/// A model of a Kafka cluster: a state machine whose entry points are the requests of Kafka's protocol.
+///
+/// It has no clock, no threads and no randomness. Time is what the caller says it is: `advance(to:)` fires what is due, and
+/// `nextDeadline` says when something will be. Every request names the broker that it was sent to, or `nil` for the broker
+/// that is in charge, and is answered with Kafka's error codes. The answers of JoinGroup and SyncGroup, and those of Produce
+/// and Fetch where they wait, are given through a closure, which may be called later.
+///
+/// What it models and what it does not: docs/simulation.md.
+package final class SimulatedCluster {
+    package var rules: ClusterRules
+    /// Virtual time in nanoseconds.
+    package private(set) var now: Int64
+
+    /// How long the coordinator takes, from the end of a transaction, until its markers are written. Asked once for each end.
+    package var markerDelay: () -> Int64 = { ClusterRules.millisecond }
+    /// What the clients may not do.
+    package var denied: Set<Permission> = []
+
+    struct Topic {
+        var id: UInt64
+        var settings: TopicSettings
+        var partitions: [PartitionLog]
+    }
+
+    /// A broker that coordinates a group or a transactional id.
+    struct Seat {
+        var broker: Int32
+        /// Counts the coordinators that there were; markers of an older one are refused.
+        var epoch: Int32 = 0
+        var loadedAt: Int64 = 0
+    }
+
+    var topics: [String: Topic] = [:]
+    var groups: [String: GroupState] = [:]
+    var transactions: [String: TransactionMetadata] = [:]
+    private var seats: [FindCoordinatorRequest.Key: Seat] = [:]
+    private(set) var downBrokers: Set<Int32> = []
+
+    var nextTopicID: UInt64 = 1
+    var nextProducerID: Int64 = 1_000
+    private var nextMember = 1
+
+    /// Fetches that wait for a first record, and produces that wait for the other replicas.
+    var waitingFetches: [WaitingFetch] = []
+    var waitingProduces: [WaitingProduce] = []
+
+    package init(rules: ClusterRules = ClusterRules(), now: Int64 = 0) {
+        self.rules = rules
+        self.now = now
+    }
+
+    // MARK: - Time
+
+    /// When something happens of itself, such as the end of a session; `nil`: nothing will.
+    package var nextDeadline: Int64? {
+        let ofGroups = groups.values.compactMap(\.nextDeadline)
+        let ofTransactions = transactions.values.compactMap { deadline(of: $0) }
+        let ofWaits = waitingFetches.map(\.end) + waitingProduces.map(\.end)
+        return (ofGroups + ofTransactions + ofWaits).min()
+    }
+
+    /// Lets time pass. What falls due on the way happens in the order of its deadlines.
+    /// - Parameter time: Not before `now`.
+    package func advance(to time: Int64) {
+        while let due = nextDeadline, due <= time {
+            now = max(now, due)
+            fireDue()
+        }
+        now = max(now, time)
+    }
+
+    private func fireDue() {
+        for name in groups.keys.sorted() {
+            guard let group = groups[name], let due = group.nextDeadline, due <= now else { continue }
+            group.fire(at: now)
+        }
+        for id in transactions.keys.sorted() {
+            guard let transaction = transactions[id], let due = deadline(of: transaction), due <= now else { continue }
+            fire(id)
+        }
+        endWaits()
+    }
+
+    // MARK: - Brokers
+
+    package var brokers: [Int32] { (1...rules.brokers).filter { !downBrokers.contains($0) } }
+
+    /// Stops or starts a broker. What it leads stays with it until `failOver` is called, as with brokers whose session the
+    /// controller still waits for. Requests must not be given to a broker that is down: that is the network's part.
+    package func setBroker(_ broker: Int32, isUp: Bool) {
+        if isUp { downBrokers.remove(broker) } else { downBrokers.insert(broker) }
+    }
+
+    package func isUp(_ broker: Int32) -> Bool { !downBrokers.contains(broker) }
+
+    /// Gives the partitions and coordinators of a broker to the next one that is up.
+    /// - Parameter loading: How long the new coordinators take to read what the old one has written.
+    package func failOver(from broker: Int32, loading: Int64 = 0) {
+        guard let next = brokers.first(where: { $0 > broker }) ?? brokers.first(where: { $0 != broker }) else { return }
+        for name in topics.keys.sorted() {
+            let count = topics[name]?.partitions.count ?? 0
+            for index in 0..<count where topics[name]?.partitions[index].leader == broker {
+                moveLeader(of: PartitionID(name, Int32(index)), to: next)
+            }
+        }
+        for group in groups.keys.sorted() where coordinator(.group(group)) == broker {
+            moveCoordinator(.group(group), to: next, loading: loading)
+        }
+        for id in transactions.keys.sorted() where coordinator(.transaction(id)) == broker {
+            moveCoordinator(.transaction(id), to: next, loading: loading)
+        }
+        // Keys that nobody has asked for yet are on the first broker that is up: see `seat`.
+    }
+
+    // MARK: - Coordinators
+
+    /// Returns the broker that coordinates a group or a transactional id.
+    package func coordinator(_ key: FindCoordinatorRequest.Key) -> Int32 { seat(key).broker }
+
+    func seat(_ key: FindCoordinatorRequest.Key) -> Seat {
+        if let seat = seats[key] { return seat }
+        let name =
+            switch key {
+            case .group(let name): name
+            case .transaction(let name): name
+            }
+        let sum = name.utf8.reduce(UInt32(7)) { ($0 &* 31) &+ UInt32($1) }
+        let candidates = brokers.isEmpty ? [1] : brokers
+        let seat = Seat(broker: candidates[Int(sum) % candidates.count])
+        seats[key] = seat
+        return seat
+    }
+
+    /// Moves a coordinator, also to the broker where it is, as when that starts again. Joins that wait are answered with
+    /// NOT_COORDINATOR, and the group is as it was when it last became stable.
+    /// - Parameter loading: How long the new one answers COORDINATOR_LOAD_IN_PROGRESS.
+    package func moveCoordinator(_ key: FindCoordinatorRequest.Key, to broker: Int32, loading: Int64 = 0) {
+        let old = seat(key)
+        seats[key] = Seat(broker: broker, epoch: old.epoch + 1, loadedAt: now + loading)
+        switch key {
+        case .group(let name): groups[name]?.reload(at: now + loading)
+        case .transaction(let id):
+            guard case .ending = transactions[id]?.state else { return }
+            transactions[id]?.markersDue = now + loading + markerDelay()
+        }
+    }
+
+    /// Says whether a coordinator can answer at this broker.
+    func coordinatorError(_ key: FindCoordinatorRequest.Key, at broker: Int32?) -> ErrorCode? {
+        let seat = seat(key)
+        if let broker, broker != seat.broker { return .notCoordinator }
+        return now < seat.loadedAt ? .coordinatorLoadInProgress : nil
+    }
+
+    package func findCoordinator(_ request: FindCoordinatorRequest) -> FindCoordinatorResponse {
+        switch request.key {
+        case .group(let name):
+            if denied.contains(.readGroup(name)) { return FindCoordinatorResponse(error: .groupAuthorizationFailed) }
+        case .transaction(let id):
+            if denied.contains(.writeTransactionalID(id)) {
+                return FindCoordinatorResponse(error: .transactionalIDAuthorizationFailed)
+            }
+        }
+        guard !brokers.isEmpty else { return FindCoordinatorResponse(error: .coordinatorNotAvailable) }
+        return FindCoordinatorResponse(error: .none, broker: seat(request.key).broker)
+    }
+
+    func makeMemberID(_ prefix: String) -> String {
+        defer { nextMember += 1 }
+        return "\(prefix)-\(nextMember)"
+    }
+}

@@ -1,0 +1,42 @@
+/// What a coordinator knows of one transactional id.
+struct TransactionMetadata {
+    enum State: Hashable {
+        case empty
+        case ongoing
+        /// The end is decided and recorded; markers are being written.
+        case ending(TransactionResult)
+        /// All markers are written.
+        case ended(TransactionResult)
+    }
+
+    /// What a transaction writes to, and so needs a marker in.
+    enum Target: Hashable {
+        case partition(PartitionID)
+        case offsets(group: String)
+    }
+
+    let id: String
+    var producer: ProducerIdentity
+    /// The producer id before the last that ran out of epochs.
+    var previousProducerID: Int64 = -1
+    /// The epoch before the present one, where that was given to a producer that named it; -1 otherwise.
+    var lastEpoch: Int16 = -1
+    var timeout: Int64
+    var state = State.empty
+    /// In the order in which they were added.
+    var targets: [Target] = []
+    var start: Int64 = 0
+    var lastUpdate: Int64
+    /// When markers are written, or are tried again; `nil`: none are to be written.
+    var markersDue: Int64?
+
+    init(id: String, producerID: Int64, timeout: Int64, now: Int64) {
+        self.id = id
+        producer = ProducerIdentity(id: producerID, epoch: -1)
+        self.timeout = timeout
+        lastUpdate = now
+    }
+
+    /// No client may have the highest epoch, which is kept for fencing.
+    var isEpochExhausted: Bool { producer.epoch >= .max - 1 }
+}

@@ -1,0 +1,116 @@
+internal import SimulatedKafka
+
+/// What a member of a classic group tells the leader, and the leader a member, as bytes.
+struct MemberSubscription: Hashable {
+    var topics: [String]
+    var owned: [PartitionID] = []
+    /// The generation in which `owned` was assigned; an older claim loses against a newer one.
+    var generation: Int32 = -1
+
+    var bytes: [UInt8] {
+        Array(([topics.joined(separator: ","), "\(generation)"] + Self.lines(owned)).joined(separator: "\n").utf8)
+    }
+
+    init(topics: [String], owned: [PartitionID] = [], generation: Int32 = -1) {
+        self.topics = topics
+        self.owned = owned
+        self.generation = generation
+    }
+
+    init(bytes: [UInt8]) {
+        let lines = String(decoding: bytes, as: UTF8.self).split(separator: "\n", omittingEmptySubsequences: false)
+        topics = (lines.first ?? "").split(separator: ",").map(String.init)
+        generation = lines.count > 1 ? Int32(lines[1]) ?? -1 : -1
+        owned = Self.partitions(lines.dropFirst(2))
+    }
+
+    static func encode(_ assignment: [PartitionID]) -> [UInt8] { Array(lines(assignment).joined(separator: "\n").utf8) }
+
+    static func decode(assignment bytes: [UInt8]) -> [PartitionID] {
+        partitions(String(decoding: bytes, as: UTF8.self).split(separator: "\n")[...])
+    }
+
+    private static func lines(_ partitions: [PartitionID]) -> [String] {
+        partitions.sorted().map { "\($0.topic) \($0.partition)" }
+    }
+
+    private static func partitions(_ lines: ArraySlice<Substring>) -> [PartitionID] {
+        lines.compactMap { line in
+            let words = line.split(separator: " ")
+            guard words.count == 2, let number = Int32(words[1]) else { return nil }
+            return PartitionID(String(words[0]), number)
+        }
+    }
+}
+
+/// Shares partitions out, as the leader of a classic group does.
+enum Assignors {
+    typealias Members = [(id: String, subscription: MemberSubscription)]
+
+    static func share(
+        _ counts: [String: Int32], among members: Members, by assignor: SimulatedConsumerSettings.Assignor
+    ) -> [String: [PartitionID]] {
+        switch assignor {
+        case .range: range(counts, members)
+        case .cooperativeSticky: cooperativeSticky(counts, members)
+        }
+    }
+
+    private static func range(_ counts: [String: Int32], _ members: Members) -> [String: [PartitionID]] {
+        var shares: [String: [PartitionID]] = [:]
+        for topic in counts.keys.sorted() {
+            let readers = members.filter { $0.subscription.topics.contains(topic) }.map(\.id).sorted()
+            guard !readers.isEmpty else { continue }
+            let count = Int(counts[topic] ?? 0)
+            var next = 0
+            for (index, reader) in readers.enumerated() {
+                let size = count / readers.count + (index < count % readers.count ? 1 : 0)
+                shares[reader, default: []] += (next..<next + size).map { PartitionID(topic, Int32($0)) }
+                next += size
+            }
+        }
+        return shares
+    }
+
+    /// Leaves with each member what it has, as far as that is its share. A partition that is to move is given to nobody before
+    /// its owner has given it up.
+    private static func cooperativeSticky(_ counts: [String: Int32], _ members: Members) -> [String: [PartitionID]] {
+        let newest = members.map(\.subscription.generation).max() ?? -1
+        var owners: [PartitionID: String] = [:]
+        for (id, subscription) in members.sorted(by: { $0.id < $1.id })
+        where subscription.generation == newest {
+            for partition in subscription.owned where owners[partition] == nil { owners[partition] = id }
+        }
+
+        var shares: [String: [PartitionID]] = [:]
+        for topic in counts.keys.sorted() {
+            let readers = members.filter { $0.subscription.topics.contains(topic) }.map(\.id).sorted()
+            guard !readers.isEmpty else { continue }
+            let count = Int(counts[topic] ?? 0)
+            var sizes: [String: Int] = [:]
+            var extra = count % readers.count
+            var unshared: [PartitionID] = []
+            for number in 0..<count {
+                let partition = PartitionID(topic, Int32(number))
+                let limit = count / readers.count
+                if let owner = owners[partition], readers.contains(owner),
+                    sizes[owner, default: 0] < limit + (extra > 0 ? 1 : 0)
+                {
+                    if sizes[owner, default: 0] == limit { extra -= 1 }
+                    sizes[owner, default: 0] += 1
+                    shares[owner, default: []].append(partition)
+                } else {
+                    unshared.append(partition)
+                }
+            }
+            for partition in unshared {
+                let reader = readers.min { (sizes[$0, default: 0], $0) < (sizes[$1, default: 0], $1) }
+                guard let reader else { continue }
+                sizes[reader, default: 0] += 1
+                let isFree = owners[partition] == nil || !members.contains { $0.id == owners[partition] }
+                if isFree || owners[partition] == reader { shares[reader, default: []].append(partition) }
+            }
+        }
+        return shares
+    }
+}

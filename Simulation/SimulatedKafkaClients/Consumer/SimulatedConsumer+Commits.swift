@@ -1,0 +1,205 @@
+package import Kafka
+internal import SimulatedKafka
+
+/// One commit at a time, as `OffsetCommits` does it.
+struct CommitState {
+    struct Waiter {
+        let number: Int
+        /// The commit whose answer tells this caller what became of what it stored.
+        let wanted: Int
+        let reply: (KafkaError?) -> Void
+    }
+
+    var begun = 0
+    var answered = 0
+    var waiters: [Waiter] = []
+    var lastWaiter = 0
+    /// No commit before a hand-over is tried beyond this instant; `nil` while the consumer stays.
+    var leavesBefore: Int64?
+}
+
+extension SimulatedConsumer {
+    /// Notes where to continue, for the next commit. Partitions whose assignment is over are left out.
+    package func store(_ offsets: [(partition: AssignedPartition, next: Int64)]) {
+        for (partition, next) in offsets { source(partition)?.stored = next }
+    }
+
+    package func noteCommitted(_ offsets: [(partition: AssignedPartition, next: Int64)]) {
+        for (partition, next) in offsets { source(partition)?.committed = next }
+    }
+
+    /// The offsets that the broker has confirmed.
+    package var confirmed: [AssignedPartition: Int64] {
+        var offsets: [AssignedPartition: Int64] = [:]
+        for source in inOrder { offsets[source.partition] = source.committed }
+        return offsets
+    }
+
+    /// Commits what is stored.
+    /// - Parameter reply: Called with `nil` once all of it is committed, or with why it is not.
+    package func commit(within bound: Int64, reply: @escaping (KafkaError?) -> Void) {
+        guard !isClosed else { return reply(KafkaError(.closed, "the Kafka client is closed")) }
+        if isRejoining { return reply(KafkaError(.retriable, "commit offsets: the group is rebalancing")) }
+        commitStored(within: bound, reply: reply)
+    }
+
+    private var uncommitted: [Source] { inOrder.filter { $0.stored != nil && $0.stored != $0.committed } }
+
+    private func commitStored(within bound: Int64, reply: @escaping (KafkaError?) -> Void) {
+        guard !uncommitted.isEmpty else { return reply(nil) }
+        commits.lastWaiter += 1
+        let number = commits.lastWaiter
+        commits.waiters.append(CommitState.Waiter(number: number, wanted: commits.begun + 1, reply: reply))
+        link.after(bound) { [weak self] in
+            guard let self, let index = commits.waiters.firstIndex(where: { $0.number == number }) else { return }
+            commits.waiters.remove(at: index).reply(KafkaError(.timedOut, "commit offsets: no answer in time"))
+        }
+        beginCommit()
+    }
+
+    private func beginCommit() {
+        guard commits.begun == commits.answered, !commits.waiters.isEmpty else { return }
+        let stored = uncommitted
+        guard !stored.isEmpty else { return endWaits(with: nil) }
+        commits.begun += 1
+
+        var offsets: [PartitionID: OffsetToCommit] = [:]
+        for source in stored { offsets[source.id] = OffsetToCommit(source.stored ?? 0) }
+        let request = OffsetCommitRequest(settings.group, as: member, offsets)
+        link.askCoordinator(
+            groupKey, .offsetCommit, error: { (answer: OffsetCommitResponse) in answer.coordinatorError },
+            { $2($0.offsetCommit(request, at: $1)) }
+        ) { [weak self] result in
+            guard let self else { return }
+            commits.answered = commits.begun
+            switch result {
+            case .success(let answer): end(answer, request)
+            case .failure(let failure): endCommit(with: failure.error(doing: "commit offsets"))
+            }
+        }
+    }
+
+    private func end(_ answer: OffsetCommitResponse, _ request: OffsetCommitRequest) {
+        var error: KafkaError?
+        for (id, code) in answer.results.sorted(by: { $0.key < $1.key }) {
+            if code == .none {
+                sources[id]?.committed = request.offsets[id]?.offset
+            } else {
+                error = KafkaError(librdkafkaCode: Int32(code.rawValue), doing: "commit offset of \(id)")
+            }
+        }
+        endCommit(with: error)
+        noteCommitError(answer.error, generation: request.member.generation)
+    }
+
+    private func endCommit(with error: KafkaError?) {
+        let answered = commits.answered
+        let done = commits.waiters.filter { $0.wanted <= answered }
+        commits.waiters.removeAll { $0.wanted <= answered }
+        for waiter in done { waiter.reply(error) }
+        beginCommit()
+    }
+
+    func endWaits(with error: KafkaError?) {
+        let ended = commits.waiters
+        commits.waiters = []
+        for waiter in ended { waiter.reply(error) }
+    }
+
+    /// What a refused commit says about the membership.
+    private func noteCommitError(_ code: ErrorCode, generation used: Int32) {
+        switch code {
+        case .fencedInstanceID: failMembership(code)
+        case .unknownMemberID where settings.groupProtocol == .classic && used == generation:
+            memberID = ""
+            loseEverything()
+        case .illegalGeneration where settings.losesAssignmentByStaleCommits || used == generation:
+            generation = -1
+            loseEverything()
+        case .staleMemberEpoch: sendModernHeartbeat()
+        default: break
+        }
+    }
+
+    /// Commits what the handler stored for partitions that it gives up. Tries again where the coordinator is away or moves.
+    func commitBeforeHandover(then: @escaping () -> Void) {
+        let end = min(now + 5 * ClusterRules.second, commits.leavesBefore ?? .max)
+        commitBeforeHandover(until: end, then: then)
+    }
+
+    private func commitBeforeHandover(until end: Int64, then: @escaping () -> Void) {
+        let pause = 200 * ClusterRules.millisecond
+        // The check of a second revocation without an assignment in between.
+        guard !isRejoining || settings.groupProtocol == .consumer else { return then() }
+        commitStored(within: max(0, end - now)) { [weak self] error in
+            guard let self else { return }
+            guard let error, error.isOfCoordinatorToSimulation, now + pause < end else { return then() }
+            link.after(pause) { [weak self] in self?.commitBeforeHandover(until: end, then: then) }
+        }
+    }
+
+    /// Asks which offsets the group has committed, and waits for those that an open transaction is about to commit.
+    package func committedOffsets(
+        of assigned: [AssignedPartition], within bound: Int64,
+        reply: @escaping (Result<[AssignedPartition: Int64], KafkaError>) -> Void
+    ) {
+        guard !isClosed else { return reply(.failure(KafkaError(.closed, "the Kafka client is closed"))) }
+        let what = "look up committed offsets"
+        let end = now + bound
+        let ids = assigned.map { PartitionID($0.id.topic, $0.id.partition) }
+        let request = OffsetFetchRequest(
+            settings.group, ids, requireStable: true, member: settings.groupProtocol == .consumer ? member : nil)
+        let tryAgain = { [weak self] (failure: KafkaError) in
+            guard let self, now + ClientLink.backoff < end else { return reply(.failure(failure)) }
+            link.after(ClientLink.backoff) { [weak self] in
+                guard let self else { return }
+                committedOffsets(of: assigned, within: end - now, reply: reply)
+            }
+        }
+        link.askCoordinator(
+            groupKey, .offsetFetch, within: bound, error: { (answer: OffsetFetchResponse) in answer.error },
+            { $2($0.offsetFetch(request, at: $1)) }
+        ) { result in
+            switch result {
+            case .failure(let failure):
+                let error = failure.error(doing: what)
+                if failure.mayPass || failure == .code(.staleMemberEpoch) {
+                    tryAgain(error)
+                } else {
+                    reply(.failure(error))
+                }
+            case .success(let answer):
+                if answer.results.values.contains(where: { $0.error == .unstableOffsetCommit }) {
+                    return tryAgain(KafkaError(.timedOut, code: LibraryCode.timedOut, "\(what): not stable in time"))
+                }
+                var offsets: [AssignedPartition: Int64] = [:]
+                for (partition, id) in zip(assigned, ids) {
+                    if let found = answer.results[id], found.offset >= 0 { offsets[partition] = found.offset }
+                }
+                reply(.success(offsets))
+            }
+        }
+    }
+}
+
+extension OffsetCommitResponse {
+    /// The error where it is the coordinator's word about itself, not about an offset.
+    fileprivate var coordinatorError: ErrorCode {
+        switch error {
+        case .notCoordinator, .coordinatorNotAvailable, .coordinatorLoadInProgress: error
+        default: .none
+        }
+    }
+}
+
+extension KafkaError {
+    /// True when the coordinator is away or moves, as `KafkaError.isOfCoordinator` has it.
+    fileprivate var isOfCoordinatorToSimulation: Bool {
+        kind == .unreachable
+            || [
+                Int32(ErrorCode.coordinatorLoadInProgress.rawValue), Int32(ErrorCode.coordinatorNotAvailable.rawValue),
+                Int32(ErrorCode.notCoordinator.rawValue), Int32(ErrorCode.requestTimedOut.rawValue),
+                LibraryCode.waitCoordinator,
+            ].contains(code)
+    }
+}

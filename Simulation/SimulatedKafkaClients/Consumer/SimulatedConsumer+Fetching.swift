@@ -1,0 +1,161 @@
+internal import Kafka
+internal import SimulatedKafka
+
+/// Where reading begins, and what is fetched ahead.
+extension SimulatedConsumer {
+    // MARK: - Positions
+
+    /// Asks the group where to begin. Offsets that an open transaction is about to commit are waited for.
+    func findPositions(of added: [Source]) {
+        let waiting = added.filter { sources[$0.id] === $0 && $0.position == nil }
+        guard !waiting.isEmpty, !isClosed else { return }
+        let request = OffsetFetchRequest(
+            settings.group, waiting.map(\.id), requireStable: true,
+            member: settings.groupProtocol == .consumer ? member : nil)
+        link.askCoordinator(
+            groupKey, .offsetFetch, error: { (answer: OffsetFetchResponse) in answer.error },
+            { $2($0.offsetFetch(request, at: $1)) }
+        ) { [weak self] result in
+            guard let self else { return }
+            if case .success(let answer) = result { take(answer, for: waiting) }
+            let left = waiting.filter { $0.position == nil }
+            guard !left.isEmpty else { return }
+            link.after(ClientLink.backoff) { [weak self] in self?.findPositions(of: left) }
+        }
+    }
+
+    private func take(_ answer: OffsetFetchResponse, for waiting: [Source]) {
+        for source in waiting {
+            guard let result = answer.results[source.id], result.error == .none else { continue }
+            if result.offset >= 0 {
+                source.position = result.offset
+                source.committed = source.committed ?? result.offset
+            } else {
+                reset(source, from: nil)
+            }
+        }
+        fetchAll()
+    }
+
+    /// Goes to the oldest record, as `auto.offset.reset=earliest` says.
+    /// - Parameter from: The offset that the broker does not have; `nil` where nothing was committed.
+    private func reset(_ source: Source, from: Int64?) {
+        source.position = nil
+        let again: () -> Void = { [weak self] in
+            self?.link.after(ClientLink.backoff) { [weak self] in
+                if let self, sources[source.id] === source { reset(source, from: from) }
+            }
+        }
+        guard let leader = link.leaders[source.id] else {
+            link.refresh(topics) { _ in again() }
+            return
+        }
+
+        let request = ListOffsetsRequest([source.id: .earliest])
+        link.ask(.listOffsets, leader.broker, { $1($0.listOffsets(request, at: leader.broker)) }) {
+            [weak self] (result: Result<ListOffsetsResponse, NetworkFailure>) in
+            guard let self, sources[source.id] === source else { return }
+            guard case .success(let answer) = result, let found = answer.results[source.id], found.error == .none
+            else {
+                link.forgetLeader(of: source.id)
+                return again()
+            }
+            source.position = found.offset
+            if let from {
+                if found.offset > from { handler?.missed(found.offset - from, of: source.partition.id) }
+            } else {
+                source.start = found.offset
+            }
+            fetchAll()
+        }
+    }
+
+    // MARK: - Fetch
+
+    /// Keeps one request under way to each broker that has something to fetch.
+    func fetchAll() {
+        guard !isClosed, isReading else { return }
+        for broker in Set(sources.keys.compactMap { link.leaders[$0]?.broker }).sorted() { fetch(from: broker) }
+    }
+
+    private func fetch(from broker: Int32) {
+        guard !fetching.contains(broker), !isClosed, isReading else { return }
+        let wanted = inOrder.filter { source in
+            source.isFetched && source.isReadable && source.position != nil && source.notBefore <= now
+                && source.queue.count < settings.prefetch && link.leaders[source.id]?.broker == broker
+        }
+        guard !wanted.isEmpty else { return }
+        fetching.insert(broker)
+        let partitions = wanted.map { source in
+            FetchRequest.Partition(
+                source.id, offset: source.position ?? 0, leaderEpoch: link.leaders[source.id]?.epoch ?? -1,
+                maxBytes: settings.fetchBytes)
+        }
+        let request = FetchRequest(partitions, isolation: .readCommitted, maxWait: settings.fetchWait)
+        link.ask(.fetch, broker, { $0.fetch(request, at: broker, reply: $1) }) {
+            [weak self] (result: Result<FetchResponse, NetworkFailure>) in
+            guard let self else { return }
+            fetching.remove(broker)
+            switch result {
+            case .success(let answer):
+                for part in answer.partitions {
+                    // What comes for an assignment that is over is dropped.
+                    guard let source = wanted.first(where: { $0.id == part.partition }), sources[source.id] === source
+                    else { continue }
+                    take(part, for: source)
+                }
+                if hasRecords { onNews() }
+                fetch(from: broker)
+            case .failure:
+                for source in wanted { link.forgetLeader(of: source.id) }
+                refreshAndFetch()
+            }
+        }
+    }
+
+    private func refreshAndFetch() {
+        link.after(ClientLink.backoff) { [weak self] in
+            guard let self else { return }
+            link.refresh(topics) { [weak self] _ in self?.fetchAll() }
+        }
+    }
+
+    private func take(_ part: FetchResponse.Partition, for source: Source) {
+        switch part.error {
+        case .none:
+            source.end = part.highWatermark
+            for entry in part.entries where entry.offset >= source.position ?? .max {
+                source.position = entry.offset + 1
+                guard entry.marker == nil, !part.isAborted(entry) else { continue }
+                source.queue.append(ConsumerRecord(entry, of: source.partition))
+            }
+        case .offsetOutOfRange:
+            reset(source, from: source.position)
+        case .topicAuthorizationFailed:
+            source.notBefore = now + ClusterRules.second
+            link.after(ClusterRules.second) { [weak self] in self?.fetchAll() }
+        default:
+            link.forgetLeader(of: source.id)
+            refreshAndFetch()
+        }
+    }
+}
+
+extension FetchResponse.Partition {
+    fileprivate func isAborted(_ entry: LogEntry) -> Bool {
+        entry.isTransactional
+            && aborted.contains {
+                $0.producerID == entry.producerID && $0.firstOffset <= entry.offset && entry.offset <= $0.lastOffset
+            }
+    }
+}
+
+extension ConsumerRecord {
+    fileprivate init(_ entry: LogEntry, of partition: AssignedPartition) {
+        self.init(
+            partition: partition, offset: entry.offset,
+            timestamp: entry.record.timestamp.map { $0 / ClusterRules.millisecond }, key: entry.record.key,
+            value: entry.record.value,
+            headers: entry.record.headers.map { KafkaHeader($0.name, $0.value) })
+    }
+}

@@ -1,0 +1,266 @@
+internal import Kafka
+internal import SimulatedKafka
+
+/// Membership of a classic group, in the order of librdkafka's events.
+extension SimulatedConsumer {
+    // MARK: - Heartbeats
+
+    func startHeartbeats() {
+        link.after(heartbeatInterval) { [weak self] in
+            guard let self, !isClosed else { return }
+            checkSession()
+            if settings.groupProtocol == .classic { sendHeartbeat() } else { sendModernHeartbeat() }
+            startHeartbeats()
+        }
+    }
+
+    /// The client itself finds out that its session is over, when no heartbeat was answered for so long.
+    private func checkSession() {
+        guard settings.groupProtocol == .classic, generation >= 0, joinState == .steady || joinState == .answering,
+            now - lastHeartbeat > settings.sessionTimeout
+        else { return }
+        memberID = ""
+        loseEverything()
+    }
+
+    private func sendHeartbeat() {
+        guard joinState == .steady || joinState == .answering, generation >= 0, !isLost, !isHeartbeatUnderway else {
+            return
+        }
+        isHeartbeatUnderway = true
+        let (request, beat) = (HeartbeatRequest(settings.group, as: member), generation)
+        link.askCoordinator(
+            groupKey, .heartbeat, within: settings.sessionTimeout,
+            error: { (answer: PlainResponse) in answer.error }, { $2($0.heartbeat(request, at: $1)) }
+        ) { [weak self] result in
+            guard let self else { return }
+            isHeartbeatUnderway = false
+            guard beat == generation else { return }
+            switch result {
+            case .success: lastHeartbeat = now
+            case .failure(.code(let code)): take(heartbeatError: code)
+            case .failure: break
+            }
+        }
+    }
+
+    private func take(heartbeatError code: ErrorCode) {
+        switch code {
+        case .rebalanceInProgress:
+            lastHeartbeat = now
+            if joinState == .steady { rebalance() }
+        case .illegalGeneration:
+            generation = -1
+            loseEverything()
+        case .unknownMemberID:
+            memberID = ""
+            loseEverything()
+        case .fencedInstanceID, .groupAuthorizationFailed: failMembership(code)
+        default: break
+        }
+    }
+
+    func failMembership(_ code: ErrorCode) {
+        let isFenced = code == .fencedInstanceID || code == .unreleasedInstanceID
+        let error = KafkaError(librdkafkaCode: Int32(code.rawValue), doing: "group")
+        fail(isFenced ? error : KafkaError(.fatal, code: error.code, error.description))
+    }
+
+    /// The group forms anew. A cooperative member joins with what it has; an eager one gives everything up first.
+    private func rebalance() {
+        if settings.isCooperative { return join() }
+        revoke(inOrder.map(\.id)) { [weak self] in self?.join() }
+    }
+
+    /// The group has gone on without this member.
+    func loseEverything() {
+        guard !isLost else { return }
+        isLost = !sources.isEmpty
+        attempt += 1
+        whenAnswered { [weak self] in
+            guard let self else { return }
+            guard isLost else { return join() }
+            revoke(inOrder.map(\.id)) { [weak self] in self?.join() }
+        }
+    }
+
+    // MARK: - JoinGroup and SyncGroup
+
+    func join() {
+        guard !isClosed, commits.leavesBefore == nil, failure == nil else { return }
+        if settings.groupProtocol == .consumer { return joinModern() }
+        joinState = .joining
+        attempt += 1
+        var request = JoinGroupRequest(
+            settings.group, protocols: [.init(settings.assignor.rawValue, subscription.bytes)])
+        request.memberID = memberID
+        request.instanceID = settings.instanceID
+        request.sessionTimeout = settings.sessionTimeout
+        request.rebalanceTimeout = settings.maxPollInterval
+
+        let current = attempt
+        let error = { (answer: JoinGroupResponse) in answer.error == .memberIDRequired ? .none : answer.error }
+        link.askCoordinator(
+            groupKey, .joinGroup, within: settings.maxPollInterval + 3 * ClusterRules.second, error: error,
+            { $0.joinGroup(request, at: $1, reply: $2) }
+        ) { [weak self] result in
+            guard let self, current == attempt else { return }
+            switch result {
+            case .success(let answer) where answer.error == .memberIDRequired:
+                memberID = answer.memberID
+                join()
+            case .success(let answer): take(answer)
+            case .failure(let failure): take(joinFailure: failure)
+            }
+        }
+    }
+
+    private var subscription: MemberSubscription {
+        guard settings.isCooperative else { return MemberSubscription(topics: topics) }
+        return MemberSubscription(topics: topics, owned: sources.keys.sorted(), generation: generation)
+    }
+
+    private func take(joinFailure failure: ClientFailure) {
+        switch failure {
+        case .code(.unknownMemberID): memberID = ""
+        case .code(.illegalGeneration): generation = -1
+        case .code(.fencedInstanceID), .code(.groupAuthorizationFailed):
+            if case .code(let code) = failure { return failMembership(code) }
+        default: break
+        }
+        rejoinSoon()
+    }
+
+    private func rejoinSoon() {
+        let current = attempt
+        link.after(ClientLink.backoff) { [weak self] in
+            if let self, current == attempt { join() }
+        }
+    }
+
+    private func take(_ answer: JoinGroupResponse) {
+        memberID = answer.memberID
+        // From here on the member's generation is the new one, also for what was assigned in the old one.
+        generation = answer.generation
+        joinState = .syncing
+        let current = attempt
+        guard !answer.members.isEmpty else { return sync([:]) }
+
+        let members = answer.members.map { (id: $0.id, subscription: MemberSubscription(bytes: $0.metadata)) }
+        let all = Set(members.flatMap(\.subscription.topics)).sorted()
+        link.refresh(all) { [weak self] hasAnswer in
+            guard let self, current == attempt else { return }
+            guard hasAnswer else { return rejoinSoon() }
+            var counts: [String: Int32] = [:]
+            for topic in all { counts[topic] = link.partitionCounts[topic] }
+            let shares = Assignors.share(counts, among: members, by: settings.assignor)
+            sync(shares.mapValues(MemberSubscription.encode))
+        }
+    }
+
+    private func sync(_ assignments: [String: [UInt8]]) {
+        let (request, current) = (SyncGroupRequest(settings.group, as: member, assignments: assignments), attempt)
+        link.askCoordinator(
+            groupKey, .syncGroup, within: settings.maxPollInterval,
+            error: { (answer: SyncGroupResponse) in answer.error },
+            { $0.syncGroup(request, at: $1, reply: $2) }
+        ) { [weak self] result in
+            guard let self, current == attempt else { return }
+            switch result {
+            case .success(let answer):
+                lastHeartbeat = now
+                take(assignment: MemberSubscription.decode(assignment: answer.assignment))
+            case .failure(let failure): take(joinFailure: failure)
+            }
+        }
+    }
+
+    private func take(assignment: [PartitionID]) {
+        guard settings.isCooperative else { return assign(assignment) { [weak self] in self?.settle() } }
+
+        let wanted = Set(assignment)
+        let gone = sources.keys.filter { !wanted.contains($0) }.sorted()
+        let added = assignment.filter { sources[$0] == nil }
+        guard !gone.isEmpty else { return assign(added) { [weak self] in self?.settle() } }
+
+        // What was given up can be handed out only in another generation.
+        revoke(gone) { [weak self] in
+            guard let self else { return }
+            if added.isEmpty { join() } else { assign(added) { [weak self] in self?.join() } }
+        }
+    }
+
+    func settle() { joinState = .steady }
+
+    // MARK: - The handler's part
+
+    /// Runs something now, or once the handler has answered what it has before it. One event is with the handler at a time.
+    func whenAnswered(_ body: @escaping () -> Void) {
+        if joinState == .answering { next = body } else { body() }
+    }
+
+    private func finishAnswer(_ then: () -> Void) {
+        guard !isClosed else { return }
+        joinState = .out
+        if let next {
+            self.next = nil
+            next()
+        } else {
+            then()
+        }
+    }
+
+    /// Gives new partitions to the handler, and begins to fetch them once it has answered.
+    func assign(_ ids: [PartitionID], then: @escaping () -> Void) {
+        guard !isClosed else { return }
+        joinState = .answering
+        isAssigned = true
+        let start = now
+        if !ids.isEmpty { epoch += 1 }
+        let added = ids.filter { topics.contains($0.topic) }.map { Source($0, epoch: epoch) }
+        for source in added { sources[source.id] = source }
+
+        let finish = { [weak self] in
+            guard let self, !isClosed else { return }
+            for source in added { source.isFetched = true }
+            findPositions(of: added)
+            if !ids.isEmpty { handler?.answered(.assigned, after: now - start) }
+            isRejoining = false
+            onNews()
+            finishAnswer(then)
+        }
+        guard let handler else { return finish() }
+        handler.assigned(added.map(\.partition), then: finish)
+    }
+
+    /// Has the handler give partitions up, commits what it stored, and lets go of them.
+    func revoke(_ ids: [PartitionID], then: @escaping () -> Void) {
+        guard !isClosed else { return }
+        let gone = ids.compactMap { sources[$0] }
+        guard !gone.isEmpty || isLost else { return then() }
+        joinState = .answering
+        for source in gone { source.isReadable = false }
+        let (start, kind) = (now, isLost ? RebalanceKind.lost : .revoked)
+
+        let finish = { [weak self] in
+            guard let self, !isClosed else { return }
+            isRejoining = true
+            for source in gone where sources[source.id] === source { sources[source.id] = nil }
+            isLost = false
+            mustReportOwned = true
+            handler?.answered(kind, after: now - start)
+            finishAnswer(then)
+        }
+        guard kind == .lost else {
+            let commitAndFinish = { [weak self] in
+                guard let self, !isClosed else { return }
+                commitBeforeHandover(then: finish)
+            }
+            guard let handler else { return commitAndFinish() }
+            return handler.revoked(gone.map(\.partition), then: commitAndFinish)
+        }
+        isAssigned = false
+        guard let handler else { return finish() }
+        handler.lost(gone.map(\.partition), then: finish)
+    }
+}

@@ -1,0 +1,247 @@
+package import Kafka
+internal import SimulatedKafka
+
+/// Hears of a simulated consumer's rebalances, in the order and with the meaning of `RebalanceListener`. The group waits until
+/// `then` is called.
+package protocol SimulatedRebalanceHandler: AnyObject {
+    func assigned(_ partitions: [AssignedPartition], then: @escaping () -> Void)
+    func revoked(_ partitions: [AssignedPartition], then: @escaping () -> Void)
+    func lost(_ partitions: [AssignedPartition], then: @escaping () -> Void)
+    func answered(_ kind: RebalanceKind, after time: Int64)
+    func missed(_ count: Int64, of partition: TopicPartition)
+}
+
+/// A consumer as `KafkaConsumer` on librdkafka behaves, without either: it knows of the cluster what messages told it, and
+/// hears of a rebalance after it happened.
+///
+/// What it has in common with the original, and where it is simpler: docs/simulation.md.
+package final class SimulatedConsumer {
+    enum JoinState: Hashable {
+        /// Not in the group, and about to join.
+        case out
+        case joining
+        case syncing
+        /// An assignment or a revocation is with the handler.
+        case answering
+        case steady
+        case closed
+    }
+
+    /// One assigned partition.
+    final class Source {
+        let partition: AssignedPartition
+        let id: PartitionID
+        /// The offset to fetch next; `nil` until it is known.
+        var position: Int64?
+        var queue: [ConsumerRecord] = []
+        var isHeld = false
+        var isReadable = true
+        /// True from `assign` to `unassign`: the handler has had its say.
+        var isFetched = false
+        var notBefore: Int64 = 0
+        var committed: Int64?
+        var start: Int64?
+        var stored: Int64?
+        var end: Int64?
+
+        init(_ id: PartitionID, epoch: UInt32) {
+            self.id = id
+            partition = AssignedPartition(TopicPartition(id.topic, id.partition), epoch: epoch)
+        }
+    }
+
+    package let settings: SimulatedConsumerSettings
+    let link: ClientLink
+    weak var handler: (any SimulatedRebalanceHandler)?
+    private(set) var topics: [String] = []
+
+    // The member, as far as the client knows.
+    var joinState = JoinState.out
+    var memberID = ""
+    /// The generation or the member's epoch that the client has heard of last; -1: none.
+    var generation: Int32 = -1
+    var lastHeartbeat: Int64 = 0
+    var isHeartbeatUnderway = false
+    var heartbeatInterval: Int64
+    /// Counts attempts to join, so that the answer to an older one is not taken for the newest.
+    var attempt = 0
+    /// The assignment is not ours any more, which the handler may not have been told yet.
+    var isLost = false
+    /// From the first assignment until the group takes everything away.
+    var isAssigned = false
+    /// From the answer to a revocation to the next assignment: nothing is committed.
+    var isRejoining = false
+    /// What is to happen once the handler has answered.
+    var next: (() -> Void)?
+    /// KIP-848: what the coordinator wants the member to have; `nil` until it has said.
+    var target: Set<PartitionID>?
+    /// KIP-848: the heartbeat must say what the member owns.
+    var mustReportOwned = true
+
+    var sources: [PartitionID: Source] = [:]
+    var epoch: UInt32 = 0
+    private var lastRead = 0
+    var fetching: Set<Int32> = []
+    var isReading = true
+    var commits = CommitState()
+
+    /// Why the client can do no more; `nil` while it can.
+    package var failure: KafkaError?
+    /// Called when records may be read, or the client has failed.
+    package var onNews: () -> Void = {}
+
+    package init(_ settings: SimulatedConsumerSettings, clientID: String, network: SimulatedNetwork) {
+        self.settings = settings
+        heartbeatInterval = settings.heartbeatInterval
+        link = ClientLink(id: clientID, network: network)
+    }
+
+    var now: Int64 { link.now }
+    var groupKey: FindCoordinatorRequest.Key { .group(settings.group) }
+    var member: MemberName { MemberName(id: memberID, instanceID: settings.instanceID, generation: generation) }
+    var isClosed: Bool { joinState == .closed }
+
+    // MARK: - Joining and leaving
+
+    /// Joins the group. Call it once.
+    package func subscribe(to topics: [String], handler: any SimulatedRebalanceHandler) {
+        self.topics = topics.sorted()
+        self.handler = handler
+        if settings.groupProtocol == .consumer { memberID = "\(link.id)-member" }
+        refreshTopics()
+        startHeartbeats()
+        join()
+    }
+
+    private func refreshTopics() {
+        link.refresh(topics) { [weak self] hasAnswer in
+            guard let self, !isClosed else { return }
+            fetchAll()
+            link.after(hasAnswer && !link.leaders.isEmpty ? 5 * ClusterRules.second : ClientLink.backoff) {
+                [weak self] in
+                self?.refreshTopics()
+            }
+        }
+    }
+
+    /// Ends reading for good. Membership and partitions stay.
+    package func stopReading() { isReading = false }
+
+    /// Hands everything over, leaves the group, and calls back once the coordinator has answered, or at the bound.
+    package func close(within bound: Int64, then: @escaping () -> Void) {
+        isReading = false
+        var isDone = false
+        let finish = { [self] in
+            guard !isDone else { return }
+            isDone = true
+            shutDown()
+            then()
+        }
+        guard !isClosed else { return finish() }
+        link.after(bound, finish)
+        commits.leavesBefore = now + bound
+
+        attempt += 1
+        whenAnswered { [self] in
+            revoke(inOrder.map(\.id)) { [self] in leave(then: finish) }
+        }
+    }
+
+    private func leave(then: @escaping () -> Void) {
+        guard generation >= 0, settings.instanceID == nil || settings.groupProtocol == .consumer else { return then() }
+        joinState = .out
+        attempt += 1
+        if settings.groupProtocol == .consumer { return sendLeavingHeartbeat(then: then) }
+        let request = LeaveGroupRequest(settings.group, memberID: memberID)
+        link.askCoordinator(
+            groupKey, .leaveGroup, within: 5 * ClusterRules.second, error: { (answer: PlainResponse) in answer.error },
+            { $2($0.leaveGroup(request, at: $1)) }, reply: { _ in then() })
+    }
+
+    /// Ends the client at once, as kill -9 does: the group hears nothing of it.
+    package func kill() {
+        link.network.disconnect(link.id)
+        shutDown()
+    }
+
+    private func shutDown() {
+        joinState = .closed
+        link.isClosed = true
+        sources = [:]
+        endWaits(with: KafkaError(.closed, "the Kafka client is closed"))
+        onNews()
+    }
+
+    // MARK: - Reading
+
+    var inOrder: [Source] { sources.values.sorted { $0.id < $1.id } }
+
+    /// Takes what is there, at most `max` records, fairly over the partitions.
+    package func takeRecords(max: Int) -> [ConsumerRecord] {
+        guard isReading, failure == nil else { return [] }
+        var records: [ConsumerRecord] = []
+        let all = inOrder
+        guard !all.isEmpty else { return [] }
+
+        let share = Swift.max(1, max / all.count)
+        var emptyInARow = 0
+        while records.count < max, emptyInARow < all.count {
+            lastRead = (lastRead + 1) % all.count
+            let source = all[lastRead]
+            let count = source.isHeld || !source.isReadable ? 0 : min(share, max - records.count, source.queue.count)
+            records += source.queue.prefix(count)
+            source.queue.removeFirst(count)
+            emptyInARow = count == 0 ? emptyInARow + 1 : 0
+        }
+        if !records.isEmpty { fetchAll() }
+        return records
+    }
+
+    /// True when `takeRecords` would return something.
+    package var hasRecords: Bool {
+        isReading && sources.values.contains { !$0.isHeld && $0.isReadable && !$0.queue.isEmpty }
+    }
+
+    package func hold(_ partition: AssignedPartition) { source(partition)?.isHeld = true }
+
+    package func resume(_ partition: AssignedPartition) {
+        guard let source = source(partition), source.isHeld else { return }
+        source.isHeld = false
+        onNews()
+    }
+
+    func source(_ partition: AssignedPartition) -> Source? {
+        guard let source = sources[PartitionID(partition.id.topic, partition.id.partition)],
+            source.partition.epoch == partition.epoch
+        else { return nil }
+        return source
+    }
+
+    // MARK: - What it knows
+
+    /// The membership under which partitions are assigned at this moment; see `KafkaConsumer.membership`.
+    package var membership: GroupMembership? {
+        guard isAssigned, !isClosed, !isLost, generation >= 0 else { return nil }
+        return GroupMembership(simulatedName: member)
+    }
+
+    package var positions: [KafkaConsumer.Position] {
+        inOrder.map {
+            KafkaConsumer.Position(partition: $0.partition, committed: $0.committed ?? $0.start, end: $0.end)
+        }
+    }
+
+    package var brokersAreDown: Bool { link.brokersAreDown }
+
+    /// Asks how many partitions a topic has; `nil` when no broker answers within 2 seconds, or the topic is not there.
+    package func partitionCount(of topic: String, reply: @escaping (Int?) -> Void) {
+        link.refresh([topic], within: 2 * ClusterRules.second) { [link] hasAnswer in
+            reply(hasAnswer ? link.partitionCounts[topic].map(Int.init) : nil)
+        }
+    }
+
+    func fail(_ error: KafkaError) {
+        failure = failure ?? error
+        onNews()
+    }
+}

@@ -1,0 +1,42 @@
+internal import SimulatedKafka
+
+/// The properties of librdkafka that decide how a consumer behaves. All times are nanoseconds.
+package struct SimulatedConsumerSettings: Hashable, Sendable {
+    package enum Assignor: String, Hashable, Sendable, CaseIterable {
+        case range
+        case cooperativeSticky = "cooperative-sticky"
+    }
+
+    package enum GroupProtocol: Hashable, Sendable, CaseIterable {
+        case classic
+        /// KIP-848.
+        case consumer
+    }
+
+    /// `group.id`.
+    package var group: String
+    /// `group.instance.id`; `nil`: a dynamic member.
+    package var instanceID: String?
+    /// `group.protocol`.
+    package var groupProtocol = GroupProtocol.classic
+    /// `partition.assignment.strategy`, for the classic protocol.
+    package var assignor = Assignor.cooperativeSticky
+    /// `session.timeout.ms`.
+    package var sessionTimeout: Int64 = 45 * ClusterRules.second
+    /// `heartbeat.interval.ms`.
+    package var heartbeatInterval: Int64 = ClusterRules.second
+    /// `max.poll.interval.ms`, which is the rebalance timeout too.
+    package var maxPollInterval: Int64 = 300 * ClusterRules.second
+    /// `queued.min.messages`, of one partition.
+    package var prefetch = 1_000
+    /// `fetch.wait.max.ms`.
+    package var fetchWait: Int64 = 100 * ClusterRules.millisecond
+    /// `fetch.message.max.bytes`, of one partition.
+    package var fetchBytes = 1_048_576
+    /// True for librdkafka before 2.10: a commit that meets a new generation costs the whole assignment.
+    package var losesAssignmentByStaleCommits = false
+
+    package init(group: String) { self.group = group }
+
+    var isCooperative: Bool { groupProtocol == .consumer || assignor == .cooperativeSticky }
+}

@@ -1,0 +1,369 @@
+package import Kafka
+internal import SimulatedKafka
+
+/// What librdkafka knows of its transaction. One call at a time.
+struct TransactionClient {
+    enum State: Hashable {
+        case uninitialized
+        case ready
+        case open
+        case committing
+        /// Only an abort is possible.
+        case failed
+        case aborting
+    }
+
+    /// The call that is under way.
+    struct Call {
+        let number: Int
+        let name: String
+        let end: Int64
+        let reply: (KafkaError?) -> Void
+    }
+
+    var state = State.uninitialized
+    var call: Call?
+    var calls = 0
+    /// Why only an abort is possible.
+    var problem: KafkaError?
+    /// The identity is spent: an abort gets a new epoch instead of ending the transaction.
+    var needsNewEpoch = false
+    /// The coordinator knows of the transaction: something was added to it.
+    var isKnownToCoordinator = false
+
+    var maySend: Bool { state == .open || state == .committing }
+
+    mutating func end(with error: KafkaError) {
+        let call = call
+        self.call = nil
+        call?.reply(error)
+    }
+}
+
+extension SimulatedProducer {
+    private var coordinatorKey: FindCoordinatorRequest.Key { .transaction(settings.transactionalID ?? "") }
+    private var name: TransactionName { TransactionName(settings.transactionalID ?? "", identity) }
+
+    // MARK: - The calls
+
+    /// Registers the transactional id and fences its former holder.
+    package func initTransactions(within bound: Int64, reply: @escaping (KafkaError?) -> Void) {
+        begin("init transactions", within: bound, reply: reply) { [self] in
+            guard transaction.state == .uninitialized || transaction.state == .ready else {
+                return finish(code: LibraryCode.state)
+            }
+            initialize(current: nil)
+        }
+    }
+
+    /// Begins a transaction. The coordinator hears of it with the first record or offset.
+    package func beginTransaction() -> KafkaError? {
+        if let failure { return failure }
+        guard transaction.state == .ready else {
+            return KafkaError(librdkafkaCode: LibraryCode.state, doing: "begin transaction")
+        }
+        transaction.state = .open
+        transaction.problem = nil
+        return nil
+    }
+
+    /// Adds the group's offsets to the transaction, in the name of the membership.
+    package func sendOffsets(
+        _ offsets: [(partition: TopicPartition, next: Int64)], as membership: GroupMembership, group: String,
+        within bound: Int64, reply: @escaping (KafkaError?) -> Void
+    ) {
+        begin("add offsets to transaction", within: bound, reply: reply) { [self] in
+            guard isOpenForCalls(), let member = membership.simulatedName as? MemberName else {
+                return finish(code: LibraryCode.state)
+            }
+            guard !offsets.isEmpty else { return finish(nil) }
+            let pairs = offsets.map {
+                (PartitionID($0.partition.topic, $0.partition.partition), OffsetToCommit($0.next))
+            }
+            addOffsets(Dictionary(pairs) { _, last in last }, group: group, as: member)
+        }
+    }
+
+    /// Commits the transaction, after everything in it has been delivered.
+    package func commitTransaction(within bound: Int64, reply: @escaping (KafkaError?) -> Void) {
+        begin("commit transaction", within: bound, reply: reply) { [self] in
+            if transaction.state == .committing { return end(.commit) }
+            guard isOpenForCalls() else { return finish(code: LibraryCode.state) }
+            flush(within: max(0, (transaction.call?.end ?? 0) - now)) { [weak self] isEmpty in
+                guard let self, transaction.call?.name == "commit transaction" else { return }
+                if let problem = transaction.problem { return finish(problem) }
+                guard isEmpty else { return finish(retriable: LibraryCode.timedOut) }
+                transaction.state = .committing
+                end(.commit)
+            }
+        }
+    }
+
+    /// Aborts the transaction. What is not delivered yet is purged.
+    package func abortTransaction(within bound: Int64, reply: @escaping (KafkaError?) -> Void) {
+        begin("abort transaction", within: bound, reply: reply) { [self] in
+            guard [.open, .failed, .aborting, .committing].contains(transaction.state) else {
+                return finish(
+                    transaction.state == .ready
+                        ? nil : KafkaError(librdkafkaCode: LibraryCode.state, doing: "abort transaction"))
+            }
+            transaction.state = .aborting
+            purge()
+            abortWhenQuiet()
+        }
+    }
+
+    /// Batches that are under way are waited for: what became of their numbers must be known.
+    private func abortWhenQuiet() {
+        if inOrder.contains(where: { $0.isUnderway }) { return again { [weak self] in self?.abortWhenQuiet() } }
+        end(.abort)
+    }
+
+    private func begin(
+        _ name: String, within bound: Int64, reply: @escaping (KafkaError?) -> Void, _ body: () -> Void
+    ) {
+        if let failure { return reply(failure) }
+        guard !isClosed, transaction.call == nil else {
+            return reply(KafkaError(librdkafkaCode: LibraryCode.state, doing: name))
+        }
+        transaction.calls += 1
+        let number = transaction.calls
+        transaction.call = TransactionClient.Call(number: number, name: name, end: now + bound, reply: reply)
+        link.after(bound) { [weak self] in
+            // Made again, the call goes on where it was.
+            if self?.transaction.call?.number == number { self?.finish(retriable: LibraryCode.timedOut) }
+        }
+        body()
+    }
+
+    /// False where the transaction cannot go on. With a reason for an abort the call has ended with it.
+    private func isOpenForCalls() -> Bool { transaction.state == .open || transaction.state == .failed }
+
+    private func finish(_ error: KafkaError?) {
+        let call = transaction.call
+        transaction.call = nil
+        call?.reply(error)
+    }
+
+    private func finish(code: Int32) {
+        finish(KafkaError(librdkafkaCode: code, doing: transaction.call?.name ?? "transaction"))
+    }
+
+    private func finish(retriable code: Int32) {
+        let known = KafkaError(librdkafkaCode: code, doing: transaction.call?.name ?? "transaction")
+        finish(KafkaError(.retriable, code: code, known.description))
+    }
+
+    /// Runs something again while the same call waits.
+    private func again(_ body: @escaping () -> Void) {
+        guard let number = transaction.call?.number else { return }
+        link.after(ClientLink.backoff) { [weak self] in
+            if self?.transaction.call?.number == number { body() }
+        }
+    }
+
+    // MARK: - What fails
+
+    /// Notes that the transaction can only be aborted.
+    func failTransaction(_ code: Int32, needsNewEpoch: Bool) {
+        guard transaction.state == .open || transaction.state == .failed else { return }
+        transaction.state = .failed
+        transaction.needsNewEpoch = transaction.needsNewEpoch || needsNewEpoch
+        let known = KafkaError(librdkafkaCode: code, doing: "transaction")
+        transaction.problem = transaction.problem ?? KafkaError(.abortable, code: code, known.description)
+    }
+
+    private func failForGood(_ code: ErrorCode) {
+        let what = transaction.call?.name ?? "transaction"
+        switch code {
+        // librdkafka has one word for both: another producer has this transactional id.
+        case .producerFenced, .invalidProducerEpoch:
+            fail(KafkaError(librdkafkaCode: LibraryCode.fenced, doing: what))
+        default:
+            let known = KafkaError(librdkafkaCode: Int32(code.rawValue), doing: what)
+            fail(KafkaError(.fatal, code: known.code, known.description))
+        }
+    }
+
+    private func abortable(_ code: ErrorCode, needsNewEpoch: Bool = false) {
+        failTransaction(Int32(code.rawValue), needsNewEpoch: needsNewEpoch)
+        finish(transaction.problem)
+    }
+
+    // MARK: - Requests
+
+    private func initialize(current: ProducerIdentity?) {
+        let request = InitProducerIDRequest(
+            settings.transactionalID, transactionTimeout: settings.transactionTimeout, current: current)
+        ask(
+            .initProducerID, error: { (answer: InitProducerIDResponse) in answer.error },
+            { $2($0.initProducerID(request, at: $1)) }
+        ) {
+            [weak self] result in
+            guard let self else { return }
+            switch result {
+            case .success(let answer):
+                identity = answer.producer
+                for lane in lanes.values { (lane.sequence, lane.isInTransaction) = (0, false) }
+                transaction.needsNewEpoch = false
+                close(.ready)
+            case .failure(let failure) where failure.mayPass:
+                again { [weak self] in self?.initialize(current: current) }
+            case .failure(.code(let code)): failForGood(code)
+            case .failure: break
+            }
+        }
+    }
+
+    /// Ends a call with success, and with it the transaction.
+    private func close(_ state: TransactionClient.State) {
+        transaction.state = state
+        transaction.problem = nil
+        transaction.isKnownToCoordinator = false
+        for lane in lanes.values { lane.isInTransaction = false }
+        finish(nil)
+    }
+
+    /// Ends the transaction, and gets the new epoch that it needs.
+    private func complete() {
+        if transaction.needsNewEpoch { initialize(current: identity) } else { close(.ready) }
+    }
+
+    private func ask<Answer>(
+        _ kind: RequestKind, error: @escaping (Answer) -> ErrorCode,
+        _ perform: @escaping (SimulatedCluster, Int32, @escaping (Answer) -> Void) -> Void,
+        reply: @escaping (Result<Answer, ClientFailure>) -> Void
+    ) {
+        link.askCoordinator(coordinatorKey, kind, error: error, perform, reply: reply)
+    }
+
+    /// Adds a partition to the transaction, before its first record is sent.
+    func addToTransaction(_ lane: Lane) {
+        guard !lane.isUnderway, transaction.state == .open || transaction.state == .committing else { return }
+        lane.isUnderway = true
+        let request = AddPartitionsToTxnRequest(name, [lane.id])
+        ask(
+            .addPartitionsToTxn, error: { (answer: AddPartitionsToTxnResponse) in answer.results[lane.id] ?? .none },
+            { $2($0.addPartitionsToTxn(request, at: $1)) }
+        ) { [weak self] result in
+            guard let self else { return }
+            lane.isUnderway = false
+            guard request.transaction.producer == identity else { return }
+            switch result {
+            case .success:
+                lane.isInTransaction = true
+                transaction.isKnownToCoordinator = true
+                send(lane, isFlushing: true)
+            case .failure(let failure) where failure.mayPass || failure == .code(.unknownTopicOrPartition):
+                link.after(ClientLink.backoff) { [weak self] in self?.send(lane, isFlushing: true) }
+            case .failure(.code(let code)): take(code, addingTo: lane)
+            case .failure: break
+            }
+        }
+    }
+
+    private func take(_ code: ErrorCode, addingTo lane: Lane) {
+        switch code {
+        case .producerFenced, .invalidProducerEpoch, .invalidTxnState, .transactionalIDAuthorizationFailed:
+            failForGood(code)
+        default:
+            let needsNewEpoch = code == .invalidProducerIDMapping || code == .unknownProducerID
+            failTransaction(Int32(code.rawValue), needsNewEpoch: needsNewEpoch)
+            let refused = lane.queue
+            lane.queue = []
+            for entry in refused { finish(entry, code: Int32(code.rawValue)) }
+            wake()
+        }
+    }
+
+    private func addOffsets(_ offsets: [PartitionID: OffsetToCommit], group: String, as member: MemberName) {
+        if let problem = transaction.problem { return finish(problem) }
+        let request = AddOffsetsToTxnRequest(name, group: group)
+        ask(
+            .addOffsetsToTxn, error: { (answer: PlainResponse) in answer.error },
+            { $2($0.addOffsetsToTxn(request, at: $1)) }
+        ) {
+            [weak self] result in
+            guard let self, transaction.call != nil else { return }
+            switch result {
+            case .success:
+                transaction.isKnownToCoordinator = true
+                commit(offsets, group: group, as: member)
+            case .failure(let failure) where failure.mayPass:
+                again { [weak self] in self?.addOffsets(offsets, group: group, as: member) }
+            case .failure(.code(let code)):
+                switch code {
+                case .groupAuthorizationFailed: abortable(code)
+                case .invalidProducerIDMapping, .unknownProducerID: abortable(code, needsNewEpoch: true)
+                default: failForGood(code)
+                }
+            case .failure: break
+            }
+        }
+    }
+
+    private func commit(_ offsets: [PartitionID: OffsetToCommit], group: String, as member: MemberName) {
+        if let problem = transaction.problem { return finish(problem) }
+        let request = TxnOffsetCommitRequest(name, group: group, as: member, offsets)
+        link.askCoordinator(
+            .group(group), .txnOffsetCommit, error: { (answer: OffsetCommitResponse) in answer.error },
+            { $2($0.txnOffsetCommit(request, at: $1)) }
+        ) { [weak self] result in
+            guard let self, transaction.call != nil else { return }
+            switch result {
+            case .success: finish(nil)
+            case .failure(let failure) where failure.mayPass || failure == .code(.unknownTopicOrPartition):
+                again { [weak self] in self?.commit(offsets, group: group, as: member) }
+            case .failure(.code(let code)):
+                switch code {
+                case .producerFenced, .invalidProducerEpoch, .invalidTxnState, .invalidProducerIDMapping,
+                    .transactionalIDAuthorizationFailed:
+                    failForGood(code)
+                // The group has gone on without the member.
+                default: abortable(code)
+                }
+            case .failure: break
+            }
+        }
+    }
+
+    private func end(_ result: TransactionResult) {
+        // The coordinator knows nothing of a transaction without records and offsets.
+        guard transaction.isKnownToCoordinator else { return complete() }
+        let request = EndTxnRequest(name, result)
+        ask(.endTxn, error: { (answer: PlainResponse) in answer.error }, { $2($0.endTxn(request, at: $1)) }) {
+            [weak self] answer in
+            // An answer to a call that was given up is no answer to the one that followed it.
+            let expected = result == .commit ? TransactionClient.State.committing : .aborting
+            guard let self, transaction.call != nil, transaction.state == expected else { return }
+            switch answer {
+            case .success: complete()
+            case .failure(let failure) where failure.mayPass: again { [weak self] in self?.end(result) }
+            case .failure(.code(let code)):
+                switch code {
+                case .invalidProducerIDMapping, .unknownProducerID:
+                    transaction.state = .failed
+                    transaction.needsNewEpoch = true
+                    if result == .abort { initialize(current: identity) } else { abortable(code, needsNewEpoch: true) }
+                default: failForGood(code)
+                }
+            case .failure: break
+            }
+        }
+    }
+
+    /// Reports what is not under way. A batch that was sent before may stand in the log, and its numbers are spent.
+    func purge() {
+        let waiting = unplaced + inOrder.flatMap(\.queue)
+        let sent = inOrder.filter { !$0.isUnderway }.flatMap(\.batch)
+        unplaced = []
+        for lane in lanes.values {
+            lane.queue = []
+            if !lane.isUnderway { lane.batch = [] }
+        }
+        if sent.contains(where: { $0.status != .notPersisted }) { transaction.needsNewEpoch = true }
+        for entry in waiting { finish(entry, code: LibraryCode.purgedQueue) }
+        for entry in sent { finish(entry, code: LibraryCode.purgedInFlight) }
+        wake()
+    }
+}

@@ -1,0 +1,13 @@
+/// Where the reading of a partition begins.
+///
+/// It is never left to librdkafka to look that up. While a transaction holds a group's offsets back, librdkafka asks for them
+/// again and again; where a rebalance comes meanwhile, it takes the answer to an older question for "nothing is committed",
+/// and begins at `auto.offset.reset` (`rd_kafka_assignment_apply_offsets`, 2.0.2 to 2.15). Every outcome of the partition
+/// would be published a second time.
+enum ReadingStart: Sendable, Hashable {
+    case offset(Int64)
+    /// The oldest record there is.
+    case beginning
+    /// It is not known yet. Nothing may be read before `ClientHandle.seek` has set another start.
+    case unknown
+}

@@ -1,0 +1,74 @@
+import SimulatedKafka
+import Testing
+
+struct CommitTests {
+    @Test func anybodyCommitsForAnEmptyGroup() {
+        let fixture = ClusterFixture()
+        #expect(fixture.commit(5) == .none)
+        #expect(fixture.committed()?.offset == 5)
+        #expect(fixture.committed(1)?.offset == -1)
+    }
+
+    @Test func onlyMembersCommitForAGroupThatHasSome() {
+        let fixture = ClusterFixture()
+        let member = fixture.stableMember()
+        #expect(fixture.commit(5) == .unknownMemberID)
+        #expect(fixture.commit(5, as: MemberName(id: "nobody", generation: 1)) == .unknownMemberID)
+        #expect(fixture.commit(5, as: member) == .none)
+    }
+
+    @Test func groupThatIsNotThereHasNoGeneration() {
+        let fixture = ClusterFixture()
+        let member = MemberName(id: "m", generation: 1)
+        let offsets = [fixture.partition(0): OffsetToCommit(1)]
+        for (version, expected) in [(Int16(8), ErrorCode.illegalGeneration), (9, .groupIDNotFound)] {
+            let request = OffsetCommitRequest("workers", as: member, offsets, version: version)
+            #expect(fixture.cluster.offsetCommit(request).error == expected)
+        }
+    }
+
+    @Test func commitsCountWhileARebalanceIsPreparedAndNotWhileItCompletes() throws {
+        let fixture = ClusterFixture()
+        let member = fixture.stableMember()
+        _ = fixture.join()
+        #expect(fixture.commit(5, as: member) == .none)
+
+        _ = fixture.join(id: member.id)
+        let next = MemberName(id: member.id, generation: 2)
+        #expect(fixture.commit(6, as: member) == .illegalGeneration)
+        #expect(fixture.commit(6, as: next) == .rebalanceInProgress)
+        #expect(fixture.committed()?.offset == 5)
+    }
+
+    @Test func memberCommitsPartitionsThatItDoesNotOwn() {
+        // The broker compares generations, not owners.
+        let fixture = ClusterFixture()
+        let member = fixture.stableMember()
+        #expect(fixture.commit(777, of: 1, as: member) == .none)
+    }
+
+    @Test(arguments: [
+        (Permission.readGroup("workers"), ErrorCode.groupAuthorizationFailed),
+        (.readTopic("requests"), .topicAuthorizationFailed),
+    ])
+    func commitsNeedPermission(denied: Permission, expected: ErrorCode) {
+        let fixture = ClusterFixture()
+        fixture.cluster.denied = [denied]
+        #expect(fixture.commit(5) == expected)
+    }
+
+    @Test func partitionsThatAreNotThereAreRefusedOneByOne() {
+        let fixture = ClusterFixture()
+        let offsets = [fixture.partition(0): OffsetToCommit(1), fixture.partition(9): OffsetToCommit(1)]
+        let answer = fixture.cluster.offsetCommit(OffsetCommitRequest("workers", offsets))
+        #expect(answer.results[fixture.partition(0)] == ErrorCode.none)
+        #expect(answer.results[fixture.partition(9)] == .unknownTopicOrPartition)
+    }
+
+    @Test func longMetadataIsRefused() {
+        let fixture = ClusterFixture()
+        let offsets = [fixture.partition(0): OffsetToCommit(1, metadata: String(repeating: "x", count: 4_097))]
+        let answer = fixture.cluster.offsetCommit(OffsetCommitRequest("workers", offsets))
+        #expect(answer.error == .offsetMetadataTooLarge)
+    }
+}

@@ -1,0 +1,20 @@
+import SimulatedKafka
+import Testing
+
+/// Plays the steps to the model that `ops/experiments/run conformance` plays to real clusters. Where the two differ, the model
+/// is wrong.
+struct ConformanceTests {
+    @Test(arguments: [ClusterRules.MemberEpochCheck.equal, .sinceAssignment])
+    func modelAnswersAsKafkaDoes(check: ClusterRules.MemberEpochCheck) throws {
+        let scenarios = try ConformancePlayer.scenarios()
+        #expect(scenarios.count >= 10)
+        for scenario in scenarios {
+            let player = ConformancePlayer(check)
+            for (index, step) in scenario.steps.enumerated() {
+                guard let problem = player.play(step) else { continue }
+                Issue.record("\(scenario.name), step \(index + 1), \(step["do"] ?? ""): \(problem)")
+                break
+            }
+        }
+    }
+}

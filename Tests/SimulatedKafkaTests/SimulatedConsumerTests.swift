@@ -1,0 +1,267 @@
+import Kafka
+import SimulatedKafka
+import SimulatedKafkaClients
+import Testing
+
+struct SimulatedConsumerTests {
+    typealias Settings = SimulatedConsumerSettings
+
+    /// Every way in which members share partitions.
+    static let kinds: [@Sendable (inout Settings) -> Void] = [
+        { $0.assignor = .range }, { $0.assignor = .cooperativeSticky }, { $0.groupProtocol = .consumer },
+    ]
+
+    @Test(arguments: kinds)
+    func memberReadsCommitsAndGoesOn(kind: @Sendable (inout Settings) -> Void) throws {
+        let fixture = ClientFixture()
+        fixture.append(["a", "b"])
+        let (first, events) = fixture.consumer("first", kind)
+        fixture.pass(.seconds(2))
+        #expect(events.events == ["assigned [0, 1]"])
+        let records = first.takeRecords(max: 10)
+        #expect(values(records) == ["a", "b"])
+
+        let partition = try #require(records.first).partition
+        first.store([(partition, 1)])
+        #expect(fixture.call { first.commit(within: .seconds(5), reply: $0) } == nil)
+        #expect(first.confirmed[partition] == 1)
+        first.kill()
+
+        let (second, _) = fixture.consumer("second", kind)
+        fixture.pass(.seconds(60))
+        #expect(values(second.takeRecords(max: 10)) == ["b"])
+    }
+
+    @Test(
+        arguments: zip(
+            kinds,
+            [
+                ["assigned [0, 1]", "revoked [0, 1]", "assigned [0]"],
+                ["assigned [0, 1]", "assigned []", "revoked [1]", "assigned []"],
+                ["assigned [0, 1]", "revoked [1]"],
+            ]))
+    func partitionMovesToASecondMember(kind: @Sendable (inout Settings) -> Void, expected: [String]) {
+        let fixture = ClientFixture()
+        let (_, first) = fixture.consumer("first", kind)
+        fixture.pass(.seconds(3))
+        let (consumer, second) = fixture.consumer("second", kind)
+        fixture.append(["a"], to: 1)
+        fixture.pass(.seconds(20))
+
+        #expect(first.events.filter { $0 != "assigned []" } == expected.filter { $0 != "assigned []" })
+        #expect(second.events.last { $0 != "assigned []" }?.hasPrefix("assigned [") == true)
+        #expect(values(consumer.takeRecords(max: 10)) == ["a"])
+    }
+
+    @Test func cooperativeMemberIsInTheNewGenerationWhenItIsToldToGiveUp() throws {
+        let fixture = ClientFixture()
+        let (consumer, recorder) = fixture.consumer("first")
+        fixture.pass(.seconds(3))
+        var generations: [Int32?] = []
+        recorder.onRevoke = { _ in
+            generations = [
+                (consumer.membership?.simulatedName as? MemberName)?.generation,
+                fixture.cluster.generation(of: "workers"),
+            ]
+        }
+        let before = try #require(consumer.membership?.simulatedName as? MemberName)
+        _ = fixture.consumer("second")
+        fixture.pass(.seconds(20))
+        #expect(generations.count == 2)
+        #expect(generations[0] == generations[1])
+        #expect(generations[0] != before.generation)
+    }
+
+    @Test(arguments: [Settings.Assignor.range, .cooperativeSticky])
+    func whatTheHandlerStoresIsCommittedBeforeThePartitionGoes(assignor: Settings.Assignor) throws {
+        let fixture = ClientFixture()
+        fixture.append(["a", "b"], to: 1)
+        let (consumer, recorder) = fixture.consumer("first") { $0.assignor = assignor }
+        fixture.pass(.seconds(3))
+        _ = consumer.takeRecords(max: 10)
+        recorder.onRevoke = { partitions in
+            for partition in partitions where partition.id.partition == 1 { consumer.store([(partition, 2)]) }
+        }
+        _ = fixture.consumer("second") { $0.assignor = assignor }
+        fixture.pass(.seconds(20))
+        #expect(fixture.cluster.committed(by: "workers")[PartitionID("requests", 1)] == 2)
+    }
+
+    @Test(arguments: kinds)
+    func memberThatIsCutOffLosesEverything(kind: @Sendable (inout Settings) -> Void) {
+        let fixture = ClientFixture()
+        let (consumer, first) = fixture.consumer("first", kind)
+        let (_, second) = fixture.consumer("second", kind)
+        fixture.pass(.seconds(30))
+        fixture.network.cut("first", from: 1)
+        fixture.pass(.seconds(60))
+        #expect(second.events.contains { $0 == "assigned [0, 1]" || $0 == "assigned [0]" || $0 == "assigned [1]" })
+
+        fixture.network.mend("first", and: 1)
+        fixture.pass(.seconds(90))
+        #expect(first.events.contains { $0.hasPrefix("lost") })
+        #expect(consumer.membership != nil)
+    }
+
+    @Test func memberKnowsOfNoMembershipWhileItsLossIsWithTheHandler() {
+        let fixture = ClientFixture()
+        let (consumer, recorder) = fixture.consumer("first")
+        fixture.pass(.seconds(3))
+        #expect(consumer.membership != nil)
+        recorder.isHolding = true
+        fixture.network.cut("first", from: 1)
+        fixture.pass(.seconds(8))
+        #expect(recorder.events.last == "lost [0, 1]")
+        #expect(consumer.membership == nil)
+    }
+
+    @Test func commitAfterARevocationWaitsForTheNextAssignment() {
+        let fixture = ClientFixture()
+        let (consumer, recorder) = fixture.consumer("first") { $0.assignor = .range }
+        fixture.pass(.seconds(3))
+        recorder.isHolding = true
+        let (_, second) = fixture.consumer("second") { $0.assignor = .range }
+        second.isHolding = true
+        fixture.pass(.seconds(2))
+        #expect(recorder.events.last == "revoked [0, 1]")
+        recorder.release()
+        fixture.pass(.milliseconds(1))
+        let error = fixture.call { consumer.commit(within: .seconds(1), reply: $0) }
+        #expect(error?.kind == .retriable)
+    }
+
+    @Test(arguments: [true, false])
+    func commitThatMeetsANewGeneration(loses: Bool) throws {
+        let fixture = ClientFixture()
+        fixture.append(["a", "b"])
+        let (consumer, recorder) = fixture.consumer("first") { $0.losesAssignmentByStaleCommits = loses }
+        fixture.pass(.seconds(3))
+        let record = try #require(consumer.takeRecords(max: 1).first)
+
+        // The commit is behind the JoinGroup on the same connection, and so arrives in the new generation.
+        var isJoining = false
+        fixture.network.fate = { message in
+            if message.client == "first", message.kind == .joinGroup { isJoining = true }
+            return .init(requestDelay: .milliseconds(1), answerDelay: .milliseconds(1))
+        }
+        _ = fixture.consumer("second")
+        #expect(fixture.scheduler.run(until: .seconds(30)) { isJoining })
+        consumer.store([(record.partition, 1)])
+        let error = fixture.call { consumer.commit(within: .seconds(5), reply: $0) }
+        #expect(error?.code == 22)
+        fixture.pass(.seconds(30))
+        #expect(recorder.events.contains { $0.hasPrefix("lost") } == loses)
+    }
+
+    @Test func recordsThatWereDeletedUnreadAreReported() {
+        let fixture = ClientFixture()
+        fixture.append(["a", "b", "c"])
+        _ = fixture.cluster.offsetCommit(
+            OffsetCommitRequest("workers", [PartitionID("requests", 0): OffsetToCommit(0)]))
+        _ = fixture.cluster.deleteRecords(DeleteRecordsRequest([PartitionID("requests", 0): 2]))
+        let (consumer, recorder) = fixture.consumer("first")
+        fixture.pass(.seconds(3))
+        #expect(recorder.missed == 2)
+        #expect(values(consumer.takeRecords(max: 10)) == ["c"])
+    }
+
+    @Test func abortedRecordsAndMarkersAreNotRead() {
+        let fixture = ClientFixture()
+        let cluster = fixture.cluster
+        let identity = cluster.initProducerID(InitProducerIDRequest("tx")).producer
+        let (name, partition) = (TransactionName("tx", identity), PartitionID("requests", 0))
+        for (sequence, result) in [(Int32(0), TransactionResult.abort), (1, .commit)] {
+            _ = cluster.addPartitionsToTxn(AddPartitionsToTxnRequest(name, [partition]))
+            let batch = ProduceRequest.Batch(
+                partition, [SimulatedRecord(value: Array("\(result)".utf8))], producer: identity,
+                baseSequence: sequence,
+                isTransactional: true)
+            _ = cluster.produce(ProduceRequest([batch], transactionalID: "tx"))
+            _ = cluster.endTxn(EndTxnRequest(name, result))
+            fixture.network.reach { _ in }
+            fixture.pass(.milliseconds(10))
+        }
+        let (consumer, _) = fixture.consumer("first")
+        fixture.pass(.seconds(3))
+        let records = consumer.takeRecords(max: 10)
+        #expect(values(records) == ["commit"])
+        #expect(records.map(\.offset) == [2])
+    }
+
+    @Test func staticMemberThatStartsAgainMovesNothing() {
+        let fixture = ClientFixture()
+        let (first, _) = fixture.consumer("first") { $0.instanceID = "i1" }
+        let (_, other) = fixture.consumer("other") { $0.instanceID = "i2" }
+        fixture.pass(.seconds(20))
+        let before = (other.events, fixture.cluster.generation(of: "workers"))
+        first.kill()
+        fixture.pass(.seconds(1))
+        let (_, again) = fixture.consumer("again") { $0.instanceID = "i1" }
+        fixture.pass(.seconds(20))
+        #expect(again.events.contains { $0.hasPrefix("assigned [") })
+        #expect(other.events == before.0)
+        #expect(fixture.cluster.generation(of: "workers") == before.1)
+    }
+
+    @Test func secondInstanceOfAStaticMemberFencesTheFirst() {
+        let fixture = ClientFixture()
+        let (first, _) = fixture.consumer("first") { $0.instanceID = "i1" }
+        fixture.pass(.seconds(5))
+        _ = fixture.consumer("second") { $0.instanceID = "i1" }
+        fixture.pass(.seconds(5))
+        #expect(first.failure?.kind == .fenced)
+    }
+
+    @Test func epochOfAModernMemberRisesWithoutAnEvent() {
+        let fixture = ClientFixture(partitions: 1)
+        let (consumer, recorder) = fixture.consumer("first") { $0.groupProtocol = .consumer }
+        fixture.pass(.seconds(3))
+        let before = (consumer.membership?.simulatedName as? MemberName)?.generation
+        _ = fixture.consumer("second") { $0.groupProtocol = .consumer }
+        fixture.pass(.seconds(10))
+        #expect(recorder.events == ["assigned [0]"])
+        #expect(before == 1)
+        #expect((consumer.membership?.simulatedName as? MemberName)?.generation == 2)
+    }
+
+    @Test(arguments: kinds)
+    func memberThatClosesHandsEverythingOver(kind: @Sendable (inout Settings) -> Void) {
+        let fixture = ClientFixture()
+        let (consumer, recorder) = fixture.consumer("first", kind)
+        let (_, other) = fixture.consumer("other", kind)
+        fixture.pass(.seconds(30))
+        var isClosed = false
+        consumer.close(within: .seconds(10)) { isClosed = true }
+        fixture.pass(.seconds(15))
+        #expect(isClosed)
+        #expect(recorder.events.last?.hasPrefix("revoked") == true)
+        #expect(fixture.cluster.members(of: "workers").count == 1)
+        #expect(!other.events.isEmpty)
+    }
+
+    @Test func coordinatorThatMovesCostsNothing() {
+        var rules = ClusterRules()
+        rules.brokers = 3
+        let fixture = ClientFixture(rules)
+        let (consumer, recorder) = fixture.consumer("first")
+        fixture.pass(.seconds(5))
+        let broker = fixture.cluster.coordinator(.group("workers"))
+        fixture.network.reach { $0.moveCoordinator(.group("workers"), to: broker % 3 + 1, loading: .seconds(1)) }
+        fixture.pass(.seconds(10))
+        #expect(recorder.events == ["assigned [0, 1]"])
+        #expect(consumer.membership != nil)
+    }
+
+    @Test func brokersThatAreDownAreNoticed() {
+        let fixture = ClientFixture()
+        let (consumer, _) = fixture.consumer("first")
+        fixture.pass(.seconds(3))
+        #expect(!consumer.brokersAreDown)
+        fixture.network.stop(1)
+        fixture.pass(.seconds(3))
+        #expect(consumer.brokersAreDown)
+        fixture.network.start(1)
+        fixture.pass(.seconds(10))
+        #expect(!consumer.brokersAreDown)
+    }
+}

@@ -1,0 +1,168 @@
+import Kafka
+import SimulatedKafka
+import SimulatedKafkaClients
+import Testing
+
+struct SimulatedProducerTests {
+    private func record(_ value: String, size: Int = 0) -> ProducerRecord {
+        ProducerRecord(topic: "results", value: Array(value.utf8) + [UInt8](repeating: 32, count: size))
+    }
+
+    private func send(_ value: String, by producer: SimulatedProducer, in fixture: ClientFixture) -> KafkaProducer
+        .Report?
+    {
+        fixture.wait { done in _ = producer.handOverAtOnce(record(value), report: done) }
+    }
+
+    @Test func recordsAreReportedWithTheirOffsets() {
+        let fixture = ClientFixture()
+        let producer = fixture.producer("p")
+        #expect(send("a", by: producer, in: fixture) == .success(RecordPosition(partition: 0, offset: 0)))
+        #expect(send("b", by: producer, in: fixture) == .success(RecordPosition(partition: 0, offset: 1)))
+        #expect(producer.undelivered == 0)
+    }
+
+    /// What happens to the first Produce request.
+    static let fates: [SimulatedNetwork.Fate] = [
+        .init(requestDelay: nil, answerDelay: .milliseconds(1)),
+        .init(requestDelay: .milliseconds(1), answerDelay: nil),
+        .init(requestDelay: .milliseconds(1), answerDelay: .milliseconds(1), repetition: .milliseconds(50)),
+        .init(requestDelay: .seconds(5), answerDelay: .seconds(70)),
+    ]
+
+    @Test(arguments: fates)
+    func recordIsWrittenOnceWhateverTheNetworkDoes(fate: SimulatedNetwork.Fate) {
+        let fixture = ClientFixture()
+        let producer = fixture.producer("p")
+        var produces = 0
+        fixture.network.fate = { message in
+            if message.kind == .produce { produces += 1 }
+            if message.kind == .produce, produces == 1 { return fate }
+            return .init(requestDelay: .milliseconds(1), answerDelay: .milliseconds(1))
+        }
+        var report: KafkaProducer.Report?
+        #expect(producer.handOverAtOnce(record("a")) { report = $0 })
+        fixture.pass(.seconds(100))
+        #expect(report == .success(RecordPosition(partition: 0, offset: 0)))
+        #expect(fixture.results == ["a"])
+    }
+
+    @Test func recordThatIsTooLongUnansweredMayBeWritten() {
+        let fixture = ClientFixture()
+        let producer = fixture.producer("p") { $0.messageTimeout = .seconds(90) }
+        fixture.network.cut("p", from: 1, [.answers])
+        #expect(producer.handOverAtOnce(record("unplaced")) { _ in })
+        fixture.network.mend("p", and: 1)
+        fixture.pass(.seconds(1))
+        _ = send("first", by: producer, in: fixture)
+        fixture.network.cut("p", from: 1, [.answers])
+        var report: KafkaProducer.Report?
+        #expect(producer.handOverAtOnce(record("a")) { report = $0 })
+        fixture.pass(.seconds(200))
+        guard case .failure(let error)? = report else {
+            Issue.record("the record was confirmed")
+            return
+        }
+        #expect(error.kind == .timedOut)
+        #expect(error.status == .possiblyPersisted)
+
+        // The next record has a number that the broker accepts all the same.
+        fixture.network.mend("p", and: 1)
+        fixture.pass(.seconds(100))
+        guard case .success? = send("b", by: producer, in: fixture) else {
+            Issue.record("the producer cannot go on")
+            return
+        }
+        #expect(fixture.results.contains("a"))
+    }
+
+    @Test func recordThatWasNeverSentIsNotWritten() {
+        let fixture = ClientFixture()
+        let producer = fixture.producer("p") { $0.messageTimeout = .seconds(5) }
+        fixture.network.stop(1)
+        let report = send("a", by: producer, in: fixture)
+        guard case .failure(let error)? = report else {
+            Issue.record("the record was confirmed")
+            return
+        }
+        #expect(error.status == .notPersisted)
+        #expect(error.kind == .timedOut)
+    }
+
+    @Test func fullQueueTakesNothingUntilThereIsRoom() {
+        let fixture = ClientFixture()
+        let producer = fixture.producer("p") { $0.queueRecords = 2 }
+        #expect(producer.handOverAtOnce(record("a")) { _ in })
+        #expect(producer.handOverAtOnce(record("b")) { _ in })
+        #expect(!producer.handOverAtOnce(record("c")) { _ in })
+        #expect(producer.refusal(of: record("c")) == nil)
+        var hasRoom = false
+        producer.whenThereIsRoom { hasRoom = true }
+        #expect(!hasRoom)
+        fixture.pass(.seconds(1))
+        #expect(hasRoom)
+    }
+
+    @Test(arguments: [(true, KafkaError.Kind.recordTooLarge), (false, .authentication)])
+    func recordsAreRefused(isTooLarge: Bool, expected: KafkaError.Kind) {
+        let fixture = ClientFixture()
+        let producer = fixture.producer("p")
+        if !isTooLarge { fixture.cluster.denied = [.writeTopic("results")] }
+        let report: KafkaProducer.Report? = fixture.wait { done in
+            _ = producer.handOverAtOnce(record("a", size: isTooLarge ? 2_000_000 : 0), report: done)
+        }
+        guard case .failure(let error)? = report else {
+            Issue.record("the record was confirmed")
+            return
+        }
+        #expect(error.kind == expected)
+        #expect(error.status == .notPersisted)
+
+        fixture.cluster.denied = []
+        guard case .success? = send("b", by: producer, in: fixture) else {
+            Issue.record("the producer cannot go on")
+            return
+        }
+    }
+
+    @Test func lostNumbersEndTheProducer() {
+        let fixture = ClientFixture()
+        let producer = fixture.producer("p")
+        _ = send("a", by: producer, in: fixture)
+        // A record of the same producer that this client knows nothing of.
+        let entry = fixture.cluster.log(of: PartitionID("results", 0))?.entries.first
+        let identity = ProducerIdentity(id: entry?.producerID ?? 0, epoch: 0)
+        let batch = ProduceRequest.Batch(
+            PartitionID("results", 0), [SimulatedRecord(value: [1]), SimulatedRecord(value: [2])], producer: identity,
+            baseSequence: 1)
+        _ = fixture.cluster.produce(ProduceRequest([batch]))
+
+        _ = send("b", by: producer, in: fixture)
+        #expect(producer.failure?.kind == .fatal)
+        #expect(producer.failure?.code == 45)
+        #expect(producer.refusal(of: record("c"))?.kind == .fatal)
+    }
+
+    @Test func closedProducerReportsWhatIsLeft() {
+        let fixture = ClientFixture()
+        let producer = fixture.producer("p")
+        var report: KafkaProducer.Report?
+        _ = producer.handOverAtOnce(record("a")) { report = $0 }
+        producer.close()
+        guard case .failure(let error)? = report else {
+            Issue.record("nothing was reported")
+            return
+        }
+        #expect(error.kind == .closed)
+    }
+
+    @Test func flushWaitsForAllReports() {
+        let fixture = ClientFixture()
+        let producer = fixture.producer("p")
+        _ = producer.handOverAtOnce(record("a")) { _ in }
+        #expect(fixture.wait { producer.flush(within: .seconds(5), reply: $0) } == true)
+        fixture.network.stop(1)
+        _ = producer.handOverAtOnce(record("b")) { _ in }
+        #expect(fixture.wait { producer.flush(within: .seconds(5), reply: $0) } == false)
+    }
+}

@@ -1,0 +1,301 @@
+import SimulatedKafka
+import Testing
+
+struct TransactionTests {
+    @Test func committedRecordsAppearWithTheMarker() {
+        let fixture = ClusterFixture()
+        let producer = fixture.transactionalProducer()
+        #expect(fixture.addPartitions(by: producer) == .none)
+        fixture.produce(["a", "b"], by: producer, sequence: 0, transactionalID: "tx")
+        fixture.produce(["plain"])
+        #expect(fixture.fetch().lastStableOffset == 0)
+        #expect(fixture.fetch().entries.isEmpty)
+        #expect(fixture.fetch(isolation: .readUncommitted).entries.count == 3)
+
+        #expect(fixture.end(.commit, by: producer) == .none)
+        #expect(fixture.fetch().entries.isEmpty)
+        fixture.pass(.milliseconds(1))
+        #expect(fixture.fetch().lastStableOffset == 4)
+        #expect(fixture.fetch().entries.map(\.marker) == [nil, nil, nil, .commit])
+        #expect(fixture.committedValues() == ["a", "b", "plain"])
+    }
+
+    @Test func abortedRecordsAreNamed() {
+        let fixture = ClusterFixture()
+        let producer = fixture.transactionalProducer()
+        _ = fixture.addPartitions(by: producer)
+        fixture.produce(["a"], by: producer, sequence: 0, transactionalID: "tx")
+        _ = fixture.end(.abort, by: producer)
+        fixture.pass(.milliseconds(1))
+
+        let expected = AbortedTransaction(producerID: producer.id, firstOffset: 0, lastOffset: 1)
+        #expect(fixture.fetch().aborted == [expected])
+        #expect(fixture.fetch(isolation: .readUncommitted).aborted.isEmpty)
+        #expect(fixture.committedValues().isEmpty)
+    }
+
+    @Test func transactionThatWroteNothingLeavesAMarker() {
+        let fixture = ClusterFixture()
+        let producer = fixture.transactionalProducer()
+        _ = fixture.addPartitions(by: producer)
+        _ = fixture.end(.commit, by: producer)
+        fixture.pass(.milliseconds(1))
+        #expect(fixture.fetch().highWatermark == 1)
+    }
+
+    @Test func openTransactionHoldsBackOthers() {
+        let fixture = ClusterFixture()
+        let (first, second) = (fixture.transactionalProducer("one"), fixture.transactionalProducer("two"))
+        _ = fixture.addPartitions(by: first, id: "one")
+        _ = fixture.addPartitions(by: second, id: "two")
+        fixture.produce(["a"], by: first, sequence: 0, transactionalID: "one")
+        fixture.produce(["b"], by: second, sequence: 0, transactionalID: "two")
+        _ = fixture.end(.commit, by: second, id: "two")
+        fixture.pass(.milliseconds(1))
+        #expect(fixture.fetch().lastStableOffset == 0)
+
+        _ = fixture.end(.commit, by: first, id: "one")
+        fixture.pass(.milliseconds(1))
+        #expect(fixture.committedValues() == ["a", "b"])
+    }
+
+    // MARK: - The end
+
+    @Test(arguments: [
+        (TransactionResult.commit, TransactionResult.commit, ErrorCode.none), (.commit, .abort, .invalidTxnState),
+        (.abort, .abort, .none), (.abort, .commit, .invalidTxnState),
+    ])
+    func endThatIsRepeatedMustBeTheSame(first: TransactionResult, second: TransactionResult, expected: ErrorCode) {
+        let fixture = ClusterFixture()
+        let producer = fixture.transactionalProducer()
+        _ = fixture.addPartitions(by: producer)
+        #expect(fixture.end(first, by: producer) == .none)
+        #expect(fixture.end(second, by: producer) == .concurrentTransactions)
+        fixture.pass(.milliseconds(1))
+        #expect(fixture.end(second, by: producer) == expected)
+    }
+
+    @Test(arguments: [TransactionResult.commit, .abort])
+    func endOfNothingIsRefused(result: TransactionResult) {
+        let fixture = ClusterFixture()
+        let producer = fixture.transactionalProducer()
+        #expect(fixture.end(result, by: producer) == .invalidTxnState)
+    }
+
+    @Test func nextTransactionWaitsForTheMarkers() {
+        let fixture = ClusterFixture()
+        let producer = fixture.transactionalProducer()
+        _ = fixture.addPartitions(by: producer)
+        _ = fixture.end(.commit, by: producer)
+        #expect(fixture.addPartitions(by: producer) == .concurrentTransactions)
+        #expect(fixture.cluster.initProducerID(InitProducerIDRequest("tx")).error == .concurrentTransactions)
+        fixture.pass(.milliseconds(1))
+        #expect(fixture.addPartitions(by: producer) == .none)
+    }
+
+    @Test func markersWaitForALeader() {
+        var rules = ClusterRules()
+        rules.brokers = 3
+        let fixture = ClusterFixture(rules, partitions: 3)
+        let producer = fixture.transactionalProducer()
+        let coordinator = fixture.cluster.coordinator(.transaction("tx"))
+        let other = coordinator == 1 ? Int32(2) : 1
+        _ = fixture.addPartitions([0, 1, 2], by: producer)
+        _ = fixture.end(.commit, by: producer)
+        fixture.cluster.setBroker(other, isUp: false)
+        fixture.pass(.seconds(1))
+        #expect(fixture.addPartitions(by: producer) == .concurrentTransactions)
+        #expect(fixture.cluster.log(of: fixture.partition(coordinator - 1))?.logEnd == 1)
+
+        fixture.cluster.failOver(from: other)
+        fixture.pass(.seconds(1))
+        #expect(fixture.addPartitions(by: producer) == .none)
+        for number in Int32(0)..<3 { #expect(fixture.cluster.log(of: fixture.partition(number))?.logEnd == 1) }
+    }
+
+    // MARK: - Fencing
+
+    @Test func newInstanceFencesTheOldOne() {
+        let fixture = ClusterFixture()
+        let old = fixture.transactionalProducer()
+        let new = fixture.transactionalProducer()
+        #expect(new.id == old.id)
+        #expect(new.epoch == old.epoch + 1)
+        #expect(fixture.addPartitions(by: old) == .invalidProducerEpoch)
+        #expect(fixture.addPartitions(by: old, knowsFenced: true) == .producerFenced)
+        #expect(fixture.end(.commit, by: old) == .invalidProducerEpoch)
+        #expect(fixture.addPartitions(by: ProducerIdentity(id: 1, epoch: 0)) == .invalidProducerIDMapping)
+        #expect(fixture.addPartitions(by: old, id: "other") == .invalidProducerIDMapping)
+    }
+
+    @Test func newInstanceAbortsAnOpenTransaction() {
+        let fixture = ClusterFixture()
+        let old = fixture.transactionalProducer()
+        _ = fixture.addPartitions(by: old)
+        fixture.produce(["a"], by: old, sequence: 0, transactionalID: "tx")
+        #expect(fixture.cluster.initProducerID(InitProducerIDRequest("tx")).error == .concurrentTransactions)
+        fixture.pass(.milliseconds(1))
+        #expect(fixture.transactionalProducer().epoch == 2)
+        #expect(fixture.committedValues().isEmpty)
+        // The marker has told the partition.
+        #expect(fixture.produce(["b"], by: old, sequence: 1, transactionalID: "tx").error == .invalidProducerEpoch)
+    }
+
+    @Test func transactionWhoseTimeIsUpIsAbortedAndFenced() {
+        let fixture = ClusterFixture()
+        let producer = fixture.transactionalProducer(timeout: .seconds(15))
+        _ = fixture.addPartitions(by: producer)
+        fixture.produce(["a"], by: producer, sequence: 0, transactionalID: "tx")
+        fixture.pass(.seconds(19))
+        #expect(fixture.fetch().lastStableOffset == 0)
+        fixture.pass(.seconds(2))
+
+        #expect(fixture.fetch().lastStableOffset == 2)
+        #expect(fixture.committedValues().isEmpty)
+        #expect(fixture.end(.commit, by: producer) == .invalidProducerEpoch)
+        let renewal = InitProducerIDRequest("tx", current: producer)
+        #expect(fixture.cluster.initProducerID(renewal).error == .producerFenced)
+        #expect(fixture.transactionalProducer().epoch == 2)
+    }
+
+    @Test func producerGetsANewEpochForItsOwn() {
+        let fixture = ClusterFixture()
+        let producer = fixture.transactionalProducer()
+        let renewal = InitProducerIDRequest("tx", current: producer)
+        #expect(fixture.cluster.initProducerID(renewal).producer.epoch == 1)
+        // The same call again is a retry.
+        #expect(fixture.cluster.initProducerID(renewal).producer.epoch == 1)
+        _ = fixture.transactionalProducer()
+        #expect(fixture.cluster.initProducerID(renewal).error == .producerFenced)
+    }
+
+    @Test(arguments: [(Int64(0), ErrorCode.invalidTransactionTimeout), (.seconds(901), .invalidTransactionTimeout)])
+    func timeoutsHaveBounds(timeout: Int64, expected: ErrorCode) {
+        let fixture = ClusterFixture()
+        let request = InitProducerIDRequest("tx", transactionTimeout: timeout)
+        #expect(fixture.cluster.initProducerID(request).error == expected)
+    }
+
+    @Test func idThatIsNotUsedIsForgotten() {
+        let fixture = ClusterFixture()
+        let producer = fixture.transactionalProducer()
+        fixture.pass(.seconds(8 * 86_400))
+        #expect(fixture.addPartitions(by: producer) == .invalidProducerIDMapping)
+    }
+
+    // MARK: - Partitions
+
+    @Test func partitionMustBePartOfTheTransaction() {
+        let fixture = ClusterFixture()
+        let producer = fixture.transactionalProducer()
+        _ = fixture.addPartitions([0], by: producer)
+        let result = fixture.produce(["a"], to: 1, by: producer, sequence: 0, transactionalID: "tx")
+        #expect(result.error == .invalidTxnState)
+        #expect(fixture.produce(["a"], by: producer, sequence: 0, transactionalID: "tx").error == .none)
+    }
+
+    @Test func oneForbiddenTopicForbidsAll() {
+        let fixture = ClusterFixture()
+        _ = fixture.cluster.createTopic(CreateTopicRequest("secret"))
+        fixture.cluster.denied = [.writeTopic("secret")]
+        let producer = fixture.transactionalProducer()
+        let secret = PartitionID("secret", 0)
+        let request = AddPartitionsToTxnRequest(TransactionName("tx", producer), [fixture.partition(0), secret])
+        let answer = fixture.cluster.addPartitionsToTxn(request)
+        #expect(answer.results[secret] == .topicAuthorizationFailed)
+        #expect(answer.results[fixture.partition(0)] == .operationNotAttempted)
+    }
+
+    @Test func transactionalIDsNeedPermission() {
+        let fixture = ClusterFixture()
+        let producer = fixture.transactionalProducer()
+        fixture.cluster.denied = [.writeTransactionalID("tx")]
+        let expected = ErrorCode.transactionalIDAuthorizationFailed
+        #expect(fixture.cluster.initProducerID(InitProducerIDRequest("tx")).error == expected)
+        #expect(fixture.addPartitions(by: producer) == expected)
+        #expect(fixture.end(.commit, by: producer) == expected)
+    }
+
+    // MARK: - Offsets
+
+    /// A producer whose transaction has the group's offsets.
+    private func withOffsets(_ fixture: ClusterFixture) -> ProducerIdentity {
+        let producer = fixture.transactionalProducer()
+        let name = TransactionName("tx", producer)
+        _ = fixture.cluster.addOffsetsToTxn(AddOffsetsToTxnRequest(name, group: "workers"))
+        return producer
+    }
+
+    @Test(arguments: [(TransactionResult.commit, Int64(7)), (.abort, 3)])
+    func offsetsAreUnstableUntilTheMarker(result: TransactionResult, expected: Int64) {
+        let fixture = ClusterFixture()
+        _ = fixture.commit(3)
+        let producer = withOffsets(fixture)
+        #expect(fixture.commit(7, by: producer) == .none)
+        #expect(fixture.committed()?.error == .unstableOffsetCommit)
+        #expect(fixture.committed(requireStable: false)?.offset == 3)
+
+        #expect(fixture.end(result, by: producer) == .none)
+        #expect(fixture.committed()?.error == .unstableOffsetCommit)
+        fixture.pass(.milliseconds(1))
+        #expect(fixture.committed()?.offset == expected)
+    }
+
+    @Test func laterCommitWinsOverATransaction() {
+        let fixture = ClusterFixture()
+        let producer = withOffsets(fixture)
+        _ = fixture.commit(7, by: producer)
+        _ = fixture.commit(9)
+        _ = fixture.end(.commit, by: producer)
+        fixture.pass(.milliseconds(1))
+        #expect(fixture.committed()?.offset == 9)
+    }
+
+    @Test func offsetsAreRefusedByGeneration() {
+        let fixture = ClusterFixture()
+        let member = fixture.stableMember()
+        let producer = withOffsets(fixture)
+        var stale = member
+        stale.generation = 0
+        #expect(fixture.commit(1, as: stale, by: producer) == .illegalGeneration)
+        #expect(fixture.commit(1, as: MemberName(id: "x", generation: 1), by: producer) == .unknownMemberID)
+        #expect(fixture.commit(1, as: member, by: producer) == .none)
+        // Nobody's name is not checked: the protocol's older versions had none.
+        #expect(fixture.commit(1, by: producer) == .none)
+    }
+
+    @Test func transactionCommitsWhileARebalanceCompletes() {
+        let fixture = ClusterFixture()
+        let member = fixture.stableMember()
+        _ = fixture.join(id: member.id)
+        let producer = withOffsets(fixture)
+        #expect(fixture.commit(1, as: MemberName(id: member.id, generation: 2), by: producer) == .none)
+    }
+
+    @Test func offsetsMustBePartOfTheTransaction() {
+        let fixture = ClusterFixture()
+        let producer = fixture.transactionalProducer()
+        #expect(fixture.commit(1, by: producer) == .invalidTxnState)
+    }
+
+    // MARK: - Coordinators that move
+
+    @Test func endThatTookEffectIsFoundByANewCoordinator() {
+        var rules = ClusterRules()
+        rules.brokers = 2
+        let fixture = ClusterFixture(rules)
+        let producer = fixture.transactionalProducer()
+        _ = fixture.addPartitions(by: producer)
+        fixture.produce(["a"], by: producer, sequence: 0, transactionalID: "tx")
+        _ = fixture.end(.commit, by: producer)
+        let old = fixture.cluster.coordinator(.transaction("tx"))
+        fixture.cluster.moveCoordinator(.transaction("tx"), to: old == 1 ? 2 : 1, loading: .seconds(1))
+
+        let request = EndTxnRequest(TransactionName("tx", producer), .commit)
+        #expect(fixture.cluster.endTxn(request, at: old).error == .notCoordinator)
+        #expect(fixture.cluster.endTxn(request).error == .coordinatorLoadInProgress)
+        fixture.pass(.seconds(2))
+        #expect(fixture.cluster.endTxn(request).error == .none)
+        #expect(fixture.committedValues() == ["a"])
+    }
+}
