@@ -369,8 +369,8 @@ class Collector(KafkaSurface):
         for name in list(self.parked):
             self.watched.pop(name).kill()
             self.names.pop(name)
+            self.parked.discard(name)  # One by one, because the server adds others meanwhile.
             self.begin_worker()
-        self.parked.clear()
         for name, port in self.names.items():
             self.wait(lambda: self.get(port, "/readyz", 0.5) == 200, f"partitions of {name}", limit=60)
 
