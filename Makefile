@@ -2,7 +2,7 @@
 SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help setup setup-tests demo console bench test test-tansu test-newest test-browser console-pictures build lint format schemas events docs check-docs check-ops dashboard dashboard-picture examples check-alerts check-experiments check-tracing experiments fuzz session-properties sanitize-address sanitize-thread
+.PHONY: help setup setup-tests demo console bench test test-tansu test-newest test-browser console-pictures build lint format schemas events docs check-docs check-ops dashboard dashboard-picture examples check-alerts check-experiments check-tracing experiments fuzz fuzz-surfaces check-fuzz session-properties sanitize-address sanitize-thread
 
 SWIFT_FLAGS ?=
 # What is deployed does not ask at each access to an object's variable whether another access to it is under way. The debug
@@ -196,6 +196,15 @@ experiments: build $(EXPERIMENTS)/ok ## Runs every experiment in its short form;
 
 fuzz: setup ## Feeds damaged answers and requests to all decoders; INPUTS=N of them to each (default 200000)
 	LOCSEARCH_FUZZ_INPUTS=$(or $(INPUTS),200000) LOCSEARCH_TEST_SECONDS=3600 tools/tests $(SWIFT_FLAGS) --filter FuzzTests
+
+# The program is the one that is deployed, because that one meets the input. A surface that is named in SURFACES gets as many
+# inputs as the others do.
+fuzz-surfaces: build $(EXPERIMENTS)/ok ## Feeds hostile input to real processes by every way in; SEED=, INPUTS=, SURFACES=, or REPLAY=FILE
+	LOCSEARCH=$(CURDIR)/.build/release/locsearch ops/fuzz/run --seed $(or $(SEED),1) --inputs $(or $(INPUTS),10000) \
+	  $(if $(SURFACES),--surfaces '$(SURFACES)') $(if $(REPLAY),--replay $(REPLAY))
+
+check-fuzz: $(EXPERIMENTS)/ok ## Tests that fuzz-surfaces sees a program that ends, hangs or grows, and finds the input
+	$(EXPERIMENTS)/bin/pytest -q -p no:cacheprovider ops/fuzz/tests
 
 session-properties: setup ## Runs 100,000 orders of sessions' actions, and measures 10,000 sessions; PERMUTATIONS=N runs another number
 	LOCSEARCH_PERMUTATIONS=$(or $(PERMUTATIONS),100000) LOCSEARCH_SESSIONS=10000 LOCSEARCH_TEST_SECONDS=3600 \

@@ -45,7 +45,9 @@ extension HTTPError {
         case CURLE_PARTIAL_FILE, CURLE_BAD_CONTENT_ENCODING, CURLE_WRITE_ERROR: .truncated
         // curl also reports a header line beyond its limit as out of memory.
         case CURLE_FILESIZE_EXCEEDED, CURLE_OUT_OF_MEMORY: .tooLarge
-        case CURLE_URL_MALFORMAT, CURLE_BAD_FUNCTION_ARGUMENT: .invalidRequest
+        case CURLE_URL_MALFORMAT: .invalidRequest
+        // Once there is a connection, curl gives this code to header lines and trailers without a colon.
+        case CURLE_BAD_FUNCTION_ARGUMENT where progress == .connecting: .invalidRequest
         default: progress == .reading ? .truncated : .protocolViolation
         }
     }

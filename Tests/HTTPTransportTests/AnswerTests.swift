@@ -50,6 +50,8 @@ struct AnswerTests {
         Sent("cut headers", "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Len", .truncated),
         Sent("cut body", "HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nhello", .truncated),
         Sent("cut chunk", "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhel", .truncated),
+        Sent(
+            "no trailer", "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n0\r\nno trailer\r\n\r\n", .truncated),
         Sent("no last chunk", "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n", .truncated),
         Sent(
             "bad chunk size", "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\nhello\r\n0\r\n\r\n",
