@@ -22,6 +22,7 @@ actor FakeSource: RequestSource {
     private var diagnosis = TopicDiagnosis.complete
     private var onClose: @Sendable () -> Void = {}
     private(set) var committed: [TopicPartition: Int64] = [:]
+    private var transactionOffsets: @Sendable () async -> [TopicPartition: Int64] = { [:] }
     private(set) var held: Set<TopicPartition> = []
     private(set) var commitCount = 0
     private(set) var membershipQuestions = 0
@@ -172,8 +173,8 @@ actor FakeSource: RequestSource {
     func committedOffsets(
         of assigned: [AssignedPartition], within bound: Duration
     ) async throws(KafkaError) -> [AssignedPartition: Int64] {
-        let known = assigned.compactMap { partition in committed[partition.id].map { (partition, $0) } }
-        return Dictionary(uniqueKeysWithValues: known)
+        let committed = await committed.merging(transactionOffsets()) { max($0, $1) }
+        return assigned.reduce(into: [:]) { known, partition in known[partition] = committed[partition.id] }
     }
 
     /// Ends reading with an error, as when the group has another process in this member's place.
@@ -183,7 +184,10 @@ actor FakeSource: RequestSource {
     }
 
     /// Notes what a transaction has committed that its producer believes to have failed.
-    func setCommitted(_ next: Int64, of partition: Int32) { committed[TopicPartition("requests", partition)] = next }
+    /// Has the group's committed offsets hold those of transactions as well.
+    func countOffsets(of transactions: @escaping @Sendable () async -> [TopicPartition: Int64]) {
+        transactionOffsets = transactions
+    }
 
     var positions: [KafkaConsumer.Position] {
         assigned.map { KafkaConsumer.Position(partition: $0, committed: committed[$0.id], end: nextOffsets[$0.id]) }
