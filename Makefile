@@ -2,7 +2,7 @@
 SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help setup setup-tests demo console bench test test-tansu test-newest test-browser console-pictures build lint format schemas events docs check-docs check-ops dashboard dashboard-picture examples check-alerts check-experiments check-tracing experiments fuzz fuzz-surfaces check-fuzz session-properties sanitize-address sanitize-thread
+.PHONY: help setup setup-tests demo console bench test test-tansu test-newest test-browser console-pictures build simulate lint format schemas events docs check-docs check-ops dashboard dashboard-picture examples check-alerts check-experiments check-tracing experiments fuzz fuzz-surfaces check-fuzz session-properties sanitize-address sanitize-thread
 
 SWIFT_FLAGS ?=
 # What is deployed does not ask at each access to an object's variable whether another access to it is under way. The debug
@@ -77,6 +77,13 @@ bench: ## Counts instructions, and fails when they rose; ACCEPT=1 takes the new 
 	@tools/setup bench
 	swift build $(RELEASE_FLAGS) --product Benchmarks $(SWIFT_FLAGS)
 	tools/bench "$$(swift build $(RELEASE_FLAGS) --show-bin-path $(SWIFT_FLAGS))/Benchmarks" $(if $(ACCEPT),--accept)
+
+# SEED=n replays one schedule and tells its story; SEEDS=n runs so many, from FROM on.
+SEEDS ?= 3000
+FROM ?= 1
+simulate: setup ## Runs whole fleets under virtual time: SEEDS=n schedules, or SEED=n one of them as a story
+	swift build $(RELEASE_FLAGS) --product Simulate $(SWIFT_FLAGS)
+	"$$(swift build $(RELEASE_FLAGS) --show-bin-path $(SWIFT_FLAGS))/Simulate" $(if $(SEED),--seed $(SEED),--seeds $(SEEDS) --from $(FROM)) $(ARGS)
 
 lint: ## Checks format and style, as .swift-format describes them, and that no number from outside can end the process, nor a clock be read past the loops
 	swift format lint --strict --parallel --recursive $(SOURCES)

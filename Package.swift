@@ -149,7 +149,7 @@ let package = Package(
             ], path: "Simulation/FleetSimulation", swiftSettings: safe),
         .executableTarget(
             name: "Simulate",
-            dependencies: ["FleetSimulation", product("ArgumentParser", "swift-argument-parser")],
+            dependencies: ["Basics", "FleetSimulation", product("ArgumentParser", "swift-argument-parser")],
             path: "Simulation/Simulate", swiftSettings: safe),
 
         // Jobs whose instructions are counted: see docs/performance.md.
@@ -182,6 +182,7 @@ let package = Package(
             name: "HTTPTransportTests", dependencies: ["Basics", "HTTPTransport", "TestSupport"], swiftSettings: safe),
         .testTarget(
             name: "ResilienceTests", dependencies: ["Basics", "Resilience", "TestSupport"], swiftSettings: safe),
+        .testTarget(name: "FleetSimulationTests", dependencies: ["FleetSimulation"], swiftSettings: safe),
         .testTarget(
             name: "SimulatedLoopTests",
             dependencies: [

@@ -129,7 +129,7 @@ public struct FleetPlan: Sendable {
         return (0..<Int.random(in: 1...8, using: &random)).map { _ in
             Fault(
                 time: Double.random(in: 1...(faultsEnd - 8), using: &random),
-                kind: Fault.Kind.random(&random, members: members, brokers: brokers))
+                kind: Fault.Kind.draw(&random, members: members, brokers: brokers))
         }
         .sorted { $0.time < $1.time }
     }

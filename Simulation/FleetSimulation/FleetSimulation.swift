@@ -1,7 +1,5 @@
 import Basics
 import SimulatedLoop
-import SimulatedKafka
-import SimulatedKafkaClients
 
 /// Runs schedules of a whole fleet in one process, each from its seed.
 public enum FleetSimulation {
@@ -28,16 +26,9 @@ public enum FleetSimulation {
                 judge.judgeProgress()
                 return judge.isEverythingAnswered
             }
-            for w in world.everyWorker where w.isAlive { for l in w.lanes { world.say("DEBUG \(w.name) \(l.source.debugText)") } }
+            world.sayWhereItStands()
             try world.end(within: .seconds(plan.shutdownGrace + 20))
             judge.judgeEnd()
-            world.say("DEBUG committed \(world.network.cluster.committed(by: "workers").sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" })")
-            for (p, _) in world.requestAt { if let l = world.network.cluster.log(of: p) { world.say("DEBUG \(p) hw \(l.highWatermark) lso \(l.lastStableOffset)") } }
-            for topic in ["results", "errors"] { for p in 0..<Int32(2) {
-                guard let log = world.network.cluster.log(of: PartitionID(topic, p)) else { continue }
-                for e in log.entries { world.say("DEBUG \(topic)[\(p)]@\(e.offset) \(e.marker.map { "\($0)" } ?? "rec") pid \(e.producerID) e\(e.producerEpoch) txn \(e.isTransactional) val \(String(decoding: (e.record.value ?? []).prefix(40), as: UTF8.self)) src \(RequestRecord.source(of: e.record).map { "\($0)" } ?? "-")") }
-                world.say("DEBUG aborted \(log.aborted)")
-            } }
         } catch {
             judge.note(error)
         }

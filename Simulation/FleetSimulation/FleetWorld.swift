@@ -96,7 +96,9 @@ final class FleetWorld {
     func end(within time: Duration) throws(SimulationError) {
         for worker in workers.values { worker.drain() }
         let end = simulation.now + time
-        while simulation.now < end, workers.values.contains(where: \.isAlive) { try simulation.run(for: .milliseconds(500)) }
+        while simulation.now < end, workers.values.contains(where: \.isAlive) {
+            try simulation.run(for: .milliseconds(500))
+        }
     }
 
     private func after(_ seconds: Double, _ action: @escaping () -> Void) {
@@ -106,6 +108,22 @@ final class FleetWorld {
     func say(_ line: @autoclosure () -> String) {
         guard let tell else { return }
         tell("\((simulation.elapsed / .seconds(1)).threeDecimals) s  \(line())")
+    }
+
+    /// Tells where every partition stands, for a story that ends with one that is stuck.
+    func sayWhereItStands() {
+        guard tell != nil else { return }
+        for (partition, committed) in network.cluster.committed(by: SimulatedWorker.group).sorted(by: {
+            $0.key < $1.key
+        }) {
+            let log = network.cluster.log(of: partition)
+            say(
+                "\(partition) is committed up to \(committed) of \(log?.highWatermark ?? -1), stable up to \(log?.lastStableOffset ?? -1)"
+            )
+        }
+        for worker in everyWorker where worker.isAlive {
+            for lane in worker.lanes { say("\(worker.name): \(lane.source.story)") }
+        }
     }
 
     // MARK: - Workers
@@ -235,7 +253,9 @@ final class FleetWorld {
     /// SIGSTOP: neither the loops run nor the clients' own threads, and what was sent to them waits in the kernel.
     private func stop(_ worker: SimulatedWorker, until end: Instant) {
         for lane in worker.lanes { lane.loop.freeze(until: end) }
-        for broker in 1...plan.brokers { block(worker.clientIDs, broker, SimulatedNetwork.Direction.allCases, until: end) }
+        for broker in 1...plan.brokers {
+            block(worker.clientIDs, broker, SimulatedNetwork.Direction.allCases, until: end)
+        }
     }
 
     /// Returns the worker that a fault hits; `nil` where the place is empty at present.
@@ -260,7 +280,9 @@ final class FleetWorld {
         guard network.cluster.isUp(broker) else { return }
         network.stop(broker)
         after(min(failover, seconds)) { [network, plan] in
-            if plan.brokers > 1, !network.cluster.isUp(broker) { network.reach { $0.failOver(from: broker, loading: 100_000_000) } }
+            if plan.brokers > 1, !network.cluster.isUp(broker) {
+                network.reach { $0.failOver(from: broker, loading: 100_000_000) }
+            }
         }
         after(seconds) { [network] in network.start(broker) }
     }
@@ -270,7 +292,8 @@ final class FleetWorld {
         var keys = [FindCoordinatorRequest.Key.group(SimulatedWorker.group)]
         for worker in everyWorker where worker.isAlive {
             for index in worker.lanes.indices where plan.delivery == .exactlyOnce {
-                let name = plan.isStatic ? "static-\(worker.name.dropFirst().prefix { $0 != "." })-\(index)" : worker.name
+                let name =
+                    plan.isStatic ? "static-\(worker.name.dropFirst().prefix { $0 != "." })-\(index)" : worker.name
                 keys.append(.transaction("\(SimulatedWorker.group)-\(name).\(index)"))
             }
         }

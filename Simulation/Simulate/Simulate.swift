@@ -1,4 +1,5 @@
 import ArgumentParser
+import Basics
 import FleetSimulation
 import Foundation
 
@@ -58,7 +59,7 @@ struct Simulate: ParsableCommand {
     }
 
     private func runPart() throws {
-        let begin = Date()
+        let begin = SystemClock.now
         var tally = Tally()
         for number in 0..<UInt64(max(0, seeds)) {
             let plan = FleetPlan(seed: from + number)
@@ -66,7 +67,7 @@ struct Simulate: ParsableCommand {
             tally.add(outcome)
             if !outcome.verdict.isGood { tell(of: outcome, plan) }
         }
-        print(tally.summary(seconds: Date().timeIntervalSince(begin)))
+        print(tally.summary(seconds: begin.duration(to: SystemClock.now) / .seconds(1)))
         if tally.failed > 0 { throw ExitCode(1) }
     }
 

@@ -22,7 +22,15 @@ final class SimulatedSource: RequestSource, @unchecked Sendable {
         consumer.onNews = { [weak self] in self?.inbox.post { self?.wakeReader() } }
     }
 
-    var debugText: String { "positions \(consumer.positions.map { "\($0.partition.id) c=\($0.committed ?? -1) e=\($0.end ?? -1)" }) reading \(isReading) waiting \(reader != nil) records \(consumer.hasRecords)" }
+    /// Where its partitions stand, for a story.
+    var story: String {
+        consumer.positions
+            .map {
+                "\($0.partition.id) committed \($0.committed.map(String.init) ?? "-") of \($0.end.map(String.init) ?? "-")"
+            }
+            .joined(separator: ", ")
+    }
+
     /// Ends the client as kill -9 does.
     func kill() { consumer.kill() }
 
@@ -133,11 +141,17 @@ extension SimulatedSource: SimulatedRebalanceHandler {
     }
 
     func answered(_ kind: RebalanceKind, after time: Int64) {
-        tell {} _: { listener in await listener.answered(kind, after: .nanoseconds(time)) }
+        tell {
+        } _: { listener in
+            await listener.answered(kind, after: .nanoseconds(time))
+        }
     }
 
     func missed(_ count: Int64, of partition: TopicPartition) {
-        tell {} _: { listener in await listener.missed(count, of: partition) }
+        tell {
+        } _: { listener in
+            await listener.missed(count, of: partition)
+        }
     }
 
     private func tell(

@@ -67,7 +67,7 @@ public struct Fault: Sendable, CustomStringConvertible {
 }
 
 extension Fault.Kind {
-    static func random(_ random: inout SeededGenerator, members: Int, brokers: Int32) -> Fault.Kind {
+    static func draw(_ random: inout SeededGenerator, members: Int, brokers: Int32) -> Fault.Kind {
         let member = Int.random(in: 0..<members, using: &random)
         let broker = Int32.random(in: 1...brokers, using: &random)
         let seconds = Double.random(in: 0.2...8, using: &random)

@@ -125,7 +125,8 @@ struct Judge {
             tokens -= 1
             if tokens < -0.01 {
                 let seconds = (call.time.nanoseconds - world.beginning.nanoseconds) / 1_000_000
-                return find(.overRate, "\(-tokens) too many at \(Double(seconds) / 1000) s, of \(limit.perSecond) a second")
+                return find(
+                    .overRate, "\(-tokens) too many at \(Double(seconds) / 1000) s, of \(limit.perSecond) a second")
             }
         }
     }

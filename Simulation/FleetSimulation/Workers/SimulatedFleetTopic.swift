@@ -80,7 +80,9 @@ final class SimulatedFleetLink: FleetSpeaking, @unchecked Sendable {
     func run(_ lanes: [SimulatedLane]) async {
         let end = topic.end
         var next: Int64 = 0
-        for lane in lanes { await lane.onLoop { await $0.openedFleetTopic(FleetTopicExtent(first: 0, end: end, oldest: 0)) } }
+        for lane in lanes {
+            await lane.onLoop { await $0.openedFleetTopic(FleetTopicExtent(first: 0, end: end, oldest: 0)) }
+        }
 
         while !isOver {
             let records = topic.records(from: next, isOldBefore: end)

@@ -46,7 +46,8 @@ final class SinkFactory: @unchecked Sendable {
     private(set) var made: [SimulatedSink] = []
 
     init(
-        _ settings: SimulatedProducerSettings, name: String, group: String, loop: SimulatedLoop, network: SimulatedNetwork
+        _ settings: SimulatedProducerSettings, name: String, group: String, loop: SimulatedLoop,
+        network: SimulatedNetwork
     ) {
         self.settings = settings
         self.name = name

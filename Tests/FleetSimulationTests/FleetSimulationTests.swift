@@ -1,0 +1,59 @@
+import Testing
+
+@testable import FleetSimulation
+
+/// Whole fleets under virtual time. `make simulate` runs thousands of schedules; these are about the simulation itself.
+struct FleetSimulationTests {
+    @Test func scheduleRunsTheSameFromTheSameSeed() {
+        for seed in 1...4 as ClosedRange<UInt64> {
+            let (first, second) = (
+                FleetSimulation.run(FleetPlan(seed: seed)), FleetSimulation.run(FleetPlan(seed: seed))
+            )
+            #expect(first.digest == second.digest)
+            #expect(first.calls == second.calls)
+        }
+    }
+
+    @Test func schedulesOfDifferentSeedsDiffer() {
+        let digests = (1...6 as ClosedRange<UInt64>).map { FleetSimulation.run(FleetPlan(seed: $0)).digest }
+        #expect(Set(digests).count == digests.count)
+    }
+
+    @Test func leavingAFaultOutChangesNothingElse() {
+        guard
+            let plan = (1...50 as ClosedRange<UInt64>).lazy.map({ FleetPlan(seed: $0) }).first(where: {
+                $0.faults.count > 1
+            })
+        else {
+            Issue.record("no seed has two faults")
+            return
+        }
+        var smaller = plan
+        smaller.faults.removeFirst()
+        #expect(smaller.requests.map(\.keyword) == plan.requests.map(\.keyword))
+        #expect(smaller.faults.map(\.time) == Array(plan.faults.map(\.time).dropFirst()))
+        #expect(FleetSimulation.run(smaller).requests == plan.requests.count)
+    }
+
+    /// A fleet that is given nothing to answer with is found out, and the finding names the requests.
+    @Test func fleetWhoseProviderNeverAnswersInTimeStillGivesAnOutcomeToEachRequest() {
+        var plan = FleetPlan(seed: 7)
+        (plan.faults, plan.failures, plan.latency) = ([], 1, 10...20)
+        let outcome = FleetSimulation.run(plan)
+        #expect(outcome.verdict.isGood, "\(outcome.verdict.findings)")
+    }
+
+    @Test func storyHasEveryFault() {
+        guard
+            let plan = (1...50 as ClosedRange<UInt64>).lazy.map({ FleetPlan(seed: $0) }).first(where: {
+                $0.faults.count > 2
+            })
+        else {
+            Issue.record("no seed has three faults")
+            return
+        }
+        var lines: [String] = []
+        _ = FleetSimulation.run(plan) { lines.append($0) }
+        for fault in plan.faults { #expect(lines.contains { $0.contains("\(fault)") }) }
+    }
+}
