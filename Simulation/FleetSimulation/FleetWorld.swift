@@ -94,9 +94,9 @@ final class FleetWorld {
 
     /// Has all workers end.
     func end(within time: Duration) throws(SimulationError) {
-        for worker in workers.values { worker.drain() }
+        for worker in everyWorker { worker.drain() }
         let end = simulation.now + time
-        while simulation.now < end, workers.values.contains(where: \.isAlive) {
+        while simulation.now < end, everyWorker.contains(where: \.isAlive) {
             try simulation.run(for: .milliseconds(500))
         }
     }
@@ -221,7 +221,10 @@ final class FleetWorld {
         case .kill(let member, let back):
             guard let worker = struck(member, by: fault) else { return }
             worker.kill()
-            after(back) { [self] in launch(member) }
+            after(back) { [self] in
+                // A deploy may have taken the place meanwhile.
+                if workers[member] === worker { launch(member) }
+            }
         case .stop(let member, let seconds):
             guard let worker = struck(member, by: fault) else { return }
             stop(worker, until: simulation.now + .seconds(seconds))
