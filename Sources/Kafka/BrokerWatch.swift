@@ -7,6 +7,10 @@ final class BrokerWatch {
     /// How often it is said that no broker answers, while none does.
     static let reportInterval = Duration.seconds(60)
 
+    /// How long connections to all brokers must have failed before that counts without librdkafka's event. Meanwhile the
+    /// event comes, or a broker is found that answers.
+    static let timeToBelieve = Duration.seconds(2)
+
     private let client: ClientHandle
     private let loop: EventLoop
     private let log: Logger
@@ -40,8 +44,10 @@ final class BrokerWatch {
         }
     }
 
-    /// Says that no broker answers, unless it was said within the last minute. Call it now and then.
+    /// Says that no broker answers, unless it was said within the last minute. Call it every second or more often: it also
+    /// finds out where librdkafka's event is missing.
     func reportIfDue(at now: Instant) {
+        if haveAllFailed(at: now) { areDown = true }
         guard areDown, isReporting else { return }
         if let lastReport, now - lastReport < Self.reportInterval { return }
 
@@ -49,6 +55,11 @@ final class BrokerWatch {
         log.warning(
             "no broker answers; trying again until one does",
             metadata: ["tried": "\(client.brokerFailures.summary ?? "no address could be tried yet")"])
+    }
+
+    /// Returns whether connections to all brokers have failed for so long that none answers, event or not.
+    private func haveAllFailed(at now: Instant) -> Bool {
+        client.connections.allFailedSince.map { now - $0 >= Self.timeToBelieve } ?? false
     }
 
     /// Notes that a broker has answered.
@@ -79,7 +90,9 @@ final class BrokerWatch {
     /// Returns `error`, and with it why no broker answers where that is its cause.
     func explain(_ error: KafkaError) -> KafkaError {
         let isSymptom = error.kind == .timedOut || error.kind == .unreachable || error.kind == .retriable
-        guard areDown, isSymptom, let summary = client.brokerFailures.summary else { return error }
+        guard areDown || haveAllFailed(at: loop.now), isSymptom, let summary = client.brokerFailures.summary else {
+            return error
+        }
 
         let explained = KafkaError(
             error.kind, code: error.code, "\(error.description); no broker answers: \(summary)")

@@ -132,8 +132,8 @@ struct BrokerWatchTests {
     @Test func watchRepeatsItsLineEveryMinuteWhileNoBrokerAnswers() async throws {
         let notebook = InMemoryLogHandler()
         let log = Logger(label: "test") { _ in notebook }
-        let properties = ["bootstrap.servers": "127.0.0.1:1"]
-        let client = try ClientHandle(.producer, properties: properties, hiding: [], log: log)
+        // Without an address, it knows of no broker that could fail.
+        let client = try ClientHandle(.producer, properties: [:], hiding: [], log: log)
         let watch = BrokerWatch(client, isReporting: true, loop: try EventLoop(), log: log)
 
         watch.report(KafkaError(.unreachable, code: -187, "all brokers are down"))
@@ -151,4 +151,106 @@ struct BrokerWatchTests {
         #expect(notebook.entries.contains { "\($0.message)" == "brokers answer again" })
         await client.destroy()
     }
+
+    // MARK: - Without librdkafka's event
+
+    /// The watch is given no event, as where librdkafka sends none.
+    @Test func brokerThatCannotBeConnectedToIsReportedWithoutTheEvent() async throws {
+        let notebook = InMemoryLogHandler()
+        let log = Logger(label: "test") { _ in notebook }
+        let properties = ["bootstrap.servers": "127.0.0.1:1"]
+        let client = try ClientHandle(.producer, properties: properties, hiding: [], log: log)
+        let watch = BrokerWatch(client, isReporting: true, loop: try EventLoop(), log: log)
+        try await eventually("the connection fails") { client.connections.allFailedSince != nil }
+        let start = try #require(client.connections.allFailedSince)
+
+        watch.reportIfDue(at: start + .milliseconds(1999))
+        #expect(!watch.areDown)
+        watch.reportIfDue(at: start + .seconds(2))
+        watch.reportIfDue(at: start + .seconds(61))
+        #expect(watch.areDown)
+        #expect(
+            Self.reports(in: notebook).map { "\($0.metadata["tried"] ?? "")" } == ["127.0.0.1:1 (Connection refused)"])
+
+        watch.reportIfDue(at: start + .seconds(62))
+        #expect(Self.reports(in: notebook).count == 2)
+        await client.destroy()
+    }
+
+    @Test(
+        .enabled(if: TestBroker.isEmbedded, "only the embedded broker can be told to fail"),
+        arguments: [1, 2] as [Int32])
+    func nothingIsReportedWhileOneOfTwoBrokersAnswers(away: Int32) async throws {
+        let bench = try KafkaBench(brokers: 2)
+        bench.broker.embedded?.set(broker: away, isUp: false)
+        let notebook = InMemoryLogHandler()
+        let log = Logger(label: "test") { _ in notebook }
+        let properties = ["bootstrap.servers": bench.broker.bootstrapServers]
+        let client = try ClientHandle(.producer, properties: properties, hiding: [], log: log)
+        let watch = BrokerWatch(client, isReporting: true, loop: bench.loop, log: log)
+
+        try await eventually("a broker answers") { await client.isAnsweredByABroker() }
+        watch.reportIfDue(at: Instant.now + .seconds(60))
+        #expect(!watch.areDown)
+        #expect(Self.reports(in: notebook).isEmpty)
+
+        let (stays, embedded) = (3 - away, try #require(bench.broker.embedded))
+        embedded.set(broker: stays, isUp: false)
+        try await eventually("both fail", within: .seconds(20)) {
+            _ = await client.isAnsweredByABroker()
+            return client.connections.allFailedSince != nil
+        }
+        embedded.set(broker: stays, isUp: true)
+        try await eventually("one is back", within: .seconds(20)) { await client.isAnsweredByABroker() }
+        #expect(client.connections.allFailedSince == nil)
+        watch.reportIfDue(at: Instant.now + .seconds(60))
+        #expect(!watch.areDown)
+
+        await client.destroy()
+        bench.loop.stop()
+    }
+}
+
+/// Whether all brokers have failed, by the states of their connections.
+struct BrokerConnectionsTests {
+    private static let start = Instant(nanoseconds: 1_000_000_000)
+
+    /// Lets brokers go through states, one a second: `a INIT`, `b UP`. The coordinator is `c`, and what is no broker `-`.
+    private static func connections(_ steps: String) -> BrokerConnections {
+        let connections = BrokerConnections()
+        for (second, step) in steps.split(separator: ",").enumerated() {
+            let words = step.split(separator: " ").map(String.init)
+            connections.note(
+                name: words[0] == "-" ? "" : words[0], port: "c-".contains(words[0]) ? 0 : 9092, state: words[1],
+                at: start + .seconds(second))
+        }
+        return connections
+    }
+
+    @Test(arguments: [
+        ("a INIT,a TRY_CONNECT,a CONNECT,a DOWN", 3),
+        // Further attempts change nothing, nor does a coordinator that is added or what is no broker.
+        ("a INIT,a CONNECT,a DOWN,c INIT,- UP,a INIT,a CONNECT", 2),
+        ("a INIT,b INIT,a CONNECT,a DOWN,a INIT,b CONNECT,b AUTH_REQ,b DOWN", 7),
+        // A connection that was up is tried again.
+        ("a CONNECT,a UP,a DOWN,a INIT,a CONNECT,a DOWN", 5),
+        ("a CONNECT,a UP,c CONNECT,c UP,a DOWN,a CONNECT,a DOWN,c DOWN", 7),
+    ])
+    func allHaveFailedSinceTheLastOneDid(steps: String, second: Int) {
+        #expect(Self.connections(steps).allFailedSince == Self.start + .seconds(second))
+    }
+
+    @Test(arguments: [
+        "", "- UP", "c INIT,c CONNECT,c DOWN", "a INIT", "a INIT,a CONNECT",
+        // One that was not tried yet may answer.
+        "a INIT,b INIT,a CONNECT,a DOWN", "a CONNECT,a DOWN,b INIT",
+        // One that is connected does, and so does a coordinator.
+        "a INIT,b INIT,a CONNECT,a UP,b CONNECT,b DOWN", "a CONNECT,a DOWN,c CONNECT,c UP",
+        "a CONNECT,a UP,c CONNECT,c UP,a DOWN,a CONNECT,a DOWN",
+        // An answer outdates the failures before it.
+        "a CONNECT,a DOWN,a INIT,a CONNECT,a UP", "a CONNECT,a DOWN,b CONNECT,b UP,b DOWN,b CONNECT,b DOWN",
+        // A connection that nobody used was closed.
+        "a CONNECT,a UP,a DOWN,a INIT",
+    ])
+    func notAllHaveFailed(steps: String) { #expect(Self.connections(steps).allFailedSince == nil) }
 }

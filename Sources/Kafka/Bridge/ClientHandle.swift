@@ -22,6 +22,8 @@ final class ClientHandle: Sendable {
     let signal: QueueSignal
     /// Why brokers could not be reached, by what librdkafka reported last of each.
     let brokerFailures: BrokerFailures
+    /// Whether the brokers can be connected to.
+    let connections = BrokerConnections()
     /// Which partitions' reading went on somewhere else, because the broker had the next record no longer.
     let offsetResets = OffsetResets()
     /// What the client last said about itself, where `statistics.interval.ms` is set.
@@ -51,13 +53,15 @@ final class ClientHandle: Sendable {
             blocking = BlockingThread("kafka-consumer")
             let events =
                 RD_KAFKA_EVENT_REBALANCE | RD_KAFKA_EVENT_OFFSET_COMMIT | RD_KAFKA_EVENT_ERROR | RD_KAFKA_EVENT_STATS
-            pointer = try ClientSettings.makeClient(RD_KAFKA_CONSUMER, properties, events: events, log: self.log)
+            pointer = try ClientSettings.makeClient(
+                RD_KAFKA_CONSUMER, properties, events: events, log: self.log, connections: connections)
             rd_kafka_poll_set_consumer(pointer)
             self.events = rd_kafka_queue_get_consumer(pointer)
         case .producer:
             blocking = BlockingThread("kafka-producer")
             let events = RD_KAFKA_EVENT_DR | RD_KAFKA_EVENT_ERROR | RD_KAFKA_EVENT_STATS
-            pointer = try ClientSettings.makeClient(RD_KAFKA_PRODUCER, properties, events: events, log: self.log)
+            pointer = try ClientSettings.makeClient(
+                RD_KAFKA_PRODUCER, properties, events: events, log: self.log, connections: connections)
             self.events = rd_kafka_queue_get_main(pointer)
         }
     }
@@ -65,8 +69,9 @@ final class ClientHandle: Sendable {
     deinit {
         guard !isDestroyed.load(ordering: .acquiring) else { return }
 
-        // The client lives on, and it writes to both.
+        // The client lives on, and it writes to all three.
         _ = Unmanaged.passRetained(signal)
+        _ = Unmanaged.passRetained(connections)
         _ = Unmanaged.passRetained(log)
     }
 

@@ -1,3 +1,4 @@
+internal import Basics
 internal import CRdkafka
 internal import Logging
 
@@ -41,10 +42,13 @@ enum ClientSettings {
     }
 
     /// Makes a client, which begins to connect to its brokers.
-    /// - Parameter events: The `RD_KAFKA_EVENT_...` that arrive as events.
+    /// - Parameters:
+    ///   - events: The `RD_KAFKA_EVENT_...` that arrive as events.
+    ///   - connections: Gets the states of the brokers. Both it and `log` must live as long as the client.
     /// - Throws: `configuration` that names the property. Values of secrets are not shown.
     static func makeClient(
-        _ type: rd_kafka_type_t, _ properties: [String: String], events: Int32, log: ClientLog?
+        _ type: rd_kafka_type_t, _ properties: [String: String], events: Int32, log: ClientLog?,
+        connections: BrokerConnections? = nil
     ) throws(KafkaError) -> OpaquePointer {
         guard let settings = rd_kafka_conf_new() else { throw KafkaError(.other, "out of memory") }
         var reason = [CChar](repeating: 0, count: 512)
@@ -68,6 +72,7 @@ enum ClientSettings {
             let log = Unmanaged<ClientLog>.fromOpaque(opaque).takeUnretainedValue()
             log.write(level: level, facility: facility.map { String(cString: $0) } ?? "", String(cString: line))
         }
+        if let connections { watchBrokers(settings, connections) }
         guard let client = rd_kafka_new(type, settings, &reason, reason.count) else {
             rd_kafka_conf_destroy(settings)
             let cause = SecretProperties.hide(SecretProperties.secrets(in: properties), in: text(reason))
@@ -79,6 +84,25 @@ enum ClientSettings {
             throw failure
         }
         return client
+    }
+
+    /// Has librdkafka tell `connections` each state of each broker, from the broker's first on.
+    private static func watchBrokers(_ settings: OpaquePointer, _ connections: BrokerConnections) {
+        let opaque = Unmanaged.passUnretained(connections).toOpaque()
+        rd_kafka_conf_interceptor_add_on_new(
+            settings, "connections",
+            { client, _, opaque, _, _ in
+                rd_kafka_interceptor_add_on_broker_state_change(
+                    client, "connections",
+                    { _, _, _, name, port, state, opaque in
+                        guard let opaque, let name, let state else { return RD_KAFKA_RESP_ERR_NO_ERROR }
+                        // Called on a thread of the broker, which holds the broker's lock.
+                        Unmanaged<BrokerConnections>.fromOpaque(opaque).takeUnretainedValue().note(
+                            name: String(cString: name), port: Int(port), state: String(cString: state),
+                            at: SystemClock.now)
+                        return RD_KAFKA_RESP_ERR_NO_ERROR
+                    }, opaque)
+            }, opaque)
     }
 
     /// Says which property librdkafka refused, and why, unless the reason would show a secret.
