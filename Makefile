@@ -2,7 +2,7 @@
 SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help setup setup-tests demo console bench test test-tansu test-newest test-browser console-pictures build lint format schemas events docs check-docs check-ops dashboard dashboard-picture examples check-alerts check-experiments check-tracing experiments fuzz session-properties sanitize-address sanitize-thread
+.PHONY: help setup setup-tests demo console bench test test-tansu test-newest test-browser console-pictures build lint format schemas events docs check-docs check-ops dashboard dashboard-picture examples check-alerts check-experiments check-tracing experiments fuzz session-properties simulate-defects sanitize-address sanitize-thread
 
 SWIFT_FLAGS ?=
 # What is deployed does not ask at each access to an object's variable whether another access to it is under way. The debug
@@ -77,6 +77,10 @@ bench: ## Counts instructions, and fails when they rose; ACCEPT=1 takes the new 
 	@tools/setup bench
 	swift build $(RELEASE_FLAGS) --product Benchmarks $(SWIFT_FLAGS)
 	tools/bench "$$(swift build $(RELEASE_FLAGS) --show-bin-path $(SWIFT_FLAGS))/Benchmarks" $(if $(ACCEPT),--accept)
+
+simulate-defects: ## Puts known mistakes back into the worker, one at a time, and counts the schedules that find each; MOST=500 bounds them, ARGS='--defect NAME' tries one
+	LOCSEARCH_DEFECTS=1 swift build $(RELEASE_FLAGS) --scratch-path .build-defects --product Simulate $(SWIFT_FLAGS)
+	.build-defects/release/Simulate --defects --most $(or $(MOST),10000) $(ARGS)
 
 lint: ## Checks format and style, as .swift-format describes them, and that no number from outside can end the process, nor a clock be read past the loops
 	swift format lint --strict --parallel --recursive $(SOURCES)
