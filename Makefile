@@ -2,7 +2,7 @@
 SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help setup setup-tests demo console bench test test-tansu test-newest test-browser console-pictures build simulate lint format schemas events docs check-docs check-ops dashboard dashboard-picture examples check-alerts check-experiments check-tracing experiments fuzz fuzz-surfaces check-fuzz session-properties sanitize-address sanitize-thread
+.PHONY: help setup setup-tests demo console bench test test-tansu test-newest test-browser console-pictures build simulate simulate-defects lint format schemas events docs check-docs check-ops dashboard dashboard-picture examples check-alerts check-experiments check-tracing experiments fuzz fuzz-surfaces check-fuzz session-properties sanitize-address sanitize-thread
 
 SWIFT_FLAGS ?=
 # What is deployed does not ask at each access to an object's variable whether another access to it is under way. The debug
@@ -84,6 +84,10 @@ FROM ?= 1
 simulate: setup ## Runs whole fleets under virtual time: SEEDS=n schedules, or SEED=n one of them as a story
 	swift build $(RELEASE_FLAGS) --product Simulate $(SWIFT_FLAGS)
 	"$$(swift build $(RELEASE_FLAGS) --show-bin-path $(SWIFT_FLAGS))/Simulate" $(if $(SEED),--seed $(SEED),--seeds $(SEEDS) --from $(FROM)) $(ARGS)
+
+simulate-defects: ## Puts known mistakes back into the worker, one at a time, and counts the schedules that find each; MOST=500 bounds them, ARGS='--defect NAME' tries one
+	LOCSEARCH_DEFECTS=1 swift build $(RELEASE_FLAGS) --scratch-path .build-defects --product Simulate $(SWIFT_FLAGS)
+	.build-defects/release/Simulate --defects --most $(or $(MOST),10000) $(ARGS)
 
 lint: ## Checks format and style, as .swift-format describes them, and that no number from outside can end the process, nor a clock be read past the loops
 	swift format lint --strict --parallel --recursive $(SOURCES)

@@ -18,6 +18,11 @@ struct Simulate: ParsableCommand {
     @Option(help: "The first seed.") var from: UInt64 = 1
     @Option(help: "Runs this one alone and tells its story.") var seed: UInt64?
     @Option(help: "How many processes to run side by side.") var jobs = ProcessInfo.processInfo.activeProcessorCount
+    @Flag(help: "Puts known mistakes back, one at a time, and counts the schedules until each is found.")
+    var defects = false
+    @Option(help: "The most schedules to run for one mistake.") var most = 10_000
+    @Option(help: "Puts this mistake back; with --defects, these.", transform: Self.defect(named:))
+    var defect: [Defect] = []
     @Flag(help: .hidden) var isPart = false
 
     /// Without this, dictionaries have an order of their own in each process.
@@ -25,6 +30,9 @@ struct Simulate: ParsableCommand {
 
     func run() throws {
         guard ProcessInfo.processInfo.environment[Self.hashing] != nil else { return try runAgain() }
+        if !DefectHunt.isPossible, defects || !defect.isEmpty { throw Self.hasNoDefects }
+        if defects { return try hunt() }
+        if let defect = defect.first { DefectHunt.putBack(defect) }
         if let seed { return try tellStory(of: seed) }
         if isPart || jobs <= 1 { return try runPart() }
         try runParts()
@@ -36,13 +44,48 @@ struct Simulate: ParsableCommand {
         throw ExitCode(code)
     }
 
-    private static func launch(_ arguments: [String]) throws -> Process {
+    private static func launch(_ arguments: [String], output: Pipe? = nil) throws -> Process {
         let process = Process()
         process.executableURL = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath()
         process.arguments = arguments
         process.environment = ProcessInfo.processInfo.environment.merging([hashing: "1"]) { $1 }
+        // What a mistake leaves behind, such as tasks that wait for ever, the runtime complains of; nobody reads that.
+        if let output { (process.standardOutput, process.standardError) = (output, FileHandle.nullDevice) }
         try process.run()
         return process
+    }
+
+    // MARK: - Mistakes put back
+
+    private static func defect(named name: String) throws -> Defect {
+        guard let defect = Defect(rawValue: name) else { throw ValidationError("no defect has the name \(name)") }
+        return defect
+    }
+
+    private static let hasNoDefects = ValidationError(
+        "this build has no mistakes to put back: build it with LOCSEARCH_DEFECTS=1, as make simulate-defects does")
+
+    /// Hunts for mistakes, and prints the table of them.
+    /// - Throws: when one was not found.
+    private func hunt() throws {
+        if isPart, let defect = defect.first { return DefectHunt.hunt(defect, from: from, most: most) }
+
+        print("| defect | found by | schedules |\n|---|---|---|")
+        let results = try DefectHunt.huntAll(defect.isEmpty ? Defect.allCases : defect, jobs: jobs) { defect in
+            let output = Pipe()
+            let arguments = [
+                "--defects", "--is-part", "--defect", defect.rawValue, "--from", "\(from)", "--most", "\(most)",
+            ]
+            return (try Self.launch(arguments, output: output), output)
+        } report: { result in
+            let found = result.found.map { "\($0.rule) | \($0.seed - from + 1)" } ?? "not found | more than \(most)"
+            print("| `\(result.defect.rawValue)` | \(found) |")
+            fflush(nil)
+        }
+
+        let missed = results.filter { $0.found == nil }
+        print("\(results.count - missed.count) of \(results.count) found")
+        if !missed.isEmpty { throw ExitCode(1) }
     }
 
     // MARK: - Many schedules

@@ -267,6 +267,7 @@ public actor WorkerLane {
         }
 
         await request.turn?.wait()
+        if isPutBack(.placeNotReturned), request.fate == .abandoned { gate.returnToFlight() }
         gate.leaveFlight()
         guard request.fate != .abandoned, state.failure == nil else { return drop(request, calls: outcome.calls) }
 
@@ -293,7 +294,7 @@ public actor WorkerLane {
     }
 
     private func drop(_ request: RequestInProgress, calls: Int) {
-        request.leaveTurn()
+        if !isPutBack(.turnKept) { request.leaveTurn() }
         meters.calls.countWasted(calls)
         partitions.finish(request, isDelivered: false)
     }

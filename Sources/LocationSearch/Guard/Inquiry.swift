@@ -26,7 +26,7 @@ final class Inquiry: Sendable, Hashable {
     var request: SearchRequest { addressed.request }
 
     /// The moment after which no call is begun for the request; `nil` where only its deadline counts.
-    var lastCall: Instant? { addressed.lifetime?.lastCall }
+    var lastCall: Instant? { isPutBack(.lifetimeUnchecked) ? nil : addressed.lifetime?.lastCall }
 
     /// Returns true once no call may begin for the request any more.
     func isOver(at now: Instant) -> Bool { lastCall.map { $0 <= now } ?? false }

@@ -108,7 +108,8 @@ final class ProviderGuard {
         // A new key, or a budget that was raised, lets calls through before the time that was told.
         var now = start
         while now < end, now == start || admission.shutUntil(at: now) != nil {
-            let next = min(end, now + Self.holdReview)
+            var next = min(end, now + Self.holdReview)
+            if isPutBack(.heldNeverLooks) { next = now + .seconds(3600) }
             guard !Task.isCancelled, (try? await clock.sleep(until: next, tolerance: nil)) != nil else { return nil }
             now = clock.now
         }

@@ -149,7 +149,7 @@ public struct BudgetLedger: Sendable, Hashable, Codable {
     @discardableResult
     public mutating func apply(_ message: BudgetMessage, at offset: Int64) -> Effect? {
         if let last = heard[message.sender], last.offset.saturatingAdding(Self.memory) >= offset,
-            last.number >= message.number
+            last.number >= message.number, !isPutBack(.messageCountsTwice)
         {
             return nil
         }

@@ -67,6 +67,7 @@ struct BudgetPurse {
         guard day.label != self.day?.label else { return }
         previousDay = self.day?.label
         turn += 1
+        if isPutBack(.yesterdaysCalls) { return }
         (held, asked) = (0, 0)
     }
 
@@ -81,7 +82,10 @@ struct BudgetPurse {
         (takes, paceMeasured) = (0, now)
     }
 
-    mutating func ask(_ count: Int) { asked += count }
+    mutating func ask(_ count: Int) {
+        asked += count
+        if isPutBack(.grantNotAwaited) { held += count }
+    }
 
     /// Notes that the log answers. A provider that was not asked for meanwhile is in demand no more.
     mutating func noteAnswer(at now: Instant, idle: Duration) {
@@ -95,6 +99,7 @@ struct BudgetPurse {
     /// - Returns: how many there were.
     mutating func remove(_ count: Int) -> Int {
         let removed = min(count, held)
+        if isPutBack(.givenBackAndKept) { return removed }
         held -= removed
         return removed
     }
@@ -109,6 +114,7 @@ struct BudgetPurse {
     mutating func receive(_ granted: Int, askedFor take: Int, on day: String) {
         guard day == self.day?.label else { return }
         asked = max(0, asked - take)
+        if isPutBack(.grantNotAwaited) { return }
         held += granted
     }
 

@@ -75,6 +75,7 @@ public final class LendingMember {
     /// Returns the part of a limit that may be used at a moment, 0 to 1.
     public func part(of limit: String, at now: Instant) -> Double {
         guard let book = books[limit] else { return 0 }
+        if isPutBack(.lenderKeepsLoan) { return min(1, own.usable(at: now) + book.borrowed(at: now)) }
         return min(1, max(0, own.usable(at: now) - book.lent(at: now)) + book.borrowed(at: now))
     }
 

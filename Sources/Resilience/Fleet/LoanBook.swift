@@ -108,6 +108,7 @@ struct LoanBook {
         let former = borrowed[lender]
         if let former, former.number >= number { return false }
         borrowed[lender] = Loan(part: part, end: asked + terms.loan, number: number)
+        if isPutBack(.loanNeverEnds) { borrowed[lender]?.end = asked + .seconds(3600) }
         return part < former?.part ?? 0
     }
 

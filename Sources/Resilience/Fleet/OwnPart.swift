@@ -43,6 +43,7 @@ struct OwnPart {
 
         usableFrom = [:]
         for partition in partitions {
+            if isPutBack(.newOwnerDoesNotWait) { usableFrom[partition] = former[partition] ?? now; continue }
             usableFrom[partition] = former[partition] ?? givenBack[partition]?.usableFrom ?? now + terms.settling
             givenBack[partition] = nil
         }

@@ -192,7 +192,10 @@ extension AdaptiveLimit {
             self.start = start
         }
 
-        deinit { if !isFinished { limit.release(.ignored, start: start, at: limit.timekeeper.now) } }
+        deinit {
+            if isPutBack(.slotNotReturned) { return }
+            if !isFinished { limit.release(.ignored, start: start, at: limit.timekeeper.now) }
+        }
 
         /// Notes how the call ended, and lets the next one pass.
         public consuming func finish(_ outcome: Outcome, at now: Instant) {

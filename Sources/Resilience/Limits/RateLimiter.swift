@@ -140,6 +140,7 @@ public final class RateLimiter {
         (rate, capacity) = Self.bucket(limit, share)
         prospectiveRate = Self.bucket(limit, prospect).rate
         tokens = min(tokens, capacity)
+        if isPutBack(.gainComesFull) { tokens = capacity }
         reviewLine(at: now)
     }
 
@@ -184,6 +185,7 @@ public final class RateLimiter {
 
     private func takeToken(at now: Instant) -> Bool {
         if limit == nil { return now >= countedUntil }
+        if isPutBack(.bucketNeverEmpty) { return true }
         count(until: now)
         guard now >= countedUntil, tokens >= Self.whole, shareEnd.map({ now < $0 }) ?? true else { return false }
         tokens = max(0, tokens - 1)

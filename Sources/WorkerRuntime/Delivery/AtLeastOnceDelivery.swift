@@ -139,9 +139,12 @@ final class AtLeastOnceDelivery: OutcomeDelivery {
         let (sink, topic, start) = (sinks.current, outcome.eventTopic, loop.now)
         let isHandedOver = sink.handOverAtOnce(record) { [self] report in
             watch.confirmed(by: topic)
+            if isPutBack(.finishedAtHandOver) { return }
             switch report {
             case .success(let position):
                 noteConfirmed(.event, at: position, by: topic, since: start, of: request)
+                finish(outcome, of: request, isDelivered: true)
+            case .failure where isPutBack(.failedRecordDropped):
                 finish(outcome, of: request, isDelivered: true)
             case .failure(let error):
                 wait(Waiting(outcome: outcome, request: request, refusal: error, refusedBy: sink))
@@ -152,6 +155,7 @@ final class AtLeastOnceDelivery: OutcomeDelivery {
         watch.handedOver(to: topic)
         // The next in order may go: its outcome is behind this one in the producer's queue.
         request.leaveTurn()
+        if isPutBack(.finishedAtHandOver) { finish(outcome, of: request, isDelivered: true) }
         return true
     }
 

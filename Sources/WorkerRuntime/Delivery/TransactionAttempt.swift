@@ -94,6 +94,7 @@ struct TransactionAttempt {
     var nextOffsets: [AssignedPartition: Int64] {
         var next: [AssignedPartition: Int64] = [:]
         for entry in batch { next[entry.request.partition.id] = entry.request.offset + 1 }
+        if isPutBack(.transactionOffsetOneTooFar) { return next.mapValues { $0 + 1 } }
         return next
     }
 

@@ -1,3 +1,4 @@
+internal import Basics
 internal import EventLoop
 internal import Kafka
 
@@ -66,8 +67,10 @@ extension TransactionalDelivery {
     /// Finishes the requests whose outcomes the failed producer's last transaction has published after all.
     /// - Parameter committed: the offset to continue from in each partition.
     private func finishCommitted(_ committed: [AssignedPartition: Int64]) async {
+        if isPutBack(.replacementPublishesAll) { return }
         for partition in partitions.all {
-            guard let next = committed[partition.id] else { continue }
+            guard var next = committed[partition.id] else { continue }
+            if isPutBack(.replacementDropsAll) { next = .max }
             for entry in ready.removeAll(of: partition, before: next) { settle(entry, isDelivered: true) }
         }
 

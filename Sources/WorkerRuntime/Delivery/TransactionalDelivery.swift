@@ -127,6 +127,7 @@ final class TransactionalDelivery: OutcomeDelivery {
 
     /// Drops the outcomes that were ready on a partition. The partition's new owner processes these requests again.
     func forget(_ partition: OwnedPartition) {
+        if isPutBack(.readyNotForgotten) { return }
         for entry in ready.removeAll(of: partition) {
             meters.calls.countWasted(entry.outcome.calls)
             settle(entry, isDelivered: false)
@@ -145,6 +146,7 @@ final class TransactionalDelivery: OutcomeDelivery {
     func storeFinished() async {}
 
     private func wake() {
+        if isPutBack(.wakeUpLost), wakeUp.waiter == nil { return }
         wakeUp.isDue = true
         guard let waiter = wakeUp.waiter else { return }
         wakeUp.waiter = nil
@@ -198,8 +200,9 @@ final class TransactionalDelivery: OutcomeDelivery {
         let batch = attempt.batch
         var failure = await attempt.run(on: sink, within: timeToConfirm) { await membership(for: batch) }
 
+        if isPutBack(.failedCommitIsSuccess), attempt.isCommitting { return true }
         // Aborting is no way out of a commit without an answer: it may have taken effect.
-        while let error = failure, attempt.isCommitting, error.mayPass {
+        while let error = failure, attempt.isCommitting, error.mayPass, !isPutBack(.unansweredCommitAborted) {
             if phase.isOver(at: loop.now) { return noteBrokersAreSilent(error) }
             health.noteFailure(error, isExplained: false)
             await loop.pause(Self.firstPause)
@@ -208,7 +211,7 @@ final class TransactionalDelivery: OutcomeDelivery {
 
         guard let failure else { return true }
         try await abort(attempt, after: failure)
-        return false
+        return isPutBack(.abortedIsDelivered)
     }
 
     /// How long the records of a transaction that begins now may take to be confirmed.
@@ -221,6 +224,7 @@ final class TransactionalDelivery: OutcomeDelivery {
     /// - Returns: `nil` when a partition of the batch was taken away, also one that is ours again.
     private func membership(for batch: [ReadyOutcomes.Entry]) async -> GroupMembership? {
         let membership = await source.membership
+        if isPutBack(.ownershipUnchecked) { return membership }
         // Checked after the membership was read: an older one, which brokers refuse, does no harm.
         return batch.allSatisfy { partitions.contains($0.request.partition) } ? membership : nil
     }

@@ -1,3 +1,4 @@
+internal import Basics
 internal import DequeModule
 
 /// Tracks which offsets of one partition are done, for one assignment of it.
@@ -81,9 +82,11 @@ struct OffsetTracker {
         entries[index].progress = .delivered
         undeliveredCount -= 1
 
+        if isPutBack(.offsetPassesGaps) { frontier = max(frontier ?? 0, entries[index].offset + 1) }
         guard index == 0 else { return }
         while let first = entries.first, first.progress == .delivered {
             frontier = first.offset + 1
+            if isPutBack(.offsetOneTooFar) { frontier = first.offset + 2 }
             entries.removeFirst()
             firstSerial += 1
         }

@@ -72,20 +72,21 @@ final class Rebalancing {
 
         // The first commit makes safe what is finished, whatever comes of the rest: the sooner it comes, the likelier is
         // the group still the one that we are a member of.
-        await delivery.commitFinished()
-        let graceEnd = loop.now + revokeGrace
+        if !isPutBack(.revocationDoesNotCommit) { await delivery.commitFinished() }
+        let graceEnd = loop.now + (isPutBack(.revocationDoesNotWait) ? .zero : revokeGrace)
         await partitions.waitUntilIdle(leaving, before: drainEnd.map { min($0, graceEnd) } ?? graceEnd)
-        await delivery.storeFinished()
+        if !isPutBack(.revocationDoesNotCommit) { await delivery.storeFinished() }
 
         remove(revoked)
         // The fleet hears of it before the loss is acknowledged, when the next owner takes over this part of the rate.
-        await tellFleet()
+        if !isPutBack(.shareKeptAfterRevocation) { await tellFleet() }
         log.info(
             "partitions revoked",
             metadata: ["removed": "\(revoked.map(\.id))", "owned": "\(partitions.count)"])
     }
 
     func lost(_ lost: [AssignedPartition]) async {
+        if isPutBack(.lostPartitionKept) { return }
         for partition in lost { partitions[partition.id]?.giveUp() }
         remove(lost)
         await tellFleet(wasTaken: true)

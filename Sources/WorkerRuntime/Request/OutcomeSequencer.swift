@@ -1,3 +1,4 @@
+internal import Basics
 internal import DequeModule
 internal import EventLoop
 
@@ -20,7 +21,7 @@ final class OutcomeSequencer<Group: Hashable> {
 
         /// Returns once all earlier turns of the group have left.
         func wait() async {
-            guard !sequencer.isFirst(self) else { return }
+            guard !sequencer.isFirst(self), !isPutBack(.outOfTurn) else { return }
             await suspend(unless: sequencer.isFirst(self)) { waiter = $0 }
         }
 

@@ -38,7 +38,7 @@ final class LaneShutdown {
         until end: Instant, delivering: Task<Void, Never>?, hasFailed: () -> Bool
     ) async {
         await delivery.limit(to: end)
-        await partitions.waitUntilIdle(partitions.all, before: end)
+        await partitions.waitUntilIdle(partitions.all, before: isPutBack(.drainDoesNotWait) ? loop.now : end)
 
         await delivery.finish(before: end)
         await delivering?.value

@@ -1,0 +1,113 @@
+/// A mistake that can be put back into the worker, so that the simulation shows that it would find it.
+///
+/// A normal build contains none of them: `isPutBack(_:)` is `false` there, and the compiler leaves out what depends on it.
+/// `make simulate-defects` builds with `LOCSEARCH_DEFECTS=1` and puts them back one at a time. docs/simulation.md says how
+/// many schedules each needs.
+public enum Defect: String, CaseIterable, Sendable {
+    // MARK: Offsets and requests
+
+    /// The offset that is committed lies one record beyond the last one that is delivered.
+    case offsetOneTooFar = "offset-one-too-far"
+    /// The offset that is committed with a transaction lies one record beyond the last one of the transaction.
+    case transactionOffsetOneTooFar = "transaction-offset-one-too-far"
+    /// The offset behind a delivered record is committed although an earlier record is not delivered yet.
+    case offsetPassesGaps = "offset-passes-gaps"
+    /// An at-least-once request counts as delivered when its outcome is handed over, not when the brokers confirm it.
+    case finishedAtHandOver = "finished-at-hand-over"
+    /// A record that the producer could not deliver counts as delivered.
+    case failedRecordDropped = "failed-record-dropped"
+    /// A request that is abandoned never returns its place among those in flight.
+    case placeNotReturned = "place-not-returned"
+    /// Outcomes leave as they are done although an order was promised.
+    case outOfTurn = "out-of-turn"
+    /// A request that is dropped keeps its turn, so that the next outcome of its key waits for ever.
+    case turnKept = "turn-kept"
+    /// Records of a partition that is being given back are still taken.
+    case takenWhileLeaving = "taken-while-leaving"
+
+    // MARK: Partitions that come and go
+
+    /// A partition is given back without waiting for what is in flight on it.
+    case revocationDoesNotWait = "revocation-does-not-wait"
+    /// What is finished at a revocation is not committed before the partition goes.
+    case revocationDoesNotCommit = "revocation-does-not-commit"
+    /// A partition that was taken away without a word is worked on as before.
+    case lostPartitionKept = "lost-partition-kept"
+    /// The outcomes of a partition that was taken away stay in memory, and count against the intake's bounds.
+    case readyNotForgotten = "ready-not-forgotten"
+    /// A draining lane leaves without waiting for what is in flight.
+    case drainDoesNotWait = "drain-does-not-wait"
+
+    // MARK: Transactions
+
+    /// A wake-up that comes while a transaction is under way is lost.
+    case wakeUpLost = "wake-up-lost"
+    /// A transaction is committed although partitions of it were taken away since it began.
+    case ownershipUnchecked = "ownership-unchecked"
+    /// A transaction takes ready outcomes past one that is not ready.
+    case transactionPassesGaps = "transaction-passes-gaps"
+    /// A commit that failed counts as done.
+    case failedCommitIsSuccess = "failed-commit-is-success"
+    /// A commit without an answer is aborted instead of asked for again.
+    case unansweredCommitAborted = "unanswered-commit-aborted"
+    /// A producer that takes the place of a failed one publishes everything again, without asking what is committed.
+    case replacementPublishesAll = "replacement-publishes-all"
+    /// A producer that takes the place of a failed one takes everything for published.
+    case replacementDropsAll = "replacement-drops-all"
+    /// Outcomes of an aborted transaction count as delivered.
+    case abortedIsDelivered = "aborted-is-delivered"
+
+    // MARK: The rate
+
+    /// A lane keeps its share of the rate after its partitions were revoked.
+    case shareKeptAfterRevocation = "share-kept-after-revocation"
+    /// A share that grows comes with a full bucket.
+    case gainComesFull = "gain-comes-full"
+    /// A lender goes on using what it has lent.
+    case lenderKeepsLoan = "lender-keeps-loan"
+    /// The new owner of a partition uses its share at once.
+    case newOwnerDoesNotWait = "new-owner-does-not-wait"
+    /// A loan has no end for the borrower.
+    case loanNeverEnds = "loan-never-ends"
+    /// An empty bucket, or one that is closed for `Retry-After`, holds nothing back.
+    case bucketNeverEmpty = "bucket-never-empty"
+
+    // MARK: The budget
+
+    /// Calls of a budget count as granted when they are asked for, not when the grant is read back.
+    case grantNotAwaited = "grant-not-awaited"
+    /// Calls that yesterday's budget granted are made today.
+    case yesterdaysCalls = "yesterdays-calls"
+    /// A message that arrives twice changes the ledger twice.
+    case messageCountsTwice = "message-counts-twice"
+    /// Calls that are given back stay in the hands of the member that gives them back.
+    case givenBackAndKept = "given-back-and-kept"
+
+    // MARK: Calls
+
+    /// The provider is called for a request whose lifetime is over.
+    case lifetimeUnchecked = "lifetime-unchecked"
+    /// A request that waits for a breaker never looks at it again.
+    case heldNeverLooks = "held-never-looks"
+    /// A call that is cancelled never returns its slot of the adaptive limit.
+    case slotNotReturned = "slot-not-returned"
+}
+
+#if DEFECTS
+    extension Defect {
+        /// The one that is put back.
+        ///
+        /// Unsafe because nothing protects it: the simulation's program sets it once, before it starts anything else.
+        nonisolated(unsafe) public static var current: Defect?
+    }
+#endif
+
+/// Returns whether a defect is put back. Always `false` in a normal build, known to the compiler.
+@inlinable @inline(__always)
+public func isPutBack(_ defect: Defect) -> Bool {
+    #if DEFECTS
+        return unsafe Defect.current == defect
+    #else
+        return false
+    #endif
+}
