@@ -240,6 +240,8 @@ final class TransactionalDelivery: OutcomeDelivery {
         ready.clearSuspicions()
         if !refusals.isEmpty {
             for (record, _) in attempt.batch.flatMap(\.outcome.records) { refusals.clear(record.topic) }
+            // Nothing else may become ready until a refused outcome is tried again.
+            wake()
         }
         gate.wake()
     }

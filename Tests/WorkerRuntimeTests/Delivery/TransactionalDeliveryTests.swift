@@ -136,6 +136,23 @@ struct TransactionalDeliveryTests {
         }
     }
 
+    /// The outcome before it is committed, and nothing else becomes ready: its partition waits for the dead letter.
+    @Test func refusedOutcomeIsTriedAgainAfterOthersWereCommitted() async throws {
+        try await LaneBench.run(delivery: .exactlyOnce) { bench in
+            await bench.sink.refuse { record, _ in
+                record.topic == "dead-letters" ? KafkaError(.other, code: 3, "unknown topic") : nil
+            }
+            await bench.provider.hold()
+            await bench.source.append([LaneBench.request("a"), "no request"])
+            try await eventually("the first is asked for") { await bench.provider.asked.count == 1 }
+            await bench.provider.releaseAll()
+            try await bench.isCommitted(upTo: 1)
+
+            await bench.sink.refuse { _, _ in nil }
+            try await bench.isCommitted(upTo: 2)
+        }
+    }
+
     /// A call about a transaction may take 95 s. A lane whose consumer has failed does not sit that out.
     @Test func laneThatFailsDuringACommitEndsWithoutItsAnswer() async throws {
         let bench = try LaneBench(delivery: .exactlyOnce)
