@@ -17,7 +17,7 @@ package enum NetworkFailure: Error, Hashable, Sendable {
 
 /// Carries requests to the cluster and answers back: late, twice or never, as the simulation's hooks decide.
 ///
-/// Requests on one connection arrive in the order in which they were sent, and a broker begins one when it has answered the
+/// Requests on one connection arrive in the order in which they were sent, and so do answers; a broker begins one when it has answered the
 /// one before, as Kafka's brokers do. So a commit behind a JoinGroup waits as long as that. Each client has one connection to
 /// each broker, and another one to the group's coordinator.
 package final class SimulatedNetwork {
@@ -69,10 +69,14 @@ package final class SimulatedNetwork {
 
     private final class Connection {
         var lastArrival: Int64 = 0
+        var lastAnswer: Int64 = 0
         var isBusy = false
         var waiting: [() -> Void] = []
         /// Counts the times that the connection broke. What was under way before is lost.
         var breaks = 0
+        /// Requests that have no answer yet, in the order in which they were sent: each is told when the connection breaks.
+        var unanswered: [(number: Int, fail: () -> Void)] = []
+        var lastNumber = 0
     }
 
     package let cluster: SimulatedCluster
@@ -120,7 +124,13 @@ package final class SimulatedNetwork {
     private func breakDown(_ connection: Connection) {
         connection.breaks += 1
         connection.isBusy = false
+        connection.lastAnswer = 0
         connection.waiting = []
+        let unanswered = connection.unanswered
+        connection.unanswered = []
+        scheduler.schedule(after: ClusterRules.millisecond) {
+            for request in unanswered { request.fail() }
+        }
     }
 
     /// Lets the cluster do something at the present time, and sees to what it will do of itself.
@@ -155,12 +165,16 @@ package final class SimulatedNetwork {
         let connection = connections[id] ?? Connection()
         connections[id] = connection
 
+        connection.lastNumber += 1
+        let number = connection.lastNumber
         var isOver = false
         let finish = { (result: Result<Answer, NetworkFailure>) in
             guard !isOver else { return }
             isOver = true
+            connection.unanswered.removeAll { $0.number == number }
             reply(result)
         }
+        connection.unanswered.append((number, { finish(.failure(.disconnected)) }))
         scheduler.schedule(after: timeout) { finish(.failure(.timedOut)) }
 
         let fate = fate(Message(client: client, broker: broker, kind: kind))
@@ -204,7 +218,10 @@ package final class SimulatedNetwork {
         _ breaks: Int, _ finish: @escaping (Result<Answer, NetworkFailure>) -> Void
     ) {
         guard !cuts.contains(Line(client: client, broker: broker, direction: .answers)) else { return }
-        scheduler.schedule(after: fate.answerDelay ?? ClusterRules.millisecond) {
+        // Answers arrive in the order in which they were sent, as all that one connection carries.
+        let arrival = max(connection.lastAnswer, scheduler.now + (fate.answerDelay ?? ClusterRules.millisecond))
+        connection.lastAnswer = arrival
+        scheduler.schedule(at: arrival) {
             guard fate.answerDelay != nil, connection.breaks == breaks else {
                 return finish(.failure(.disconnected))
             }

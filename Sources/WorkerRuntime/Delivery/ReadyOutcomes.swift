@@ -76,6 +76,11 @@ final class ReadyOutcomes {
         entries[ObjectIdentifier(entry.request.partition)]?[entry.request.slot] === entry
     }
 
+    /// True while an outcome waits for a topic that refused a record of it.
+    func isRefused(by topic: String) -> Bool {
+        entries.values.contains { $0.values.contains { $0.refusingTopic == topic } }
+    }
+
     /// Chooses what may leave next: of each partition the unbroken run of ready outcomes, oldest first.
     ///
     /// An outcome that goes alone ends its partition's run, and is a batch by itself once it is the oldest. So is one that

@@ -119,6 +119,17 @@ final class TopicRefusals {
         gate.wake()
     }
 
+    /// Forgets topics without having heard that they take records, because nothing waits for them any more. The next record
+    /// will show.
+    func forget(where isOver: (_ topic: String) -> Bool) {
+        for topic in refusals.keys.filter(isOver) {
+            guard let refusal = refusals.removeValue(forKey: topic) else { continue }
+            if let timer = refusal.timer { loop.cancel(timer) }
+            for waiter in refusal.waiters { waiter.resume() }
+            diagnostics.forget(topic)
+        }
+    }
+
     /// Waits until it is the caller's turn to try a topic again, or the topic takes records again. The caller then writes its
     /// record, and calls `clear` or `note`: the others wait for that.
     func waitForRetry(of topic: String) async {

@@ -50,6 +50,14 @@ final class TransactionHealth {
         self.failing = failing
     }
 
+    /// Notes that nothing of what failed is left: it belongs to other members of the group now.
+    func noteNothingIsLeft() {
+        if problem != nil {
+            log.info("what could not be committed is not this worker's any more: requests begin again")
+        }
+        failing = nil
+    }
+
     func noteSuccess() {
         if problem != nil { log.info("transactions are committed again: requests begin again") }
         failing = nil

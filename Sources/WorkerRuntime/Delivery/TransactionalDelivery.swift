@@ -128,10 +128,12 @@ final class TransactionalDelivery: OutcomeDelivery {
     /// Drops the outcomes that were ready on a partition. The partition's new owner processes these requests again.
     func forget(_ partition: OwnedPartition) {
         if isPutBack(.readyNotForgotten) { return }
-        for entry in ready.removeAll(of: partition) {
+        let forgotten = ready.removeAll(of: partition)
+        for entry in forgotten {
             meters.calls.countWasted(entry.outcome.calls)
             settle(entry, isDelivered: false)
         }
+        if !forgotten.isEmpty { wake() }
     }
 
     /// Finishes the request of an outcome that is no longer among those that are ready.
@@ -177,7 +179,7 @@ final class TransactionalDelivery: OutcomeDelivery {
             let (batch, hasMore) = ready.nextBatch(
                 of: partitions.all, isRefusing: refusals.contains, mayRetry: mayRetry)
             if hasMore { wake() }
-            guard !batch.isEmpty else { return lookAgainAtRetry() }
+            guard !batch.isEmpty else { return noteNothingCanLeave() }
 
             var attempt = TransactionAttempt(batch, loop: loop)
             do throws(KafkaError) {
@@ -242,6 +244,8 @@ final class TransactionalDelivery: OutcomeDelivery {
         ready.clearSuspicions()
         if !refusals.isEmpty {
             for (record, _) in attempt.batch.flatMap(\.outcome.records) { refusals.clear(record.topic) }
+            // Nothing else may become ready until a refused outcome is tried again.
+            wake()
         }
         gate.wake()
     }
@@ -276,9 +280,14 @@ final class TransactionalDelivery: OutcomeDelivery {
         return false
     }
 
-    /// Has the loop look again when a topic that refused a record may be tried again.
-    private func lookAgainAtRetry() {
-        guard !refusals.isEmpty, !ready.isEmpty, !phase.isOver(at: loop.now) else { return }
+    /// Ends what holds requests up on behalf of outcomes that have gone to other members: without them, nothing would ever show
+    /// that it is over. Has the loop look again when a topic that refused a record may be tried again.
+    private func noteNothingCanLeave() {
+        let wasBlocked = !acceptsRequests
+        health.noteNothingIsLeft()
+        refusals.forget { !ready.isRefused(by: $0) }
+        if wasBlocked { gate.wake() }
+        guard !refusals.isEmpty, !phase.isOver(at: loop.now) else { return }
         _ = loop.schedule(at: loop.now + .milliseconds(250)) { [weak self] in self?.wake() }
     }
 }

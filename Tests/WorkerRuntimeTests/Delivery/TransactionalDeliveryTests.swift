@@ -109,6 +109,48 @@ struct TransactionalDeliveryTests {
         }
     }
 
+    /// What failed goes with its partition, and no record is left that would show when the failure is over.
+    @Test(arguments: [true, false])
+    func requestsBeginAgainOnceWhatFailedIsAnotherMembers(isTopicRefused: Bool) async throws {
+        try await LaneBench.run(delivery: .exactlyOnce) { bench in
+            if isTopicRefused {
+                await bench.sink.refuse { _, _ in KafkaError(.other, code: 3, "unknown topic") }
+            } else {
+                let failure = FakeSink.CommitFailure(error: KafkaError(.abortable, "made to fail"))
+                await bench.sink.failCommits([FakeSink.CommitFailure](repeating: failure, count: 1000))
+            }
+            await bench.source.append([LaneBench.request("a")])
+            try await eventually("the failure lasts", within: .seconds(20)) {
+                await bench.lane.status.deliveryProblem != nil
+            }
+
+            await bench.source.lose([0])
+            await bench.sink.refuse { _, _ in nil }
+            await bench.sink.failCommits([])
+            await bench.source.assign([1])
+            await bench.source.append([LaneBench.request("b")], to: 1)
+            try await bench.isCommitted(upTo: 1, partition: 1)
+            #expect(await bench.lane.status.deliveryProblem == nil)
+        }
+    }
+
+    /// The outcome before it is committed, and nothing else becomes ready: its partition waits for the dead letter.
+    @Test func refusedOutcomeIsTriedAgainAfterOthersWereCommitted() async throws {
+        try await LaneBench.run(delivery: .exactlyOnce) { bench in
+            await bench.sink.refuse { record, _ in
+                record.topic == "dead-letters" ? KafkaError(.other, code: 3, "unknown topic") : nil
+            }
+            await bench.provider.hold()
+            await bench.source.append([LaneBench.request("a"), "no request"])
+            try await eventually("the first is asked for") { await bench.provider.asked.count == 1 }
+            await bench.provider.releaseAll()
+            try await bench.isCommitted(upTo: 1)
+
+            await bench.sink.refuse { _, _ in nil }
+            try await bench.isCommitted(upTo: 2)
+        }
+    }
+
     /// A call about a transaction may take 95 s. A lane whose consumer has failed does not sit that out.
     @Test func laneThatFailsDuringACommitEndsWithoutItsAnswer() async throws {
         let bench = try LaneBench(delivery: .exactlyOnce)
