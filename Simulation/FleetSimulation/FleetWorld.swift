@@ -41,7 +41,7 @@ final class FleetWorld {
 
     private static let start = WallTime(milliseconds: 1_767_225_600_000)
     /// A day of the budget, in seconds of a schedule.
-    static let day = 60.0
+    static let day = 20.0
 
     init(_ plan: FleetPlan, tell: ((String) -> Void)? = nil) {
         self.plan = plan
@@ -225,6 +225,10 @@ final class FleetWorld {
         case .scale(let up):
             count(fault, "fleet")
             scale(up: up)
+        case .topicRefuses(let topic, let seconds):
+            count(fault, "cluster")
+            network.reach { $0.denied.formUnion([.writeTopic(topic)]) }
+            after(seconds) { [network] in network.reach { $0.denied.subtract([.writeTopic(topic)]) } }
         case .providerFails(let hangs, let seconds):
             count(fault, "provider")
             provider.mood = hangs ? .hangs : .fails
@@ -286,6 +290,7 @@ final class FleetWorld {
         provider.mood = .usual
         for broker in 1...plan.brokers where !network.cluster.isUp(broker) { network.start(broker) }
         blocked = [:]
+        network.reach { $0.denied = [] }
         if !workers.values.contains(where: { $0.state == .running }) { launch(workers.keys.max().map { $0 + 1 } ?? 0) }
     }
 }

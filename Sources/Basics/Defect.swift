@@ -16,6 +16,10 @@ public enum Defect: String, CaseIterable, Sendable {
     case finishedAtHandOver = "finished-at-hand-over"
     /// A record that the producer could not deliver counts as delivered.
     case failedRecordDropped = "failed-record-dropped"
+    /// A dead letter is not waited for before the offset behind its record is committed.
+    case deadLetterNotAwaited = "dead-letter-not-awaited"
+    /// When a topic takes records again, only the one that tried it first goes on.
+    case retryLeavesOthersAsleep = "retry-leaves-others-asleep"
     /// A request that is abandoned never returns its place among those in flight.
     case placeNotReturned = "place-not-returned"
     /// Outcomes leave as they are done although an order was promised.
