@@ -19,6 +19,8 @@ final class FleetWorld {
     private(set) var workers: [Int: SimulatedWorker] = [:]
     /// Every process there was.
     private(set) var everyWorker: [SimulatedWorker] = []
+    /// The most processes that were there at one time.
+    private(set) var mostAlive = 0
     private var starts: [Int: Int] = [:]
     /// The offset of each request, once it is written.
     private(set) var requestAt: [PartitionID: [Int64: FleetPlan.Request]] = [:]
@@ -65,7 +67,7 @@ final class FleetWorld {
         var fates = seeds.fork()
         network.fate = { [unowned self] message in
             let fate = areFaultsOver ? MessageFates.perfect.draw(&fates) : plan.fateOfMessages.draw(&fates)
-            return delayed(fate, of: message)
+            return delayed(losingCommits(fate, of: message), of: message)
         }
         for (topic, partitions) in Self.topics(plan) {
             network.reach { _ = $0.createTopic(CreateTopicRequest(topic, TopicSettings(partitions: partitions))) }
@@ -117,6 +119,7 @@ final class FleetWorld {
         worker.onEnd = { [unowned self] worker in ended(worker, number) }
         workers[number] = worker
         everyWorker.append(worker)
+        mostAlive = max(mostAlive, everyWorker.count(where: \.isAlive))
         say("\(worker.name) starts")
         worker.start()
     }
@@ -180,6 +183,38 @@ final class FleetWorld {
                 blocked[line] = max(blocked[line] ?? end, end)
             }
         }
+    }
+
+    /// Loses the answer to the end of a transaction, and fences its producer before that asks again: then only the group's
+    /// offsets say whether the transaction has taken effect.
+    private func losingCommits(
+        _ fate: SimulatedNetwork.Fate, of message: SimulatedNetwork.Message
+    ) -> SimulatedNetwork.Fate {
+        guard message.kind == .endTxn, !areFaultsOver, let arrival = fate.requestDelay,
+            simulation.random.chance(plan.lostCommits), let id = transactionalID(of: message.client)
+        else { return fate }
+
+        for pause in [0.001, 0.004, 0.02] {
+            after(Double(arrival) / 1e9 + pause) { [network] in
+                network.reach { _ = $0.initProducerID(InitProducerIDRequest(id)) }
+            }
+        }
+        var fate = fate
+        fate.answerDelay = nil
+        return fate
+    }
+
+    private func transactionalID(of client: String) -> String? {
+        for worker in everyWorker where worker.isAlive {
+            let index = worker.lanes.firstIndex { $0.sinks.clientIDs.contains(client) }
+            if let index { return transactionalID(of: worker, lane: index) }
+        }
+        return nil
+    }
+
+    private func transactionalID(of worker: SimulatedWorker, lane index: Int) -> String {
+        let name = plan.isStatic ? "static-\(worker.name.dropFirst().prefix { $0 != "." })-\(index)" : worker.name
+        return "\(SimulatedWorker.group)-\(name).\(index)"
     }
 
     private func delayed(
@@ -274,8 +309,7 @@ final class FleetWorld {
         var keys = [FindCoordinatorRequest.Key.group(SimulatedWorker.group)]
         for worker in everyWorker where worker.isAlive {
             for index in worker.lanes.indices where plan.delivery == .exactlyOnce {
-                let name = plan.isStatic ? "static-\(worker.name.dropFirst().prefix { $0 != "." })-\(index)" : worker.name
-                keys.append(.transaction("\(SimulatedWorker.group)-\(name).\(index)"))
+                keys.append(.transaction(transactionalID(of: worker, lane: index)))
             }
         }
         network.reach { cluster in

@@ -145,7 +145,7 @@ struct Judge {
     private mutating func judgeRate(_ calls: [SimulatedProvider.Call], _ limit: RateLimit) {
         // Clocks that go wrong by parts per million. Each lane's part of the burst is at least one call.
         let rate = limit.perSecond * 1.01
-        let burst = limit.burst + Double(world.everyWorker.count * plan.lanes)
+        let burst = limit.burst + Double(world.mostAlive * plan.lanes)
         var tokens = burst
         var last: Instant?
         for call in calls {
