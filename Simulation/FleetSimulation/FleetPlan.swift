@@ -47,6 +47,8 @@ public struct FleetPlan: Sendable {
     var shutdownGrace: Double
     var maxAge: Double?
     var transactionTimeout: Double
+    /// The part of commits whose answer is lost, and whose producer is fenced before it can ask again.
+    var lostCommits = 0.0
     /// Parts per million by which members' clocks go wrong, at most.
     var drift: Double
 
@@ -107,10 +109,60 @@ public struct FleetPlan: Sendable {
 
         requests = Self.makeRequests(&work, partitions: partitions)
         faults = Self.makeFaults(&chaos, members: members, brokers: brokers)
+
+        var crowd = seeds.fork()
+        if crowd.chance(0.25) { makeCrowd(&crowd) }
+        var hardship = seeds.fork()
+        makeHardship(&hardship)
     }
 
-    private static func makeRequests(_ random: inout SeededGenerator, partitions: Int32) -> [Request] {
-        let count = Int.random(in: 20...120, using: &random)
+    /// Has more requests come within ten seconds than the rate allows, so that the rate or the budget is what holds them back.
+    /// Most are in one partition at a time, so that the other members have something to lend.
+    private mutating func makeCrowd(_ random: inout SeededGenerator) {
+        rateLimit = RateLimit(perSecond: Double(Int.random(in: 5...40, using: &random)))
+        // A slow provider would take longer for them all than they are waited for.
+        latency = 0.02...0.3
+        requests = Self.makeRequests(&random, partitions: partitions, count: 80...400)
+        let start = Double.random(in: 0...15, using: &random)
+        let hot = (0..<8).map { _ in Int32.random(in: 0..<partitions, using: &random) }
+        for index in requests.indices {
+            requests[index].time = start + requests[index].time / 3
+            if random.chance(0.8) { requests[index].partition = hot[index * hot.count / requests.count] }
+        }
+        guard random.chance(0.6) else { return }
+        for _ in 0..<Int.random(in: 1...3, using: &random) {
+            let member = Int.random(in: 0..<members, using: &random)
+            faults.append(
+                Fault(
+                    time: start + Double.random(in: 1...8, using: &random),
+                    kind: random.chance(0.6) ? .deploy(member: member) : .scale(up: random.chance(0.7))))
+        }
+        faults.sort { $0.time < $1.time }
+    }
+
+    /// Adds what is rare: a topic that refuses records, brokers that are away for longer than a call about a transaction may
+    /// take, transactions that are given up while their member stands still, and commits that nobody can ask about again.
+    private mutating func makeHardship(_ random: inout SeededGenerator) {
+        if random.chance(0.3) { transactionTimeout = Double.random(in: 1...4, using: &random) }
+        guard !faults.isEmpty else { return }
+        if random.chance(0.1) { lostCommits = Double.random(in: 0.01...0.1, using: &random) }
+        if random.chance(0.15) {
+            let topic = ["results", "errors", "dead-letters"].randomElement(using: &random) ?? "results"
+            let seconds = Double.random(in: 1...12, using: &random)
+            faults.append(
+                Fault(time: Double.random(in: 1...25, using: &random), kind: .topicRefuses(topic, seconds: seconds)))
+        }
+        if random.chance(0.05) {
+            let time = Double.random(in: 1...4, using: &random)
+            faults.append(Fault(time: time, kind: .brokerDown(1, failover: 35, seconds: 35)))
+        }
+        faults.sort { $0.time < $1.time }
+    }
+
+    private static func makeRequests(
+        _ random: inout SeededGenerator, partitions: Int32, count: ClosedRange<Int> = 20...120
+    ) -> [Request] {
+        let count = Int.random(in: count, using: &random)
         return (0..<count).map { number in
             Request(
                 number: number, time: Double.random(in: 0.5...requestsEnd, using: &random),
@@ -135,7 +187,17 @@ public struct FleetPlan: Sendable {
     }
 
     /// True when nothing goes wrong: no fault, and no message that is lost, late or doubled.
-    var isCalm: Bool { faults.isEmpty && fateOfMessages.isPerfect }
+    var isCalm: Bool { faults.isEmpty && fateOfMessages.isPerfect && lostCommits == 0 }
+
+    /// True when members only come and go as they are told to, and every message arrives: nothing is repeated then.
+    ///
+    /// Two things make a difference. A static member loses its place when its successor starts before it has ended. And
+    /// librdkafka before 2.10 takes a commit that comes too late in a rebalance for the loss of its partitions.
+    var isGraceful: Bool {
+        isCalm
+            || fateOfMessages.isPerfect && faults.allSatisfy(\.isGraceful) && !isStatic
+                && !losesAssignmentByStaleCommits
+    }
 }
 
 extension SeededGenerator {

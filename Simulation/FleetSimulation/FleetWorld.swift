@@ -19,6 +19,8 @@ final class FleetWorld {
     private(set) var workers: [Int: SimulatedWorker] = [:]
     /// Every process there was.
     private(set) var everyWorker: [SimulatedWorker] = []
+    /// The most processes that were there at one time.
+    private(set) var mostAlive = 0
     private var starts: [Int: Int] = [:]
     /// The offset of each request, once it is written.
     private(set) var requestAt: [PartitionID: [Int64: FleetPlan.Request]] = [:]
@@ -41,7 +43,7 @@ final class FleetWorld {
 
     private static let start = WallTime(milliseconds: 1_767_225_600_000)
     /// A day of the budget, in seconds of a schedule.
-    static let day = 60.0
+    static let day = 20.0
 
     init(_ plan: FleetPlan, tell: ((String) -> Void)? = nil) {
         self.plan = plan
@@ -65,7 +67,7 @@ final class FleetWorld {
         var fates = seeds.fork()
         network.fate = { [unowned self] message in
             let fate = areFaultsOver ? MessageFates.perfect.draw(&fates) : plan.fateOfMessages.draw(&fates)
-            return delayed(fate, of: message)
+            return delayed(losingCommits(fate, of: message), of: message)
         }
         for (topic, partitions) in Self.topics(plan) {
             network.reach { _ = $0.createTopic(CreateTopicRequest(topic, TopicSettings(partitions: partitions))) }
@@ -135,6 +137,7 @@ final class FleetWorld {
         worker.onEnd = { [unowned self] worker in ended(worker, number) }
         workers[number] = worker
         everyWorker.append(worker)
+        mostAlive = max(mostAlive, everyWorker.count(where: \.isAlive))
         say("\(worker.name) starts")
         worker.start()
     }
@@ -200,6 +203,38 @@ final class FleetWorld {
         }
     }
 
+    /// Loses the answer to the end of a transaction, and fences its producer before that asks again: then only the group's
+    /// offsets say whether the transaction has taken effect.
+    private func losingCommits(
+        _ fate: SimulatedNetwork.Fate, of message: SimulatedNetwork.Message
+    ) -> SimulatedNetwork.Fate {
+        guard message.kind == .endTxn, !areFaultsOver, let arrival = fate.requestDelay,
+            simulation.random.chance(plan.lostCommits), let id = transactionalID(of: message.client)
+        else { return fate }
+
+        for pause in [0.001, 0.004, 0.02] {
+            after(Double(arrival) / 1e9 + pause) { [network] in
+                network.reach { _ = $0.initProducerID(InitProducerIDRequest(id)) }
+            }
+        }
+        var fate = fate
+        fate.answerDelay = nil
+        return fate
+    }
+
+    private func transactionalID(of client: String) -> String? {
+        for worker in everyWorker where worker.isAlive {
+            let index = worker.lanes.firstIndex { $0.sinks.clientIDs.contains(client) }
+            if let index { return transactionalID(of: worker, lane: index) }
+        }
+        return nil
+    }
+
+    private func transactionalID(of worker: SimulatedWorker, lane index: Int) -> String {
+        let name = plan.isStatic ? "static-\(worker.name.dropFirst().prefix { $0 != "." })-\(index)" : worker.name
+        return "\(SimulatedWorker.group)-\(name).\(index)"
+    }
+
     private func delayed(
         _ fate: SimulatedNetwork.Fate, of message: SimulatedNetwork.Message
     ) -> SimulatedNetwork.Fate {
@@ -246,6 +281,10 @@ final class FleetWorld {
         case .scale(let up):
             count(fault, "fleet")
             scale(up: up)
+        case .topicRefuses(let topic, let seconds):
+            count(fault, "cluster")
+            network.reach { $0.denied.formUnion([.writeTopic(topic)]) }
+            after(seconds) { [network] in network.reach { $0.denied.subtract([.writeTopic(topic)]) } }
         case .providerFails(let hangs, let seconds):
             count(fault, "provider")
             provider.mood = hangs ? .hangs : .fails
@@ -295,9 +334,7 @@ final class FleetWorld {
         var keys = [FindCoordinatorRequest.Key.group(SimulatedWorker.group)]
         for worker in everyWorker where worker.isAlive {
             for index in worker.lanes.indices where plan.delivery == .exactlyOnce {
-                let name =
-                    plan.isStatic ? "static-\(worker.name.dropFirst().prefix { $0 != "." })-\(index)" : worker.name
-                keys.append(.transaction("\(SimulatedWorker.group)-\(name).\(index)"))
+                keys.append(.transaction(transactionalID(of: worker, lane: index)))
             }
         }
         network.reach { cluster in
@@ -312,6 +349,7 @@ final class FleetWorld {
         provider.mood = .usual
         for broker in 1...plan.brokers where !network.cluster.isUp(broker) { network.start(broker) }
         blocked = [:]
+        network.reach { $0.denied = [] }
         if !workers.values.contains(where: { $0.state == .running }) { launch(workers.keys.max().map { $0 + 1 } ?? 0) }
     }
 }

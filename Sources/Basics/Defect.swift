@@ -16,14 +16,16 @@ public enum Defect: String, CaseIterable, Sendable {
     case finishedAtHandOver = "finished-at-hand-over"
     /// A record that the producer could not deliver counts as delivered.
     case failedRecordDropped = "failed-record-dropped"
+    /// A dead letter is not waited for before the offset behind its record is committed.
+    case deadLetterNotAwaited = "dead-letter-not-awaited"
+    /// When a topic takes records again, only the one that tried it first goes on.
+    case retryLeavesOthersAsleep = "retry-leaves-others-asleep"
     /// A request that is abandoned never returns its place among those in flight.
     case placeNotReturned = "place-not-returned"
     /// Outcomes leave as they are done although an order was promised.
     case outOfTurn = "out-of-turn"
     /// A request that is dropped keeps its turn, so that the next outcome of its key waits for ever.
     case turnKept = "turn-kept"
-    /// Records of a partition that is being given back are still taken.
-    case takenWhileLeaving = "taken-while-leaving"
 
     // MARK: Partitions that come and go
 
@@ -48,8 +50,6 @@ public enum Defect: String, CaseIterable, Sendable {
     case transactionPassesGaps = "transaction-passes-gaps"
     /// A commit that failed counts as done.
     case failedCommitIsSuccess = "failed-commit-is-success"
-    /// A commit without an answer is aborted instead of asked for again.
-    case unansweredCommitAborted = "unanswered-commit-aborted"
     /// A producer that takes the place of a failed one publishes everything again, without asking what is committed.
     case replacementPublishesAll = "replacement-publishes-all"
     /// A producer that takes the place of a failed one takes everything for published.

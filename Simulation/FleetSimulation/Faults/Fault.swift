@@ -19,6 +19,8 @@ public struct Fault: Sendable, CustomStringConvertible {
         case deploy(member: Int)
         /// One more member joins, or one leaves for good.
         case scale(up: Bool)
+        /// The brokers let nobody write to a topic.
+        case topicRefuses(String, seconds: Double)
         /// The provider answers nothing, or fails every call.
         case providerFails(hangs: Bool, seconds: Double)
     }
@@ -38,14 +40,23 @@ public struct Fault: Sendable, CustomStringConvertible {
         case .coordinatorsMove: "coordinators move"
         case .deploy: "deploy"
         case .scale(let up): up ? "scale up" : "scale down"
+        case .topicRefuses: "topic refuses"
         case .providerFails(let hangs, _): hangs ? "provider hangs" : "provider fails"
+        }
+    }
+
+    /// True for what operators do when all is well.
+    var isGraceful: Bool {
+        switch kind {
+        case .deploy, .scale: true
+        default: false
         }
     }
 
     /// The names of all faults.
     static let names = [
         "kill", "stop", "cut", "cut one way", "broker down", "coordinators move", "deploy", "scale up", "scale down",
-        "provider hangs", "provider fails",
+        "topic refuses", "provider hangs", "provider fails",
     ]
 
     public var description: String {
@@ -60,6 +71,7 @@ public struct Fault: Sendable, CustomStringConvertible {
             "coordinators move to broker \(broker), which loads for \(loading.short) s"
         case .deploy(let member): "member \(member) is replaced by a deploy"
         case .scale(let up): up ? "one more member joins" : "a member leaves"
+        case .topicRefuses(let topic, let seconds): "topic \(topic) refuses records for \(seconds.short) s"
         case .providerFails(let hangs, let seconds):
             "the provider \(hangs ? "hangs" : "fails every call") for \(seconds.short) s"
         }

@@ -71,16 +71,32 @@ struct Judge {
                 switch outcomes[partition]?[offset] ?? 0 {
                 case 0: find(.lost, "r\(request.number) at \(partition)@\(offset) has no outcome")
                 case 1: break
-                case let count where plan.delivery == .exactlyOnce || plan.isCalm:
+                case let count where plan.delivery == .exactlyOnce || plan.isGraceful:
                     find(.doubled, "r\(request.number) at \(partition)@\(offset) has \(count) outcomes")
                 default: break
                 }
             }
         }
         judgeCommits(outcomes)
+        judgeDeadLetters()
         judgeOrder()
         judgeCalls()
         judgeEnds()
+    }
+
+    /// Each record that is no request has its dead letter.
+    private mutating func judgeDeadLetters() {
+        var letters: [PartitionID: Set<Int64>] = [:]
+        for entry in world.network.cluster.log(of: PartitionID("dead-letters", 0))?.committed ?? [] {
+            guard let source = RequestRecord.source(of: entry.record) else { continue }
+            letters[source.partition, default: []].insert(source.offset)
+        }
+        for (partition, requests) in world.requestAt.sorted(by: { $0.key < $1.key }) {
+            for (offset, request) in requests.sorted(by: { $0.key < $1.key }) where !request.isValid {
+                guard letters[partition]?.contains(offset) != true else { continue }
+                find(.noDeadLetter, "r\(request.number) at \(partition)@\(offset)")
+            }
+        }
     }
 
     /// Within an output partition, outcomes of one key, or of one partition, follow each other as their requests do. A repetition
@@ -110,13 +126,26 @@ struct Judge {
         if let limit = plan.rateLimit { judgeRate(calls, limit) }
         if let budget = plan.callsPerDay { judgeBudget(calls, budget) }
         judgeLifetimes(calls)
+        judgeRepetitions(calls)
+    }
+
+    /// A member that leaves, or gives a partition back, finishes what is paid for. Looked at only where nothing else has a call
+    /// made again: a failure, a call that takes too long, or a wait for the rate.
+    private mutating func judgeRepetitions(_ calls: [SimulatedProvider.Call]) {
+        guard plan.isGraceful, plan.failures == 0, plan.latency.upperBound < 1, plan.rateLimit == nil else { return }
+        var left: [String: Int] = [:]
+        for request in plan.requests { left[request.keyword, default: 0] += 1 }
+        for call in calls {
+            left[call.keyword, default: 0] -= 1
+            if left[call.keyword, default: 0] < 0 { find(.calledAgain, "\(call.keyword) by \(call.member)") }
+        }
     }
 
     /// A bucket that fills at the limit's rate, and holds its burst, has a token for each call.
     private mutating func judgeRate(_ calls: [SimulatedProvider.Call], _ limit: RateLimit) {
         // Clocks that go wrong by parts per million. Each lane's part of the burst is at least one call.
         let rate = limit.perSecond * 1.01
-        let burst = limit.burst + Double(world.everyWorker.count * plan.lanes)
+        let burst = limit.burst + Double(world.mostAlive * plan.lanes)
         var tokens = burst
         var last: Instant?
         for call in calls {
@@ -165,6 +194,7 @@ struct Judge {
             switch worker.state {
             case .running, .draining: find(.stuck, "\(worker.name) has not ended in time")
             case .ended(let failure):
+                if let leak = worker.leaks.first { find(.leaked, leak) }
                 // With a fault a worker may have to end; without one, never.
                 if let failure, plan.isCalm { find(.ended, "\(worker.name): \(failure)") }
             case .killed: break

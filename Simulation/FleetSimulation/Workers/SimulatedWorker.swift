@@ -95,6 +95,8 @@ final class SimulatedWorker: @unchecked Sendable {
     private let link: SimulatedFleetLink?
     private var lanesToEnd = 0
     private var failure: String?
+    /// What lanes that ended well had not returned by then.
+    private(set) var leaks: [String] = []
     var onEnd: (SimulatedWorker) -> Void = { _ in }
 
     /// - Parameters:
@@ -207,6 +209,9 @@ final class SimulatedWorker: @unchecked Sendable {
     private func run(_ lane: SimulatedLane) async {
         do {
             try await lane.lane.run()
+            // What was given up a moment ago still unwinds.
+            await lane.loop.eventLoop.pause(.milliseconds(100))
+            await noteLeaks(of: lane)
         } catch {
             failure = failure ?? "\(error)"
             drain()
@@ -220,6 +225,18 @@ final class SimulatedWorker: @unchecked Sendable {
         simulation.schedule(after: .milliseconds(1)) { [self] in
             endClients()
             onEnd(self)
+        }
+    }
+
+    private func noteLeaks(of lane: SimulatedLane) async {
+        let status = await lane.lane.status
+        if status.inFlight != 0 { leaks.append("\(name): \(status.inFlight) places in flight") }
+        if status.undelivered != 0 { leaks.append("\(name): \(status.undelivered) places of outcomes") }
+        for provider in await lane.searches.statuses {
+            if provider.concurrency.inFlight != 0 {
+                leaks.append("\(name): \(provider.concurrency.inFlight) slots of the adaptive limit")
+            }
+            if provider.held != 0 { leaks.append("\(name): \(provider.held) requests that wait for a breaker") }
         }
     }
 

@@ -213,7 +213,9 @@ final class AtLeastOnceDelivery: OutcomeDelivery {
     /// Writes the dead letter first. Were the outcome first and the letter refused, each restart would publish the outcome
     /// again.
     private func write(_ outcome: OutgoingOutcome, of request: RequestInProgress) async throws(KafkaError) {
-        if outcome.deadLetter != nil {
+        if isPutBack(.deadLetterNotAwaited), let letter = outcome.deadLetter {
+            _ = sinks.current.handOverAtOnce(letter) { _ in }
+        } else if outcome.deadLetter != nil {
             try await write(.deadLetter, of: outcome, request: request)
             meters.kafka.countDeadLetter()
         }

@@ -113,7 +113,7 @@ final class TopicRefusals {
         guard let refusal = refusals.removeValue(forKey: topic) else { return }
 
         if let timer = refusal.timer { loop.cancel(timer) }
-        for waiter in refusal.waiters { waiter.resume() }
+        if !isPutBack(.retryLeavesOthersAsleep) { for waiter in refusal.waiters { waiter.resume() } }
         diagnostics.forget(topic)
         if refusal.announced != nil { log.info("records can be written again", metadata: ["topic": "\(topic)"]) }
         gate.wake()

@@ -204,7 +204,7 @@ final class TransactionalDelivery: OutcomeDelivery {
 
         if isPutBack(.failedCommitIsSuccess), attempt.isCommitting { return true }
         // Aborting is no way out of a commit without an answer: it may have taken effect.
-        while let error = failure, attempt.isCommitting, error.mayPass, !isPutBack(.unansweredCommitAborted) {
+        while let error = failure, attempt.isCommitting, error.mayPass {
             if phase.isOver(at: loop.now) { return noteBrokersAreSilent(error) }
             health.noteFailure(error, isExplained: false)
             await loop.pause(Self.firstPause)

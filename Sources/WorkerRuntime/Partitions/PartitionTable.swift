@@ -59,8 +59,8 @@ final class PartitionTable {
     /// Takes a record in.
     /// - Returns: `nil` for one that is not to be run: its partition is not ours any more, or it is under way already.
     func take(_ record: ConsumerRecord, at arrival: RecordArrival) -> RequestInProgress? {
-        guard let partition = partitions[record.partition.id], partition.id == record.partition,
-            !partition.isLeaving || isPutBack(.takenWhileLeaving), let slot = partition.tracker.begin(record.offset)
+        guard let partition = partitions[record.partition.id], partition.id == record.partition, !partition.isLeaving,
+            let slot = partition.tracker.begin(record.offset)
         else { return nil }
 
         let request = RequestInProgress(
