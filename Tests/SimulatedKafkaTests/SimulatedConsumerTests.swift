@@ -224,6 +224,26 @@ struct SimulatedConsumerTests {
         #expect((consumer.membership?.simulatedName as? MemberName)?.generation == 2)
     }
 
+    /// The coordinator takes the assignment for known and does not repeat it of itself.
+    @Test func modernMemberHearsOfAnAssignmentWhoseAnswerWasLost() {
+        let fixture = ClientFixture()
+        _ = fixture.consumer("first") { $0.groupProtocol = .consumer }
+        fixture.pass(.seconds(3))
+        var heartbeats = 0
+        fixture.network.fate = { message in
+            var fate = SimulatedNetwork.Fate(requestDelay: 1, answerDelay: 1)
+            if message.client == "second", message.kind == .consumerGroupHeartbeat {
+                heartbeats += 1
+                if (2...4).contains(heartbeats) { fate.answerDelay = nil }
+            }
+            return fate
+        }
+
+        let (_, second) = fixture.consumer("second") { $0.groupProtocol = .consumer }
+        fixture.pass(.seconds(60))
+        #expect(second.events == ["assigned [1]"])
+    }
+
     @Test(arguments: kinds)
     func memberThatClosesHandsEverythingOver(kind: @Sendable (inout Settings) -> Void) {
         let fixture = ClientFixture()
