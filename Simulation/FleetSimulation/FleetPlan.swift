@@ -66,8 +66,7 @@ public struct FleetPlan: Sendable {
 
     /// Faults end here, in seconds from the beginning.
     static let faultsEnd = 40.0
-    /// What is to be answered is answered by then.
-    static let patience = 150.0
+    private static let patience = 150.0
     private static let requestsEnd = 30.0
 
     public init(seed: UInt64) {
@@ -136,6 +135,23 @@ public struct FleetPlan: Sendable {
 
     /// True when nothing goes wrong: no fault, and no message that is lost, late or doubled.
     var isCalm: Bool { faults.isEmpty && fateOfMessages.isPerfect }
+
+    /// True when each request must have one outcome although nothing but records is committed. librdkafka before 2.10 takes
+    /// everything away when a commit meets a rebalance of a cooperative group: what was in flight is done again.
+    var duplicatesNothing: Bool {
+        isCalm && !(groupProtocol == .classic && assignor == .cooperativeSticky && losesAssignmentByStaleCommits)
+    }
+
+    /// Seconds from the beginning by which everything is answered that is to be answered: what is usual, and the time that the
+    /// provider itself needs for so many requests.
+    var patience: Double {
+        // A call that fails is made again, and a deploy or a crash may waste some.
+        let calls = 2.5 * Double(requests.count)
+        let time = calls * (latency.lowerBound + latency.upperBound) / 2
+        let waitForBudget = whenOpen == .hold ? callsPerDay.map { (calls / Double($0) + 1) * FleetWorld.day } ?? 0 : 0
+        // One partition is one lane's, which has its part of the concurrency.
+        return Self.patience + max(time / Double(max(1, concurrency / lanes)), waitForBudget)
+    }
 }
 
 extension SeededGenerator {

@@ -89,14 +89,17 @@ final class FleetWorld {
         after(FleetPlan.faultsEnd) { [self] in heal() }
 
         try simulation.run(for: .seconds(FleetPlan.faultsEnd + 1))
-        while simulation.elapsed < .seconds(FleetPlan.patience), !isDone() { try simulation.run(for: .seconds(1)) }
+        while simulation.elapsed < .seconds(plan.patience), !isDone() { try simulation.run(for: .seconds(1)) }
     }
 
     /// Has all workers end.
     func end(within time: Duration) throws(SimulationError) {
         for worker in workers.values { worker.drain() }
         let end = simulation.now + time
-        while simulation.now < end, workers.values.contains(where: \.isAlive) { try simulation.run(for: .milliseconds(500)) }
+        // Also those whose place a deploy has given to others.
+        while simulation.now < end, everyWorker.contains(where: \.isAlive) {
+            try simulation.run(for: .milliseconds(500))
+        }
     }
 
     private func after(_ seconds: Double, _ action: @escaping () -> Void) {
@@ -286,7 +289,12 @@ final class FleetWorld {
         provider.mood = .usual
         for broker in 1...plan.brokers where !network.cluster.isUp(broker) { network.start(broker) }
         blocked = [:]
-        if !workers.values.contains(where: { $0.state == .running }) { launch(workers.keys.max().map { $0 + 1 } ?? 0) }
+        // A static member that dies between giving partitions up and joining again leaves them to nobody: its next process takes
+        // its place without a rebalance. Brokers wait for the next one, so there is one.
+        let needsRebalance = plan.isStatic && plan.groupProtocol == .classic && plan.assignor == .cooperativeSticky
+        if needsRebalance || !workers.values.contains(where: { $0.state == .running }) {
+            launch(workers.keys.max().map { $0 + 1 } ?? 0)
+        }
     }
 }
 

@@ -71,7 +71,7 @@ struct Judge {
                 switch outcomes[partition]?[offset] ?? 0 {
                 case 0: find(.lost, "r\(request.number) at \(partition)@\(offset) has no outcome")
                 case 1: break
-                case let count where plan.delivery == .exactlyOnce || plan.isCalm:
+                case let count where plan.delivery == .exactlyOnce || plan.duplicatesNothing:
                     find(.doubled, "r\(request.number) at \(partition)@\(offset) has \(count) outcomes")
                 default: break
                 }
@@ -86,7 +86,7 @@ struct Judge {
     /// Within an output partition, outcomes of one key, or of one partition, follow each other as their requests do. A repetition
     /// after a crash may begin again further back, which is looked at only where nothing is repeated.
     private mutating func judgeOrder() {
-        guard plan.ordering != .unordered, plan.delivery == .exactlyOnce || plan.isCalm else { return }
+        guard plan.ordering != .unordered, plan.delivery == .exactlyOnce || plan.duplicatesNothing else { return }
         for topic in ["results", "errors"] {
             for partition in 0..<Int32(2) {
                 var last: [String: Int64] = [:]
