@@ -94,9 +94,9 @@ final class FleetWorld {
 
     /// Has all workers end.
     func end(within time: Duration) throws(SimulationError) {
-        for worker in workers.values { worker.drain() }
+        // Also those whose place another one has: two faults may fill it twice.
+        for worker in everyWorker { worker.drain() }
         let end = simulation.now + time
-        // Also those whose place a deploy has given to others.
         while simulation.now < end, everyWorker.contains(where: \.isAlive) {
             try simulation.run(for: .milliseconds(500))
         }
