@@ -68,8 +68,7 @@ public struct FleetPlan: Sendable {
 
     /// Faults end here, in seconds from the beginning.
     static let faultsEnd = 40.0
-    /// What is to be answered is answered by then.
-    static let patience = 150.0
+    private static let patience = 150.0
     private static let requestsEnd = 30.0
 
     public init(seed: UInt64) {
@@ -192,11 +191,21 @@ public struct FleetPlan: Sendable {
     /// True when members only come and go as they are told to, and every message arrives: nothing is repeated then.
     ///
     /// Two things make a difference. A static member loses its place when its successor starts before it has ended. And
-    /// librdkafka before 2.10 takes a commit that comes too late in a rebalance for the loss of its partitions.
+    /// librdkafka before 2.10 takes everything away when a commit meets a rebalance, so that what was in flight is done again.
     var isGraceful: Bool {
-        isCalm
-            || fateOfMessages.isPerfect && faults.allSatisfy(\.isGraceful) && !isStatic
-                && !losesAssignmentByStaleCommits
+        if isCalm { return !(groupProtocol == .classic && assignor == .cooperativeSticky && losesAssignmentByStaleCommits) }
+        return fateOfMessages.isPerfect && faults.allSatisfy(\.isGraceful) && !isStatic && !losesAssignmentByStaleCommits
+    }
+
+    /// Seconds from the beginning by which everything is answered that is to be answered: what is usual, and the time that the
+    /// provider itself needs for so many requests.
+    var patience: Double {
+        // A call that fails is made again, and a deploy or a crash may waste some.
+        let calls = 2.5 * Double(requests.count)
+        let time = calls * (latency.lowerBound + latency.upperBound) / 2
+        let waitForBudget = whenOpen == .hold ? callsPerDay.map { (calls / Double($0) + 1) * FleetWorld.day } ?? 0 : 0
+        // One partition is one lane's, which has its part of the concurrency.
+        return Self.patience + max(time / Double(max(1, concurrency / lanes)), waitForBudget)
     }
 }
 

@@ -91,11 +91,12 @@ final class FleetWorld {
         after(FleetPlan.faultsEnd) { [self] in heal() }
 
         try simulation.run(for: .seconds(FleetPlan.faultsEnd + 1))
-        while simulation.elapsed < .seconds(FleetPlan.patience), !isDone() { try simulation.run(for: .seconds(1)) }
+        while simulation.elapsed < .seconds(plan.patience), !isDone() { try simulation.run(for: .seconds(1)) }
     }
 
     /// Has all workers end.
     func end(within time: Duration) throws(SimulationError) {
+        // Also those whose place another one has: two faults may fill it twice.
         for worker in everyWorker { worker.drain() }
         let end = simulation.now + time
         while simulation.now < end, everyWorker.contains(where: \.isAlive) {
@@ -350,7 +351,12 @@ final class FleetWorld {
         for broker in 1...plan.brokers where !network.cluster.isUp(broker) { network.start(broker) }
         blocked = [:]
         network.reach { $0.denied = [] }
-        if !workers.values.contains(where: { $0.state == .running }) { launch(workers.keys.max().map { $0 + 1 } ?? 0) }
+        // A static member that dies between giving partitions up and joining again leaves them to nobody: its next process takes
+        // its place without a rebalance. Brokers wait for the next one, so there is one.
+        let needsRebalance = plan.isStatic && plan.groupProtocol == .classic && plan.assignor == .cooperativeSticky
+        if needsRebalance || !workers.values.contains(where: { $0.state == .running }) {
+            launch(workers.keys.max().map { $0 + 1 } ?? 0)
+        }
     }
 }
 

@@ -53,8 +53,9 @@ package final class SimulatedCluster {
 
     /// When something happens of itself, such as the end of a session; `nil`: nothing will.
     package var nextDeadline: Int64? {
-        let ofGroups = groups.values.compactMap(\.nextDeadline)
-        let ofTransactions = transactions.values.compactMap { deadline(of: $0) }
+        let ofGroups = groups.values.filter { isCoordinated(.group($0.name)) }.compactMap(\.nextDeadline)
+        let ofTransactions = transactions.values.filter { isCoordinated(.transaction($0.id)) }
+            .compactMap { deadline(of: $0) }
         let ofWaits = waitingFetches.map(\.end) + waitingProduces.map(\.end)
         return (ofGroups + ofTransactions + ofWaits).min()
     }
@@ -71,11 +72,14 @@ package final class SimulatedCluster {
 
     private func fireDue() {
         for name in groups.keys.sorted() {
-            guard let group = groups[name], let due = group.nextDeadline, due <= now else { continue }
+            guard let group = groups[name], isCoordinated(.group(name)), let due = group.nextDeadline, due <= now
+            else { continue }
             group.fire(at: now)
         }
         for id in transactions.keys.sorted() {
-            guard let transaction = transactions[id], let due = deadline(of: transaction), due <= now else { continue }
+            guard let transaction = transactions[id], isCoordinated(.transaction(id)),
+                let due = deadline(of: transaction), due <= now
+            else { continue }
             fire(id)
         }
         endWaits()
@@ -88,8 +92,22 @@ package final class SimulatedCluster {
     /// Stops or starts a broker. What it leads stays with it until `failOver` is called, as with brokers whose session the
     /// controller still waits for. Requests must not be given to a broker that is down: that is the network's part.
     package func setBroker(_ broker: Int32, isUp: Bool) {
-        if isUp { downBrokers.remove(broker) } else { downBrokers.insert(broker) }
+        guard isUp else {
+            downBrokers.insert(broker)
+            return
+        }
+        guard downBrokers.remove(broker) != nil else { return }
+        // What it still coordinates it reads anew, as a new coordinator does.
+        for name in groups.keys.sorted() where coordinator(.group(name)) == broker {
+            moveCoordinator(.group(name), to: broker)
+        }
+        for id in transactions.keys.sorted() where coordinator(.transaction(id)) == broker {
+            moveCoordinator(.transaction(id), to: broker)
+        }
     }
+
+    /// False while the coordinator is down: nobody counts sessions and timeouts then.
+    private func isCoordinated(_ key: FindCoordinatorRequest.Key) -> Bool { isUp(coordinator(key)) }
 
     package func isUp(_ broker: Int32) -> Bool { !downBrokers.contains(broker) }
 

@@ -210,4 +210,16 @@ struct ClassicGroupTests {
         #expect(fixture.cluster.heartbeat(heartbeat, at: new).error == .none)
         #expect(fixture.commit(1, as: member) == .none)
     }
+
+    @Test func coordinatorThatIsDownEndsNoSessions() {
+        let fixture = ClusterFixture()
+        let member = fixture.stableMember()
+        let coordinator = fixture.cluster.coordinator(.group("workers"))
+        fixture.cluster.setBroker(coordinator, isUp: false)
+        fixture.pass(.seconds(60))
+
+        fixture.cluster.setBroker(coordinator, isUp: true)
+        fixture.pass(.seconds(5))
+        #expect(fixture.heartbeat(member) == .none)
+    }
 }

@@ -224,6 +224,43 @@ struct SimulatedConsumerTests {
         #expect((consumer.membership?.simulatedName as? MemberName)?.generation == 2)
     }
 
+    /// The member joins with what it has, and hears that it is none: its partitions may be others' by now.
+    @Test func memberThatIsThrownOutWhileItJoinsLosesEverything() throws {
+        let fixture = ClientFixture()
+        let (_, events) = fixture.consumer("first")
+        fixture.pass(.seconds(3))
+        let member = try #require(fixture.cluster.members(of: "workers").first)
+        fixture.network.fate = { message in
+            let isLate = message.client == "first" && message.kind == .joinGroup
+            return SimulatedNetwork.Fate(requestDelay: isLate ? .seconds(2) : 1, answerDelay: 1)
+        }
+        _ = fixture.consumer("second")
+        fixture.pass(.milliseconds(1_500))
+        fixture.network.reach { _ = $0.leaveGroup(LeaveGroupRequest("workers", memberID: member)) }
+        fixture.pass(.seconds(30))
+        #expect(events.events.prefix(2) == ["assigned [0, 1]", "lost [0, 1]"])
+    }
+
+    /// The coordinator takes the assignment for known and does not repeat it of itself.
+    @Test func modernMemberHearsOfAnAssignmentWhoseAnswerWasLost() {
+        let fixture = ClientFixture()
+        _ = fixture.consumer("first") { $0.groupProtocol = .consumer }
+        fixture.pass(.seconds(3))
+        var heartbeats = 0
+        fixture.network.fate = { message in
+            var fate = SimulatedNetwork.Fate(requestDelay: 1, answerDelay: 1)
+            if message.client == "second", message.kind == .consumerGroupHeartbeat {
+                heartbeats += 1
+                if (2...4).contains(heartbeats) { fate.answerDelay = nil }
+            }
+            return fate
+        }
+
+        let (_, second) = fixture.consumer("second") { $0.groupProtocol = .consumer }
+        fixture.pass(.seconds(60))
+        #expect(second.events == ["assigned [1]"])
+    }
+
     @Test(arguments: kinds)
     func memberThatClosesHandsEverythingOver(kind: @Sendable (inout Settings) -> Void) {
         let fixture = ClientFixture()

@@ -31,15 +31,19 @@ struct SimulatedNetworkTests {
             return SimulatedNetwork.Fate(requestDelay: 1, answerDelay: delay)
         }
         var answered: [Int] = []
+        var times: [Int64] = []
         for number in 1...2 {
             fixture.network.send(
                 .heartbeat, from: "client", to: 1, within: .seconds(60),
                 perform: { (_: SimulatedCluster, answer: @escaping (Int) -> Void) in answer(number) },
                 reply: { (result: Result<Int, NetworkFailure>) in
                     if case .success(let answer) = result { answered.append(answer) }
+                    times.append(fixture.scheduler.now)
                 })
         }
         fixture.pass(.seconds(1))
         #expect(answered == [1, 2])
+        // At one time, a scheduler may run them in any order.
+        #expect(Set(times).count == 2)
     }
 }

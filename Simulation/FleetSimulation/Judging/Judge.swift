@@ -102,7 +102,7 @@ struct Judge {
     /// Within an output partition, outcomes of one key, or of one partition, follow each other as their requests do. A repetition
     /// after a crash may begin again further back, which is looked at only where nothing is repeated.
     private mutating func judgeOrder() {
-        guard plan.ordering != .unordered, plan.delivery == .exactlyOnce || plan.isCalm else { return }
+        guard plan.ordering != .unordered, plan.delivery == .exactlyOnce || plan.isGraceful else { return }
         for topic in ["results", "errors"] {
             for partition in 0..<Int32(2) {
                 var last: [String: Int64] = [:]

@@ -108,7 +108,8 @@ extension SimulatedConsumer {
             switch result {
             case .success(let answer) where answer.error == .memberIDRequired:
                 memberID = answer.memberID
-                join()
+                // A newcomer has nothing. Whoever has something was thrown out of the group, and librdkafka finds out here.
+                if sources.isEmpty { join() } else { loseEverything() }
             case .success(let answer): take(answer)
             case .failure(let failure): take(joinFailure: failure)
             }
@@ -120,10 +121,19 @@ extension SimulatedConsumer {
         return MemberSubscription(topics: topics, owned: sources.keys.sorted(), generation: generation)
     }
 
+    private func take(syncFailure failure: ClientFailure) {
+        let isOut = failure == .code(.unknownMemberID) || failure == .code(.illegalGeneration)
+        guard isOut, !sources.isEmpty else { return take(joinFailure: failure) }
+        if failure == .code(.unknownMemberID) { memberID = "" } else { generation = -1 }
+        loseEverything()
+    }
+
     private func take(joinFailure failure: ClientFailure) {
         switch failure {
         case .code(.unknownMemberID): memberID = ""
-        case .code(.illegalGeneration): generation = -1
+        case .code(.illegalGeneration):
+            generation = -1
+            if !sources.isEmpty { return loseEverything() }
         case .code(.fencedInstanceID), .code(.groupAuthorizationFailed):
             if case .code(let code) = failure { return failMembership(code) }
         default: break
@@ -170,7 +180,7 @@ extension SimulatedConsumer {
             case .success(let answer):
                 lastHeartbeat = now
                 take(assignment: MemberSubscription.decode(assignment: answer.assignment))
-            case .failure(let failure): take(joinFailure: failure)
+            case .failure(let failure): take(syncFailure: failure)
             }
         }
     }

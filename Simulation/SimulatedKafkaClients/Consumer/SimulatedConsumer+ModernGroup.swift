@@ -16,14 +16,16 @@ extension SimulatedConsumer {
         attempt += 1
         var request = ConsumerGroupHeartbeatRequest(settings.group, memberID: memberID, memberEpoch: generation)
         request.instanceID = settings.instanceID
-        if generation == 0 {
+        if generation == 0 || mustSayEverything {
             request.topics = topics
             request.rebalanceTimeout = settings.maxPollInterval
+        }
+        if generation == 0 {
             request.owned = []
-        } else if mustReportOwned {
+        } else if mustReportOwned || mustSayEverything {
             request.owned = sources.values.filter { $0.isReadable }.map(\.id).sorted()
         }
-        mustReportOwned = false
+        (mustReportOwned, mustSayEverything) = (false, false)
 
         let (current, sent) = (attempt, request)
         link.askCoordinator(
@@ -37,7 +39,7 @@ extension SimulatedConsumer {
             switch result {
             case .success(let answer): take(answer)
             case .failure(.code(let code)): take(modernError: code)
-            case .failure: mustReportOwned = true
+            case .failure: mustSayEverything = true
             }
         }
     }
@@ -52,7 +54,7 @@ extension SimulatedConsumer {
     }
 
     private func take(modernError code: ErrorCode) {
-        mustReportOwned = true
+        mustSayEverything = true
         switch code {
         case .unknownMemberID, .fencedMemberEpoch, .groupIDNotFound:
             generation = 0

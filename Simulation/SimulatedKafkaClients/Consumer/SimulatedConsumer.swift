@@ -79,6 +79,9 @@ package final class SimulatedConsumer {
     var target: Set<PartitionID>?
     /// KIP-848: the heartbeat must say what the member owns.
     var mustReportOwned = true
+    /// KIP-848: the answer to a heartbeat may have been lost, and an assignment with it. Coordinators repeat an assignment only
+    /// to a member that says everything about itself.
+    var mustSayEverything = false
 
     var sources: [PartitionID: Source] = [:]
     var epoch: UInt32 = 0

@@ -183,7 +183,7 @@ package final class SimulatedNetwork {
         }
         guard !cuts.contains(Line(client: client, broker: broker, direction: .requests)) else { return }
 
-        let arrival = max(connection.lastArrival, scheduler.now + delay)
+        let arrival = max(connection.lastArrival + 1, scheduler.now + delay)
         connection.lastArrival = arrival
         let breaks = connection.breaks
         scheduler.schedule(at: arrival) { [self] in
@@ -219,7 +219,8 @@ package final class SimulatedNetwork {
     ) {
         guard !cuts.contains(Line(client: client, broker: broker, direction: .answers)) else { return }
         // Answers arrive in the order in which they were sent, as all that one connection carries.
-        let arrival = max(connection.lastAnswer, scheduler.now + (fate.answerDelay ?? ClusterRules.millisecond))
+        // Schedulers may run what falls due at one time in any order.
+        let arrival = max(connection.lastAnswer + 1, scheduler.now + (fate.answerDelay ?? ClusterRules.millisecond))
         connection.lastAnswer = arrival
         scheduler.schedule(at: arrival) {
             guard fate.answerDelay != nil, connection.breaks == breaks else {
