@@ -1,4 +1,3 @@
-internal import Basics
 internal import Kafka
 
 /// Outcomes that wait for a transaction, per partition, and which of them go into the next one.
@@ -99,8 +98,7 @@ final class ReadyOutcomes {
         for partition in partitions {
             guard let waiting = entries[ObjectIdentifier(partition)] else { continue }
             let room = Self.largestBatch - batch.count
-            var run = partition.tracker.readyRun(atMost: max(1, room)).compactMap { waiting[$0] }
-            if isPutBack(.transactionPassesGaps) { run = waiting.values.sorted { $0.request.slot < $1.request.slot } }
+            let run = partition.tracker.readyRun(atMost: max(1, room)).compactMap { waiting[$0] }
             guard let oldest = run.first else { continue }
 
             if goesAlone(oldest) || isRefused(oldest) {

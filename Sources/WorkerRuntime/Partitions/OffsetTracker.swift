@@ -72,7 +72,10 @@ struct OffsetTracker {
 
     /// Returns the unbroken run of ready records from the oldest on, at most `limit` of them.
     func readyRun(atMost limit: Int) -> [Slot] {
-        entries.prefix(limit).prefix { $0.progress == .ready }.indices.map(slot(at:))
+        if isPutBack(.transactionPassesGaps) {
+            return entries.indices.filter { entries[$0].progress == .ready }.map(slot(at:))
+        }
+        return entries.prefix(limit).prefix { $0.progress == .ready }.indices.map(slot(at:))
     }
 
     /// Notes that the brokers have confirmed a record's outcome. A second call changes nothing.
