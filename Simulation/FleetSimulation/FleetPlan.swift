@@ -193,8 +193,11 @@ public struct FleetPlan: Sendable {
     /// Two things make a difference. A static member loses its place when its successor starts before it has ended. And
     /// librdkafka before 2.10 takes everything away when a commit meets a rebalance, so that what was in flight is done again.
     var isGraceful: Bool {
-        if isCalm { return !(groupProtocol == .classic && assignor == .cooperativeSticky && losesAssignmentByStaleCommits) }
-        return fateOfMessages.isPerfect && faults.allSatisfy(\.isGraceful) && !isStatic && !losesAssignmentByStaleCommits
+        if isCalm {
+            return !(groupProtocol == .classic && assignor == .cooperativeSticky && losesAssignmentByStaleCommits)
+        }
+        return fateOfMessages.isPerfect && faults.allSatisfy(\.isGraceful) && !isStatic
+            && !losesAssignmentByStaleCommits
     }
 
     /// Seconds from the beginning by which everything is answered that is to be answered: what is usual, and the time that the
