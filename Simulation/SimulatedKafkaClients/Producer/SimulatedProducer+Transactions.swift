@@ -170,7 +170,9 @@ extension SimulatedProducer {
         transaction.state = .failed
         transaction.needsNewEpoch = transaction.needsNewEpoch || needsNewEpoch
         let known = KafkaError(librdkafkaCode: code, doing: "transaction")
-        transaction.problem = transaction.problem ?? KafkaError(.abortable, code: code, known.description)
+        // `Sources/Kafka` says of a member whose place was taken that it is fenced, although the transaction could be aborted.
+        let kind = known.kind == .fenced ? known.kind : .abortable
+        transaction.problem = transaction.problem ?? KafkaError(kind, code: code, known.description)
     }
 
     private func failForGood(_ code: ErrorCode) {
