@@ -74,6 +74,8 @@ struct CommandLineTests {
     func mistakesEndInOneLineAndTheContractsCode(
         arguments: [String], environment: [String: String], code: Int32, text: String
     ) async throws {
+        // Where no demo is looked for: one that runs beside this test would be told of in a line of its own.
+        let environment = environment.merging(["XDG_RUNTIME_DIR": "/nowhere"]) { $1 }
         let result = try await run(arguments, environment: environment)
         #expect(result.code == code, "\(result.error)")
         #expect(result.error.contains(text), "\(result.error)")
