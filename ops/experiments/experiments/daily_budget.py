@@ -72,8 +72,9 @@ def judge(lab: Lab, budget: int, when: str) -> int:
 
 
 def ask(lab: Lab, settings: dict, *command: str) -> list[dict]:
-    """Runs `locsearch budget`."""
-    own = environment(settings | {"kafka.bootstrapServers": lab.broker.bootstrap, "topics.fleet": lab.topics.fleet, "kafka.properties": f"fetch.wait.max.ms={lab.broker.fetch_wait_ms}"})
+    """Runs `locsearch budget` for the workers' group and requests topic, to which their budget belongs."""
+    fleet = {"kafka.groupId": lab.topics.group, "topics.requests": lab.topics.requests, "topics.fleet": lab.topics.fleet}
+    own = environment(settings | fleet | {"kafka.bootstrapServers": lab.broker.bootstrap, "kafka.properties": f"fetch.wait.max.ms={lab.broker.fetch_wait_ms}"})
     answer = run_command([lab.options.locsearch, "budget", *(command or ["--json"])], own)
     if answer.returncode:
         raise RuntimeError(f"`locsearch budget` ended with {answer.returncode}: {answer.stderr.strip()}")
