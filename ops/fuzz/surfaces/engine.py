@@ -1,5 +1,6 @@
 """Feeds a surface batch by batch, watches its processes, and narrows a failure down to the input that makes it."""
 import base64
+import contextlib
 import itertools
 import json
 import random
@@ -124,7 +125,9 @@ class Surface:
             process.wait()
             for pipe in (process.stdin, process.stdout):
                 if pipe:
-                    pipe.close()
+                    # What was written and not read breaks the pipe of a process that has ended, which is why we stop it.
+                    with contextlib.suppress(BrokenPipeError):
+                        pipe.close()
         self.processes.all.clear()
         self.watched.clear()
 

@@ -84,6 +84,16 @@ def test_a_program_that_fails_is_caught_and_its_input_found(tmp_path, monkeypatc
     assert findings[0].tried == 60
 
 
+def test_a_surface_ends_though_its_program_has_left_something_unread(tmp_path):
+    surface = type("ThisFake", (Fake,), {})("", tmp_path)
+    surface.start()
+    surface.process.kill()
+    surface.process.wait()
+    surface.process.stdin.write(b"nobody reads this\n")
+    surface.stop()
+    assert surface.process.stdin.closed and not surface.processes.all
+
+
 def test_two_inputs_that_fail_only_together_are_both_found(tmp_path):
     findings, _ = found(tmp_path, {41: "first", 58: "second"}, restarts=80)
     assert findings[0].numbers == [41, 58]
