@@ -16,10 +16,15 @@ package final class SimulatedCluster {
     /// What the clients may not do.
     package var denied: Set<Permission> = []
 
-    struct Topic {
-        var id: UInt64
+    final class Topic {
+        let id: UInt64
         var settings: TopicSettings
-        var partitions: [PartitionLog]
+        var partitions: [PartitionLog] = []
+
+        init(id: UInt64, settings: TopicSettings) {
+            self.id = id
+            self.settings = settings
+        }
     }
 
     /// A broker that coordinates a group or a transactional id.
