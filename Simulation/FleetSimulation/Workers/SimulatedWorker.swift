@@ -89,7 +89,9 @@ final class SimulatedWorker: @unchecked Sendable {
     let name: String
     private(set) var lanes: [SimulatedLane] = []
     private(set) var state = State.running
-    let registry = MetricsRegistry()
+    /// Counted by all processes together: nothing reads them, and to make them takes longer than most of what a lane does.
+    private static let meters = WorkerMeters(
+        topics: configuredTopics, group: group, factory: MetricsRegistry())
     private let simulation: Simulation
     private let network: SimulatedNetwork
     private let link: SimulatedFleetLink?
@@ -154,19 +156,25 @@ final class SimulatedWorker: @unchecked Sendable {
             makeSingleSink: plan.delivery == .atLeastOnce
                 ? { @Sendable () throws(KafkaError) in sinks.make(singly: true) } : nil,
             interactor: interactor, fleet: searches, link: link, departure: departure,
-            meters: WorkerMeters(topics: configuration.topics, group: Self.group, factory: registry),
+            meters: Self.meters,
             log: world.makeLog(name))
         return SimulatedLane(loop: loop, lane: lane, searches: searches, source: source, sinks: sinks)
     }
 
     // MARK: - Settings
 
+    private static var configuredTopics: WorkerConfiguration.Topics {
+        var topics = WorkerConfiguration.Topics()
+        topics.requests = requests
+        topics.results = "results"
+        topics.errors = "errors"
+        topics.deadLetters = "dead-letters"
+        return topics
+    }
+
     private static func configuration(_ plan: FleetPlan) -> WorkerConfiguration {
         var configuration = WorkerConfiguration()
-        configuration.topics.requests = requests
-        configuration.topics.results = "results"
-        configuration.topics.errors = "errors"
-        configuration.topics.deadLetters = "dead-letters"
+        configuration.topics = configuredTopics
         configuration.concurrency = plan.concurrency
         configuration.loops = plan.lanes
         configuration.delivery = plan.delivery
