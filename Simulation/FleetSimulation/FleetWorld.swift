@@ -69,6 +69,8 @@ final class FleetWorld {
             let fate = areFaultsOver ? MessageFates.perfect.draw(&fates) : plan.fateOfMessages.draw(&fates)
             return delayed(losingCommits(fate, of: message), of: message)
         }
+        var jitter = seeds.fork()
+        network.backoffJitter = { Double.random(in: -0.25...0.5, using: &jitter) }
         for (topic, partitions) in Self.topics(plan) {
             network.reach { _ = $0.createTopic(CreateTopicRequest(topic, TopicSettings(partitions: partitions))) }
         }
@@ -361,7 +363,7 @@ final class FleetWorld {
 }
 
 extension MessageFates {
-    /// No message is lost, late or doubled.
+    /// No message is lost or late.
     static let perfect = MessageFates()
 
     private init() {}

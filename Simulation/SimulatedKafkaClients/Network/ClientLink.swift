@@ -51,8 +51,14 @@ final class ClientLink {
         }
     }
 
+    /// Returns a broker to ask about the cluster: one to which there is a connection, where there is any.
     private func anyBroker() -> Int32 {
-        firstBroker = firstBroker % network.cluster.rules.brokers + 1
+        let count = network.cluster.rules.brokers
+        for _ in 0..<count {
+            firstBroker = firstBroker % count + 1
+            if !silentBrokers.contains(firstBroker) { return firstBroker }
+        }
+        firstBroker = firstBroker % count + 1
         return firstBroker
     }
 
