@@ -28,7 +28,7 @@ final class ClientLink {
     var brokersAreDown: Bool { silentBrokers.count >= Int(network.cluster.rules.brokers) }
 
     func after(_ delay: Int64, _ body: @escaping () -> Void) {
-        network.scheduler.schedule(after: delay) { [weak self] in
+        network.schedule(after: delay, of: id) { [weak self] in
             if self?.isClosed == false { body() }
         }
     }

@@ -73,6 +73,10 @@ package final class SimulatedNetwork {
     /// Returns a number between -0.25 and 0.5, by which part the time before another attempt to connect is longer.
     package var backoffJitter: () -> Double = { 0 }
     private var cuts: Set<Line> = []
+    /// The lines that carry nothing at present, with the end of that.
+    private var held: [Line: Int64] = [:]
+    /// The clients whose process stands still, with the end of that.
+    private var frozen: [String: Int64] = [:]
     private var peers: [PeerID: Peer] = [:]
     private var clusterWakeUp: Int64?
 
@@ -92,6 +96,37 @@ package final class SimulatedNetwork {
     package func mend(_ client: String, and broker: Int32) {
         for direction in Direction.allCases {
             cuts.remove(Line(client: client, broker: broker, direction: direction))
+        }
+    }
+
+    /// Has nothing pass between a client and a broker for a while. What is sent meanwhile arrives when that is over, as TCP sends
+    /// again what was lost.
+    package func hold(_ client: String, and broker: Int32, _ directions: [Direction], until end: Int64) {
+        for direction in directions {
+            held[Line(client: client, broker: broker, direction: direction), default: 0].raise(to: end)
+        }
+    }
+
+    /// Has a client stand still, as SIGSTOP does: it sends nothing, reads nothing, and its timers wait.
+    package func freeze(_ client: String, until end: Int64) {
+        frozen[client, default: 0].raise(to: end)
+        for broker in 1...cluster.rules.brokers { hold(client, and: broker, [.answers], until: end) }
+    }
+
+    /// Ends everything that holds messages back.
+    package func releaseAll() { (held, frozen) = ([:], [:]) }
+
+    /// Returns when a message that is sent now gets onto its way.
+    private func departure(_ client: String, _ broker: Int32, _ direction: Direction) -> Int64 {
+        guard !held.isEmpty else { return scheduler.now }
+        return max(scheduler.now, held[Line(client: client, broker: broker, direction: direction)] ?? 0)
+    }
+
+    /// Runs something of a client later, and not while the client stands still.
+    func schedule(after delay: Int64, of client: String, _ action: @escaping () -> Void) {
+        scheduler.schedule(after: delay) { [self] in
+            guard let end = frozen[client], end > scheduler.now else { return action() }
+            schedule(after: end - scheduler.now, of: client, action)
         }
     }
 
@@ -188,7 +223,7 @@ package final class SimulatedNetwork {
             reply(result)
         }
         connection.unanswered.append((number, { finish(.failure(.disconnected)) }))
-        scheduler.schedule(after: timeout) { [self] in
+        schedule(after: timeout, of: client) { [self] in
             guard !isOver else { return }
             finish(.failure(.timedOut))
             // `socket.max.fails`: one request without an answer costs the connection.
@@ -204,7 +239,8 @@ package final class SimulatedNetwork {
             !connection.lost.contains(.requests)
         else { return }
 
-        let arrival = max(connection.lastArrival + 1, max(scheduler.now, connection.opensAt) + delay)
+        let arrival = max(
+            connection.lastArrival + 1, max(departure(client, broker, .requests), connection.opensAt) + delay)
         connection.lastArrival = arrival
         let carryBack = { [self] (answer: Answer) in
             carry(answer, to: client, from: broker, fate, peer, connection, finish)
@@ -256,10 +292,14 @@ package final class SimulatedNetwork {
 
         // Answers arrive in the order in which they were sent, as all that one connection carries.
         // Schedulers may run what falls due at one time in any order.
-        let arrival = max(connection.lastAnswer + 1, scheduler.now + delay)
+        let arrival = max(connection.lastAnswer + 1, departure(client, broker, .answers) + delay)
         connection.lastAnswer = arrival
         scheduler.schedule(at: arrival) {
             if !connection.isBroken { finish(.success(answer)) }
         }
     }
+}
+
+extension Int64 {
+    fileprivate mutating func raise(to other: Int64) { self = Swift.max(self, other) }
 }
