@@ -113,6 +113,8 @@ public struct FleetPlan: Sendable {
         if crowd.chance(0.25) { makeCrowd(&crowd) }
         var hardship = seeds.fork()
         makeHardship(&hardship)
+        var brokersFaults = seeds.fork()
+        addClusterFaults(&brokersFaults)
     }
 
     /// Has more requests come within ten seconds than the rate allows, so that the rate or the budget is what holds them back.

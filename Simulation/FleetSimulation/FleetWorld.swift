@@ -78,7 +78,7 @@ final class FleetWorld {
         }
     }
 
-    private static func topics(_ plan: FleetPlan) -> [(String, Int32)] {
+    static func topics(_ plan: FleetPlan) -> [(String, Int32)] {
         [(SimulatedWorker.requests, plan.partitions), ("results", 2), ("errors", 2), ("dead-letters", 1)]
     }
 
@@ -109,7 +109,7 @@ final class FleetWorld {
         }
     }
 
-    private func after(_ seconds: Double, _ action: @escaping () -> Void) {
+    func after(_ seconds: Double, _ action: @escaping () -> Void) {
         simulation.schedule(after: .seconds(seconds), action)
     }
 
@@ -240,6 +240,14 @@ final class FleetWorld {
         return nil
     }
 
+    /// Those of all processes that are there.
+    var transactionalIDs: [String] {
+        guard plan.delivery == .exactlyOnce else { return [] }
+        return everyWorker.filter(\.isAlive).flatMap { worker in
+            worker.lanes.indices.map { transactionalID(of: worker, lane: $0) }
+        }
+    }
+
     private func transactionalID(of worker: SimulatedWorker, lane index: Int) -> String {
         let name = plan.isStatic ? "static-\(worker.name.dropFirst().prefix { $0 != "." })-\(index)" : worker.name
         return "\(SimulatedWorker.group)-\(name).\(index)"
@@ -286,6 +294,9 @@ final class FleetWorld {
             count(fault, "provider")
             provider.mood = hangs ? .hangs : .fails
             after(seconds) { [provider] in provider.mood = .usual }
+        case .cluster(let clusterFault):
+            count(fault, "cluster")
+            strike(clusterFault)
         }
     }
 
@@ -336,12 +347,9 @@ final class FleetWorld {
 
     private func moveCoordinators(to broker: Int32, loading: Int64) {
         guard network.cluster.isUp(broker) else { return }
-        var keys = [FindCoordinatorRequest.Key.group(SimulatedWorker.group)]
-        for worker in everyWorker where worker.isAlive {
-            for index in worker.lanes.indices where plan.delivery == .exactlyOnce {
-                keys.append(.transaction(transactionalID(of: worker, lane: index)))
-            }
-        }
+        let keys =
+            [FindCoordinatorRequest.Key.group(SimulatedWorker.group)]
+            + transactionalIDs.map(FindCoordinatorRequest.Key.transaction)
         network.reach { cluster in
             for key in keys { cluster.moveCoordinator(key, to: broker, loading: loading) }
         }
@@ -355,6 +363,7 @@ final class FleetWorld {
         for broker in 1...plan.brokers where !network.cluster.isUp(broker) { network.start(broker) }
         network.releaseAll()
         network.reach { $0.denied = [] }
+        healCluster()
         // A static member that dies between giving partitions up and joining again leaves them to nobody: its next process takes
         // its place without a rebalance. Brokers wait for the next one, so there is one.
         let needsRebalance = plan.isStatic && plan.groupProtocol == .classic && plan.assignor == .cooperativeSticky

@@ -23,6 +23,7 @@ public struct Fault: Sendable, CustomStringConvertible {
         case topicRefuses(String, seconds: Double)
         /// The provider answers nothing, or fails every call.
         case providerFails(hangs: Bool, seconds: Double)
+        case cluster(ClusterFault)
     }
 
     /// Seconds from the beginning.
@@ -42,6 +43,7 @@ public struct Fault: Sendable, CustomStringConvertible {
         case .scale(let up): up ? "scale up" : "scale down"
         case .topicRefuses: "topic refuses"
         case .providerFails(let hangs, _): hangs ? "provider hangs" : "provider fails"
+        case .cluster(let fault): fault.name
         }
     }
 
@@ -49,6 +51,7 @@ public struct Fault: Sendable, CustomStringConvertible {
     var isGraceful: Bool {
         switch kind {
         case .deploy, .scale: true
+        case .cluster(let fault): fault.isGraceful
         default: false
         }
     }
@@ -74,6 +77,7 @@ public struct Fault: Sendable, CustomStringConvertible {
         case .topicRefuses(let topic, let seconds): "topic \(topic) refuses records for \(seconds.short) s"
         case .providerFails(let hangs, let seconds):
             "the provider \(hangs ? "hangs" : "fails every call") for \(seconds.short) s"
+        case .cluster(let fault): fault.description
         }
     }
 }
