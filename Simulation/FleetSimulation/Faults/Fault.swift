@@ -25,6 +25,7 @@ public struct Fault: Sendable, CustomStringConvertible {
         case fleetTopic(FleetTopicTrouble, seconds: Double)
         /// The provider answers nothing, or fails every call.
         case providerFails(hangs: Bool, seconds: Double)
+        case cluster(ClusterFault)
     }
 
     /// What goes wrong with the fleet's topic.
@@ -57,6 +58,7 @@ public struct Fault: Sendable, CustomStringConvertible {
         case .topicRefuses: "topic refuses"
         case .fleetTopic(let trouble, _): trouble.rawValue
         case .providerFails(let hangs, _): hangs ? "provider hangs" : "provider fails"
+        case .cluster(let fault): fault.name
         }
     }
 
@@ -64,6 +66,7 @@ public struct Fault: Sendable, CustomStringConvertible {
     var isGraceful: Bool {
         switch kind {
         case .deploy, .scale: true
+        case .cluster(let fault): fault.isGraceful
         default: false
         }
     }
@@ -94,6 +97,7 @@ public struct Fault: Sendable, CustomStringConvertible {
         case .fleetTopic(let trouble, let seconds): "the \(trouble.rawValue) for \(seconds.short) s"
         case .providerFails(let hangs, let seconds):
             "the provider \(hangs ? "hangs" : "fails every call") for \(seconds.short) s"
+        case .cluster(let fault): fault.description
         }
     }
 }
