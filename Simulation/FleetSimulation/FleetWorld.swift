@@ -33,7 +33,7 @@ final class FleetWorld {
         let broker: Int32
         let direction: SimulatedNetwork.Direction
     }
-    /// Which faults met which state of the worker that they hit.
+    /// Which faults met which phase of the workers that they hit.
     private(set) var coverage: [String: Int] = [:]
     /// Gets the lines of the story, with their time.
     private let tell: ((String) -> Void)?
@@ -253,41 +253,37 @@ final class FleetWorld {
 
     private func strike(_ fault: Fault) {
         say("FAULT \(fault)")
+        cover(fault)
         switch fault.kind {
         case .kill(let member, let back):
-            guard let worker = struck(member, by: fault) else { return }
+            guard let worker = struck(member) else { return }
             worker.kill()
             after(back) { [self] in
                 // A deploy may have taken the place meanwhile.
                 if workers[member] === worker { launch(member) }
             }
         case .stop(let member, let seconds):
-            guard let worker = struck(member, by: fault) else { return }
+            guard let worker = struck(member) else { return }
             stop(worker, until: simulation.now + .seconds(seconds))
         case .cut(let member, let broker, let direction, let seconds):
-            guard let worker = struck(member, by: fault) else { return }
+            guard let worker = struck(member) else { return }
             block(
                 worker.clientIDs, broker, direction.map { [$0] } ?? SimulatedNetwork.Direction.allCases,
                 until: simulation.now + .seconds(seconds))
         case .brokerDown(let broker, let failover, let seconds):
-            count(fault, "cluster")
             takeDown(broker, failover: failover, seconds: seconds)
         case .coordinatorsMove(let broker, let loading):
-            count(fault, "cluster")
             moveCoordinators(to: broker, loading: Int64(loading * 1e9))
         case .deploy(let member):
-            guard let worker = struck(member, by: fault) else { return }
+            guard let worker = struck(member) else { return }
             worker.drain()
             after(0.2) { [self] in launch(member) }
         case .scale(let up):
-            count(fault, "fleet")
             scale(up: up)
         case .topicRefuses(let topic, let seconds):
-            count(fault, "cluster")
             network.reach { $0.denied.formUnion([.writeTopic(topic)]) }
             after(seconds) { [network] in network.reach { $0.denied.subtract([.writeTopic(topic)]) } }
         case .providerFails(let hangs, let seconds):
-            count(fault, "provider")
             provider.mood = hangs ? .hangs : .fails
             after(seconds) { [provider] in provider.mood = .usual }
         }
@@ -302,14 +298,13 @@ final class FleetWorld {
     }
 
     /// Returns the worker that a fault hits; `nil` where the place is empty at present.
-    private func struck(_ member: Int, by fault: Fault) -> SimulatedWorker? {
+    func struck(_ member: Int) -> SimulatedWorker? {
         guard let worker = workers[member], worker.isAlive else { return nil }
-        count(fault, worker.state == .draining ? "draining" : "running")
         return worker
     }
 
-    private func count(_ fault: Fault, _ state: String) {
-        coverage["\(fault.name) / \(state)", default: 0] += 1
+    func count(_ fault: Fault, _ phase: String) {
+        coverage["\(fault.name) / \(phase)", default: 0] += 1
     }
 
     private func scale(up: Bool) {

@@ -31,6 +31,7 @@ final class SimulatedProvider {
     var mood = Mood.usual
     /// The calls whose answer is not given yet.
     private(set) var underway = 0
+    private(set) var underwayByMember: [String: Int] = [:]
 
     init(_ simulation: Simulation, plan: FleetPlan, random: SeededGenerator) {
         self.simulation = simulation
@@ -67,8 +68,15 @@ final class SimulatedProvider {
         SearchError(.upstreamUnavailable, "not available", httpStatus: 503)
     }
 
-    func begin() { underway += 1 }
-    func end() { underway -= 1 }
+    func begin(by member: String) {
+        underway += 1
+        underwayByMember[member, default: 0] += 1
+    }
+
+    func end(by member: String) {
+        underway -= 1
+        underwayByMember[member, default: 0] -= 1
+    }
 }
 
 /// The provider as the lanes of one process reach it.
@@ -88,8 +96,8 @@ struct SimulatedPlaces: PlaceService, @unchecked Sendable {
     func call(
         for request: SearchRequest, followUp: FollowUpCall?, before deadline: Deadline
     ) async throws(SearchError) -> ProviderReply {
-        provider.begin()
-        defer { provider.end() }
+        provider.begin(by: member)
+        defer { provider.end(by: member) }
         let left = deadline.remaining(at: loop.now)
 
         let day = FleetWorld.dayOfBudget(at: loop.wallNow)

@@ -90,6 +90,7 @@ final class SimulatedWorker: @unchecked Sendable {
     private(set) var lanes: [SimulatedLane] = []
     private(set) var state = State.running
     let registry = MetricsRegistry()
+    let breakers = BreakerWatch()
     private let simulation: Simulation
     private let network: SimulatedNetwork
     private let link: SimulatedFleetLink?
@@ -143,7 +144,10 @@ final class SimulatedWorker: @unchecked Sendable {
             budgets: world.budgetPolicy(for: eventLoop),
             scopes: [.hotpepper: QuotaScope(provider: "hotpepper", fleet: "fleet", key: "key")],
             clock: LoopClock(eventLoop), timekeeper: LoopTimekeeper(eventLoop), taskExecutor: eventLoop,
-            random: eventLoop.random)
+            random: eventLoop.random,
+            onTransition: { [breakers] provider, transition, _ in
+                breakers.note(transition, of: provider, lane: loop.name)
+            })
         let service = SimulatedPlaces(provider: world.provider, member: name, loop: eventLoop)
         let interactor = SearchInteractor(
             selection: ProviderSelection(services: [service], order: [.hotpepper]), worker: searches)
