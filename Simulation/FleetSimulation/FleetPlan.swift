@@ -51,6 +51,8 @@ public struct FleetPlan: Sendable {
     var lostCommits = 0.0
     /// Parts per million by which members' clocks go wrong, at most.
     var drift: Double
+    /// The most seconds by which members' wall clocks are ahead or behind at first.
+    var wallSkew = 0.0
 
     // MARK: - The provider
 
@@ -113,6 +115,8 @@ public struct FleetPlan: Sendable {
         if crowd.chance(0.25) { makeCrowd(&crowd) }
         var hardship = seeds.fork()
         makeHardship(&hardship)
+        var clocks = seeds.fork()
+        makeClockSteps(&clocks)
     }
 
     /// Has more requests come within ten seconds than the rate allows, so that the rate or the budget is what holds them back.
@@ -185,8 +189,8 @@ public struct FleetPlan: Sendable {
         .sorted { $0.time < $1.time }
     }
 
-    /// True when nothing goes wrong: no fault, and no message that is lost, late or doubled.
-    var isCalm: Bool { faults.isEmpty && fateOfMessages.isPerfect && lostCommits == 0 }
+    /// True when nothing goes wrong: no fault but what is harmless, and no message that is lost, late or doubled.
+    var isCalm: Bool { faults.allSatisfy(\.isHarmless) && fateOfMessages.isPerfect && lostCommits == 0 }
 
     /// True when members only come and go as they are told to, and every message arrives: nothing is repeated then.
     ///
@@ -208,7 +212,7 @@ public struct FleetPlan: Sendable {
         let time = calls * (latency.lowerBound + latency.upperBound) / 2
         let waitForBudget = whenOpen == .hold ? callsPerDay.map { (calls / Double($0) + 1) * FleetWorld.day } ?? 0 : 0
         // One partition is one lane's, which has its part of the concurrency.
-        return Self.patience + max(time / Double(max(1, concurrency / lanes)), waitForBudget)
+        return Self.patience + clockSteps + max(time / Double(max(1, concurrency / lanes)), waitForBudget)
     }
 }
 

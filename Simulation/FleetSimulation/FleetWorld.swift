@@ -22,6 +22,11 @@ final class FleetWorld {
     /// The most processes that were there at one time.
     private(set) var mostAlive = 0
     private var starts: [Int: Int] = [:]
+    /// By how much each member's machine shows a later time than it is, in seconds.
+    var wallOffsetOfMember: [Int: Double] = [:]
+    /// All that was done to processes' wall clocks, in the order of time.
+    var wallOffsets: [WallOffset] = []
+    var clockRandom: SeededGenerator
     /// The offset of each request, once it is written.
     private(set) var requestAt: [PartitionID: [Int64: FleetPlan.Request]] = [:]
     private var areFaultsOver = false
@@ -65,6 +70,7 @@ final class FleetWorld {
         fleetTopic = SimulatedFleetTopic(simulation, random: seeds.fork())
 
         var fates = seeds.fork()
+        clockRandom = seeds.fork()
         network.fate = { [unowned self] message in
             let fate = areFaultsOver ? MessageFates.perfect.draw(&fates) : plan.fateOfMessages.draw(&fates)
             return delayed(losingCommits(fate, of: message), of: message)
@@ -135,6 +141,7 @@ final class FleetWorld {
         let start = starts[number, default: 0]
         starts[number] = start + 1
         let worker = SimulatedWorker(number: number, start: start, plan: plan, world: self)
+        setWallClock(of: worker, member: number)
         worker.onEnd = { [unowned self] worker in ended(worker, number) }
         workers[number] = worker
         everyWorker.append(worker)
@@ -162,9 +169,12 @@ final class FleetWorld {
         guard let calls = plan.callsPerDay else { return nil }
         return BudgetPolicy(callsPerDay: [.hotpepper: calls]) { now in
             let day = Self.dayOfBudget(at: loop.wallNow)
-            return [.hotpepper: BudgetDay(label: "day \(day.number + 100)", end: now + .seconds(day.left))]
+            return [.hotpepper: BudgetDay(label: Self.label(ofDay: day.number), end: now + .seconds(day.left))]
         }
     }
+
+    /// Returns the name of a day of the budget.
+    static func label(ofDay number: Int) -> String { "day \(number + 1000)" }
 
     /// Returns the number of the budget's day at a time, from 0, and the seconds that are left of it.
     static func dayOfBudget(at time: WallTime) -> (number: Int, left: Double) {
@@ -286,6 +296,9 @@ final class FleetWorld {
         case .providerFails(let hangs, let seconds):
             provider.mood = hangs ? .hangs : .fails
             after(seconds) { [provider] in provider.mood = .usual }
+        case .clockStep(let member, let seconds):
+            guard let worker = struck(member) else { return }
+            stepWallClock(of: worker, member: member, by: seconds)
         }
     }
 

@@ -23,6 +23,8 @@ public struct Fault: Sendable, CustomStringConvertible {
         case topicRefuses(String, seconds: Double)
         /// The provider answers nothing, or fails every call.
         case providerFails(hangs: Bool, seconds: Double)
+        /// A member's wall clock is set by so many seconds; its other clock, by which deadlines and limits go, is not.
+        case clockStep(member: Int, seconds: Double)
     }
 
     /// Seconds from the beginning.
@@ -42,6 +44,15 @@ public struct Fault: Sendable, CustomStringConvertible {
         case .scale(let up): up ? "scale up" : "scale down"
         case .topicRefuses: "topic refuses"
         case .providerFails(let hangs, _): hangs ? "provider hangs" : "provider fails"
+        case .clockStep: "clock step"
+        }
+    }
+
+    /// True for what may not disturb anything, so that the strictest rules hold with it.
+    var isHarmless: Bool {
+        switch kind {
+        case .clockStep: true
+        default: false
         }
     }
 
@@ -49,14 +60,14 @@ public struct Fault: Sendable, CustomStringConvertible {
     var isGraceful: Bool {
         switch kind {
         case .deploy, .scale: true
-        default: false
+        default: isHarmless
         }
     }
 
     /// The names of all faults.
     static let names = [
         "kill", "stop", "cut", "cut one way", "broker down", "coordinators move", "deploy", "scale up", "scale down",
-        "topic refuses", "provider hangs", "provider fails",
+        "topic refuses", "provider hangs", "provider fails", "clock step",
     ]
 
     public var description: String {
@@ -74,6 +85,7 @@ public struct Fault: Sendable, CustomStringConvertible {
         case .topicRefuses(let topic, let seconds): "topic \(topic) refuses records for \(seconds.short) s"
         case .providerFails(let hangs, let seconds):
             "the provider \(hangs ? "hangs" : "fails every call") for \(seconds.short) s"
+        case .clockStep(let member, let seconds): "the wall clock of member \(member) is set by \(seconds.short) s"
         }
     }
 }

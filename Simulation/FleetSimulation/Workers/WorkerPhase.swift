@@ -76,7 +76,9 @@ extension Fault {
     /// The member that a fault hits; `nil` for one that hits them all.
     var member: Int? {
         switch kind {
-        case .kill(let member, _), .stop(let member, _), .cut(let member, _, _, _), .deploy(let member): member
+        case .kill(let member, _), .stop(let member, _), .cut(let member, _, _, _), .deploy(let member),
+            .clockStep(let member, _):
+            member
         default: nil
         }
     }
