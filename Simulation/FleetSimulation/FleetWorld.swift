@@ -73,7 +73,7 @@ final class FleetWorld {
         clockRandom = seeds.fork()
         network.fate = { [unowned self] message in
             let fate = areFaultsOver ? MessageFates.perfect.draw(&fates) : plan.fateOfMessages.draw(&fates)
-            return delayed(losingCommits(fate, of: message), of: message)
+            return delayed(losingCommits(repeatedAsClientsDo(fate, of: message), of: message), of: message)
         }
         for (topic, partitions) in Self.topics(plan) {
             network.reach { _ = $0.createTopic(CreateTopicRequest(topic, TopicSettings(partitions: partitions))) }
@@ -230,6 +230,17 @@ final class FleetWorld {
         }
         var fate = fate
         fate.answerDelay = nil
+        return fate
+    }
+
+    /// Clients repeat what waits for the rest of the group, JoinGroup and SyncGroup, only on a new connection, where the first one
+    /// waits no more. Repeated beside a first one that waits, it would take that one's answer away for good.
+    private func repeatedAsClientsDo(
+        _ fate: SimulatedNetwork.Fate, of message: SimulatedNetwork.Message
+    ) -> SimulatedNetwork.Fate {
+        guard message.kind == .joinGroup || message.kind == .syncGroup, fate.answerDelay != nil else { return fate }
+        var fate = fate
+        fate.repetition = nil
         return fate
     }
 
