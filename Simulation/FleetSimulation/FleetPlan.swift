@@ -117,6 +117,8 @@ public struct FleetPlan: Sendable {
         makeHardship(&hardship)
         var clocks = seeds.fork()
         makeClockSteps(&clocks)
+        var orders = seeds.fork()
+        makeBudgetOrders(&orders)
     }
 
     /// Has more requests come within ten seconds than the rate allows, so that the rate or the budget is what holds them back.
@@ -212,7 +214,7 @@ public struct FleetPlan: Sendable {
         let time = calls * (latency.lowerBound + latency.upperBound) / 2
         let waitForBudget = whenOpen == .hold ? callsPerDay.map { (calls / Double($0) + 1) * FleetWorld.day } ?? 0 : 0
         // One partition is one lane's, which has its part of the concurrency.
-        return Self.patience + clockSteps + max(time / Double(max(1, concurrency / lanes)), waitForBudget)
+        return Self.patience + clockSteps + waitForOrders + max(time / Double(max(1, concurrency / lanes)), waitForBudget)
     }
 }
 

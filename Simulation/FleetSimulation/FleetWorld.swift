@@ -27,6 +27,8 @@ final class FleetWorld {
     /// All that was done to processes' wall clocks, in the order of time.
     var wallOffsets: [WallOffset] = []
     var clockRandom: SeededGenerator
+    /// Orders about budgets.
+    var ordersGiven = 0
     /// The offset of each request, once it is written.
     private(set) var requestAt: [PartitionID: [Int64: FleetPlan.Request]] = [:]
     private var areFaultsOver = false
@@ -176,6 +178,12 @@ final class FleetWorld {
     /// Returns the name of a day of the budget.
     static func label(ofDay number: Int) -> String { "day \(number + 1000)" }
 
+    /// What a clock shows that is right.
+    var wallNow: WallTime {
+        let passed = Int64(beginning.duration(to: simulation.now).milliseconds(roundedUp: false))
+        return WallTime(milliseconds: Self.start.milliseconds.saturatingAdding(passed))
+    }
+
     /// Returns the number of the budget's day at a time, from 0, and the seconds that are left of it.
     static func dayOfBudget(at time: WallTime) -> (number: Int, left: Double) {
         let passed = Double(time.milliseconds.saturatingSubtracting(start.milliseconds)) / 1000
@@ -310,6 +318,8 @@ final class FleetWorld {
         case .clockStep(let member, let seconds):
             guard let worker = struck(member) else { return }
             stepWallClock(of: worker, member: member, by: seconds)
+        case .budgetOrder(let calls):
+            orderBudget(callsOfDay: calls)
         }
     }
 

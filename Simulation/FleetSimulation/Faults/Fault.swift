@@ -25,6 +25,8 @@ public struct Fault: Sendable, CustomStringConvertible {
         case providerFails(hangs: Bool, seconds: Double)
         /// A member's wall clock is set by so many seconds; its other clock, by which deadlines and limits go, is not.
         case clockStep(member: Int, seconds: Double)
+        /// A person gives the day another budget; `nil`: has its calls count from zero again.
+        case budgetOrder(callsOfDay: Int?)
     }
 
     /// Seconds from the beginning.
@@ -45,13 +47,14 @@ public struct Fault: Sendable, CustomStringConvertible {
         case .topicRefuses: "topic refuses"
         case .providerFails(let hangs, _): hangs ? "provider hangs" : "provider fails"
         case .clockStep: "clock step"
+        case .budgetOrder(let calls): calls == nil ? "budget reset" : "budget set"
         }
     }
 
     /// True for what may not disturb anything, so that the strictest rules hold with it.
     var isHarmless: Bool {
         switch kind {
-        case .clockStep: true
+        case .clockStep, .budgetOrder: true
         default: false
         }
     }
@@ -68,6 +71,7 @@ public struct Fault: Sendable, CustomStringConvertible {
     static let names = [
         "kill", "stop", "cut", "cut one way", "broker down", "coordinators move", "deploy", "scale up", "scale down",
         "topic refuses", "provider hangs", "provider fails", "clock step",
+        "budget set", "budget reset",
     ]
 
     public var description: String {
@@ -86,6 +90,7 @@ public struct Fault: Sendable, CustomStringConvertible {
         case .providerFails(let hangs, let seconds):
             "the provider \(hangs ? "hangs" : "fails every call") for \(seconds.short) s"
         case .clockStep(let member, let seconds): "the wall clock of member \(member) is set by \(seconds.short) s"
+        case .budgetOrder(let calls): calls.map { "the day is given \($0) calls" } ?? "the day's calls count from zero again"
         }
     }
 }

@@ -8,13 +8,13 @@ import WorkerRuntime
 
 /// Compares what a schedule came to with what the guarantees page promises.
 struct Judge {
-    private let world: FleetWorld
-    private var plan: FleetPlan { world.plan }
+    let world: FleetWorld
+    var plan: FleetPlan { world.plan }
     private(set) var verdict = Verdict()
 
     init(_ world: FleetWorld) { self.world = world }
 
-    private mutating func find(_ rule: Verdict.Rule, _ text: String) {
+    mutating func find(_ rule: Verdict.Rule, _ text: String) {
         // The first of a kind tells enough, and the others follow from it.
         guard !verdict.findings.contains(where: { $0.rule == rule }) else { return }
         verdict.findings.append(Verdict.Finding(rule: rule, text: text))
@@ -157,15 +157,6 @@ struct Judge {
                 return find(
                     .overRate, "\(-tokens) too many at \(Double(seconds) / 1000) s, of \(limit.perSecond) a second")
             }
-        }
-    }
-
-    private mutating func judgeBudget(_ calls: [SimulatedProvider.Call], _ budget: Int) {
-        // By the clock of the member that made the call: one that is ahead begins its day early.
-        var days: [Int: Int] = [:]
-        for call in calls where !world.wasJustSet(call.member, at: call.time) { days[call.day, default: 0] += 1 }
-        for (day, count) in days.sorted(by: { $0.key < $1.key }) where count > budget {
-            find(.overBudget, "\(count) calls on day \(day), of \(budget)")
         }
     }
 

@@ -19,6 +19,7 @@ public struct Verdict: Sendable, Hashable {
         case noDeadLetter = "record without a dead letter"
         case overRate = "more calls than the limit"
         case overBudget = "more calls than the day's budget"
+        case notGranted = "call that was not granted"
         case calledAgain = "call made again"
         case calledTooLate = "call for a request that is over"
         case leaked = "something is not returned"

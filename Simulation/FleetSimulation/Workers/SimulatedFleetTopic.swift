@@ -9,6 +9,8 @@ final class SimulatedFleetTopic {
     private let simulation: Simulation
     private var random: SeededGenerator
     private var words: [FleetWord] = []
+    /// All that was said, with the time from which on it stands in the topic.
+    private(set) var log: [(time: Instant, word: FleetWord)] = []
     private var readers: [() -> Void] = []
     /// Parts of all messages.
     private let lost, doubled: Double
@@ -31,6 +33,7 @@ final class SimulatedFleetTopic {
         for _ in 0..<(random.chance(doubled) ? 2 : 1) {
             simulation.schedule(after: .seconds(Double.random(in: 0.002...0.05, using: &random))) { [self] in
                 words.append(word)
+                log.append((simulation.now, word))
                 tellReaders()
             }
         }

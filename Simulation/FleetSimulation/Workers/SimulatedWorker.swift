@@ -84,6 +84,8 @@ final class SimulatedWorker: @unchecked Sendable {
     }
 
     static let (group, requests) = ("workers", "requests")
+    /// Whose quota all calls count for.
+    static let scope = QuotaScope(provider: "hotpepper", fleet: "fleet", key: "key")
 
     /// Unlike that of any process before.
     let name: String
@@ -142,7 +144,7 @@ final class SimulatedWorker: @unchecked Sendable {
         let searches = SearchWorker(
             executor: eventLoop, policies: [.hotpepper: Self.policy(plan)], name: "\(name)-\(index)",
             budgets: world.budgetPolicy(for: eventLoop),
-            scopes: [.hotpepper: QuotaScope(provider: "hotpepper", fleet: "fleet", key: "key")],
+            scopes: [.hotpepper: Self.scope],
             clock: LoopClock(eventLoop), timekeeper: LoopTimekeeper(eventLoop), taskExecutor: eventLoop,
             random: eventLoop.random,
             onTransition: { [breakers] provider, transition, _ in
