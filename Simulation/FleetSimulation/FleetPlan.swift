@@ -119,6 +119,10 @@ public struct FleetPlan: Sendable {
         makeClockSteps(&clocks)
         var orders = seeds.fork()
         makeBudgetOrders(&orders)
+        var redrives = seeds.fork()
+        makeRedrives(&redrives)
+        var resets = seeds.fork()
+        makeOffsetsBack(&resets)
     }
 
     /// Has more requests come within ten seconds than the rate allows, so that the rate or the budget is what holds them back.
@@ -214,7 +218,8 @@ public struct FleetPlan: Sendable {
         let time = calls * (latency.lowerBound + latency.upperBound) / 2
         let waitForBudget = whenOpen == .hold ? callsPerDay.map { (calls / Double($0) + 1) * FleetWorld.day } ?? 0 : 0
         // One partition is one lane's, which has its part of the concurrency.
-        return Self.patience + clockSteps + waitForOrders + max(time / Double(max(1, concurrency / lanes)), waitForBudget)
+        return Self.patience + clockSteps + waitForOrders
+            + max(time / Double(max(1, concurrency / lanes)), waitForBudget)
     }
 }
 

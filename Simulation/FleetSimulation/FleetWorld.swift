@@ -29,6 +29,9 @@ final class FleetWorld {
     var clockRandom: SeededGenerator
     /// Orders about budgets.
     var ordersGiven = 0
+    /// Dead letters that went back.
+    var redriven = 0
+    var movedOffsets: [MovedOffsets] = []
     /// The offset of each request, once it is written.
     private(set) var requestAt: [PartitionID: [Int64: FleetPlan.Request]] = [:]
     private var areFaultsOver = false
@@ -83,7 +86,7 @@ final class FleetWorld {
     }
 
     private static func topics(_ plan: FleetPlan) -> [(String, Int32)] {
-        [(SimulatedWorker.requests, plan.partitions), ("results", 2), ("errors", 2), ("dead-letters", 1)]
+        [(SimulatedWorker.requests, plan.partitions), ("results", 2), ("errors", 2), (SimulatedWorker.deadLetters, 1)]
     }
 
     // MARK: - Running
@@ -112,7 +115,7 @@ final class FleetWorld {
         }
     }
 
-    private func after(_ seconds: Double, _ action: @escaping () -> Void) {
+    func after(_ seconds: Double, _ action: @escaping () -> Void) {
         simulation.schedule(after: .seconds(seconds), action)
     }
 
@@ -139,7 +142,7 @@ final class FleetWorld {
 
     // MARK: - Workers
 
-    private func launch(_ number: Int) {
+    func launch(_ number: Int) {
         let start = starts[number, default: 0]
         starts[number] = start + 1
         let worker = SimulatedWorker(number: number, start: start, plan: plan, world: self)
@@ -196,13 +199,20 @@ final class FleetWorld {
     private func write(_ request: FleetPlan.Request) {
         let partition = PartitionID(SimulatedWorker.requests, request.partition)
         let record = RequestRecord.make(request, at: network.scheduler.now)
+        if !write(record, to: partition, of: request) {
+            // Its producer tries again, as producers do.
+            after(0.5) { [self] in write(request) }
+        }
+    }
+
+    /// Writes a request's record.
+    /// - Returns: `false` where the brokers do not take it.
+    func write(_ record: SimulatedRecord, to partition: PartitionID, of request: FleetPlan.Request) -> Bool {
         network.reach { cluster in
             let answer = cluster.produce(ProduceRequest([ProduceRequest.Batch(partition, [record])], acks: 1))
-            guard let result = answer.results.first, result.error == .none else {
-                // Its producer tries again, as producers do.
-                return after(0.5) { [self] in write(request) }
-            }
+            guard let result = answer.results.first, result.error == .none else { return false }
             requestAt[partition, default: [:]][result.baseOffset] = request
+            return true
         }
     }
 
@@ -320,6 +330,8 @@ final class FleetWorld {
             stepWallClock(of: worker, member: member, by: seconds)
         case .budgetOrder(let calls):
             orderBudget(callsOfDay: calls)
+        case .redrive: redrive()
+        case .offsetsBack(let records): moveOffsetsBack(by: records)
         }
     }
 

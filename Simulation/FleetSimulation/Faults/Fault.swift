@@ -27,6 +27,10 @@ public struct Fault: Sendable, CustomStringConvertible {
         case clockStep(member: Int, seconds: Double)
         /// A person gives the day another budget; `nil`: has its calls count from zero again.
         case budgetOrder(callsOfDay: Int?)
+        /// A person sends all dead letters back to the requests topic.
+        case redrive
+        /// A person stops all workers, moves the group back by so many records of each partition, and starts the workers again.
+        case offsetsBack(records: Int64)
     }
 
     /// Seconds from the beginning.
@@ -48,13 +52,15 @@ public struct Fault: Sendable, CustomStringConvertible {
         case .providerFails(let hangs, _): hangs ? "provider hangs" : "provider fails"
         case .clockStep: "clock step"
         case .budgetOrder(let calls): calls == nil ? "budget reset" : "budget set"
+        case .redrive: "redrive"
+        case .offsetsBack: "offsets back"
         }
     }
 
     /// True for what may not disturb anything, so that the strictest rules hold with it.
     var isHarmless: Bool {
         switch kind {
-        case .clockStep, .budgetOrder: true
+        case .clockStep, .budgetOrder, .redrive: true
         default: false
         }
     }
@@ -62,7 +68,7 @@ public struct Fault: Sendable, CustomStringConvertible {
     /// True for what operators do when all is well.
     var isGraceful: Bool {
         switch kind {
-        case .deploy, .scale: true
+        case .deploy, .scale, .offsetsBack: true
         default: isHarmless
         }
     }
@@ -71,7 +77,7 @@ public struct Fault: Sendable, CustomStringConvertible {
     static let names = [
         "kill", "stop", "cut", "cut one way", "broker down", "coordinators move", "deploy", "scale up", "scale down",
         "topic refuses", "provider hangs", "provider fails", "clock step",
-        "budget set", "budget reset",
+        "budget set", "budget reset", "redrive", "offsets back",
     ]
 
     public var description: String {
@@ -90,7 +96,11 @@ public struct Fault: Sendable, CustomStringConvertible {
         case .providerFails(let hangs, let seconds):
             "the provider \(hangs ? "hangs" : "fails every call") for \(seconds.short) s"
         case .clockStep(let member, let seconds): "the wall clock of member \(member) is set by \(seconds.short) s"
-        case .budgetOrder(let calls): calls.map { "the day is given \($0) calls" } ?? "the day's calls count from zero again"
+        case .budgetOrder(let calls):
+            calls.map { "the day is given \($0) calls" } ?? "the day's calls count from zero again"
+        case .redrive: "dead letters go back to the requests topic"
+        case .offsetsBack(let records):
+            "all workers stop, the group goes back by \(records) records, and they start again"
         }
     }
 }

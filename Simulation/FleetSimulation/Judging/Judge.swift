@@ -43,7 +43,7 @@ struct Judge {
         let outcomes = outcomes()
         return world.requestAt.allSatisfy { partition, requests in
             requests.keys.allSatisfy { outcomes[partition]?[$0] != nil }
-        } && world.requestCount == plan.requests.count
+        } && world.requestCount == plan.requests.count + world.redriven
     }
 
     /// Judges what holds at any moment: what is committed has its outcomes.
@@ -70,7 +70,7 @@ struct Judge {
             for (offset, request) in requests.sorted(by: { $0.key < $1.key }) {
                 switch outcomes[partition]?[offset] ?? 0 {
                 case 0: find(.lost, "r\(request.number) at \(partition)@\(offset) has no outcome")
-                case 1: break
+                case let count where count <= world.mostOutcomes(of: partition, at: offset): break
                 case let count where plan.delivery == .exactlyOnce || plan.isGraceful:
                     find(.doubled, "r\(request.number) at \(partition)@\(offset) has \(count) outcomes")
                 default: break
@@ -102,7 +102,9 @@ struct Judge {
     /// Within an output partition, outcomes of one key, or of one partition, follow each other as their requests do. A repetition
     /// after a crash may begin again further back, which is looked at only where nothing is repeated.
     private mutating func judgeOrder() {
-        guard plan.ordering != .unordered, plan.delivery == .exactlyOnce || plan.isGraceful else { return }
+        guard plan.ordering != .unordered, plan.delivery == .exactlyOnce || plan.isGraceful,
+            world.movedOffsets.isEmpty
+        else { return }
         for topic in ["results", "errors"] {
             for partition in 0..<Int32(2) {
                 var last: [String: Int64] = [:]
@@ -132,7 +134,9 @@ struct Judge {
     /// A member that leaves, or gives a partition back, finishes what is paid for. Looked at only where nothing else has a call
     /// made again: a failure, a call that takes too long, or a wait for the rate.
     private mutating func judgeRepetitions(_ calls: [SimulatedProvider.Call]) {
-        guard plan.isGraceful, plan.failures == 0, plan.latency.upperBound < 1, plan.rateLimit == nil else { return }
+        guard plan.isGraceful, plan.failures == 0, plan.latency.upperBound < 1, plan.rateLimit == nil,
+            world.movedOffsets.isEmpty
+        else { return }
         var left: [String: Int] = [:]
         for request in plan.requests { left[request.keyword, default: 0] += 1 }
         for call in calls {

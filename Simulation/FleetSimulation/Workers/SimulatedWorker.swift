@@ -83,7 +83,7 @@ final class SimulatedWorker: @unchecked Sendable {
         case ended(failure: String?)
     }
 
-    static let (group, requests) = ("workers", "requests")
+    static let (group, requests, deadLetters) = ("workers", "requests", "dead-letters")
     /// Whose quota all calls count for.
     static let scope = QuotaScope(provider: "hotpepper", fleet: "fleet", key: "key")
 
@@ -172,7 +172,7 @@ final class SimulatedWorker: @unchecked Sendable {
         configuration.topics.requests = requests
         configuration.topics.results = "results"
         configuration.topics.errors = "errors"
-        configuration.topics.deadLetters = "dead-letters"
+        configuration.topics.deadLetters = deadLetters
         configuration.concurrency = plan.concurrency
         configuration.loops = plan.lanes
         configuration.delivery = plan.delivery
