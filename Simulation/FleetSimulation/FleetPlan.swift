@@ -22,6 +22,8 @@ public struct FleetPlan: Sendable {
         var lifetime: Double?
         /// False for a record that is no request.
         var isValid: Bool
+        /// The session that the search belongs to.
+        var session: String?
     }
 
     public let seed: UInt64
@@ -123,6 +125,8 @@ public struct FleetPlan: Sendable {
         makeRedrives(&redrives)
         var resets = seeds.fork()
         makeOffsetsBack(&resets)
+        var sessions = seeds.fork()
+        makeSessions(&sessions)
     }
 
     /// Has more requests come within ten seconds than the rate allows, so that the rate or the budget is what holds them back.

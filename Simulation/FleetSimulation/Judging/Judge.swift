@@ -101,6 +101,7 @@ struct Judge {
         judgeCommits(outcomes)
         judgeDeadLetters()
         judgeOrder()
+        judgeSessions()
         judgeCalls()
         judgeEnds()
     }

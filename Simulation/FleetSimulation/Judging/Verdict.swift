@@ -17,6 +17,8 @@ public struct Verdict: Sendable, Hashable {
         case committedTooFar = "committed beyond what was answered"
         case disordered = "outcomes out of order"
         case noDeadLetter = "record without a dead letter"
+        case newestSuperseded = "newest search of a session superseded"
+        case olderGoesOn = "older search of a session goes on"
         case overRate = "more calls than the limit"
         case overBudget = "more calls than the day's budget"
         case notGranted = "call that was not granted"
