@@ -24,6 +24,8 @@ public struct FleetPlan: Sendable {
         var isValid: Bool
         /// The session that the search belongs to.
         var session: String?
+        /// Which provider it names, or `auto`.
+        var provider = "hotpepper"
     }
 
     public let seed: UInt64
@@ -55,6 +57,7 @@ public struct FleetPlan: Sendable {
     var drift: Double
     /// The most seconds by which members' wall clocks are ahead or behind at first.
     var wallSkew = 0.0
+    var settings = DrawnSettings()
 
     // MARK: - The provider
 
@@ -64,6 +67,8 @@ public struct FleetPlan: Sendable {
     var share: FleetShare
     var whenOpen: ProviderPolicy.WhenOpen
     var callsPerDay: Int?
+    /// A provider beside the one that all else is about.
+    var secondProvider: SecondProvider?
 
     // MARK: - What happens
 
@@ -127,6 +132,10 @@ public struct FleetPlan: Sendable {
         makeOffsetsBack(&resets)
         var sessions = seeds.fork()
         makeSessions(&sessions)
+        var settings = seeds.fork()
+        makeSettings(&settings)
+        var second = seeds.fork()
+        makeSecondProvider(&second)
     }
 
     /// Has more requests come within ten seconds than the rate allows, so that the rate or the budget is what holds them back.
@@ -217,7 +226,7 @@ public struct FleetPlan: Sendable {
     /// True when a request may be handed back that has cost nothing yet: it waits for its turn at the rate limit, for the next
     /// day of the budget, or for the breaker. What is done behind it is done again by the next owner.
     var handsBackWhatWaits: Bool {
-        rateLimit != nil || (whenOpen == .hold && (callsPerDay != nil || failures > 0))
+        hasRateLimit || (whenOpen == .hold && (callsPerDay != nil || failures > 0))
     }
 
     /// Seconds from the beginning by which everything is answered that is to be answered: what is usual, and the time that the

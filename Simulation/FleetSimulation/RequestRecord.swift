@@ -15,7 +15,7 @@ enum RequestRecord {
         }
         let session = request.session.map { "\"sessionId\":\"\($0)\"," } ?? ""
         let value = """
-            {"requestId":"r\(request.number)",\(session)"provider":"hotpepper","keyword":"\(request.keyword)",\
+            {"requestId":"r\(request.number)",\(session)"provider":"\(request.provider)","keyword":"\(request.keyword)",\
             "location":{"latitude":35.69,"longitude":139.7}}
             """
         return SimulatedRecord(

@@ -147,8 +147,11 @@ struct Judge {
 
     private mutating func judgeCalls() {
         let calls = world.provider.calls
-        if let limit = plan.rateLimit { judgeRate(calls, limit) }
-        if let budget = plan.callsPerDay { judgeBudget(calls, budget) }
+        for provider in plan.providers {
+            guard let limit = plan.rateLimit(of: provider) else { continue }
+            judgeRate(calls.filter { $0.provider == provider }, limit)
+        }
+        if let budget = plan.callsPerDay { judgeBudget(calls.filter { $0.provider == .hotpepper }, budget) }
         judgeLifetimes(calls)
         judgeRepetitions(calls)
     }
@@ -156,8 +159,8 @@ struct Judge {
     /// A member that leaves, or gives a partition back, finishes what is paid for. Looked at only where nothing else has a call
     /// made again: a failure, a call that takes too long, or a wait for the rate.
     private mutating func judgeRepetitions(_ calls: [SimulatedProvider.Call]) {
-        guard plan.isGraceful, plan.failures == 0, plan.latency.upperBound < 1, plan.rateLimit == nil,
-            world.movedOffsets.isEmpty
+        guard plan.isGraceful, plan.failures == 0, plan.latency.upperBound < 1, !plan.hasRateLimit,
+            !plan.givesCallsUp, world.movedOffsets.isEmpty
         else { return }
         var left: [String: Int] = [:]
         for request in plan.requests { left[request.keyword, default: 0] += 1 }

@@ -85,7 +85,11 @@ final class SimulatedWorker: @unchecked Sendable {
 
     static let (group, requests, deadLetters) = ("workers", "requests", "dead-letters")
     /// Whose quota all calls count for.
-    static let scope = QuotaScope(provider: "hotpepper", fleet: "fleet", key: "key")
+    static let scope = scope(of: .hotpepper)
+
+    static func scope(of provider: ProviderID) -> QuotaScope {
+        QuotaScope(provider: provider.rawValue, fleet: "fleet", key: "key")
+    }
 
     /// Unlike that of any process before.
     let name: String
@@ -108,7 +112,7 @@ final class SimulatedWorker: @unchecked Sendable {
     init(number: Int, start: Int, plan: FleetPlan, world: FleetWorld) {
         name = "m\(number).\(start)"
         (simulation, network) = (world.simulation, world.network)
-        let sharesByWords = plan.callsPerDay != nil || (plan.rateLimit != nil && plan.share == .byDemand)
+        let sharesByWords = plan.callsPerDay != nil || (plan.hasRateLimit && plan.share == .byDemand)
         link = sharesByWords ? SimulatedFleetLink(world.fleetTopic) : nil
 
         let clock = simulation.makeClock(
@@ -141,18 +145,26 @@ final class SimulatedWorker: @unchecked Sendable {
         let sinks = SinkFactory(
             settings, name: "\(name)-\(index)", group: Self.group, loop: loop, network: network)
 
+        var policies: [ProviderID: ProviderPolicy] = [:]
+        var scopes: [ProviderID: QuotaScope] = [:]
+        for provider in plan.providers {
+            policies[provider] = Self.policy(plan, of: provider)
+            scopes[provider] = Self.scope(of: provider)
+        }
         let searches = SearchWorker(
-            executor: eventLoop, policies: [.hotpepper: Self.policy(plan)], name: "\(name)-\(index)",
+            executor: eventLoop, policies: policies, name: "\(name)-\(index)",
             budgets: world.budgetPolicy(for: eventLoop),
-            scopes: [.hotpepper: Self.scope],
+            scopes: scopes,
             clock: LoopClock(eventLoop), timekeeper: LoopTimekeeper(eventLoop), taskExecutor: eventLoop,
             random: eventLoop.random,
             onTransition: { [breakers] provider, transition, _ in
                 breakers.note(transition, of: provider, lane: loop.name)
             })
-        let service = SimulatedPlaces(provider: world.provider, member: name, loop: eventLoop)
+        let services = plan.providers.map {
+            SimulatedPlaces(id: $0, provider: world.provider, member: name, loop: eventLoop)
+        }
         let interactor = SearchInteractor(
-            selection: ProviderSelection(services: [service], order: [.hotpepper]), worker: searches)
+            selection: ProviderSelection(services: services, order: plan.providers), worker: searches)
 
         let lane = WorkerLane(
             loop: eventLoop, configuration: configuration, source: source, sink: sinks.make(),
@@ -179,6 +191,7 @@ final class SimulatedWorker: @unchecked Sendable {
         configuration.ordering = plan.ordering
         configuration.shutdownGrace = .seconds(plan.shutdownGrace)
         configuration.maxAge = plan.maxAge.map { .seconds($0) }
+        plan.settings.apply(to: &configuration)
         return configuration
     }
 
@@ -192,9 +205,10 @@ final class SimulatedWorker: @unchecked Sendable {
         return settings
     }
 
-    private static func policy(_ plan: FleetPlan) -> ProviderPolicy {
+    private static func policy(_ plan: FleetPlan, of provider: ProviderID) -> ProviderPolicy {
         var policy = ProviderPolicy(concurrency: max(1, plan.concurrency / plan.lanes))
-        policy.rateLimit = plan.rateLimit
+        plan.settings.apply(to: &policy)
+        policy.rateLimit = plan.rateLimit(of: provider)
         policy.share = plan.share
         policy.whenOpen = plan.whenOpen
         return policy

@@ -50,7 +50,7 @@ extension SimulatedWorker {
         var phases: [WorkerPhase] = []
         let assignments = lanes.compactMap(\.source.lastAssignment)
         if assignments.isEmpty { phases.append(.starting) }
-        if world.plan.rateLimit != nil, lanes.contains(where: isSettling) { phases.append(.settling) }
+        if world.plan.hasRateLimit, lanes.contains(where: isSettling) { phases.append(.settling) }
         if lanes.contains(where: { $0.source.rebalancesUnderway > 0 }) { phases.append(.rebalancing) }
 
         let isCalling = world.callsUnderway(of: name) > 0
