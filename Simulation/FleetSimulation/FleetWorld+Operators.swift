@@ -4,6 +4,7 @@ import Resilience
 import SimulatedKafka
 import SimulatedKafkaClients
 import SimulatedLoop
+import WorkerRuntime
 
 /// What people do to the fleet by the program's commands.
 extension FleetWorld {
@@ -16,7 +17,37 @@ extension FleetWorld {
             provider: SimulatedWorker.scope.provider, fleet: SimulatedWorker.scope.fleet,
             day: Self.label(ofDay: day.number), limit: callsOfDay, isReset: callsOfDay == nil,
             time: "order \(ordersGiven)")
-        fleetTopic.append(.budget(BudgetMessage(sender: "locsearch budget \(ordersGiven)", number: 1, order: order)))
+        let message = BudgetMessage(sender: "locsearch budget \(ordersGiven)", number: 1, order: order)
+        let record = SimulatedRecord(value: FleetCodec.bytes(of: .budget(message)))
+        let topic = PartitionID(SimulatedWorker.fleetTopic, 0)
+        // Where the topic takes no record, the command fails.
+        network.reach { _ = $0.produce(ProduceRequest([ProduceRequest.Batch(topic, [record])])) }
+    }
+
+    /// The records of the fleet's topic, with the time of each; `nil` where the plan has some deleted.
+    var fleetLog: [(time: Instant, word: FleetWord)]? {
+        let isWhole = plan.faults.allSatisfy { fault in
+            switch fault.kind {
+            case .fleetTopic(.remade, _), .fleetTopic(.cut, _): false
+            default: true
+            }
+        }
+        guard isWhole, let log = network.cluster.log(of: PartitionID(SimulatedWorker.fleetTopic, 0)) else { return nil }
+        return log.committed.compactMap { entry in
+            guard let word = entry.record.value.flatMap({ words.word($0) }) else { return nil }
+            let seconds = entry.record.timestamp.map { secondsOfSchedule(at: $0) } ?? 0
+            return (beginning + .seconds(seconds), word)
+        }
+    }
+
+    /// The most calls that all orders of a schedule together allow on a day.
+    func mostCallsByOrders(of budget: Int) -> Int {
+        var (highest, resets) = (budget, 0)
+        for fault in plan.faults {
+            guard case .budgetOrder(let calls) = fault.kind else { continue }
+            if let calls { highest = max(highest, calls) } else { resets += 1 }
+        }
+        return highest * (resets + 1)
     }
 }
 

@@ -21,6 +21,8 @@ public struct Fault: Sendable, CustomStringConvertible {
         case scale(up: Bool)
         /// The brokers let nobody write to a topic.
         case topicRefuses(String, seconds: Double)
+        /// Something is wrong with the topic in which workers talk.
+        case fleetTopic(FleetTopicTrouble, seconds: Double)
         /// The provider answers nothing, or fails every call.
         case providerFails(hangs: Bool, seconds: Double)
         /// A member's wall clock is set by so many seconds; its other clock, by which deadlines and limits go, is not.
@@ -31,6 +33,18 @@ public struct Fault: Sendable, CustomStringConvertible {
         case redrive
         /// A person stops all workers, moves the group back by so many records of each partition, and starts the workers again.
         case offsetsBack(records: Int64)
+    }
+
+    /// What goes wrong with the fleet's topic.
+    enum FleetTopicTrouble: String, Sendable, CaseIterable {
+        /// The brokers let nobody read it.
+        case refusesReaders = "fleet topic refuses readers"
+        /// The brokers let nobody write to it.
+        case refusesWriters = "fleet topic refuses writers"
+        /// It is deleted, and made again after a while.
+        case remade = "fleet topic made again"
+        /// What was written before this day of the budget is deleted, as retention does.
+        case cut = "fleet topic cut"
     }
 
     /// Seconds from the beginning.
@@ -49,6 +63,7 @@ public struct Fault: Sendable, CustomStringConvertible {
         case .deploy: "deploy"
         case .scale(let up): up ? "scale up" : "scale down"
         case .topicRefuses: "topic refuses"
+        case .fleetTopic(let trouble, _): trouble.rawValue
         case .providerFails(let hangs, _): hangs ? "provider hangs" : "provider fails"
         case .clockStep: "clock step"
         case .budgetOrder(let calls): calls == nil ? "budget reset" : "budget set"
@@ -74,11 +89,13 @@ public struct Fault: Sendable, CustomStringConvertible {
     }
 
     /// The names of all faults.
-    static let names = [
-        "kill", "stop", "cut", "cut one way", "broker down", "coordinators move", "deploy", "scale up", "scale down",
-        "topic refuses", "provider hangs", "provider fails", "clock step",
-        "budget set", "budget reset", "redrive", "offsets back",
-    ]
+    static let names =
+        [
+            "kill", "stop", "cut", "cut one way", "broker down", "coordinators move", "deploy", "scale up",
+            "scale down",
+            "topic refuses", "provider hangs", "provider fails", "clock step", "budget set", "budget reset", "redrive",
+            "offsets back",
+        ] + FleetTopicTrouble.allCases.map(\.rawValue)
 
     public var description: String {
         switch kind {
@@ -93,6 +110,9 @@ public struct Fault: Sendable, CustomStringConvertible {
         case .deploy(let member): "member \(member) is replaced by a deploy"
         case .scale(let up): up ? "one more member joins" : "a member leaves"
         case .topicRefuses(let topic, let seconds): "topic \(topic) refuses records for \(seconds.short) s"
+        case .fleetTopic(.cut, _): "what is older than the day is deleted from the fleet's topic"
+        case .fleetTopic(.remade, let seconds): "the fleet's topic is deleted, and made again after \(seconds.short) s"
+        case .fleetTopic(let trouble, let seconds): "the \(trouble.rawValue) for \(seconds.short) s"
         case .providerFails(let hangs, let seconds):
             "the provider \(hangs ? "hangs" : "fails every call") for \(seconds.short) s"
         case .clockStep(let member, let seconds): "the wall clock of member \(member) is set by \(seconds.short) s"

@@ -75,20 +75,25 @@ struct BudgetAudit {
 extension Judge {
     /// Each call was granted in the topic before it was made, and the calls of a day are no more than the day's budget.
     mutating func judgeBudget(_ calls: [SimulatedProvider.Call], _ budget: Int) {
-        var audit = BudgetAudit(limit: budget)
-        for (time, word) in world.fleetTopic.log {
-            if case .budget(let message) = word { audit.read(message, at: time) }
+        var audit: BudgetAudit?
+        if let log = world.fleetLog {
+            var whole = BudgetAudit(limit: budget)
+            for (time, word) in log {
+                if case .budget(let message) = word { whole.read(message, at: time) }
+            }
+            audit = whole
         }
 
         // By the clock of the member that made the call: one that is ahead begins its day early.
         var days: [Int: Int] = [:]
         for call in calls where !world.wasJustSet(call.member, at: call.time) { days[call.day, default: 0] += 1 }
-        for (day, count) in days.sorted(by: { $0.key < $1.key }) {
-            let most = audit.mostCalls(on: FleetWorld.label(ofDay: day))
+        for (day, count) in days.sorted(by: { $0.key < $1.key }) where !world.forgottenDays.contains(day) {
+            let label = FleetWorld.label(ofDay: day)
+            let most = audit?.mostCalls(on: label) ?? world.mostCallsByOrders(of: budget)
             if count > most { find(.overBudget, "\(count) calls on day \(day), of \(most)") }
         }
 
-        judgeGrants(calls, audit.grants)
+        if let audit { judgeGrants(calls, audit.grants) }
     }
 
     private mutating func judgeGrants(_ calls: [SimulatedProvider.Call], _ grants: [BudgetAudit.Grant]) {

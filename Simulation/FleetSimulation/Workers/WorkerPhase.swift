@@ -35,12 +35,13 @@ enum WorkerPhase: String, CaseIterable {
 final class BreakerWatch: @unchecked Sendable {
     // Sendable by hand: a simulation has one thread.
 
-    private var open: Set<String> = []
-    var isAnyOpen: Bool { !open.isEmpty }
+    /// By provider, over all lanes.
+    private var open: [ProviderID: Int] = [:]
+    var isAnyOpen: Bool { open.values.contains { $0 > 0 } }
 
-    func note(_ transition: CircuitBreaker.Transition, of provider: ProviderID, lane: String) {
-        let name = "\(lane) \(provider.rawValue)"
-        if transition.to == .closed { open.remove(name) } else { open.insert(name) }
+    func note(_ transition: CircuitBreaker.Transition, of provider: ProviderID) {
+        if transition.from == .closed, transition.to != .closed { open[provider, default: 0] += 1 }
+        if transition.from != .closed, transition.to == .closed { open[provider, default: 0] -= 1 }
     }
 }
 
