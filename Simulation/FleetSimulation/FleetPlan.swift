@@ -22,6 +22,10 @@ public struct FleetPlan: Sendable {
         var lifetime: Double?
         /// False for a record that is no request.
         var isValid: Bool
+        /// The session that the search belongs to.
+        var session: String?
+        /// Which provider it names, or `auto`.
+        var provider = "hotpepper"
     }
 
     public let seed: UInt64
@@ -51,6 +55,9 @@ public struct FleetPlan: Sendable {
     var lostCommits = 0.0
     /// Parts per million by which members' clocks go wrong, at most.
     var drift: Double
+    /// The most seconds by which members' wall clocks are ahead or behind at first.
+    var wallSkew = 0.0
+    var settings = DrawnSettings()
 
     // MARK: - The provider
 
@@ -60,6 +67,8 @@ public struct FleetPlan: Sendable {
     var share: FleetShare
     var whenOpen: ProviderPolicy.WhenOpen
     var callsPerDay: Int?
+    /// A provider beside the one that all else is about.
+    var secondProvider: SecondProvider?
 
     // MARK: - What happens
 
@@ -117,6 +126,20 @@ public struct FleetPlan: Sendable {
         makeFleetTopicTrouble(&talk)
         var brokersFaults = seeds.fork()
         addClusterFaults(&brokersFaults)
+        var clocks = seeds.fork()
+        makeClockSteps(&clocks)
+        var orders = seeds.fork()
+        makeBudgetOrders(&orders)
+        var redrives = seeds.fork()
+        makeRedrives(&redrives)
+        var resets = seeds.fork()
+        makeOffsetsBack(&resets)
+        var sessions = seeds.fork()
+        makeSessions(&sessions)
+        var settings = seeds.fork()
+        makeSettings(&settings)
+        var second = seeds.fork()
+        makeSecondProvider(&second)
     }
 
     /// Adds what goes wrong with the fleet's topic, where workers use it.
@@ -202,10 +225,10 @@ public struct FleetPlan: Sendable {
     }
 
     /// True when workers have something to say to each other.
-    var usesFleetTopic: Bool { callsPerDay != nil || (rateLimit != nil && share == .byDemand) }
+    var usesFleetTopic: Bool { callsPerDay != nil || (hasRateLimit && share == .byDemand) }
 
-    /// True when nothing goes wrong: no fault, and no message that is lost or late.
-    var isCalm: Bool { faults.isEmpty && fateOfMessages.isPerfect && lostCommits == 0 }
+    /// True when nothing goes wrong: no fault but what is harmless, and no message that is lost or late.
+    var isCalm: Bool { faults.allSatisfy(\.isHarmless) && fateOfMessages.isPerfect && lostCommits == 0 }
 
     /// True when members only come and go as they are told to, and every message arrives: nothing is repeated then.
     ///
@@ -222,7 +245,7 @@ public struct FleetPlan: Sendable {
     /// True when a request may be handed back that has cost nothing yet: it waits for its turn at the rate limit, for the next
     /// day of the budget, or for the breaker. What is done behind it is done again by the next owner.
     var handsBackWhatWaits: Bool {
-        rateLimit != nil || (whenOpen == .hold && (callsPerDay != nil || failures > 0))
+        hasRateLimit || (whenOpen == .hold && (callsPerDay != nil || failures > 0))
     }
 
     /// Seconds from the beginning by which everything is answered that is to be answered: what is usual, and the time that the
@@ -233,7 +256,8 @@ public struct FleetPlan: Sendable {
         let time = calls * (latency.lowerBound + latency.upperBound) / 2
         let waitForBudget = whenOpen == .hold ? callsPerDay.map { (calls / Double($0) + 1) * FleetWorld.day } ?? 0 : 0
         // One partition is one lane's, which has its part of the concurrency.
-        return Self.patience + max(time / Double(max(1, concurrency / lanes)), waitForBudget)
+        return Self.patience + clockSteps + waitForOrders
+            + max(time / Double(max(1, concurrency / lanes)), waitForBudget)
     }
 }
 

@@ -9,12 +9,17 @@ public enum FleetSimulation {
         public var verdict: Verdict
         /// Equal runs have equal digests.
         public var digest: UInt64
-        /// Which faults met which state.
+        /// Which faults met which phase of a worker, as `fault / phase`.
         public var coverage: [String: Int]
         /// Calls to the provider.
         public var calls: Int
         public var requests: Int
     }
+
+    /// The names of all faults, in the order of a table's rows.
+    public static var faults: [String] { Fault.names }
+    /// The names of all phases of a worker, in the order of a table's columns.
+    public static var phases: [String] { WorkerPhase.names }
 
     /// Runs one schedule.
     /// - Parameter tell: gets the story, a line at a time.

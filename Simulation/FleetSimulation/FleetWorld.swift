@@ -22,6 +22,16 @@ final class FleetWorld {
     /// The most processes that were there at one time.
     private(set) var mostAlive = 0
     private var starts: [Int: Int] = [:]
+    /// By how much each member's machine shows a later time than it is, in seconds.
+    var wallOffsetOfMember: [Int: Double] = [:]
+    /// All that was done to processes' wall clocks, in the order of time.
+    var wallOffsets: [WallOffset] = []
+    var clockRandom: SeededGenerator
+    /// Orders about budgets.
+    var ordersGiven = 0
+    /// Dead letters that went back.
+    var redriven = 0
+    var movedOffsets: [MovedOffsets] = []
     /// When processes of one place were there at the same time.
     private var overlaps: [Range<Instant>] = []
     /// When the newest process of each place was started.
@@ -33,7 +43,7 @@ final class FleetWorld {
     private(set) var forgottenDays: Set<Int> = []
     /// True once all workers are told to end: nothing starts any more.
     private var isEnding = false
-    /// Which faults met which state of the worker that they hit.
+    /// Which faults met which phase of the workers that they hit.
     private(set) var coverage: [String: Int] = [:]
     /// Gets the lines of the story, with their time.
     private let tell: ((String) -> Void)?
@@ -67,6 +77,7 @@ final class FleetWorld {
         var seeds = SeededGenerator(seed: plan.seed &+ 1)
         provider = SimulatedProvider(simulation, plan: plan, random: seeds.fork())
         var fates = seeds.fork()
+        clockRandom = seeds.fork()
         network.fate = { [unowned self] message in
             let fate = areFaultsOver ? MessageFates.perfect.draw(&fates) : plan.fateOfMessages.draw(&fates)
             return losingCommits(fate, of: message)
@@ -80,7 +91,8 @@ final class FleetWorld {
 
     static func topics(_ plan: FleetPlan) -> [(String, Int32)] {
         var topics = [
-            (SimulatedWorker.requests, plan.partitions), ("results", 2), ("errors", 2), ("dead-letters", 1),
+            (SimulatedWorker.requests, plan.partitions), ("results", 2), ("errors", 2),
+            (SimulatedWorker.deadLetters, 1),
         ]
         if plan.usesFleetTopic { topics.append((SimulatedWorker.fleetTopic, 1)) }
         return topics
@@ -143,10 +155,11 @@ final class FleetWorld {
 
     // MARK: - Workers
 
-    private func launch(_ number: Int) {
+    func launch(_ number: Int) {
         let start = starts[number, default: 0]
         starts[number] = start + 1
         let worker = SimulatedWorker(number: number, start: start, plan: plan, world: self)
+        setWallClock(of: worker, member: number)
         worker.onEnd = { [unowned self] worker in ended(worker, number) }
         workers[number] = worker
         everyWorker.append(worker)
@@ -185,8 +198,17 @@ final class FleetWorld {
     static func budgetPolicy(of calls: Int, for loop: EventLoop) -> BudgetPolicy {
         BudgetPolicy(callsPerDay: [.hotpepper: calls]) { now in
             let day = dayOfBudget(at: loop.wallNow)
-            return [.hotpepper: BudgetDay(label: "day \(day.number + 100)", end: now + .seconds(day.left))]
+            return [.hotpepper: BudgetDay(label: label(ofDay: day.number), end: now + .seconds(day.left))]
         }
+    }
+
+    /// Returns the name of a day of the budget.
+    static func label(ofDay number: Int) -> String { "day \(number + 1000)" }
+
+    /// What a clock shows that is right.
+    var wallNow: WallTime {
+        let passed = Int64(beginning.duration(to: simulation.now).milliseconds(roundedUp: false))
+        return WallTime(milliseconds: Self.start.milliseconds.saturatingAdding(passed))
     }
 
     /// Returns the number of the budget's day at a time, from 0, and the seconds that are left of it.
@@ -207,13 +229,20 @@ final class FleetWorld {
     private func write(_ request: FleetPlan.Request) {
         let partition = PartitionID(SimulatedWorker.requests, request.partition)
         let record = RequestRecord.make(request, at: network.scheduler.now)
+        if !write(record, to: partition, of: request) {
+            // Its producer tries again, as producers do.
+            after(0.5) { [self] in write(request) }
+        }
+    }
+
+    /// Writes a request's record.
+    /// - Returns: `false` where the brokers do not take it.
+    func write(_ record: SimulatedRecord, to partition: PartitionID, of request: FleetPlan.Request) -> Bool {
         network.reach { cluster in
             let answer = cluster.produce(ProduceRequest([ProduceRequest.Batch(partition, [record])], acks: 1))
-            guard let result = answer.results.first, result.error == .none else {
-                // Its producer tries again, as producers do.
-                return after(0.5) { [self] in write(request) }
-            }
+            guard let result = answer.results.first, result.error == .none else { return false }
             requestAt[partition, default: [:]][result.baseOffset] = request
+            return true
         }
     }
 
@@ -256,51 +285,52 @@ final class FleetWorld {
 
     private func strike(_ fault: Fault) {
         say("FAULT \(fault)")
+        cover(fault)
         switch fault.kind {
         case .kill(let member, let back):
-            guard let worker = struck(member, by: fault) else { return }
+            guard let worker = struck(member) else { return }
             worker.kill()
             after(back) { [self] in
                 // A deploy may have taken the place meanwhile.
                 if workers[member] === worker { launch(member) }
             }
         case .stop(let member, let seconds):
-            guard let worker = struck(member, by: fault) else { return }
+            guard let worker = struck(member) else { return }
             stop(worker, for: seconds)
         case .cut(let member, let broker, let direction, let seconds):
-            guard let worker = struck(member, by: fault) else { return }
+            guard let worker = struck(member) else { return }
             for client in worker.clientIDs {
                 network.hold(
                     client, and: broker, direction.map { [$0] } ?? SimulatedNetwork.Direction.allCases,
                     until: network.scheduler.now + Int64(seconds * 1e9))
             }
         case .brokerDown(let broker, let failover, let seconds):
-            count(fault, "cluster")
             takeDown(broker, failover: failover, seconds: seconds)
         case .coordinatorsMove(let broker, let loading):
-            count(fault, "cluster")
             moveCoordinators(to: broker, loading: Int64(loading * 1e9))
         case .deploy(let member):
-            guard let worker = struck(member, by: fault) else { return }
+            guard let worker = struck(member) else { return }
             worker.drain()
             replace(worker, at: member)
         case .scale(let up):
-            count(fault, "fleet")
             scale(up: up)
         case .topicRefuses(let topic, let seconds):
-            count(fault, "cluster")
             network.reach { $0.denied.formUnion([.writeTopic(topic)]) }
             after(seconds) { [network] in network.reach { $0.denied.subtract([.writeTopic(topic)]) } }
         case .fleetTopic(let trouble, let seconds):
-            count(fault, "cluster")
             strikeFleetTopic(trouble, seconds: seconds)
         case .providerFails(let hangs, let seconds):
-            count(fault, "provider")
             provider.mood = hangs ? .hangs : .fails
             after(seconds) { [provider] in provider.mood = .usual }
         case .cluster(let clusterFault):
-            count(fault, "cluster")
             strike(clusterFault)
+        case .clockStep(let member, let seconds):
+            guard let worker = struck(member) else { return }
+            stepWallClock(of: worker, member: member, by: seconds)
+        case .budgetOrder(let calls):
+            orderBudget(callsOfDay: calls)
+        case .redrive: redrive()
+        case .offsetsBack(let records): moveOffsetsBack(by: records)
         }
     }
 
@@ -311,14 +341,13 @@ final class FleetWorld {
     }
 
     /// Returns the worker that a fault hits; `nil` where the place is empty at present.
-    private func struck(_ member: Int, by fault: Fault) -> SimulatedWorker? {
+    func struck(_ member: Int) -> SimulatedWorker? {
         guard let worker = workers[member], worker.isAlive else { return nil }
-        count(fault, worker.state == .draining ? "draining" : "running")
         return worker
     }
 
-    private func count(_ fault: Fault, _ state: String) {
-        coverage["\(fault.name) / \(state)", default: 0] += 1
+    func count(_ fault: Fault, _ phase: String) {
+        coverage["\(fault.name) / \(phase)", default: 0] += 1
     }
 
     /// Starts the next process of a place: soon, or for half of all static members when the former one has ended, as

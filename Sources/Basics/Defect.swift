@@ -83,6 +83,18 @@ public enum Defect: String, CaseIterable, Sendable {
     /// Calls that are given back stay in the hands of the member that gives them back.
     case givenBackAndKept = "given-back-and-kept"
 
+    /// Half of all members go on as before when a person orders another budget.
+    case orderIgnored = "order-ignored"
+
+    // MARK: Time and sessions
+
+    /// Deadlines, limits and leases go by the wall clock, which can be set.
+    case wallClockForTime = "wall-clock-for-time"
+    /// A search that a newer one of its session has ended says what became of it, as if it had not been ended.
+    case supersededGoesOn = "superseded-goes-on"
+    /// Of two searches of a session, the newer one is ended.
+    case newestSuperseded = "newest-superseded"
+
     // MARK: Calls
 
     /// The provider is called for a request whose lifetime is over.

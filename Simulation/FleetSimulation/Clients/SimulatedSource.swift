@@ -14,6 +14,12 @@ final class SimulatedSource: RequestSource, @unchecked Sendable {
     private weak var listener: (any RebalanceListener)?
     private var reader: CheckedContinuation<Void, Never>?
     private var isReading = true
+    /// The calls to the listener that are under way.
+    private(set) var rebalancesUnderway = 0
+    /// The commits that are under way.
+    private(set) var commitsUnderway = 0
+    /// When partitions were assigned last; `nil` before the first assignment.
+    private(set) var lastAssignment: Instant?
 
     init(_ consumer: SimulatedConsumer, loop: EventLoop, inbox: LoopInbox) {
         self.consumer = consumer
@@ -71,7 +77,9 @@ final class SimulatedSource: RequestSource, @unchecked Sendable {
     func store(_ offsets: [(partition: AssignedPartition, next: Int64)]) async { consumer.store(offsets) }
 
     func commit(within bound: Duration) async throws(KafkaError) -> [AssignedPartition: Int64] {
+        commitsUnderway += 1
         let error = await answer { reply in self.consumer.commit(within: bound.wholeNanoseconds, reply: reply) }
+        commitsUnderway -= 1
         if let error { throw error }
         return consumer.confirmed
     }
@@ -106,6 +114,9 @@ final class SimulatedSource: RequestSource, @unchecked Sendable {
 
     // MARK: - What it knows
 
+    /// True while a partition holds records that are not committed.
+    var hasWork: Bool { consumer.positions.contains { ($0.committed ?? 0) < ($0.end ?? 0) } }
+
     var membership: GroupMembership? { get async { consumer.membership } }
     var positions: [KafkaConsumer.Position] { get async { consumer.positions } }
     var brokersAreDown: Bool { get async { consumer.brokersAreDown } }
@@ -131,6 +142,7 @@ final class SimulatedSource: RequestSource, @unchecked Sendable {
 
 extension SimulatedSource: SimulatedRebalanceHandler {
     func assigned(_ partitions: [AssignedPartition], then: @escaping () -> Void) {
+        lastAssignment = loop.now
         tell(then) { listener in await listener.assigned(partitions) }
     }
 
@@ -161,7 +173,9 @@ extension SimulatedSource: SimulatedRebalanceHandler {
     ) {
         nonisolated(unsafe) let then = then  // The simulation has one thread.
         Task(executorPreference: loop) { [weak self] in
+            self?.rebalancesUnderway += 1
             if let listener = self?.listener { await call(listener) }
+            self?.rebalancesUnderway -= 1
             unsafe then()
         }
     }

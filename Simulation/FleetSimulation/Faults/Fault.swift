@@ -26,6 +26,14 @@ public struct Fault: Sendable, CustomStringConvertible {
         /// The provider answers nothing, or fails every call.
         case providerFails(hangs: Bool, seconds: Double)
         case cluster(ClusterFault)
+        /// A member's wall clock is set by so many seconds; its other clock, by which deadlines and limits go, is not.
+        case clockStep(member: Int, seconds: Double)
+        /// A person gives the day another budget; `nil`: has its calls count from zero again.
+        case budgetOrder(callsOfDay: Int?)
+        /// A person sends all dead letters back to the requests topic.
+        case redrive
+        /// A person stops all workers, moves the group back by so many records of each partition, and starts the workers again.
+        case offsetsBack(records: Int64)
     }
 
     /// What goes wrong with the fleet's topic.
@@ -59,15 +67,27 @@ public struct Fault: Sendable, CustomStringConvertible {
         case .fleetTopic(let trouble, _): trouble.rawValue
         case .providerFails(let hangs, _): hangs ? "provider hangs" : "provider fails"
         case .cluster(let fault): fault.name
+        case .clockStep: "clock step"
+        case .budgetOrder(let calls): calls == nil ? "budget reset" : "budget set"
+        case .redrive: "redrive"
+        case .offsetsBack: "offsets back"
+        }
+    }
+
+    /// True for what may not disturb anything, so that the strictest rules hold with it.
+    var isHarmless: Bool {
+        switch kind {
+        case .clockStep, .budgetOrder, .redrive: true
+        default: false
         }
     }
 
     /// True for what operators do when all is well.
     var isGraceful: Bool {
         switch kind {
-        case .deploy, .scale: true
+        case .deploy, .scale, .offsetsBack: true
         case .cluster(let fault): fault.isGraceful
-        default: false
+        default: isHarmless
         }
     }
 
@@ -76,7 +96,8 @@ public struct Fault: Sendable, CustomStringConvertible {
         [
             "kill", "stop", "cut", "cut one way", "broker down", "coordinators move", "deploy", "scale up",
             "scale down",
-            "topic refuses", "provider hangs", "provider fails",
+            "topic refuses", "provider hangs", "provider fails", "clock step", "budget set", "budget reset", "redrive",
+            "offsets back",
         ] + FleetTopicTrouble.allCases.map(\.rawValue)
 
     public var description: String {
@@ -98,6 +119,12 @@ public struct Fault: Sendable, CustomStringConvertible {
         case .providerFails(let hangs, let seconds):
             "the provider \(hangs ? "hangs" : "fails every call") for \(seconds.short) s"
         case .cluster(let fault): fault.description
+        case .clockStep(let member, let seconds): "the wall clock of member \(member) is set by \(seconds.short) s"
+        case .budgetOrder(let calls):
+            calls.map { "the day is given \($0) calls" } ?? "the day's calls count from zero again"
+        case .redrive: "dead letters go back to the requests topic"
+        case .offsetsBack(let records):
+            "all workers stop, the group goes back by \(records) records, and they start again"
         }
     }
 }

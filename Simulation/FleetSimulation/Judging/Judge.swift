@@ -8,13 +8,13 @@ import WorkerRuntime
 
 /// Compares what a schedule came to with what the guarantees page promises.
 struct Judge {
-    private let world: FleetWorld
-    private var plan: FleetPlan { world.plan }
+    let world: FleetWorld
+    var plan: FleetPlan { world.plan }
     private(set) var verdict = Verdict()
 
     init(_ world: FleetWorld) { self.world = world }
 
-    private mutating func find(_ rule: Verdict.Rule, _ text: String) {
+    mutating func find(_ rule: Verdict.Rule, _ text: String) {
         // The first of a kind tells enough, and the others follow from it.
         guard !verdict.findings.contains(where: { $0.rule == rule }) else { return }
         verdict.findings.append(Verdict.Finding(rule: rule, text: text))
@@ -60,7 +60,7 @@ struct Judge {
         let outcomes = outcomes()
         return world.requestAt.allSatisfy { partition, requests in
             requests.keys.allSatisfy { outcomes[partition]?[$0] != nil }
-        } && world.requestCount == plan.requests.count
+        } && world.requestCount == plan.requests.count + world.redriven
     }
 
     /// Judges what holds at any moment: what is committed has its outcomes.
@@ -87,7 +87,7 @@ struct Judge {
             for (offset, request) in requests.sorted(by: { $0.key < $1.key }) {
                 switch outcomes[partition]?[offset] ?? 0 {
                 case 0: find(.lost, "r\(request.number) at \(partition)@\(offset) has no outcome")
-                case 1: break
+                case let count where count <= world.mostOutcomes(of: partition, at: offset): break
                 case let count
                 where plan.delivery == .exactlyOnce || (plan.isGraceful && !plan.handsBackWhatWaits):
                     find(
@@ -101,6 +101,7 @@ struct Judge {
         judgeCommits(outcomes)
         judgeDeadLetters()
         judgeOrder()
+        judgeSessions()
         judgeCalls()
         judgeEnds()
     }
@@ -123,7 +124,9 @@ struct Judge {
     /// Within an output partition, outcomes of one key, or of one partition, follow each other as their requests do. A repetition
     /// after a crash may begin again further back, which is looked at only where nothing is repeated.
     private mutating func judgeOrder() {
-        guard plan.ordering != .unordered, plan.delivery == .exactlyOnce || plan.isGraceful else { return }
+        guard plan.ordering != .unordered, plan.delivery == .exactlyOnce || plan.isGraceful,
+            world.movedOffsets.isEmpty
+        else { return }
         for topic in ["results", "errors"] {
             for partition in 0..<Int32(2) {
                 var last: [String: Int64] = [:]
@@ -144,8 +147,11 @@ struct Judge {
 
     private mutating func judgeCalls() {
         let calls = world.provider.calls
-        if let limit = plan.rateLimit { judgeRate(calls, limit) }
-        if let budget = plan.callsPerDay { judgeBudget(calls, budget) }
+        for provider in plan.providers {
+            guard let limit = plan.rateLimit(of: provider) else { continue }
+            judgeRate(calls.filter { $0.provider == provider }, limit)
+        }
+        if let budget = plan.callsPerDay { judgeBudget(calls.filter { $0.provider == .hotpepper }, budget) }
         judgeLifetimes(calls)
         judgeRepetitions(calls)
     }
@@ -153,7 +159,9 @@ struct Judge {
     /// A member that leaves, or gives a partition back, finishes what is paid for. Looked at only where nothing else has a call
     /// made again: a failure, a call that takes too long, or a wait for the rate.
     private mutating func judgeRepetitions(_ calls: [SimulatedProvider.Call]) {
-        guard plan.isGraceful, plan.failures == 0, plan.latency.upperBound < 1, plan.rateLimit == nil else { return }
+        guard plan.isGraceful, plan.failures == 0, plan.latency.upperBound < 1, !plan.hasRateLimit,
+            !plan.givesCallsUp, world.movedOffsets.isEmpty
+        else { return }
         var left: [String: Int] = [:]
         for request in plan.requests { left[request.keyword, default: 0] += 1 }
         for call in calls {
@@ -186,16 +194,6 @@ struct Judge {
         }
     }
 
-    private mutating func judgeBudget(_ calls: [SimulatedProvider.Call], _ budget: Int) {
-        // By the clock of the member that made the call: one that is ahead begins its day early.
-        var days: [Int: Int] = [:]
-        for call in calls { days[call.day, default: 0] += 1 }
-        for (day, count) in days.sorted(by: { $0.key < $1.key })
-        where count > budget && !world.forgottenDays.contains(day) {
-            find(.overBudget, "\(count) calls on day \(day), of \(budget)")
-        }
-    }
-
     private mutating func judgeLifetimes(_ calls: [SimulatedProvider.Call]) {
         var ends: [String: Double] = [:]
         for request in plan.requests where request.isValid {
@@ -205,10 +203,12 @@ struct Judge {
         }
         // A producer that had to try again writes later; and clocks differ.
         let slack = 1.0
-        guard plan.faults.isEmpty else { return }
+        guard plan.faults.allSatisfy(\.isHarmless) else { return }
         for call in calls {
             let seconds = world.beginning.duration(to: call.time) / .seconds(1)
-            if let end = ends[call.keyword], seconds > end + slack {
+            // Its caller read the request at some time since the beginning, and went by what its wall clock showed then.
+            let offset = world.leastWallOffset(of: call.member, upTo: call.time)
+            if let end = ends[call.keyword], seconds > end - offset + slack {
                 find(.calledTooLate, "\(call.keyword) is over at \(end) s and was called at \(seconds) s")
             }
         }

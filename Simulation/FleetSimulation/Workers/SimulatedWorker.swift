@@ -77,12 +77,19 @@ final class SimulatedWorker: @unchecked Sendable {
         case ended(failure: String?)
     }
 
-    static let (group, requests, fleetTopic) = ("workers", "requests", "fleet")
+    static let (group, requests, fleetTopic, deadLetters) = ("workers", "requests", "fleet", "dead-letters")
+    /// Whose quota all calls count for.
+    static let scope = scope(of: .hotpepper)
+
+    static func scope(of provider: ProviderID) -> QuotaScope {
+        QuotaScope(provider: provider.rawValue, fleet: "fleet", key: "key")
+    }
 
     /// Unlike that of any process before.
     let name: String
     private(set) var lanes: [SimulatedLane] = []
     private(set) var state = State.running
+    let breakers: BreakerWatch
     /// Counted by all processes together: nothing reads them, and to make them takes longer than most of what a lane does.
     private static let meters = WorkerMeters(
         topics: configuredTopics, group: group, factory: MetricsRegistry())
@@ -107,7 +114,9 @@ final class SimulatedWorker: @unchecked Sendable {
             skew: .seconds(Double.random(in: 0...100, using: &simulation.random)),
             drift: Double.random(in: -plan.drift...max(0, plan.drift), using: &simulation.random))
         let loops = (0..<plan.lanes).map { simulation.makeLoop("\(name)-\($0)", clock: clock) }
-        let assembly = Self.assembly(name, plan: plan, world: world)
+        let breakers = BreakerWatch()
+        self.breakers = breakers
+        let assembly = Self.assembly(name, breakers: breakers, plan: plan, world: world)
         fleet = SimulatedFleetClients(
             name, loop: loops[0], descriptor: 4, network: network, words: world.words)
         let link = assembly.makeLink(fleet.clients, on: loops[0].eventLoop)
@@ -121,18 +130,25 @@ final class SimulatedWorker: @unchecked Sendable {
     }
 
     private static func assembly(
-        _ name: String, plan: FleetPlan, world: FleetWorld
+        _ name: String, breakers: BreakerWatch, plan: FleetPlan, world: FleetWorld
     ) -> LaneAssembly {
+        var policies: [ProviderID: ProviderPolicy] = [:]
+        var scopes: [ProviderID: QuotaScope] = [:]
+        for provider in plan.providers {
+            policies[provider] = policy(plan, of: provider)
+            scopes[provider] = scope(of: provider)
+        }
         let (configuration, log) = (configuration(plan), world.makeLog(name))
         var assembly = LaneAssembly(
-            configuration, name: name, policies: [.hotpepper: policy(plan)],
+            configuration, name: name, policies: policies,
             meters: meters, log: log)
-        assembly.order = [.hotpepper]
-        assembly.scopes = [.hotpepper: QuotaScope(provider: "hotpepper", fleet: "fleet", key: "key")]
+        assembly.order = plan.providers
+        assembly.scopes = scopes
         if let calls = plan.callsPerDay {
             assembly.makeBudgets = { FleetWorld.budgetPolicy(of: calls, for: $0) }
         }
         assembly.onTransition = { provider, transition, _ in
+            breakers.note(transition, of: provider)
             log.info("the breaker of \(provider.rawValue) is \(transition.to.rawValue)")
         }
         return assembly
@@ -160,7 +176,9 @@ final class SimulatedWorker: @unchecked Sendable {
             source: source,
             makeSink: { () throws(KafkaError) -> any OutcomeSink in sinks.make() },
             makeSingleSink: { () throws(KafkaError) -> any OutcomeSink in sinks.make(singly: true) },
-            services: [SimulatedPlaces(provider: world.provider, member: name, loop: loop.eventLoop)])
+            services: plan.providers.map {
+                SimulatedPlaces(id: $0, provider: world.provider, member: name, loop: loop.eventLoop)
+            })
         do throws(KafkaError) {
             let lane = try assembly.makeLane(index, on: loop.eventLoop, clients: clients, link: link)
             return SimulatedLane(loop: loop, assembled: lane, source: source, sinks: sinks)
@@ -176,7 +194,7 @@ final class SimulatedWorker: @unchecked Sendable {
         topics.requests = requests
         topics.results = "results"
         topics.errors = "errors"
-        topics.deadLetters = "dead-letters"
+        topics.deadLetters = deadLetters
         topics.fleet = fleetTopic
         return topics
     }
@@ -190,6 +208,7 @@ final class SimulatedWorker: @unchecked Sendable {
         configuration.ordering = plan.ordering
         configuration.shutdownGrace = .seconds(plan.shutdownGrace)
         configuration.maxAge = plan.maxAge.map { .seconds($0) }
+        plan.settings.apply(to: &configuration)
         return configuration
     }
 
@@ -203,9 +222,10 @@ final class SimulatedWorker: @unchecked Sendable {
         return settings
     }
 
-    private static func policy(_ plan: FleetPlan) -> ProviderPolicy {
+    private static func policy(_ plan: FleetPlan, of provider: ProviderID) -> ProviderPolicy {
         var policy = ProviderPolicy(concurrency: max(1, plan.concurrency / plan.lanes))
-        policy.rateLimit = plan.rateLimit
+        plan.settings.apply(to: &policy)
+        policy.rateLimit = plan.rateLimit(of: provider)
         policy.share = plan.share
         policy.whenOpen = plan.whenOpen
         return policy

@@ -251,6 +251,7 @@ public final class BudgetMember {
             (hasChangedSinceBase, isBaseLost) = (false, false)
         }
         if !message.entries.isEmpty || message.order != nil { hasChangedSinceBase = true }
+        if isPutBack(.orderIgnored), message.order != nil, random < 0.5 { return }
         let effect = ledgerRead.apply(message, at: offset)
         if let question = message.question, effect != nil, isAbout(question), questions.count < Self.mostQuestions {
             questions.append(message.sender)
