@@ -55,11 +55,14 @@ struct Judge {
         return times.isEmpty ? "" : ", " + times.joined(separator: ", ")
     }
 
-    /// True when each request that is written has an outcome.
+    /// True when readers of committed records see an outcome of each request that is written, and each dead letter. A transaction
+    /// that a crash left open hides what is behind it until the brokers end it.
     var isEverythingAnswered: Bool {
-        let outcomes = outcomes()
+        let (outcomes, letters) = (outcomes(), deadLetters())
         return world.requestAt.allSatisfy { partition, requests in
-            requests.keys.allSatisfy { outcomes[partition]?[$0] != nil }
+            requests.allSatisfy { offset, request in
+                outcomes[partition]?[offset] != nil && (request.isValid || letters[partition]?.contains(offset) == true)
+            }
         } && world.requestCount == plan.requests.count + world.redriven
     }
 
@@ -106,17 +109,23 @@ struct Judge {
         judgeEnds()
     }
 
-    /// Each record that is no request has its dead letter.
-    private mutating func judgeDeadLetters() {
+    /// The records whose dead letters a reader of committed records sees.
+    private func deadLetters() -> [PartitionID: Set<Int64>] {
         var letters: [PartitionID: Set<Int64>] = [:]
-        for entry in world.network.cluster.log(of: PartitionID("dead-letters", 0))?.committed ?? [] {
+        for entry in world.network.cluster.log(of: PartitionID(SimulatedWorker.deadLetters, 0))?.committed ?? [] {
             guard let source = RequestRecord.source(of: entry.record) else { continue }
             letters[source.partition, default: []].insert(source.offset)
         }
+        return letters
+    }
+
+    /// Each record that is no request has its dead letter.
+    private mutating func judgeDeadLetters() {
+        let letters = deadLetters()
         for (partition, requests) in world.requestAt.sorted(by: { $0.key < $1.key }) {
             for (offset, request) in requests.sorted(by: { $0.key < $1.key }) where !request.isValid {
                 guard letters[partition]?.contains(offset) != true else { continue }
-                find(.noDeadLetter, "r\(request.number) at \(partition)@\(offset)")
+                find(.noDeadLetter, "r\(request.number) at \(partition)@\(offset)\(whenAnswered(partition, offset))")
             }
         }
     }
