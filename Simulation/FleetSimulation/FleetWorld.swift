@@ -22,6 +22,10 @@ final class FleetWorld {
     /// The most processes that were there at one time.
     private(set) var mostAlive = 0
     private var starts: [Int: Int] = [:]
+    /// When processes of one place were there at the same time.
+    private var overlaps: [Range<Instant>] = []
+    /// When the newest process of each place was started.
+    private var startTimes: [Int: Instant] = [:]
     /// The offset of each request, once it is written.
     private(set) var requestAt: [PartitionID: [Int64: FleetPlan.Request]] = [:]
     private var areFaultsOver = false
@@ -43,6 +47,9 @@ final class FleetWorld {
     /// The simulation's time at which the schedule began.
     let beginning: Instant
 
+    /// The same, by the clock of the brokers.
+    private let beginningOfBrokers: Int64
+
     private static let start = WallTime(milliseconds: 1_767_225_600_000)
     /// A day of the budget, in seconds of a schedule.
     static let day = 20.0
@@ -60,6 +67,7 @@ final class FleetWorld {
         rules.transactionTimeoutInterval = ClusterRules.second
 
         let scheduler = SimulationScheduler(simulation, start: Self.start)
+        beginningOfBrokers = scheduler.now
         network = SimulatedNetwork(
             cluster: SimulatedCluster(rules: rules, now: scheduler.now), scheduler: scheduler)
         var seeds = SeededGenerator(seed: plan.seed &+ 1)
@@ -117,6 +125,9 @@ final class FleetWorld {
         tell("\((simulation.elapsed / .seconds(1)).threeDecimals) s  \(line())")
     }
 
+    /// Returns the seconds from the beginning to a time of the brokers' clock.
+    func secondsOfSchedule(at time: Int64) -> Double { Double(time - beginningOfBrokers) / 1e9 }
+
     /// Tells where every partition stands, for a story that ends with one that is stuck.
     func sayWhereItStands() {
         guard tell != nil else { return }
@@ -142,6 +153,7 @@ final class FleetWorld {
         worker.onEnd = { [unowned self] worker in ended(worker, number) }
         workers[number] = worker
         everyWorker.append(worker)
+        startTimes[number] = simulation.now
         mostAlive = max(mostAlive, everyWorker.count(where: \.isAlive))
         say("\(worker.name) starts")
         worker.start()
@@ -150,9 +162,20 @@ final class FleetWorld {
     /// A process that ends of itself is started anew, as by an orchestrator; one that was told to end has had its place taken.
     private func ended(_ worker: SimulatedWorker, _ number: Int) {
         say("\(worker.name) ends: \(worker.state)")
+        if let next = startTimes[number], workers[number] !== worker, next < simulation.now {
+            overlaps.append(next..<simulation.now)
+        }
         guard workers[number] === worker, case .ended(let failure) = worker.state, failure != nil else { return }
         after(1) { [self] in
             if workers[number] === worker { launch(number) }
+        }
+    }
+
+    /// Returns for how long two processes of one place were there, within a time.
+    func secondsOfTwo(from start: Instant, to end: Instant) -> Double {
+        overlaps.reduce(0) { seconds, overlap in
+            let (first, last) = (max(start, overlap.lowerBound), min(end, overlap.upperBound))
+            return seconds + (first < last ? first.duration(to: last) / .seconds(1) : 0)
         }
     }
 
@@ -276,7 +299,7 @@ final class FleetWorld {
         case .deploy(let member):
             guard let worker = struck(member, by: fault) else { return }
             worker.drain()
-            after(0.2) { [self] in launch(member) }
+            replace(worker, at: member)
         case .scale(let up):
             count(fault, "fleet")
             scale(up: up)
@@ -311,6 +334,16 @@ final class FleetWorld {
 
     private func count(_ fault: Fault, _ state: String) {
         coverage["\(fault.name) / \(state)", default: 0] += 1
+    }
+
+    /// Starts the next process of a place: soon, or for half of all static members when the former one has ended, as
+    /// StatefulSets do.
+    private func replace(_ worker: SimulatedWorker, at member: Int) {
+        after(0.2) { [self] in
+            guard workers[member] === worker else { return }
+            if plan.isStatic, plan.seed.isMultiple(of: 2), worker.isAlive { return replace(worker, at: member) }
+            launch(member)
+        }
     }
 
     private func scale(up: Bool) {

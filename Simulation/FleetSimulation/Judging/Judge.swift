@@ -38,6 +38,23 @@ struct Judge {
         return counts
     }
 
+    /// Tells when a request got its outcomes, for a person who reads the finding.
+    private func whenAnswered(_ partition: PartitionID, _ offset: Int64) -> String {
+        var times: [String] = []
+        for topic in ["results", "errors"] {
+            for output in 0..<Int32(2) {
+                for entry in world.network.cluster.log(of: PartitionID(topic, output))?.committed ?? [] {
+                    guard let source = RequestRecord.source(of: entry.record), source == (partition, offset) else {
+                        continue
+                    }
+                    let time = world.secondsOfSchedule(at: entry.record.timestamp ?? 0).threeDecimals
+                    times.append("in \(topic) at \(time) s")
+                }
+            }
+        }
+        return times.isEmpty ? "" : ", " + times.joined(separator: ", ")
+    }
+
     /// True when each request that is written has an outcome.
     var isEverythingAnswered: Bool {
         let outcomes = outcomes()
@@ -71,8 +88,12 @@ struct Judge {
                 switch outcomes[partition]?[offset] ?? 0 {
                 case 0: find(.lost, "r\(request.number) at \(partition)@\(offset) has no outcome")
                 case 1: break
-                case let count where plan.delivery == .exactlyOnce || plan.isGraceful:
-                    find(.doubled, "r\(request.number) at \(partition)@\(offset) has \(count) outcomes")
+                case let count
+                where plan.delivery == .exactlyOnce || (plan.isGraceful && !plan.handsBackWhatWaits):
+                    find(
+                        .doubled,
+                        "r\(request.number) at \(partition)@\(offset) has \(count) outcomes\(whenAnswered(partition, offset))"
+                    )
                 default: break
                 }
             }
@@ -149,7 +170,12 @@ struct Judge {
         var tokens = burst
         var last: Instant?
         for call in calls {
-            if let last { tokens = min(burst, tokens + rate * (last.duration(to: call.time) / .seconds(1))) }
+            if let last {
+                let seconds = last.duration(to: call.time) / .seconds(1)
+                // Two processes of a static member use the same part until the former one is told.
+                let both = plan.isStatic ? world.secondsOfTwo(from: last, to: call.time) : 0
+                tokens = min(burst, tokens + rate * (seconds + both))
+            }
             last = call.time
             tokens -= 1
             if tokens < -0.01 {

@@ -83,7 +83,9 @@ final class SimulatedWorker: @unchecked Sendable {
     let name: String
     private(set) var lanes: [SimulatedLane] = []
     private(set) var state = State.running
-    let registry = MetricsRegistry()
+    /// Counted by all processes together: nothing reads them, and to make them takes longer than most of what a lane does.
+    private static let meters = WorkerMeters(
+        topics: configuredTopics, group: group, factory: MetricsRegistry())
     private let simulation: Simulation
     private let network: SimulatedNetwork
     private let fleet: SimulatedFleetClients
@@ -105,7 +107,7 @@ final class SimulatedWorker: @unchecked Sendable {
             skew: .seconds(Double.random(in: 0...100, using: &simulation.random)),
             drift: Double.random(in: -plan.drift...max(0, plan.drift), using: &simulation.random))
         let loops = (0..<plan.lanes).map { simulation.makeLoop("\(name)-\($0)", clock: clock) }
-        let assembly = Self.assembly(name, plan: plan, world: world, meters: registry)
+        let assembly = Self.assembly(name, plan: plan, world: world)
         fleet = SimulatedFleetClients(
             name, loop: loops[0], descriptor: 4, network: network, words: world.words)
         fleet.onFirstOpen = { [unowned world] in world.noteCountBegun(by: name) }
@@ -120,12 +122,12 @@ final class SimulatedWorker: @unchecked Sendable {
     }
 
     private static func assembly(
-        _ name: String, plan: FleetPlan, world: FleetWorld, meters registry: MetricsRegistry
+        _ name: String, plan: FleetPlan, world: FleetWorld
     ) -> LaneAssembly {
         let (configuration, log) = (configuration(plan), world.makeLog(name))
         var assembly = LaneAssembly(
             configuration, name: name, policies: [.hotpepper: policy(plan)],
-            meters: WorkerMeters(topics: configuration.topics, group: group, factory: registry), log: log)
+            meters: meters, log: log)
         assembly.order = [.hotpepper]
         assembly.scopes = [.hotpepper: QuotaScope(provider: "hotpepper", fleet: "fleet", key: "key")]
         if let calls = plan.callsPerDay {
@@ -170,13 +172,19 @@ final class SimulatedWorker: @unchecked Sendable {
 
     // MARK: - Settings
 
+    private static var configuredTopics: WorkerConfiguration.Topics {
+        var topics = WorkerConfiguration.Topics()
+        topics.requests = requests
+        topics.results = "results"
+        topics.errors = "errors"
+        topics.deadLetters = "dead-letters"
+        topics.fleet = fleetTopic
+        return topics
+    }
+
     private static func configuration(_ plan: FleetPlan) -> WorkerConfiguration {
         var configuration = WorkerConfiguration()
-        configuration.topics.requests = requests
-        configuration.topics.results = "results"
-        configuration.topics.errors = "errors"
-        configuration.topics.deadLetters = "dead-letters"
-        configuration.topics.fleet = fleetTopic
+        configuration.topics = configuredTopics
         configuration.concurrency = plan.concurrency
         configuration.loops = plan.lanes
         configuration.delivery = plan.delivery
