@@ -39,8 +39,8 @@ final class FleetWorld {
     /// The offset of each request, once it is written.
     private(set) var requestAt: [PartitionID: [Int64: FleetPlan.Request]] = [:]
     private var areFaultsOver = false
-    /// The days of the budget whose count was lost with the fleet's topic.
-    private(set) var forgottenDays: Set<Int> = []
+    /// What became of the budget's count with the fleet's topic.
+    var budgetCount = BudgetCount()
     /// True once all workers are told to end: nothing starts any more.
     private var isEnding = false
     /// Which faults met which phase of the workers that they hit.
@@ -216,12 +216,6 @@ final class FleetWorld {
         let passed = Double(time.milliseconds.saturatingSubtracting(start.milliseconds)) / 1000
         let number = (passed / day).rounded(.down)
         return (Int(saturating: number), (number + 1) * day - passed)
-    }
-
-    /// Notes that the fleet's topic takes the day's count with it where no worker knows that: see docs/budgets.md, 8.
-    func noteFleetTopicLost() {
-        let day = Self.dayOfBudget(at: WallTime(milliseconds: network.scheduler.now / 1_000_000)).number
-        if !everyWorker.contains(where: { $0.state == .running }) { forgottenDays.insert(day) }
     }
 
     // MARK: - Requests

@@ -28,6 +28,9 @@ final class SimulatedFleetClients: @unchecked Sendable {
     private let inbox: LoopInbox
     private var readers: [SimulatedTopicReader] = []
     private var writers: [SimulatedSink] = []
+    /// Called when the topic is opened for the first time.
+    var onFirstOpen: () -> Void = {}
+    private var hasOpened = false
 
     /// - Parameter descriptor: for the inbox of all of them; unlike any other of the loop.
     init(_ name: String, loop: SimulatedLoop, descriptor: Int32, network: SimulatedNetwork, words: Words) {
@@ -53,7 +56,13 @@ final class SimulatedFleetClients: @unchecked Sendable {
     private func makeReader() -> SimulatedFleetReader {
         let reader = SimulatedTopicReader(clientID: "\(name)-fr\(readers.count)", network: network, mode: .everyRecord)
         readers.append(reader)
-        return SimulatedFleetReader(reader, loop: loop.eventLoop, inbox: inbox)
+        return SimulatedFleetReader(reader, loop: loop.eventLoop, inbox: inbox) { [weak self] in self?.noteOpen() }
+    }
+
+    private func noteOpen() {
+        guard !hasOpened else { return }
+        hasOpened = true
+        onFirstOpen()
     }
 
     private func makeWriter() -> SimulatedSink {
@@ -80,9 +89,12 @@ final class SimulatedFleetReader: FleetTopicReader, @unchecked Sendable {
     private let reader: SimulatedTopicReader
     private let loop: EventLoop
     private let inbox: LoopInbox
+    private let onOpen: () -> Void
     private var waiter: CheckedContinuation<Void, Never>?
 
-    init(_ reader: SimulatedTopicReader, loop: EventLoop, inbox: LoopInbox) {
+    /// - Parameter onOpen: called when it begins to read.
+    init(_ reader: SimulatedTopicReader, loop: EventLoop, inbox: LoopInbox, onOpen: @escaping () -> Void) {
+        self.onOpen = onOpen
         self.reader = reader
         self.loop = loop
         self.inbox = inbox
@@ -104,7 +116,10 @@ final class SimulatedFleetReader: FleetTopicReader, @unchecked Sendable {
         return try answer.get()
     }
 
-    func open(_ starts: [TopicPartition: Int64]) async throws(KafkaError) { reader.open(starts) }
+    func open(_ starts: [TopicPartition: Int64]) async throws(KafkaError) {
+        reader.open(starts)
+        onOpen()
+    }
 
     func news(max: Int, within bound: Duration) async throws(KafkaError) -> TopicReader.News {
         inbox.start()

@@ -86,8 +86,10 @@ extension Judge {
 
         // By the clock of the member that made the call: one that is ahead begins its day early.
         var days: [Int: Int] = [:]
-        for call in calls where !world.wasJustSet(call.member, at: call.time) { days[call.day, default: 0] += 1 }
-        for (day, count) in days.sorted(by: { $0.key < $1.key }) where !world.forgottenDays.contains(day) {
+        for call in calls where world.budgetCount.counts(call) && !world.wasJustSet(call.member, at: call.time) {
+            days[call.day, default: 0] += 1
+        }
+        for (day, count) in days.sorted(by: { $0.key < $1.key }) {
             let label = FleetWorld.label(ofDay: day)
             let most = audit?.mostCalls(on: label) ?? world.mostCallsByOrders(of: budget)
             if count > most { find(.overBudget, "\(count) calls on day \(day), of \(most)") }

@@ -13,12 +13,15 @@ struct FleetTopicPlace {
     init(decode: @escaping @Sendable ([UInt8]) -> FleetWord? = FleetCodec.word) { self.decode = decode }
 
     /// Notes that there is no such topic at present.
-    mutating func noteDeleted() { isDeleted = next > 0 }
+    mutating func noteDeleted() { isDeleted = isDeleted || reached > 0 }
+
+    /// As far as the topic is known to have gone: a reading that began anew may not have come so far.
+    private var reached: Int64 { max(next, firstEnd) }
 
     /// Takes in where reading begins, and where the topic ends then.
     /// - Returns: true when the topic was made anew since it was read last.
     mutating func begin(at first: Int64, end: Int64) -> Bool {
-        let isRemade = isDeleted || end < next
+        let isRemade = isDeleted || end < reached
         (next, firstEnd, isDeleted) = (first, end, false)
         return isRemade
     }
