@@ -124,6 +124,8 @@ public struct FleetPlan: Sendable {
         makeHardship(&hardship)
         var talk = seeds.fork()
         makeFleetTopicTrouble(&talk)
+        var brokersFaults = seeds.fork()
+        addClusterFaults(&brokersFaults)
         var clocks = seeds.fork()
         makeClockSteps(&clocks)
         var orders = seeds.fork()
@@ -225,7 +227,7 @@ public struct FleetPlan: Sendable {
     /// True when workers have something to say to each other.
     var usesFleetTopic: Bool { callsPerDay != nil || (hasRateLimit && share == .byDemand) }
 
-    /// True when nothing goes wrong: no fault but what is harmless, and no message that is lost, late or doubled.
+    /// True when nothing goes wrong: no fault but what is harmless, and no message that is lost or late.
     var isCalm: Bool { faults.allSatisfy(\.isHarmless) && fateOfMessages.isPerfect && lostCommits == 0 }
 
     /// True when members only come and go as they are told to, and every message arrives: nothing is repeated then.
@@ -265,21 +267,19 @@ extension SeededGenerator {
 
 /// What becomes of the messages between clients and brokers.
 struct MessageFates: Sendable {
-    /// Parts of all messages.
+    /// Parts of all messages. One that is lost takes its connection with it.
     var lost = 0.0
     var answerLost = 0.0
-    var doubled = 0.0
     var late = 0.0
 
     init(_ random: inout SeededGenerator) {
         guard random.chance(0.4) else { return }
-        lost = Double.random(in: 0...0.02, using: &random)
-        answerLost = Double.random(in: 0...0.02, using: &random)
-        doubled = Double.random(in: 0...0.02, using: &random)
+        lost = Double.random(in: 0...0.008, using: &random)
+        answerLost = Double.random(in: 0...0.008, using: &random)
         late = Double.random(in: 0...0.05, using: &random)
     }
 
-    var isPerfect: Bool { lost + answerLost + doubled + late == 0 }
+    var isPerfect: Bool { lost + answerLost + late == 0 }
 
     /// Draws what becomes of one message.
     func draw(_ random: inout SeededGenerator) -> SimulatedNetwork.Fate {
@@ -287,9 +287,13 @@ struct MessageFates: Sendable {
             let usual = Double.random(in: 0.0003...0.003, using: &random)
             return Int64((random.chance(late) ? usual + Double.random(in: 0.1...1.5, using: &random) : usual) * 1e9)
         }
-        return SimulatedNetwork.Fate(
-            requestDelay: random.chance(lost) ? nil : delay(),
-            answerDelay: random.chance(answerLost) ? nil : delay(),
-            repetition: random.chance(doubled) ? delay() : nil)
+        var fate = SimulatedNetwork.Fate(
+            requestDelay: random.chance(lost) ? nil : delay(), answerDelay: random.chance(answerLost) ? nil : delay())
+        let isLost = fate.requestDelay == nil || fate.answerDelay == nil
+        // Most connections are reset at once; of some the client hears nothing for a while.
+        if isLost, random.chance(0.3) {
+            fate.noticedAfter = Int64(Double.random(in: 0.01...4, using: &random) * 1e9)
+        }
+        return fate
     }
 }

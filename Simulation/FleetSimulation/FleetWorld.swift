@@ -41,14 +41,8 @@ final class FleetWorld {
     private var areFaultsOver = false
     /// The days of the budget whose count was lost with the fleet's topic.
     private(set) var forgottenDays: Set<Int> = []
-    /// The lines that carry nothing at present, with the end of that.
-    private var blocked: [Line: Instant] = [:]
-
-    private struct Line: Hashable {
-        let client: String
-        let broker: Int32
-        let direction: SimulatedNetwork.Direction
-    }
+    /// True once all workers are told to end: nothing starts any more.
+    private var isEnding = false
     /// Which faults met which phase of the workers that they hit.
     private(set) var coverage: [String: Int] = [:]
     /// Gets the lines of the story, with their time.
@@ -86,16 +80,19 @@ final class FleetWorld {
         clockRandom = seeds.fork()
         network.fate = { [unowned self] message in
             let fate = areFaultsOver ? MessageFates.perfect.draw(&fates) : plan.fateOfMessages.draw(&fates)
-            return delayed(losingCommits(repeatedAsClientsDo(fate, of: message), of: message), of: message)
+            return losingCommits(fate, of: message)
         }
+        var jitter = seeds.fork()
+        network.backoffJitter = { Double.random(in: -0.25...0.5, using: &jitter) }
         for (topic, partitions) in Self.topics(plan) {
             network.reach { _ = $0.createTopic(CreateTopicRequest(topic, TopicSettings(partitions: partitions))) }
         }
     }
 
-    private static func topics(_ plan: FleetPlan) -> [(String, Int32)] {
+    static func topics(_ plan: FleetPlan) -> [(String, Int32)] {
         var topics = [
-            (SimulatedWorker.requests, plan.partitions), ("results", 2), ("errors", 2), (SimulatedWorker.deadLetters, 1),
+            (SimulatedWorker.requests, plan.partitions), ("results", 2), ("errors", 2),
+            (SimulatedWorker.deadLetters, 1),
         ]
         if plan.usesFleetTopic { topics.append((SimulatedWorker.fleetTopic, 1)) }
         return topics
@@ -119,6 +116,7 @@ final class FleetWorld {
 
     /// Has all workers end.
     func end(within time: Duration) throws(SimulationError) {
+        isEnding = true
         // Also those whose place another one has: two faults may fill it twice.
         for worker in everyWorker { worker.drain() }
         let end = simulation.now + time
@@ -253,17 +251,6 @@ final class FleetWorld {
 
     // MARK: - Faults
 
-    /// Has nothing pass between clients and a broker for a while. What is sent meanwhile arrives when that is over, as TCP sends
-    /// again what was lost.
-    func block(_ clients: [String], _ broker: Int32, _ directions: [SimulatedNetwork.Direction], until end: Instant) {
-        for client in clients {
-            for direction in directions {
-                let line = Line(client: client, broker: broker, direction: direction)
-                blocked[line] = max(blocked[line] ?? end, end)
-            }
-        }
-    }
-
     /// Loses the answer to the end of a transaction, and fences its producer before that asks again: then only the group's
     /// offsets say whether the transaction has taken effect.
     private func losingCommits(
@@ -283,17 +270,6 @@ final class FleetWorld {
         return fate
     }
 
-    /// Clients repeat what waits for the rest of the group, JoinGroup and SyncGroup, only on a new connection, where the first one
-    /// waits no more. Repeated beside a first one that waits, it would take that one's answer away for good.
-    private func repeatedAsClientsDo(
-        _ fate: SimulatedNetwork.Fate, of message: SimulatedNetwork.Message
-    ) -> SimulatedNetwork.Fate {
-        guard message.kind == .joinGroup || message.kind == .syncGroup, fate.answerDelay != nil else { return fate }
-        var fate = fate
-        fate.repetition = nil
-        return fate
-    }
-
     private func transactionalID(of client: String) -> String? {
         for worker in everyWorker where worker.isAlive {
             let lane = worker.lanes.first { $0.sinks.clientIDs.contains(client) }
@@ -302,19 +278,9 @@ final class FleetWorld {
         return nil
     }
 
-    private func delayed(
-        _ fate: SimulatedNetwork.Fate, of message: SimulatedNetwork.Message
-    ) -> SimulatedNetwork.Fate {
-        guard !blocked.isEmpty else { return fate }
-        func wait(_ direction: SimulatedNetwork.Direction) -> Int64 {
-            let line = Line(client: message.client, broker: message.broker, direction: direction)
-            return max(0, blocked[line].map { simulation.now.duration(to: $0).wholeNanoseconds } ?? 0)
-        }
-
-        var fate = fate
-        fate.requestDelay = fate.requestDelay.map { $0 + wait(.requests) }
-        fate.answerDelay = fate.answerDelay.map { $0 + wait(.answers) }
-        return fate
+    /// Those of all processes that are there.
+    var transactionalIDs: [String] {
+        everyWorker.filter(\.isAlive).flatMap { $0.lanes.compactMap(\.sinks.transactionalID) }
     }
 
     private func strike(_ fault: Fault) {
@@ -330,12 +296,14 @@ final class FleetWorld {
             }
         case .stop(let member, let seconds):
             guard let worker = struck(member) else { return }
-            stop(worker, until: simulation.now + .seconds(seconds))
+            stop(worker, for: seconds)
         case .cut(let member, let broker, let direction, let seconds):
             guard let worker = struck(member) else { return }
-            block(
-                worker.clientIDs, broker, direction.map { [$0] } ?? SimulatedNetwork.Direction.allCases,
-                until: simulation.now + .seconds(seconds))
+            for client in worker.clientIDs {
+                network.hold(
+                    client, and: broker, direction.map { [$0] } ?? SimulatedNetwork.Direction.allCases,
+                    until: network.scheduler.now + Int64(seconds * 1e9))
+            }
         case .brokerDown(let broker, let failover, let seconds):
             takeDown(broker, failover: failover, seconds: seconds)
         case .coordinatorsMove(let broker, let loading):
@@ -361,15 +329,15 @@ final class FleetWorld {
             orderBudget(callsOfDay: calls)
         case .redrive: redrive()
         case .offsetsBack(let records): moveOffsetsBack(by: records)
+        case .cluster(let clusterFault):
+            strike(clusterFault)
         }
     }
 
     /// SIGSTOP: neither the loops run nor the clients' own threads, and what was sent to them waits in the kernel.
-    private func stop(_ worker: SimulatedWorker, until end: Instant) {
-        for lane in worker.lanes { lane.loop.freeze(until: end) }
-        for broker in 1...plan.brokers {
-            block(worker.clientIDs, broker, SimulatedNetwork.Direction.allCases, until: end)
-        }
+    private func stop(_ worker: SimulatedWorker, for seconds: Double) {
+        for lane in worker.lanes { lane.loop.freeze(until: simulation.now + .seconds(seconds)) }
+        for client in worker.clientIDs { network.freeze(client, until: network.scheduler.now + Int64(seconds * 1e9)) }
     }
 
     /// Returns the worker that a fault hits; `nil` where the place is empty at present.
@@ -386,7 +354,7 @@ final class FleetWorld {
     /// StatefulSets do.
     private func replace(_ worker: SimulatedWorker, at member: Int) {
         after(0.2) { [self] in
-            guard workers[member] === worker else { return }
+            guard workers[member] === worker, !isEnding else { return }
             if plan.isStatic, plan.seed.isMultiple(of: 2), worker.isAlive { return replace(worker, at: member) }
             launch(member)
         }
@@ -412,10 +380,9 @@ final class FleetWorld {
 
     private func moveCoordinators(to broker: Int32, loading: Int64) {
         guard network.cluster.isUp(broker) else { return }
-        var keys = [FindCoordinatorRequest.Key.group(SimulatedWorker.group)]
-        for worker in everyWorker where worker.isAlive {
-            keys += worker.lanes.compactMap { $0.sinks.transactionalID.map { .transaction($0) } }
-        }
+        let keys =
+            [FindCoordinatorRequest.Key.group(SimulatedWorker.group)]
+            + transactionalIDs.map(FindCoordinatorRequest.Key.transaction)
         network.reach { cluster in
             for key in keys { cluster.moveCoordinator(key, to: broker, loading: loading) }
         }
@@ -427,9 +394,10 @@ final class FleetWorld {
         areFaultsOver = true
         provider.mood = .usual
         for broker in 1...plan.brokers where !network.cluster.isUp(broker) { network.start(broker) }
-        blocked = [:]
+        network.releaseAll()
         network.reach { $0.denied = [] }
         makeFleetTopic()
+        healCluster()
         // A static member that dies between giving partitions up and joining again leaves them to nobody: its next process takes
         // its place without a rebalance. Brokers wait for the next one, so there is one.
         let needsRebalance = plan.isStatic && plan.groupProtocol == .classic && plan.assignor == .cooperativeSticky
@@ -440,7 +408,7 @@ final class FleetWorld {
 }
 
 extension MessageFates {
-    /// No message is lost, late or doubled.
+    /// No message is lost or late.
     static let perfect = MessageFates()
 
     private init() {}

@@ -15,6 +15,8 @@ package final class SimulatedCluster {
     package var markerDelay: () -> Int64 = { ClusterRules.millisecond }
     /// What the clients may not do.
     package var denied: Set<Permission> = []
+    /// The brokers whose disk is full: what they lead can be neither written nor read.
+    package var fullDisks: Set<Int32> = []
 
     final class Topic {
         let id: UInt64
@@ -126,12 +128,7 @@ package final class SimulatedCluster {
     /// - Parameter loading: How long the new coordinators take to read what the old one has written.
     package func failOver(from broker: Int32, loading: Int64 = 0) {
         guard let next = brokers.first(where: { $0 > broker }) ?? brokers.first(where: { $0 != broker }) else { return }
-        for name in topics.keys.sorted() {
-            let count = topics[name]?.partitions.count ?? 0
-            for index in 0..<count where topics[name]?.partitions[index].leader == broker {
-                moveLeader(of: PartitionID(name, Int32(index)), to: next)
-            }
-        }
+        moveLeaders(from: broker)
         for group in groups.keys.sorted() where coordinator(.group(group)) == broker {
             moveCoordinator(.group(group), to: next, loading: loading)
         }
@@ -139,6 +136,17 @@ package final class SimulatedCluster {
             moveCoordinator(.transaction(id), to: next, loading: loading)
         }
         // Keys that nobody has asked for yet are on the first broker that is up: see `seat`.
+    }
+
+    /// Gives the partitions that a broker leads to the next one that is up.
+    package func moveLeaders(from broker: Int32) {
+        guard let next = brokers.first(where: { $0 > broker }) ?? brokers.first(where: { $0 != broker }) else { return }
+        for name in topics.keys.sorted() {
+            let count = topics[name]?.partitions.count ?? 0
+            for index in 0..<count where topics[name]?.partitions[index].leader == broker {
+                moveLeader(of: PartitionID(name, Int32(index)), to: next)
+            }
+        }
     }
 
     // MARK: - Coordinators

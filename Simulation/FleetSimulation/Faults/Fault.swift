@@ -33,6 +33,7 @@ public struct Fault: Sendable, CustomStringConvertible {
         case redrive
         /// A person stops all workers, moves the group back by so many records of each partition, and starts the workers again.
         case offsetsBack(records: Int64)
+        case cluster(ClusterFault)
     }
 
     /// What goes wrong with the fleet's topic.
@@ -69,6 +70,7 @@ public struct Fault: Sendable, CustomStringConvertible {
         case .budgetOrder(let calls): calls == nil ? "budget reset" : "budget set"
         case .redrive: "redrive"
         case .offsetsBack: "offsets back"
+        case .cluster(let fault): fault.name
         }
     }
 
@@ -84,6 +86,7 @@ public struct Fault: Sendable, CustomStringConvertible {
     var isGraceful: Bool {
         switch kind {
         case .deploy, .scale, .offsetsBack: true
+        case .cluster(let fault): fault.isGraceful
         default: isHarmless
         }
     }
@@ -121,6 +124,7 @@ public struct Fault: Sendable, CustomStringConvertible {
         case .redrive: "dead letters go back to the requests topic"
         case .offsetsBack(let records):
             "all workers stop, the group goes back by \(records) records, and they start again"
+        case .cluster(let fault): fault.description
         }
     }
 }

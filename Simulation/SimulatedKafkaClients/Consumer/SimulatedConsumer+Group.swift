@@ -75,6 +75,8 @@ extension SimulatedConsumer {
     /// The group has gone on without this member.
     func loseEverything() {
         guard !isLost else { return }
+        // A member that leaves is about to give everything up in any case.
+        if commits.leavesBefore != nil { return generation = -1 }
         isLost = !sources.isEmpty
         attempt += 1
         whenAnswered { [weak self] in
