@@ -316,8 +316,6 @@ final class FleetWorld {
         case .providerFails(let hangs, let seconds):
             provider.mood = hangs ? .hangs : .fails
             after(seconds) { [provider] in provider.mood = .usual }
-        case .cluster(let clusterFault):
-            strike(clusterFault)
         case .clockStep(let member, let seconds):
             guard let worker = struck(member) else { return }
             stepWallClock(of: worker, member: member, by: seconds)
@@ -325,6 +323,8 @@ final class FleetWorld {
             orderBudget(callsOfDay: calls)
         case .redrive: redrive()
         case .offsetsBack(let records): moveOffsetsBack(by: records)
+        case .cluster(let clusterFault):
+            strike(clusterFault)
         }
     }
 

@@ -30,7 +30,9 @@ struct Tally {
     /// cannot be.
     private var table: String {
         let phases = FleetSimulation.phases
-        let rows = FleetSimulation.faults.map { fault in
+        let others = Set(coverage.keys.compactMap { $0.split(separator: " / ").first.map(String.init) })
+            .subtracting(FleetSimulation.faults)
+        let rows = (FleetSimulation.faults + others.sorted()).map { fault in
             [fault] + phases.map { phase in coverage["\(fault) / \(phase)"].map(String.init) ?? "·" }
         }
         let all = [["fault"] + phases] + rows

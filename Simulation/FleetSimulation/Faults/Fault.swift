@@ -25,7 +25,6 @@ public struct Fault: Sendable, CustomStringConvertible {
         case fleetTopic(FleetTopicTrouble, seconds: Double)
         /// The provider answers nothing, or fails every call.
         case providerFails(hangs: Bool, seconds: Double)
-        case cluster(ClusterFault)
         /// A member's wall clock is set by so many seconds; its other clock, by which deadlines and limits go, is not.
         case clockStep(member: Int, seconds: Double)
         /// A person gives the day another budget; `nil`: has its calls count from zero again.
@@ -34,6 +33,7 @@ public struct Fault: Sendable, CustomStringConvertible {
         case redrive
         /// A person stops all workers, moves the group back by so many records of each partition, and starts the workers again.
         case offsetsBack(records: Int64)
+        case cluster(ClusterFault)
     }
 
     /// What goes wrong with the fleet's topic.
@@ -66,11 +66,11 @@ public struct Fault: Sendable, CustomStringConvertible {
         case .topicRefuses: "topic refuses"
         case .fleetTopic(let trouble, _): trouble.rawValue
         case .providerFails(let hangs, _): hangs ? "provider hangs" : "provider fails"
-        case .cluster(let fault): fault.name
         case .clockStep: "clock step"
         case .budgetOrder(let calls): calls == nil ? "budget reset" : "budget set"
         case .redrive: "redrive"
         case .offsetsBack: "offsets back"
+        case .cluster(let fault): fault.name
         }
     }
 
@@ -118,13 +118,13 @@ public struct Fault: Sendable, CustomStringConvertible {
         case .fleetTopic(let trouble, let seconds): "the \(trouble.rawValue) for \(seconds.short) s"
         case .providerFails(let hangs, let seconds):
             "the provider \(hangs ? "hangs" : "fails every call") for \(seconds.short) s"
-        case .cluster(let fault): fault.description
         case .clockStep(let member, let seconds): "the wall clock of member \(member) is set by \(seconds.short) s"
         case .budgetOrder(let calls):
             calls.map { "the day is given \($0) calls" } ?? "the day's calls count from zero again"
         case .redrive: "dead letters go back to the requests topic"
         case .offsetsBack(let records):
             "all workers stop, the group goes back by \(records) records, and they start again"
+        case .cluster(let fault): fault.description
         }
     }
 }
