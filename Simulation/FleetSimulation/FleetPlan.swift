@@ -22,6 +22,8 @@ public struct FleetPlan: Sendable {
         var lifetime: Double?
         /// False for a record that is no request.
         var isValid: Bool
+        /// Bytes that a record that is no request has in addition.
+        var padding = 0
     }
 
     public let seed: UInt64
@@ -61,9 +63,16 @@ public struct FleetPlan: Sendable {
     var whenOpen: ProviderPolicy.WhenOpen
     var callsPerDay: Int?
 
+    /// Some answers are large: see `isLarge`.
+    var hasLargeAnswers = false
+
     // MARK: - What happens
 
     var requests: [Request]
+    /// How requests are written that are written in a transaction, by their numbers.
+    var transactions: [Int: RequestTransaction] = [:]
+    /// `max.message.bytes` of topics, where they have their own.
+    var sizeLimits: [String: Int] = [:]
     public var faults: [Fault]
 
     /// Faults end here, in seconds from the beginning.
@@ -115,6 +124,14 @@ public struct FleetPlan: Sendable {
         makeHardship(&hardship)
         var brokersFaults = seeds.fork()
         addClusterFaults(&brokersFaults)
+        var size = seeds.fork()
+        makeLarger(&size)
+        var topics = seeds.fork()
+        addTopicFaults(&topics)
+        var sizes = seeds.fork()
+        makeSizes(&sizes)
+        var producers = seeds.fork()
+        makeTransactions(&producers)
     }
 
     /// Has more requests come within ten seconds than the rate allows, so that the rate or the budget is what holds them back.

@@ -8,13 +8,13 @@ import WorkerRuntime
 
 /// Compares what a schedule came to with what the guarantees page promises.
 struct Judge {
-    private let world: FleetWorld
+    let world: FleetWorld
     private var plan: FleetPlan { world.plan }
     private(set) var verdict = Verdict()
 
     init(_ world: FleetWorld) { self.world = world }
 
-    private mutating func find(_ rule: Verdict.Rule, _ text: String) {
+    mutating func find(_ rule: Verdict.Rule, _ text: String) {
         // The first of a kind tells enough, and the others follow from it.
         guard !verdict.findings.contains(where: { $0.rule == rule }) else { return }
         verdict.findings.append(Verdict.Finding(rule: rule, text: text))
@@ -28,8 +28,8 @@ struct Judge {
     private func outcomes() -> [PartitionID: [Int64: Int]] {
         var counts: [PartitionID: [Int64: Int]] = [:]
         for topic in ["results", "errors"] {
-            for partition in 0..<Int32(2) {
-                for entry in world.network.cluster.log(of: PartitionID(topic, partition))?.committed ?? [] {
+            for entries in world.outputs(of: topic) {
+                for entry in entries {
                     guard let source = RequestRecord.source(of: entry.record) else { continue }
                     counts[source.partition, default: [:]][source.offset, default: 0] += 1
                 }
@@ -42,8 +42,8 @@ struct Judge {
     private func whenAnswered(_ partition: PartitionID, _ offset: Int64) -> String {
         var times: [String] = []
         for topic in ["results", "errors"] {
-            for output in 0..<Int32(2) {
-                for entry in world.network.cluster.log(of: PartitionID(topic, output))?.committed ?? [] {
+            for entries in world.outputs(of: topic) {
+                for entry in entries {
                     guard let source = RequestRecord.source(of: entry.record), source == (partition, offset) else {
                         continue
                     }
@@ -59,7 +59,7 @@ struct Judge {
     var isEverythingAnswered: Bool {
         let outcomes = outcomes()
         return world.requestAt.allSatisfy { partition, requests in
-            requests.keys.allSatisfy { outcomes[partition]?[$0] != nil }
+            requests.keys.allSatisfy { outcomes[partition]?[$0] != nil || isExempt(partition, $0) }
         } && world.requestCount == plan.requests.count
     }
 
@@ -70,10 +70,16 @@ struct Judge {
         judgeCommits(outcomes())
     }
 
+    /// True for a request that was deleted or compacted away, and for one whose outcome was in an open transaction when its
+    /// topic was deleted.
+    private func isExempt(_ partition: PartitionID, _ offset: Int64) -> Bool {
+        !world.isThere(partition, offset) || world.excused[partition]?.contains(offset) == true
+    }
+
     private mutating func judgeCommits(_ outcomes: [PartitionID: [Int64: Int]]) {
         for (partition, committed) in world.network.cluster.committed(by: SimulatedWorker.group) {
             for offset in world.requestAt[partition]?.keys.sorted() ?? [] where offset < committed {
-                if outcomes[partition]?[offset] == nil {
+                if outcomes[partition]?[offset] == nil, !isExempt(partition, offset) {
                     find(.committedTooFar, "\(partition) is committed up to \(committed), and \(offset) has no outcome")
                 }
             }
@@ -86,6 +92,7 @@ struct Judge {
         for (partition, requests) in world.requestAt.sorted(by: { $0.key < $1.key }) {
             for (offset, request) in requests.sorted(by: { $0.key < $1.key }) {
                 switch outcomes[partition]?[offset] ?? 0 {
+                case 0 where isExempt(partition, offset): break
                 case 0: find(.lost, "r\(request.number) at \(partition)@\(offset) has no outcome")
                 case 1: break
                 case let count
@@ -100,6 +107,8 @@ struct Judge {
         }
         judgeCommits(outcomes)
         judgeDeadLetters()
+        judgeShortening()
+        judgeAborted(outcomes)
         judgeOrder()
         judgeCalls()
         judgeEnds()
@@ -108,13 +117,13 @@ struct Judge {
     /// Each record that is no request has its dead letter.
     private mutating func judgeDeadLetters() {
         var letters: [PartitionID: Set<Int64>] = [:]
-        for entry in world.network.cluster.log(of: PartitionID("dead-letters", 0))?.committed ?? [] {
+        for entry in world.outputs(of: "dead-letters").joined() {
             guard let source = RequestRecord.source(of: entry.record) else { continue }
             letters[source.partition, default: []].insert(source.offset)
         }
         for (partition, requests) in world.requestAt.sorted(by: { $0.key < $1.key }) {
             for (offset, request) in requests.sorted(by: { $0.key < $1.key }) where !request.isValid {
-                guard letters[partition]?.contains(offset) != true else { continue }
+                guard letters[partition]?.contains(offset) != true, !isExempt(partition, offset) else { continue }
                 find(.noDeadLetter, "r\(request.number) at \(partition)@\(offset)")
             }
         }
@@ -125,9 +134,9 @@ struct Judge {
     private mutating func judgeOrder() {
         guard plan.ordering != .unordered, plan.delivery == .exactlyOnce || plan.isGraceful else { return }
         for topic in ["results", "errors"] {
-            for partition in 0..<Int32(2) {
+            for entries in world.outputs(of: topic) {
                 var last: [String: Int64] = [:]
-                for entry in world.network.cluster.log(of: PartitionID(topic, partition))?.committed ?? [] {
+                for entry in entries {
                     guard let source = RequestRecord.source(of: entry.record) else { continue }
                     let key = entry.record.key.map { String(decoding: $0, as: UTF8.self) } ?? ""
                     let line = plan.ordering == .key ? "\(source.partition) \(key)" : "\(source.partition)"

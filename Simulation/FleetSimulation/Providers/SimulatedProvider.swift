@@ -67,6 +67,11 @@ final class SimulatedProvider {
         SearchError(.upstreamUnavailable, "not available", httpStatus: 503)
     }
 
+    func answer(to keyword: String) -> ProviderAnswer {
+        guard plan.isLarge(keyword) else { return ProviderAnswer() }
+        return ProviderAnswer(attributions: [String(repeating: "*", count: FleetPlan.largeBytes)])
+    }
+
     func begin() { underway += 1 }
     func end() { underway -= 1 }
 }
@@ -97,7 +102,7 @@ struct SimulatedPlaces: PlaceService, @unchecked Sendable {
         case .after(let time, let failure) where .seconds(time) < left:
             await sleep(.seconds(time))
             if let failure { throw failure }
-            return .answer(ProviderAnswer())
+            return .answer(provider.answer(to: request.keyword ?? ""))
         case .after, .never:
             await sleep(left)
             throw .timedOut
