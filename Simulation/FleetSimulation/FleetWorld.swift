@@ -146,6 +146,7 @@ final class FleetWorld {
     // MARK: - Workers
 
     private func launch(_ number: Int) {
+        guard !isEnding else { return }
         let start = starts[number, default: 0]
         starts[number] = start + 1
         let worker = SimulatedWorker(number: number, start: start, plan: plan, world: self)
@@ -347,7 +348,7 @@ final class FleetWorld {
     /// StatefulSets do.
     private func replace(_ worker: SimulatedWorker, at member: Int) {
         after(0.2) { [self] in
-            guard workers[member] === worker, !isEnding else { return }
+            guard workers[member] === worker else { return }
             if plan.isStatic, plan.seed.isMultiple(of: 2), worker.isAlive { return replace(worker, at: member) }
             launch(member)
         }

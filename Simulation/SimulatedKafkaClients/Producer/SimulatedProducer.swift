@@ -191,7 +191,10 @@ package final class SimulatedProducer {
                 lane.queue.append(entry)
             }
             for lane in inOrder { send(lane, isFlushing: true) }
-            if !unplaced.isEmpty { link.after(ClientLink.backoff) { [weak self] in self?.lookUpTopics() } }
+            guard !unplaced.isEmpty else { return }
+            // A topic that was not asked about is asked about at once.
+            if unplaced.contains(where: { !known.contains($0.record.topic) }) { return lookUpTopics() }
+            link.after(ClientLink.backoff) { [weak self] in self?.lookUpTopics() }
         }
     }
 
