@@ -130,9 +130,11 @@ struct Judge {
     }
 
     /// Within an output partition, outcomes of one key, or of one partition, follow each other as their requests do. A repetition
-    /// after a crash may begin again further back, which is looked at only where nothing is repeated.
+    /// after a crash may begin again further back, which is looked at only where nothing is repeated. Without transactions, what
+    /// is too large, or was sent together with it, may be written later.
     private mutating func judgeOrder() {
-        guard plan.ordering != .unordered, plan.delivery == .exactlyOnce || plan.isGraceful else { return }
+        let isKept = plan.delivery == .exactlyOnce || (plan.isGraceful && !plan.hasLargeAnswers)
+        guard plan.ordering != .unordered, isKept else { return }
         for topic in ["results", "errors"] {
             for entries in world.outputs(of: topic) {
                 var last: [String: Int64] = [:]
