@@ -26,6 +26,8 @@ public struct FleetPlan: Sendable {
         var session: String?
         /// Which provider it names, or `auto`.
         var provider = "hotpepper"
+        /// Bytes that a record that is no request has in addition.
+        var padding = 0
     }
 
     public let seed: UInt64
@@ -70,9 +72,16 @@ public struct FleetPlan: Sendable {
     /// A provider beside the one that all else is about.
     var secondProvider: SecondProvider?
 
+    /// Some answers are large: see `isLarge`.
+    var hasLargeAnswers = false
+
     // MARK: - What happens
 
     var requests: [Request]
+    /// How requests are written that are written in a transaction, by their numbers.
+    var transactions: [Int: RequestTransaction] = [:]
+    /// `max.message.bytes` of topics, where they have their own.
+    var sizeLimits: [String: Int] = [:]
     public var faults: [Fault]
 
     /// Faults end here, in seconds from the beginning.
@@ -140,6 +149,14 @@ public struct FleetPlan: Sendable {
         makeSettings(&settings)
         var second = seeds.fork()
         makeSecondProvider(&second)
+        var size = seeds.fork()
+        makeLarger(&size)
+        var topics = seeds.fork()
+        addTopicFaults(&topics)
+        var sizes = seeds.fork()
+        makeSizes(&sizes)
+        var producers = seeds.fork()
+        makeTransactions(&producers)
     }
 
     /// Adds what goes wrong with the fleet's topic, where workers use it.

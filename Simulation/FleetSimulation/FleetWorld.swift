@@ -85,8 +85,14 @@ final class FleetWorld {
         var jitter = seeds.fork()
         network.backoffJitter = { Double.random(in: -0.25...0.5, using: &jitter) }
         for (topic, partitions) in Self.topics(plan) {
-            network.reach { _ = $0.createTopic(CreateTopicRequest(topic, TopicSettings(partitions: partitions))) }
+            network.reach { _ = $0.createTopic(CreateTopicRequest(topic, settings(of: topic, partitions))) }
         }
+    }
+
+    func settings(of topic: String, _ partitions: Int32) -> TopicSettings {
+        var settings = TopicSettings(partitions: partitions)
+        settings.maxMessageBytes = plan.sizeLimits[topic]
+        return settings
     }
 
     static func topics(_ plan: FleetPlan) -> [(String, Int32)] {
@@ -156,6 +162,7 @@ final class FleetWorld {
     // MARK: - Workers
 
     func launch(_ number: Int) {
+        guard !isEnding else { return }
         let start = starts[number, default: 0]
         starts[number] = start + 1
         let worker = SimulatedWorker(number: number, start: start, plan: plan, world: self)
@@ -221,7 +228,8 @@ final class FleetWorld {
     // MARK: - Requests
 
     private func write(_ request: FleetPlan.Request) {
-        let partition = PartitionID(SimulatedWorker.requests, request.partition)
+        if let transaction = plan.transactions[request.number] { return writeInTransaction(request, transaction) }
+        let partition = partition(of: request)
         let record = RequestRecord.make(request, at: network.scheduler.now)
         if !write(record, to: partition, of: request) {
             // Its producer tries again, as producers do.
@@ -235,9 +243,28 @@ final class FleetWorld {
         network.reach { cluster in
             let answer = cluster.produce(ProduceRequest([ProduceRequest.Batch(partition, [record])], acks: 1))
             guard let result = answer.results.first, result.error == .none else { return false }
-            requestAt[partition, default: [:]][result.baseOffset] = request
+            note(request, at: partition, offset: result.baseOffset)
             return true
         }
+    }
+
+    func note(_ request: FleetPlan.Request, at partition: PartitionID, offset: Int64) {
+        requestAt[partition, default: [:]][offset] = request
+    }
+
+    /// False for a request that was deleted, or compacted away, and whose record nobody can read any more.
+    func isThere(_ partition: PartitionID, _ offset: Int64) -> Bool {
+        network.cluster.log(of: partition)?.entries.contains { $0.offset == offset } ?? false
+    }
+
+    /// The partitions of deleted topics, with what readers could see of them.
+    var deletedOutputs: [String: [[LogEntry]]] = [:]
+    /// Requests whose outcomes were in a transaction without an end when their topic was deleted.
+    var excused: [PartitionID: Set<Int64>] = [:]
+
+    /// What readers of committed records see of a topic, each partition by itself, deleted ones included.
+    func outputs(of topic: String) -> [[LogEntry]] {
+        (deletedOutputs[topic] ?? []) + partitions(of: topic).compactMap { network.cluster.log(of: $0)?.committed }
     }
 
     /// The number of requests that are written.
@@ -348,7 +375,7 @@ final class FleetWorld {
     /// StatefulSets do.
     private func replace(_ worker: SimulatedWorker, at member: Int) {
         after(0.2) { [self] in
-            guard workers[member] === worker, !isEnding else { return }
+            guard workers[member] === worker else { return }
             if plan.isStatic, plan.seed.isMultiple(of: 2), worker.isAlive { return replace(worker, at: member) }
             launch(member)
         }

@@ -19,7 +19,9 @@ enum RequestRecord {
             "location":{"latitude":35.69,"longitude":139.7}}
             """
         return SimulatedRecord(
-            key: Array(request.key.utf8), value: Array((request.isValid ? value : "no request").utf8),
+            key: Array(request.key.utf8),
+            value: Array((request.isValid ? value : "no request").utf8)
+                + [UInt8](repeating: UInt8(ascii: "."), count: request.padding),
             headers: headers, timestamp: time)
     }
 

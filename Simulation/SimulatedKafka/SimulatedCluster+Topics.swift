@@ -91,6 +91,14 @@ extension SimulatedCluster {
         }
     }
 
+    /// Changes `max.message.bytes` of a topic; `nil`: the brokers' own limit.
+    package func setMaxMessageBytes(of topic: String, to bytes: Int?) {
+        topics[topic]?.settings.maxMessageBytes = bytes
+    }
+
+    /// Changes `retention.ms` of a topic, in nanoseconds; `nil`: for ever.
+    package func setRetention(of topic: String, to time: Int64?) { topics[topic]?.settings.retention = time }
+
     package func moveLeader(of partition: PartitionID, to broker: Int32) {
         change(partition) { $0.failOver(to: broker) }
         wakeWaits()

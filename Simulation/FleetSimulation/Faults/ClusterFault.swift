@@ -80,6 +80,33 @@ extension FleetPlan {
         faults.sort { $0.time < $1.time }
     }
 
+    /// Adds what operators do to topics, and what deletes records.
+    mutating func addTopicFaults(_ random: inout SeededGenerator) {
+        guard !faults.isEmpty, random.chance(0.4) else { return }
+        for _ in 0..<Int.random(in: 1...2, using: &random) {
+            let time = Double.random(in: 1...26, using: &random)
+            faults.append(Fault(time: time, kind: .cluster(drawTopicFault(&random))))
+        }
+        faults.sort { $0.time < $1.time }
+    }
+
+    private func drawTopicFault(_ random: inout SeededGenerator) -> ClusterFault {
+        let topic = Self.outputs.randomElement(using: &random) ?? "results"
+        let seconds = Double.random(in: 0.5...8, using: &random)
+        switch Int.random(in: 0..<8, using: &random) {
+        case 0, 1:
+            let bytes = Int.random(in: 4_000...12_000, using: &random)
+            return .limitsSize(topic, bytes: bytes, seconds: random.chance(0.7) ? seconds : nil)
+        case 2, 3:
+            let count = partitions + Int32.random(in: 1...4, using: &random)
+            return .addPartitions(SimulatedWorker.requests, count: count)
+        case 4: return .addPartitions(topic, count: Int32.random(in: 3...5, using: &random))
+        case 5: return .deleteRecords(partition: Int32.random(in: 0..<partitions, using: &random))
+        case 6: return .shortRetention(seconds: seconds)
+        default: return random.chance(0.5) ? .compact : .makeAgain(topic, gap: min(3, seconds))
+        }
+    }
+
     private func drawClusterFault(_ random: inout SeededGenerator) -> ClusterFault {
         let topic = Self.outputs.randomElement(using: &random) ?? "results"
         let seconds = Double.random(in: 0.5...8, using: &random)

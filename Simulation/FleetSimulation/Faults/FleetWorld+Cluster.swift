@@ -21,7 +21,42 @@ extension FleetWorld {
             after(seconds) { [self] in
                 network.reach { _ in partitions(of: topic).forEach { cluster.holdReplication(of: $0, false) } }
             }
-        default: break
+        case .limitsSize(let topic, let bytes, let seconds):
+            network.reach { $0.setMaxMessageBytes(of: topic, to: bytes) }
+            guard let seconds else { return }
+            after(seconds) { [self] in
+                network.reach { $0.setMaxMessageBytes(of: topic, to: plan.sizeLimits[topic]) }
+            }
+        case .addPartitions(let topic, let count):
+            network.reach { _ = $0.createPartitions(CreatePartitionsRequest(topic, count: count)) }
+        case .deleteRecords(let partition):
+            let id = PartitionID(SimulatedWorker.requests, partition)
+            network.reach { _ = $0.deleteRecords(DeleteRecordsRequest([id: -1])) }
+        case .shortRetention(let seconds):
+            network.reach { $0.setRetention(of: SimulatedWorker.requests, to: ClusterRules.second) }
+            after(seconds) { [network] in network.reach { $0.setRetention(of: SimulatedWorker.requests, to: nil) } }
+        case .compact:
+            network.reach { cluster in
+                for partition in partitions(of: SimulatedWorker.requests) { cluster.compact(partition) }
+            }
+        case .makeAgain(let topic, let gap): makeAgain(topic, gap: gap)
+        }
+    }
+
+    private func makeAgain(_ topic: String, gap: Double) {
+        let before = partitions(of: topic)
+        for partition in before {
+            guard let log = network.cluster.log(of: partition) else { continue }
+            deletedOutputs[topic, default: []].append(log.committed)
+            for entry in log.entries where entry.offset >= log.lastStableOffset {
+                guard let source = RequestRecord.source(of: entry.record) else { continue }
+                excused[source.partition, default: []].insert(source.offset)
+            }
+        }
+        network.reach { _ = $0.deleteTopic(DeleteTopicRequest(topic)) }
+        after(gap) { [self] in
+            let request = CreateTopicRequest(topic, settings(of: topic, Int32(before.count)))
+            network.reach { _ = $0.createTopic(request) }
         }
     }
 

@@ -28,8 +28,8 @@ struct Judge {
     private func outcomes() -> [PartitionID: [Int64: Int]] {
         var counts: [PartitionID: [Int64: Int]] = [:]
         for topic in ["results", "errors"] {
-            for partition in 0..<Int32(2) {
-                for entry in world.network.cluster.log(of: PartitionID(topic, partition))?.committed ?? [] {
+            for entries in world.outputs(of: topic) {
+                for entry in entries {
                     guard let source = RequestRecord.source(of: entry.record) else { continue }
                     counts[source.partition, default: [:]][source.offset, default: 0] += 1
                 }
@@ -42,8 +42,8 @@ struct Judge {
     private func whenAnswered(_ partition: PartitionID, _ offset: Int64) -> String {
         var times: [String] = []
         for topic in ["results", "errors"] {
-            for output in 0..<Int32(2) {
-                for entry in world.network.cluster.log(of: PartitionID(topic, output))?.committed ?? [] {
+            for entries in world.outputs(of: topic) {
+                for entry in entries {
                     guard let source = RequestRecord.source(of: entry.record), source == (partition, offset) else {
                         continue
                     }
@@ -61,7 +61,9 @@ struct Judge {
         let (outcomes, letters) = (outcomes(), deadLetters())
         return world.requestAt.allSatisfy { partition, requests in
             requests.allSatisfy { offset, request in
-                outcomes[partition]?[offset] != nil && (request.isValid || letters[partition]?.contains(offset) == true)
+                if isExempt(partition, offset) { return true }
+                let hasLetter = request.isValid || letters[partition]?.contains(offset) == true
+                return outcomes[partition]?[offset] != nil && hasLetter
             }
         } && world.requestCount == plan.requests.count + world.redriven
     }
@@ -73,10 +75,16 @@ struct Judge {
         judgeCommits(outcomes())
     }
 
+    /// True for a request that was deleted or compacted away, and for one whose outcome was in an open transaction when its
+    /// topic was deleted.
+    private func isExempt(_ partition: PartitionID, _ offset: Int64) -> Bool {
+        !world.isThere(partition, offset) || world.excused[partition]?.contains(offset) == true
+    }
+
     private mutating func judgeCommits(_ outcomes: [PartitionID: [Int64: Int]]) {
         for (partition, committed) in world.network.cluster.committed(by: SimulatedWorker.group) {
             for offset in world.requestAt[partition]?.keys.sorted() ?? [] where offset < committed {
-                if outcomes[partition]?[offset] == nil {
+                if outcomes[partition]?[offset] == nil, !isExempt(partition, offset) {
                     find(.committedTooFar, "\(partition) is committed up to \(committed), and \(offset) has no outcome")
                 }
             }
@@ -89,6 +97,7 @@ struct Judge {
         for (partition, requests) in world.requestAt.sorted(by: { $0.key < $1.key }) {
             for (offset, request) in requests.sorted(by: { $0.key < $1.key }) {
                 switch outcomes[partition]?[offset] ?? 0 {
+                case 0 where isExempt(partition, offset): break
                 case 0: find(.lost, "r\(request.number) at \(partition)@\(offset) has no outcome")
                 case let count where count <= world.mostOutcomes(of: partition, at: offset): break
                 case let count
@@ -103,6 +112,8 @@ struct Judge {
         }
         judgeCommits(outcomes)
         judgeDeadLetters()
+        judgeShortening()
+        judgeAborted(outcomes)
         judgeOrder()
         judgeSessions()
         judgeCalls()
@@ -112,7 +123,7 @@ struct Judge {
     /// The records whose dead letters a reader of committed records sees.
     private func deadLetters() -> [PartitionID: Set<Int64>] {
         var letters: [PartitionID: Set<Int64>] = [:]
-        for entry in world.network.cluster.log(of: PartitionID(SimulatedWorker.deadLetters, 0))?.committed ?? [] {
+        for entry in world.outputs(of: SimulatedWorker.deadLetters).joined() {
             guard let source = RequestRecord.source(of: entry.record) else { continue }
             letters[source.partition, default: []].insert(source.offset)
         }
@@ -124,22 +135,22 @@ struct Judge {
         let letters = deadLetters()
         for (partition, requests) in world.requestAt.sorted(by: { $0.key < $1.key }) {
             for (offset, request) in requests.sorted(by: { $0.key < $1.key }) where !request.isValid {
-                guard letters[partition]?.contains(offset) != true else { continue }
+                guard letters[partition]?.contains(offset) != true, !isExempt(partition, offset) else { continue }
                 find(.noDeadLetter, "r\(request.number) at \(partition)@\(offset)\(whenAnswered(partition, offset))")
             }
         }
     }
 
     /// Within an output partition, outcomes of one key, or of one partition, follow each other as their requests do. A repetition
-    /// after a crash may begin again further back, which is looked at only where nothing is repeated.
+    /// after a crash may begin again further back, which is looked at only where nothing is repeated. Without transactions, what
+    /// is too large, or was sent together with it, may be written later.
     private mutating func judgeOrder() {
-        guard plan.ordering != .unordered, plan.delivery == .exactlyOnce || plan.isGraceful,
-            world.movedOffsets.isEmpty
-        else { return }
+        let isKept = plan.delivery == .exactlyOnce || (plan.isGraceful && !plan.hasLargeAnswers)
+        guard plan.ordering != .unordered, isKept, world.movedOffsets.isEmpty else { return }
         for topic in ["results", "errors"] {
-            for partition in 0..<Int32(2) {
+            for entries in world.outputs(of: topic) {
                 var last: [String: Int64] = [:]
-                for entry in world.network.cluster.log(of: PartitionID(topic, partition))?.committed ?? [] {
+                for entry in entries {
                     guard let source = RequestRecord.source(of: entry.record) else { continue }
                     let key = entry.record.key.map { String(decoding: $0, as: UTF8.self) } ?? ""
                     let line = plan.ordering == .key ? "\(source.partition) \(key)" : "\(source.partition)"

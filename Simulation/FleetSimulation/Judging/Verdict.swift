@@ -15,6 +15,8 @@ public struct Verdict: Sendable, Hashable {
         case lost = "request without an outcome"
         case doubled = "outcome twice"
         case committedTooFar = "committed beyond what was answered"
+        case shortened = "outcome shortened that fits"
+        case aborted = "aborted request answered"
         case disordered = "outcomes out of order"
         case noDeadLetter = "record without a dead letter"
         case newestSuperseded = "newest search of a session superseded"

@@ -70,6 +70,11 @@ final class SimulatedProvider {
         SearchError(.upstreamUnavailable, "not available", httpStatus: 503)
     }
 
+    func answer(to keyword: String) -> ProviderAnswer {
+        guard plan.isLarge(keyword) else { return ProviderAnswer() }
+        return ProviderAnswer(attributions: [String(repeating: "*", count: FleetPlan.largeBytes)])
+    }
+
     func begin(by member: String) {
         underway += 1
         underwayByMember[member, default: 0] += 1
@@ -108,7 +113,7 @@ struct SimulatedPlaces: PlaceService, @unchecked Sendable {
         case .after(let time, let failure) where .seconds(time) < left:
             await sleep(.seconds(time))
             if let failure { throw failure }
-            return .answer(ProviderAnswer())
+            return .answer(provider.answer(to: request.keyword ?? ""))
         case .after, .never:
             await sleep(left)
             throw .timedOut

@@ -91,6 +91,8 @@ package final class SimulatedConsumer {
     var fetching: Set<Int32> = []
     var isReading = true
     var commits = CommitState()
+    /// The numbers of partitions that the member joined its group with.
+    var joinedCounts: [String: Int32]?
 
     /// Why the client can do no more; `nil` while it can.
     package var failure: KafkaError?
@@ -123,6 +125,7 @@ package final class SimulatedConsumer {
     private func refreshTopics() {
         link.refresh(topics) { [weak self] hasAnswer in
             guard let self, !isClosed else { return }
+            joinForNewPartitions()
             fetchAll()
             link.after(hasAnswer && !link.leaders.isEmpty ? 5 * ClusterRules.second : ClientLink.backoff) {
                 [weak self] in

@@ -22,7 +22,7 @@ extension SimulatedProducer {
         guard lane.notBefore <= now else {
             return link.after(lane.notBefore - now) { [weak self] in self?.send(lane, isFlushing: true) }
         }
-        if isTransactional, !lane.isInTransaction { return addToTransaction(lane) }
+        if isTransactional, !lane.isInTransaction { return addToTransaction() }
         guard let leader = link.leaders[lane.id] else { return lookUpTopics() }
 
         if lane.batch.isEmpty {

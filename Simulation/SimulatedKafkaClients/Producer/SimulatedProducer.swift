@@ -195,6 +195,8 @@ package final class SimulatedProducer {
             let isLeaderless = inOrder.contains { lane in
                 link.leaders[lane.id] == nil && !(lane.batch.isEmpty && lane.queue.isEmpty)
             }
+            // A topic that was not asked about is asked about at once.
+            if unplaced.contains(where: { !known.contains($0.record.topic) }) { return lookUpTopics() }
             if !unplaced.isEmpty || isLeaderless {
                 link.after(ClientLink.backoff) { [weak self] in self?.lookUpTopics() }
             }

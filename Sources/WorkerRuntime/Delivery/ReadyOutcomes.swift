@@ -104,8 +104,10 @@ final class ReadyOutcomes {
             if goesAlone(oldest) || isRefused(oldest) {
                 if !isRefused(oldest) || oldest.refusingTopic.map(mayRetry) ?? true { single = single ?? oldest }
             } else if room > 0 {
-                batch += run.prefix { !goesAlone($0) && !isRefused($0) }
-                if run.count == room { hasMore = true }
+                let leaving = run.prefix { !goesAlone($0) && !isRefused($0) }
+                batch += leaving
+                // What goes alone gets its turn behind these, when nothing else may become ready any more.
+                if run.count == room || leaving.count < run.count { hasMore = true }
             } else {
                 hasMore = true
             }
