@@ -57,6 +57,17 @@ public enum Defect: String, CaseIterable, Sendable {
     /// Outcomes of an aborted transaction count as delivered.
     case abortedIsDelivered = "aborted-is-delivered"
 
+    // MARK: Records that are refused, and gaps
+
+    /// An outcome that is too large for its topic counts as delivered.
+    case largeOutcomeDropped = "large-outcome-dropped"
+    /// Every outcome of a batch that is too large is shortened, whether or not it fits by itself.
+    case batchShortened = "batch-shortened"
+    /// An outcome that goes alone is not looked for when the ones before it are committed.
+    case aloneForgotten = "alone-forgotten"
+    /// A gap between offsets, as compaction and markers leave them, ends the run of what may be committed.
+    case gapStopsCommits = "gap-stops-commits"
+
     // MARK: The rate
 
     /// A lane keeps its share of the rate after its partitions were revoked.

@@ -1,3 +1,4 @@
+internal import Basics
 internal import Kafka
 
 /// Outcomes that wait for a transaction, per partition, and which of them go into the next one.
@@ -107,7 +108,8 @@ final class ReadyOutcomes {
                 let leaving = run.prefix { !goesAlone($0) && !isRefused($0) }
                 batch += leaving
                 // What goes alone gets its turn behind these, when nothing else may become ready any more.
-                if run.count == room || leaving.count < run.count { hasMore = true }
+                let isOneLeft = leaving.count < run.count && !isPutBack(.aloneForgotten)
+                if run.count == room || isOneLeft { hasMore = true }
             } else {
                 hasMore = true
             }
