@@ -97,10 +97,8 @@ public enum Defect: String, CaseIterable, Sendable {
     /// Half of all members go on as before when a person orders another budget.
     case orderIgnored = "order-ignored"
 
-    // MARK: Time and sessions
+    // MARK: Sessions
 
-    /// Deadlines, limits and leases go by the wall clock, which can be set.
-    case wallClockForTime = "wall-clock-for-time"
     /// A search that a newer one of its session has ended says what became of it, as if it had not been ended.
     case supersededGoesOn = "superseded-goes-on"
     /// Of two searches of a session, the newer one is ended.

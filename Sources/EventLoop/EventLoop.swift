@@ -177,9 +177,6 @@ public final class EventLoop: SerialExecutor, TaskExecutor {
 
     /// The time at present. Whatever belongs to a loop reads this and no other clock, so that a simulation has it in hand.
     public var now: Instant {
-        if isPutBack(.wallClockForTime) {
-            return Instant(nanoseconds: wallNow.milliseconds.saturatingMultiplied(by: 1_000_000))
-        }
         guard let driver else { return SystemClock.now }
         return driver.now
     }

@@ -62,6 +62,14 @@ extension Judge {
         for (older, newer) in zip(searches, searches.dropFirst()) { judge(older, endedBy: newer) }
     }
 
+    /// True for a search that ran out of time long before its deadline, where nothing but a newer one can have ended it.
+    private func wasCutShort(_ search: Search, _ end: Outcome) -> Bool {
+        guard end.code == "timeout", search.request.lifetime == nil, plan.maxAge == nil, plan.failures == 0,
+            plan.latency.upperBound < 1, !plan.givesCallsUp
+        else { return false }
+        return end.completedAt.duration(since: end.receivedAt) < .seconds(plan.settings.deadline * 0.5)
+    }
+
     private mutating func judge(_ older: Search, endedBy newer: Search) {
         guard older.outcomes.count == 1, newer.outcomes.count == 1, let end = older.outcomes.first,
             let begin = newer.outcomes.first
@@ -72,7 +80,7 @@ extension Judge {
         // Clocks of two processes run apart; one process goes by one clock.
         let slack = world.everyWorker.count == 1 ? Duration.milliseconds(2) : .milliseconds(500)
         let late = end.completedAt.duration(since: begin.receivedAt)
-        if late > slack, !end.isSuperseded {
+        if (late > slack || wasCutShort(older, end) && late > .zero - slack), !end.isSuperseded {
             find(
                 .olderGoesOn,
                 "r\(older.request.number) ended with \(end.code ?? "a result") \(late) after r\(newer.request.number) began"
