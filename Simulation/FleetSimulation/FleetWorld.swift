@@ -114,9 +114,9 @@ final class FleetWorld {
         }
         for request in plan.requests { after(request.time) { [self] in write(request) } }
         for fault in plan.faults { after(fault.time) { [self] in strike(fault) } }
-        after(FleetPlan.faultsEnd) { [self] in heal() }
+        after(plan.faultsEnd) { [self] in heal() }
 
-        try simulation.run(for: .seconds(FleetPlan.faultsEnd + 1))
+        try simulation.run(for: .seconds(plan.faultsEnd + 1))
         while simulation.elapsed < .seconds(plan.patience), !isDone() { try simulation.run(for: .seconds(1)) }
     }
 
