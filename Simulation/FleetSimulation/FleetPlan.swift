@@ -113,6 +113,20 @@ public struct FleetPlan: Sendable {
         if crowd.chance(0.25) { makeCrowd(&crowd) }
         var hardship = seeds.fork()
         makeHardship(&hardship)
+        var talk = seeds.fork()
+        makeFleetTopicTrouble(&talk)
+    }
+
+    /// Adds what goes wrong with the fleet's topic, where workers use it.
+    private mutating func makeFleetTopicTrouble(_ random: inout SeededGenerator) {
+        guard usesFleetTopic, !faults.isEmpty, random.chance(0.3) else { return }
+        for _ in 0..<Int.random(in: 1...2, using: &random) {
+            let trouble = Fault.FleetTopicTrouble.allCases.randomElement(using: &random) ?? .remade
+            let seconds = Double.random(in: 0.1...8, using: &random)
+            faults.append(
+                Fault(time: Double.random(in: 1...30, using: &random), kind: .fleetTopic(trouble, seconds: seconds)))
+        }
+        faults.sort { $0.time < $1.time }
     }
 
     /// Has more requests come within ten seconds than the rate allows, so that the rate or the budget is what holds them back.
@@ -184,6 +198,9 @@ public struct FleetPlan: Sendable {
         }
         .sorted { $0.time < $1.time }
     }
+
+    /// True when workers have something to say to each other.
+    var usesFleetTopic: Bool { callsPerDay != nil || (rateLimit != nil && share == .byDemand) }
 
     /// True when nothing goes wrong: no fault, and no message that is lost, late or doubled.
     var isCalm: Bool { faults.isEmpty && fateOfMessages.isPerfect && lostCommits == 0 }

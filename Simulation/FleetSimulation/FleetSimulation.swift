@@ -20,6 +20,7 @@ public enum FleetSimulation {
     /// - Parameter tell: gets the story, a line at a time.
     public static func run(_ plan: FleetPlan, tell: ((String) -> Void)? = nil) -> Outcome {
         let world = FleetWorld(plan, tell: tell)
+        defer { world.simulation.forgetEvents() }
         var judge = Judge(world)
         do throws(SimulationError) {
             try world.run {

@@ -211,8 +211,8 @@ extension SimulatedCluster {
     }
 
     func endWaits() {
-        let (lateFetches, fetches) = (waitingFetches.filter { $0.end <= now }, waitingFetches.filter { $0.end > now })
-        waitingFetches = fetches
+        let lateFetches = waitingFetches.filter { $0.end <= now }
+        waitingFetches.removeAll { $0.end <= now }
         for wait in lateFetches { wait.reply(fetch(wait.request, at: wait.broker)) }
 
         let late = waitingProduces.filter { $0.end <= now }

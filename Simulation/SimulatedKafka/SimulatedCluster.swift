@@ -16,10 +16,15 @@ package final class SimulatedCluster {
     /// What the clients may not do.
     package var denied: Set<Permission> = []
 
-    struct Topic {
-        var id: UInt64
+    final class Topic {
+        let id: UInt64
         var settings: TopicSettings
-        var partitions: [PartitionLog]
+        var partitions: [PartitionLog] = []
+
+        init(id: UInt64, settings: TopicSettings) {
+            self.id = id
+            self.settings = settings
+        }
     }
 
     /// A broker that coordinates a group or a transactional id.
@@ -53,11 +58,15 @@ package final class SimulatedCluster {
 
     /// When something happens of itself, such as the end of a session; `nil`: nothing will.
     package var nextDeadline: Int64? {
-        let ofGroups = groups.values.filter { isCoordinated(.group($0.name)) }.compactMap(\.nextDeadline)
-        let ofTransactions = transactions.values.filter { isCoordinated(.transaction($0.id)) }
-            .compactMap { deadline(of: $0) }
-        let ofWaits = waitingFetches.map(\.end) + waitingProduces.map(\.end)
-        return (ofGroups + ofTransactions + ofWaits).min()
+        // Asked before and after every request, so it makes no arrays and copies no members.
+        var next: Int64?
+        for group in groups.values where isCoordinated(.group(group.name)) { next.lower(to: group.nextDeadline) }
+        for transaction in transactions.values where transaction.mayFire {
+            if isCoordinated(.transaction(transaction.id)) { next.lower(to: deadline(of: transaction)) }
+        }
+        for index in waitingFetches.indices { next.lower(to: waitingFetches[index].end) }
+        for index in waitingProduces.indices { next.lower(to: waitingProduces[index].end) }
+        return next
     }
 
     /// Lets time pass. What falls due on the way happens in the order of its deadlines.
@@ -76,7 +85,7 @@ package final class SimulatedCluster {
             else { continue }
             group.fire(at: now)
         }
-        for id in transactions.keys.sorted() {
+        for id in transactions.values.filter(\.mayFire).map(\.id).sorted() {
             guard let transaction = transactions[id], isCoordinated(.transaction(id)),
                 let due = deadline(of: transaction), due <= now
             else { continue }
@@ -107,7 +116,9 @@ package final class SimulatedCluster {
     }
 
     /// False while the coordinator is down: nobody counts sessions and timeouts then.
-    private func isCoordinated(_ key: FindCoordinatorRequest.Key) -> Bool { isUp(coordinator(key)) }
+    private func isCoordinated(_ key: FindCoordinatorRequest.Key) -> Bool {
+        downBrokers.isEmpty || isUp(coordinator(key))
+    }
 
     package func isUp(_ broker: Int32) -> Bool { !downBrokers.contains(broker) }
 
@@ -186,5 +197,13 @@ package final class SimulatedCluster {
     func makeMemberID(_ prefix: String) -> String {
         defer { nextMember += 1 }
         return "\(prefix)-\(nextMember)"
+    }
+}
+
+extension Int64? {
+    /// Takes another time where that is earlier; `nil` means never.
+    mutating func lower(to time: Int64?) {
+        guard let time else { return }
+        self = Swift.min(self ?? .max, time)
     }
 }

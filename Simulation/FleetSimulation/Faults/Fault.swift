@@ -21,8 +21,22 @@ public struct Fault: Sendable, CustomStringConvertible {
         case scale(up: Bool)
         /// The brokers let nobody write to a topic.
         case topicRefuses(String, seconds: Double)
+        /// Something is wrong with the topic in which workers talk.
+        case fleetTopic(FleetTopicTrouble, seconds: Double)
         /// The provider answers nothing, or fails every call.
         case providerFails(hangs: Bool, seconds: Double)
+    }
+
+    /// What goes wrong with the fleet's topic.
+    enum FleetTopicTrouble: String, Sendable, CaseIterable {
+        /// The brokers let nobody read it.
+        case refusesReaders = "fleet topic refuses readers"
+        /// The brokers let nobody write to it.
+        case refusesWriters = "fleet topic refuses writers"
+        /// It is deleted, and made again after a while.
+        case remade = "fleet topic made again"
+        /// What was written before this day of the budget is deleted, as retention does.
+        case cut = "fleet topic cut"
     }
 
     /// Seconds from the beginning.
@@ -41,6 +55,7 @@ public struct Fault: Sendable, CustomStringConvertible {
         case .deploy: "deploy"
         case .scale(let up): up ? "scale up" : "scale down"
         case .topicRefuses: "topic refuses"
+        case .fleetTopic(let trouble, _): trouble.rawValue
         case .providerFails(let hangs, _): hangs ? "provider hangs" : "provider fails"
         }
     }
@@ -54,10 +69,12 @@ public struct Fault: Sendable, CustomStringConvertible {
     }
 
     /// The names of all faults.
-    static let names = [
-        "kill", "stop", "cut", "cut one way", "broker down", "coordinators move", "deploy", "scale up", "scale down",
-        "topic refuses", "provider hangs", "provider fails",
-    ]
+    static let names =
+        [
+            "kill", "stop", "cut", "cut one way", "broker down", "coordinators move", "deploy", "scale up",
+            "scale down",
+            "topic refuses", "provider hangs", "provider fails",
+        ] + FleetTopicTrouble.allCases.map(\.rawValue)
 
     public var description: String {
         switch kind {
@@ -72,6 +89,9 @@ public struct Fault: Sendable, CustomStringConvertible {
         case .deploy(let member): "member \(member) is replaced by a deploy"
         case .scale(let up): up ? "one more member joins" : "a member leaves"
         case .topicRefuses(let topic, let seconds): "topic \(topic) refuses records for \(seconds.short) s"
+        case .fleetTopic(.cut, _): "what is older than the day is deleted from the fleet's topic"
+        case .fleetTopic(.remade, let seconds): "the fleet's topic is deleted, and made again after \(seconds.short) s"
+        case .fleetTopic(let trouble, let seconds): "the \(trouble.rawValue) for \(seconds.short) s"
         case .providerFails(let hangs, let seconds):
             "the provider \(hangs ? "hangs" : "fails every call") for \(seconds.short) s"
         }

@@ -83,7 +83,9 @@ package final class SimulatedConsumer {
     /// to a member that says everything about itself.
     var mustSayEverything = false
 
-    var sources: [PartitionID: Source] = [:]
+    var sources: [PartitionID: Source] = [:] { didSet { inOrder = sources.values.sorted { $0.id < $1.id } } }
+    /// The sources in the order of their partitions, kept because each fetch asks for it.
+    private(set) var inOrder: [Source] = []
     var epoch: UInt32 = 0
     private var lastRead = 0
     var fetching: Set<Int32> = []
@@ -178,8 +180,6 @@ package final class SimulatedConsumer {
     }
 
     // MARK: - Reading
-
-    var inOrder: [Source] { sources.values.sorted { $0.id < $1.id } }
 
     /// Takes what is there, at most `max` records, fairly over the partitions.
     package func takeRecords(max: Int) -> [ConsumerRecord] {

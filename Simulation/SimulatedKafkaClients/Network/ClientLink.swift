@@ -157,4 +157,5 @@ enum LibraryCode {
     static let (waitCoordinator, fatal, fenced): (Int32, Int32, Int32) = (-180, -150, -144)
     static let (queueFull, state, purgedQueue, purgedInFlight): (Int32, Int32, Int32, Int32) = (-184, -172, -152, -151)
     static let (unknownTopic, unknownPartition): (Int32, Int32) = (-188, -190)
+    static let autoOffsetReset: Int32 = -140
 }

@@ -167,10 +167,11 @@ package final class SimulatedNetwork {
 
         connection.lastNumber += 1
         let number = connection.lastNumber
-        var isOver = false
+        // Let go of when it is over: the timeout below is there for long after that.
+        var waiting: ((Result<Answer, NetworkFailure>) -> Void)? = reply
         let finish = { (result: Result<Answer, NetworkFailure>) in
-            guard !isOver else { return }
-            isOver = true
+            guard let reply = waiting else { return }
+            waiting = nil
             connection.unanswered.removeAll { $0.number == number }
             reply(result)
         }
