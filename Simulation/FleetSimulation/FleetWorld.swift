@@ -66,6 +66,7 @@ final class FleetWorld {
         var rules = ClusterRules()
         rules.brokers = plan.brokers
         rules.memberEpochCheck = plan.memberEpochCheck
+        if plan.memberEpochCheck == .sinceAssignment { rules.consumerAssignmentInterval = ClusterRules.second }
         rules.consumerSessionTimeout = 6 * ClusterRules.second
         rules.consumerHeartbeatInterval = ClusterRules.second
         rules.transactionTimeoutInterval = ClusterRules.second

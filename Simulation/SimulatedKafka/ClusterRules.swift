@@ -46,6 +46,9 @@ package struct ClusterRules: Sendable, Hashable {
     package var hasConsumerGroups = true
     /// Which epochs OffsetCommit and TxnOffsetCommit may name.
     package var memberEpochCheck = MemberEpochCheck.equal
+    /// `group.consumer.assignment.interval.ms`: how long after one computation of the target the next one may come. Apache
+    /// Kafka 4.3 has 1 s by default, and earlier versions compute the target with every change.
+    package var consumerAssignmentInterval: Int64 = 0
     /// `group.consumer.session.timeout.ms`.
     package var consumerSessionTimeout: Int64 = 45 * second
     /// `group.consumer.heartbeat.interval.ms`.
@@ -53,6 +56,9 @@ package struct ClusterRules: Sendable, Hashable {
 
     // MARK: - Transactions
 
+    /// Whether the cluster's feature `transaction.version` is 2, as it is on clusters made by Kafka 4. An abort by the
+    /// coordinator then leaves the aborted epoch known, so that its producer may ask for the next one.
+    package var hasTransactionsVersion2 = true
     /// `transaction.max.timeout.ms`.
     package var maxTransactionTimeout: Int64 = 900 * second
     /// `transaction.abort.timed.out.transaction.cleanup.interval.ms`: how often the coordinator looks for transactions whose

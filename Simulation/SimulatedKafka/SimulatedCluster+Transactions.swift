@@ -175,10 +175,12 @@ extension SimulatedCluster {
         transactions[id]?.markersDue = now + markerDelay()
     }
 
-    /// Aborts an open transaction in the coordinator's own name. The higher epoch in its markers keeps its producer out.
+    /// Aborts an open transaction in the coordinator's own name. The higher epoch in its markers keeps its producer out, until
+    /// that asks for a new epoch.
     private func abortByCoordinator(_ id: String) {
-        transactions[id]?.producer.epoch += 1
-        transactions[id]?.lastEpoch = -1
+        guard let aborted = transactions[id]?.producer.epoch else { return }
+        transactions[id]?.producer.epoch = aborted + 1
+        transactions[id]?.lastEpoch = rules.hasTransactionsVersion2 ? aborted : -1
         end(id, .abort)
     }
 

@@ -21,6 +21,25 @@ extension SearchWorkerTests {
         #expect(transitions.all.map(\.to) == [.open, .halfOpen, .closed])
     }
 
+    /// A process that is stopped for a while finds all of its calls timed out when it goes on. The breaker stays closed.
+    @Test(arguments: [(Duration.seconds(5), true), (.milliseconds(5_900), true), (.seconds(15), false)])
+    func timeoutsOfAStandstillSayNothingAboutTheProvider(passed: Duration, opens: Bool) async throws {
+        let service = ScriptedService { [clock] number in
+            if number > 5 { return .success(Self.found) }
+            clock.advance(by: passed)
+            return .failure(SearchError(.timeout, "no answer in time"))
+        }
+        let worker = worker {
+            $0.retry.maxAttempts = 1
+            $0.breaker.window = .seconds(100)
+            $0.breaker.minimumCalls = 5
+        }
+        for number in 0..<5 { #expect(code(await ask(worker, [service], request("r\(number)"))) == .timeout) }
+
+        #expect(code(await ask(worker, [service])) == (opens ? .circuitOpen : nil))
+        #expect(transitions.all.map(\.to) == (opens ? [.open] : []))
+    }
+
     private static let refusedKey = SearchError(
         .unauthorized, "key refused", httpStatus: 403, providerStatus: "REQUEST_DENIED")
     private static let usedUpQuota = SearchError(

@@ -33,6 +33,27 @@ struct ConsumerGroupTests {
         #expect(fixture.beat("b", epoch: 2).assignment == partitions(fixture, 1))
     }
 
+    @Test func targetIsComputedAgainOnlyAfterTheInterval() {
+        var rules = ClusterRules()
+        rules.consumerAssignmentInterval = .seconds(1)
+        let fixture = ClusterFixture(rules)
+        #expect(fixture.beat("a", epoch: 0).assignment == partitions(fixture, 0, 1))
+
+        // The new member is in the epoch of a target that does not know it yet.
+        let joined = fixture.beat("b", epoch: 0)
+        #expect(joined.memberEpoch == 1)
+        #expect(joined.assignment == [])
+        fixture.pass(.milliseconds(999))
+        #expect(fixture.beat("a", epoch: 1).assignment == nil)
+
+        fixture.pass(.milliseconds(1))
+        #expect(fixture.beat("a", epoch: 1).assignment == partitions(fixture, 0))
+        #expect(fixture.beat("a", epoch: 1, owned: partitions(fixture, 0)).memberEpoch == 2)
+        let served = fixture.beat("b", epoch: 1)
+        #expect(served.memberEpoch == 2)
+        #expect(served.assignment == partitions(fixture, 1))
+    }
+
     @Test func epochRisesWhilePartitionsStay() {
         let fixture = ClusterFixture(partitions: 1)
         _ = fixture.beat("a", epoch: 0)

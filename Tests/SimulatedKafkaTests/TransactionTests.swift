@@ -153,8 +153,23 @@ struct TransactionTests {
         #expect(fixture.fetch().lastStableOffset == 2)
         #expect(fixture.committedValues().isEmpty)
         #expect(fixture.end(.commit, by: producer) == .invalidProducerEpoch)
+        #expect(fixture.transactionalProducer().epoch == 2)
         let renewal = InitProducerIDRequest("tx", current: producer)
         #expect(fixture.cluster.initProducerID(renewal).error == .producerFenced)
+    }
+
+    @Test(arguments: [(true, ErrorCode.none, Int16(1)), (false, .producerFenced, -1)])
+    func producerOfATransactionWhoseTimeWasUpAsksForItsNextEpoch(version2: Bool, expected: ErrorCode, epoch: Int16) {
+        var rules = ClusterRules()
+        rules.hasTransactionsVersion2 = version2
+        let fixture = ClusterFixture(rules)
+        let producer = fixture.transactionalProducer(timeout: .seconds(15))
+        _ = fixture.addPartitions(by: producer)
+        fixture.pass(.seconds(21))
+
+        let renewed = fixture.cluster.initProducerID(InitProducerIDRequest("tx", current: producer))
+        #expect(renewed.error == expected)
+        #expect(renewed.producer.epoch == epoch)
         #expect(fixture.transactionalProducer().epoch == 2)
     }
 

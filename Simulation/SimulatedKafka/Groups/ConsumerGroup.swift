@@ -27,8 +27,12 @@ final class ConsumerGroup {
 
     let name: String
     private let rules: ClusterRules
-    /// The group's epoch, in which the target was computed.
+    /// The group's epoch, which rises with every change of members and topics.
     private(set) var epoch: Int32 = 0
+    /// The group's epoch for which the target was computed. Members move towards this one.
+    private var targetEpoch: Int32 = 0
+    /// When the target was computed; `nil`: never.
+    private var targetTime: Int64?
     private(set) var members: [Member] = []
     private var target: [String: Set<PartitionID>] = [:]
     /// The topics as they were when the target was computed.
@@ -63,9 +67,14 @@ final class ConsumerGroup {
         let isOver = { (end: Int64?) in (end ?? .max) <= now }
         let gone = members.filter { isOver($0.sessionEnd) || isOver($0.revocationEnd) }
         guard !gone.isEmpty else { return }
+        remove(gone)
+    }
+
+    /// Removes members. The next heartbeat of any other computes the target without them.
+    private func remove(_ gone: [Member]) {
+        for member in gone { target[member.id] = nil }
         members.removeAll { member in gone.contains { $0.id == member.id } }
         epoch += 1
-        computeTarget()
     }
 
     /// A new coordinator knows the members and what they have, and gives each a full session.
@@ -97,11 +106,11 @@ final class ConsumerGroup {
         store(member)
 
         let sizes = sizes(of: topics)
-        if member.topics != before.topics || sizes != knownTopics || target[member.id] == nil {
+        if member.topics != before.topics || sizes != knownTopics {
             knownTopics = sizes
             epoch += 1
-            computeTarget()
         }
+        updateTarget(at: now)
 
         reconcile(&member, owned: request.owned, at: now)
         store(member)
@@ -202,9 +211,7 @@ final class ConsumerGroup {
             member.revocationEnd = nil
             store(member)
         } else {
-            members.removeAll { $0.id == member.id }
-            epoch += 1
-            computeTarget()
+            remove([member])
         }
         return ConsumerGroupHeartbeatResponse(
             error: .none, memberID: member.id, memberEpoch: request.memberEpoch)
@@ -221,6 +228,17 @@ final class ConsumerGroup {
         var sizes: [String: TopicSize] = [:]
         for name in Set(members.flatMap(\.topics)) { sizes[name] = topics(name) }
         return sizes
+    }
+
+    /// Computes the target where it is out of date, unless the last computation was too short a time ago.
+    private func updateTarget(at now: Int64) {
+        if targetEpoch >= epoch { return }
+        let interval = rules.consumerAssignmentInterval
+        if let targetTime, interval > 0, now < targetTime + interval { return }
+
+        computeTarget()
+        targetEpoch = epoch
+        targetTime = now
     }
 
     /// Shares all partitions out evenly, and leaves with each member as much of its former target as fits.
@@ -273,10 +291,12 @@ final class ConsumerGroup {
         let before = (epoch: member.epoch, state: member.state)
         switch member.state {
         case .stable:
-            if member.epoch != epoch { moveOn(&member, from: member.epoch, owned: owned) }
+            if member.epoch != targetEpoch { moveOn(&member, from: member.epoch, owned: owned) }
         case .unrevoked:
             if owned?.contains(where: member.pendingRevocation.contains) ?? true { return }
-            moveOn(&member, from: min(member.epoch + 1, epoch), owned: owned)
+            // Where every epoch since the assignment may commit, a member that has more to give up stays in its epoch.
+            let next = rules.memberEpochCheck == .equal ? member.epoch + 1 : member.epoch
+            moveOn(&member, from: next, owned: owned)
         case .unreleased:
             moveOn(&member, from: member.epoch, owned: owned)
         }
@@ -305,9 +325,9 @@ final class ConsumerGroup {
             return
         }
 
-        member.epoch = epoch
+        member.epoch = targetEpoch
         member.assigned = kept
-        for partition in available { member.assigned[partition] = epoch }
+        for partition in available { member.assigned[partition] = targetEpoch }
         member.pendingRevocation = []
         member.state = available.count < missing.count ? .unreleased : .stable
     }

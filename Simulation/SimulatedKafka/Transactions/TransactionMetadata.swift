@@ -19,7 +19,8 @@ struct TransactionMetadata {
     var producer: ProducerIdentity
     /// The producer id before the last that ran out of epochs.
     var previousProducerID: Int64 = -1
-    /// The epoch before the present one, where that was given to a producer that named it; -1 otherwise.
+    /// The epoch before the present one, where that was given to a producer that named it, or came from an abort by the
+    /// coordinator; -1 otherwise.
     var lastEpoch: Int16 = -1
     var timeout: Int64
     var state = State.empty

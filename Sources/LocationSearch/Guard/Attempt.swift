@@ -32,4 +32,12 @@ final class Attempt {
     func isOver(at now: Instant) -> Bool {
         isLimited && now + .milliseconds(5) >= deadline.instant
     }
+
+    /// Returns true for an end that comes so long after the deadline that this process stood still meanwhile: timers fire within
+    /// milliseconds otherwise. Such a call tells nothing about its provider, whatever became of it.
+    func endedAfterStandstill(at end: Instant) -> Bool {
+        end >= deadline.instant + Self.longestOverrun
+    }
+
+    private static let longestOverrun: Duration = .seconds(1)
 }

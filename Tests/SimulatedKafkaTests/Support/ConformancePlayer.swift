@@ -30,6 +30,7 @@ final class ConformancePlayer {
     init(_ check: ClusterRules.MemberEpochCheck) {
         var rules = ClusterRules()
         rules.memberEpochCheck = check
+        if check == .sinceAssignment { rules.consumerAssignmentInterval = ClusterRules.second }
         rules.initialRebalanceDelay = .seconds(3)
         self.check = check
         cluster = SimulatedCluster(rules: rules)
