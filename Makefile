@@ -121,7 +121,7 @@ $(CHECKS)/ok: ops/checks/requirements.txt
 	  echo "make: the packages of ops/checks/requirements.txt cannot be had: is a package index reachable?" >&2; exit 1; }
 	@touch $@
 
-check-ops: $(CHECKS)/ok ## Checks what operators use: compose.yaml, the image, Kubernetes, systemd and Prometheus files
+check-ops: $(CHECKS)/ok ## Checks what operators use: compose.yaml, the image, Kubernetes, systemd and Prometheus files, and .github/
 	$(CHECKS)/bin/python ops/checks/check.py
 	$(CHECKS)/bin/pytest -q ops/checks/tests
 
