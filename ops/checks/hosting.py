@@ -1,4 +1,5 @@
 """Rules of .github/ that no schema knows. Each yields one line for each problem."""
+
 import os
 import re
 import subprocess
@@ -27,13 +28,22 @@ class Hosting:
 
 
 def load(root: Path) -> Hosting:
-    listed = subprocess.run(["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"], cwd=root, check=True, capture_output=True)
+    listed = subprocess.run(
+        ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
+        cwd=root,
+        check=True,
+        capture_output=True,
+    )
     files = {name for name in listed.stdout.decode().split("\0") if name and (root / name).is_file()}
     return Hosting(
         files=files,
         executables={name for name in files if os.access(root / name, os.X_OK)},
         targets=set(re.findall(r"^([a-z][\w-]*):(?!=)", (root / "Makefile").read_text(encoding="utf-8"), re.MULTILINE)),
-        workflows={name: yaml.safe_load((root / name).read_text(encoding="utf-8")) for name in sorted(files) if name.startswith(WORKFLOWS)},
+        workflows={
+            name: yaml.safe_load((root / name).read_text(encoding="utf-8"))
+            for name in sorted(files)
+            if name.startswith(WORKFLOWS)
+        },
         dependabot=yaml.safe_load((root / ".github/dependabot.yml").read_text(encoding="utf-8")),
         owners=(root / ".github/CODEOWNERS").read_text(encoding="utf-8"),
     )
@@ -58,15 +68,21 @@ def jobs_are_bounded_and_may_do_little(hosting: Hosting) -> Iterator[str]:
         if workflow.get("permissions") != {"contents": "read"}:
             yield f"{path}: its permissions are not `contents: read`; a job that needs more asks for it"
         # YAML 1.1 reads the key `on` as true.
-        triggers = workflow.get("on", workflow.get(True))
-        yield from (f"{path}: {trigger} runs a stranger's change with this repository's rights" for trigger in UNSAFE_TRIGGERS if trigger in triggers)
+        triggers = workflow.get("on") or workflow[True]
+        yield from (
+            f"{path}: {trigger} runs a stranger's change with this repository's rights"
+            for trigger in UNSAFE_TRIGGERS
+            if trigger in triggers
+        )
         for name, job in workflow["jobs"].items():
             if "timeout-minutes" not in job:
                 yield f"{path}, {name}: a job without timeout-minutes may run for six hours"
 
 
 def scripts_hold_no_expressions(hosting: Hosting) -> Iterator[str]:
-    """An expression is pasted into a script before the shell reads it, so that the title of a pull request could be a command."""
+    """An expression is pasted into a script before the shell reads it, so that the title of a pull request could be a
+    command.
+    """
     for place, step in steps(hosting):
         if "${{" in step.get("run", ""):
             yield f"{place}: an expression in a script; hand it over by `env`"
@@ -93,9 +109,15 @@ def scripts_name_what_is_there(hosting: Hosting) -> Iterator[str]:
 
 def every_list_of_packages_is_kept_up_to_date(hosting: Hosting) -> Iterator[str]:
     updates = hosting.dependabot["updates"]
-    folders = {folder for update in updates if update["package-ecosystem"] == "pip" for folder in update.get("directories", [])}
-    needed = {"/" + os.path.dirname(name) for name in hosting.files if re.search(r"(^|/)requirements[\w-]*\.txt$", name)}
-    yield from (f"dependabot.yml: {folder} has packages that nothing keeps up to date" for folder in sorted(needed - folders))
+    folders = {
+        folder for update in updates if update["package-ecosystem"] == "pip" for folder in update.get("directories", [])
+    }
+    needed = {
+        "/" + os.path.dirname(name) for name in hosting.files if re.search(r"(^|/)requirements[\w-]*\.txt$", name)
+    }
+    yield from (
+        f"dependabot.yml: {folder} has packages that nothing keeps up to date" for folder in sorted(needed - folders)
+    )
     yield from (f"dependabot.yml: {folder} has no requirements.txt" for folder in sorted(folders - needed))
 
     for update in updates:
@@ -110,15 +132,24 @@ def owned_paths_exist(hosting: Hosting) -> Iterator[str]:
         yield "CODEOWNERS: the first line does not name who owns everything else"
     for pattern, *owners in lines:
         path = pattern.strip("/")
-        if pattern != "*" and path not in hosting.files and not any(name.startswith(path + "/") for name in hosting.files):
+        if (
+            pattern != "*"
+            and path not in hosting.files
+            and not any(name.startswith(path + "/") for name in hosting.files)
+        ):
             yield f"CODEOWNERS: {pattern} does not exist"
         if not owners or not all(re.fullmatch(r"@[\w-]+/[\w-]+", owner) for owner in owners):
             yield f"CODEOWNERS: {pattern} is owned by no role, which is a team"
 
 
 RULES: list[Callable[[Hosting], Iterator[str]]] = [
-    actions_are_pinned_to_a_commit, jobs_are_bounded_and_may_do_little, scripts_hold_no_expressions, scripts_are_bash,
-    scripts_name_what_is_there, every_list_of_packages_is_kept_up_to_date, owned_paths_exist,
+    actions_are_pinned_to_a_commit,
+    jobs_are_bounded_and_may_do_little,
+    scripts_hold_no_expressions,
+    scripts_are_bash,
+    scripts_name_what_is_there,
+    every_list_of_packages_is_kept_up_to_date,
+    owned_paths_exist,
 ]
 
 

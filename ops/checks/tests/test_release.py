@@ -1,10 +1,12 @@
-"""tools/release-notes prints a version's notes only where tag, program and changelog agree; tools/image looks into its image."""
+"""tools/release-notes prints a version's notes only where tag, program and changelog agree; tools/image looks into its
+image.
+"""
+
 import os
 import subprocess
 from pathlib import Path
 
 import pytest
-
 from operator_files import ROOT
 
 CHANGELOG = """# Changelog
@@ -40,13 +42,16 @@ def test_notes_are_those_of_the_version(tmp_path):
     assert (said.returncode, said.stdout) == (0, "### Added\n\n- A thing.\n")
 
 
-@pytest.mark.parametrize(("tag", "version", "changelog", "message"), [
-    ("1.2.0", "1.2.0", CHANGELOG, "is no tag of a version"),
-    ("v1.2.0", "1.1.0", CHANGELOG, "Version.swift has 1.1.0"),
-    ("v1.3.0", "1.3.0", CHANGELOG, "has nothing under '## [1.3.0]"),
-    ("v1.2.0", "1.2.0", CHANGELOG.replace("### Added\n\n- A thing.\n", ""), "has nothing under"),
-    ("v1.2.0", "1.2.0", CHANGELOG.replace(" - 2026-11-24", ""), "has nothing under"),
-])
+@pytest.mark.parametrize(
+    ("tag", "version", "changelog", "message"),
+    [
+        ("1.2.0", "1.2.0", CHANGELOG, "is no tag of a version"),
+        ("v1.2.0", "1.1.0", CHANGELOG, "Version.swift has 1.1.0"),
+        ("v1.3.0", "1.3.0", CHANGELOG, "has nothing under '## [1.3.0]"),
+        ("v1.2.0", "1.2.0", CHANGELOG.replace("### Added\n\n- A thing.\n", ""), "has nothing under"),
+        ("v1.2.0", "1.2.0", CHANGELOG.replace(" - 2026-11-24", ""), "has nothing under"),
+    ],
+)
 def test_release_stops_where_a_name_differs(tmp_path, tag, version, changelog, message):
     said = notes(tag, repository(tmp_path, version, changelog))
     assert said.returncode == 1
@@ -69,7 +74,9 @@ def build(folder: Path, says: str) -> subprocess.CompletedProcess[str]:
     docker.write_text(DOCKER)
     docker.chmod(0o755)
     environment = os.environ | {"PATH": f"{folder}:{os.environ['PATH']}", "CALLS": str(folder / "calls"), "SAYS": says}
-    return subprocess.run([ROOT / "tools/image", "--sbom", folder / "sbom.json"], env=environment, capture_output=True, text=True)
+    return subprocess.run(
+        [ROOT / "tools/image", "--sbom", folder / "sbom.json"], env=environment, capture_output=True, text=True
+    )
 
 
 def test_image_gives_its_bill_of_materials(tmp_path):
