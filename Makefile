@@ -2,7 +2,7 @@
 SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help setup setup-tests demo console bench lint-python format-python test test-tansu test-newest test-browser console-pictures build simulate simulate-defects lint format schemas events docs check-docs check-ops dashboard dashboard-picture examples check-alerts check-experiments check-tracing experiments fuzz fuzz-surfaces check-fuzz session-properties sanitize-address sanitize-thread
+.PHONY: help setup setup-tests demo console bench lint-python format-python raise-dependencies test test-tansu test-newest test-browser console-pictures build simulate simulate-defects lint format schemas events docs check-docs check-ops dashboard dashboard-picture examples check-alerts check-experiments check-tracing experiments fuzz fuzz-surfaces check-fuzz session-properties sanitize-address sanitize-thread
 
 SWIFT_FLAGS ?=
 # What is deployed does not ask at each access to an object's variable whether another access to it is under way. The debug
@@ -103,13 +103,15 @@ simulate-defects: ## Puts known mistakes back into the worker, one at a time, an
 	LOCSEARCH_DEFECTS=1 swift build $(RELEASE_FLAGS) --scratch-path .build-defects --product Simulate $(SWIFT_FLAGS)
 	.build-defects/release/Simulate --defects --most $(or $(MOST),10000) $(ARGS)
 
-lint: ## Checks format and style, as .swift-format describes them, and that no number from outside can end the process, nor a clock be read past the loops
+lint: ## Checks format and style, that no number from outside can end the process nor a clock be read past the loops, and the packages' versions
 	swift format lint --strict --parallel --recursive $(SOURCES)
 	@tools/setup python
 	python3 tools/check_numbers_test.py
 	tools/check-numbers
 	python3 tools/check_clocks_test.py
 	tools/check-clocks
+	python3 tools/dependencies_test.py
+	tools/dependencies check
 
 # Each folder is looked at by itself: their modules have the same names. What two of them share is in ops/experiments.
 PYTHON_FOLDERS := Examples/python Tests/Browser Tests/Tools ops/checks ops/experiments ops/fuzz ops/grafana ops/prometheus ops/tracing schemas tools
@@ -126,6 +128,9 @@ format: ## Formats everything that is written in Swift
 format-python: $(PYTHON)/ok ## Formats everything that is written in Python
 	$(PYTHON)/bin/ruff check --fix --quiet
 	$(PYTHON)/bin/ruff format --quiet
+
+raise-dependencies: ## Raises the versions of all Swift packages within their major one, in Package.swift and in the record
+	tools/dependencies raise
 
 # Each page has its table between two comments that name the page.
 docs: setup ## Writes the tables of settings and metrics in docs/ anew

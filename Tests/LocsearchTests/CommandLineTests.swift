@@ -133,15 +133,20 @@ struct CommandLineTests {
         #expect(all.map(\.name) == Setting.all.map(\.name))
         let expected = [
             ShownSetting(name: "worker.loops", environment: "WORKER_LOOPS", value: "2", source: "command-line"),
-            ShownSetting(name: "kafka.groupId", environment: "KAFKA_GROUP_ID", value: "g", source: "environment", variable: "KAFKA_GROUP_ID"),
-            ShownSetting(name: "topics.results", environment: "TOPICS_RESULTS", value: "r", source: "file", file: file, line: 2),
-            ShownSetting(name: "worker.concurrency", environment: "WORKER_CONCURRENCY", value: "256", source: "default"),
+            ShownSetting(
+                name: "kafka.groupId", environment: "KAFKA_GROUP_ID", value: "g", source: "environment",
+                variable: "KAFKA_GROUP_ID"),
+            ShownSetting(
+                name: "topics.results", environment: "TOPICS_RESULTS", value: "r", source: "file", file: file, line: 2),
+            ShownSetting(
+                name: "worker.concurrency", environment: "WORKER_CONCURRENCY", value: "256", source: "default"),
             ShownSetting(name: "http.proxy", environment: "HTTP_PROXY", source: "default"),
             ShownSetting(
-                name: "hotpepper.apiKey", environment: "HOTPEPPER_API_KEY", hidden: true, source: "environment", variable: "HOTPEPPER_API_KEY"),
+                name: "hotpepper.apiKey", environment: "HOTPEPPER_API_KEY", hidden: true, source: "environment",
+                variable: "HOTPEPPER_API_KEY"),
             ShownSetting(
-                name: "kafka.properties", environment: "KAFKA_PROPERTIES", value: "client.id=me,sasl.password=(hidden)", hidden: true,
-                source: "environment", variable: "KAFKA_PROPERTIES"),
+                name: "kafka.properties", environment: "KAFKA_PROPERTIES", value: "client.id=me,sasl.password=(hidden)",
+                hidden: true, source: "environment", variable: "KAFKA_PROPERTIES"),
         ]
         for setting in expected { #expect(all.contains(setting), "\(setting)") }
     }

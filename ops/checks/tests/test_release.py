@@ -2,6 +2,7 @@
 image.
 """
 
+import json
 import os
 import subprocess
 from pathlib import Path
@@ -64,16 +65,24 @@ echo "$*" >> "$CALLS"
 case "$1" in
     run) echo "$SAYS" ;;
     create) echo id ;;
-    cp) printf '{"bomFormat": "CycloneDX"}' > "$4" ;;
+    cp) cp "$SBOM" "$4" ;;
 esac
 """
 
 
-def build(folder: Path, says: str) -> subprocess.CompletedProcess[str]:
+def build(folder: Path, says: str, less: int = 0) -> subprocess.CompletedProcess[str]:
+    resolved = json.loads((ROOT / "Package.resolved").read_text())["pins"]
+    parts = [{"purl": f"pkg:swift/{pin['location']}@{pin['state']['version']}"} for pin in resolved[less:]]
+    (folder / "made.json").write_text(json.dumps({"bomFormat": "CycloneDX", "components": parts}))
     docker = folder / "docker"
     docker.write_text(DOCKER)
     docker.chmod(0o755)
-    environment = os.environ | {"PATH": f"{folder}:{os.environ['PATH']}", "CALLS": str(folder / "calls"), "SAYS": says}
+    environment = os.environ | {
+        "PATH": f"{folder}:{os.environ['PATH']}",
+        "CALLS": str(folder / "calls"),
+        "SAYS": says,
+        "SBOM": str(folder / "made.json"),
+    }
     return subprocess.run(
         [ROOT / "tools/image", "--sbom", folder / "sbom.json"], env=environment, capture_output=True, text=True
     )
@@ -92,3 +101,10 @@ def test_image_whose_program_has_another_version_is_refused(tmp_path):
     built = build(tmp_path, says="9.9.9")
     assert built.returncode == 1
     assert "the program says '9.9.9'" in built.stderr
+
+
+def test_image_that_lacks_a_package_is_refused(tmp_path):
+    version = (ROOT / "Sources/locsearch/Version.swift").read_text().split('"')[1]
+    built = build(tmp_path, says=version, less=1)
+    assert built.returncode == 1
+    assert "does not name async-http-client" in built.stdout
