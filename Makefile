@@ -141,10 +141,12 @@ docs: setup ## Writes the tables of settings and metrics in docs/ anew
 	    sed -i -e "/^<!-- $$page:/,/^<!-- end of $$page -->/{/^<!-- $$page:/{p;r $$table" -e "};/^<!-- end of $$page -->/p;d}" docs/$$page.md; \
 	  done
 
-check-docs: ## Checks the links of the documents, and that the files, commands, settings and experiments they name exist
+check-docs: ## Checks the links of the documents, and that the files, commands, settings and experiments they name exist, and that they use this project's words
 	@tools/setup python
 	python3 tools/check_docs_test.py
 	tools/check-docs
+	python3 tools/check_words_test.py
+	tools/check-words
 
 check-ops: $(CHECKS)/ok ## Checks what operators use: compose.yaml, the image, Kubernetes, systemd and Prometheus files, and .github/
 	$(CHECKS)/bin/python ops/checks/check.py
