@@ -2,7 +2,7 @@
 SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help setup setup-tests demo console bench lint-python format-python raise-dependencies test test-tansu test-newest test-browser console-pictures build simulate simulate-defects lint format schemas events docs check-docs check-ops dashboard dashboard-picture examples check-alerts check-experiments check-tracing experiments fuzz fuzz-surfaces check-fuzz session-properties sanitize-address sanitize-thread
+.PHONY: help setup setup-tests demo console bench lint-python format-python raise-dependencies check-api docc test test-tansu test-newest test-browser console-pictures build simulate simulate-defects lint format schemas events docs check-docs check-ops dashboard dashboard-picture examples check-alerts check-experiments check-tracing experiments fuzz fuzz-surfaces check-fuzz session-properties sanitize-address sanitize-thread
 
 SWIFT_FLAGS ?=
 # What is deployed does not ask at each access to an object's variable whether another access to it is under way. The debug
@@ -131,6 +131,18 @@ format-python: $(PYTHON)/ok ## Formats everything that is written in Python
 
 raise-dependencies: ## Raises the versions of all Swift packages within their major one, in Package.swift and in the record
 	tools/dependencies raise
+
+# The modules of the library products, in the debug build, which the tests have made already.
+LIBRARIES := EventContract Kafka SessionState
+check-api: setup ## Compares the libraries' public declarations with docs/api; ACCEPT=1 takes the present ones over
+	python3 tools/api_test.py
+	@for library in $(LIBRARIES); do swift build --quiet --target $$library $(SWIFT_FLAGS); done
+	tools/api $(if $(ACCEPT),accept,check) "$$(swift build --show-bin-path $(SWIFT_FLAGS))"
+
+docc: setup ## Makes the libraries' DocC pages, in .build/pages; a link that leads nowhere is an error
+	@for library in $(LIBRARIES); do swift build --quiet --target $$library $(SWIFT_FLAGS); done
+	@rm -rf .build/pages && mkdir -p .build/pages
+	tools/api pages "$$(swift build --show-bin-path $(SWIFT_FLAGS))" .build/pages
 
 # Each page has its table between two comments that name the page.
 docs: setup ## Writes the tables of settings and metrics in docs/ anew
