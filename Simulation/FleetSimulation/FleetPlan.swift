@@ -22,6 +22,12 @@ public struct FleetPlan: Sendable {
         var lifetime: Double?
         /// False for a record that is no request.
         var isValid: Bool
+        /// The session that the search belongs to.
+        var session: String?
+        /// Which provider it names, or `auto`.
+        var provider = "hotpepper"
+        /// Bytes that a record that is no request has in addition.
+        var padding = 0
     }
 
     public let seed: UInt64
@@ -51,6 +57,9 @@ public struct FleetPlan: Sendable {
     var lostCommits = 0.0
     /// Parts per million by which members' clocks go wrong, at most.
     var drift: Double
+    /// The most seconds by which members' wall clocks are ahead or behind at first.
+    var wallSkew = 0.0
+    var settings = DrawnSettings()
 
     // MARK: - The provider
 
@@ -60,10 +69,19 @@ public struct FleetPlan: Sendable {
     var share: FleetShare
     var whenOpen: ProviderPolicy.WhenOpen
     var callsPerDay: Int?
+    /// A provider beside the one that all else is about.
+    var secondProvider: SecondProvider?
+
+    /// Some answers are large: see `isLarge`.
+    var hasLargeAnswers = false
 
     // MARK: - What happens
 
     var requests: [Request]
+    /// How requests are written that are written in a transaction, by their numbers.
+    var transactions: [Int: RequestTransaction] = [:]
+    /// `max.message.bytes` of topics, where they have their own.
+    var sizeLimits: [String: Int] = [:]
     public var faults: [Fault]
 
     /// Faults end here, in seconds from the beginning.
@@ -113,6 +131,44 @@ public struct FleetPlan: Sendable {
         if crowd.chance(0.25) { makeCrowd(&crowd) }
         var hardship = seeds.fork()
         makeHardship(&hardship)
+        var talk = seeds.fork()
+        makeFleetTopicTrouble(&talk)
+        var brokersFaults = seeds.fork()
+        addClusterFaults(&brokersFaults)
+        var clocks = seeds.fork()
+        makeClockSteps(&clocks)
+        var orders = seeds.fork()
+        makeBudgetOrders(&orders)
+        var redrives = seeds.fork()
+        makeRedrives(&redrives)
+        var resets = seeds.fork()
+        makeOffsetsBack(&resets)
+        var sessions = seeds.fork()
+        makeSessions(&sessions)
+        var settings = seeds.fork()
+        makeSettings(&settings)
+        var second = seeds.fork()
+        makeSecondProvider(&second)
+        var size = seeds.fork()
+        makeLarger(&size)
+        var topics = seeds.fork()
+        addTopicFaults(&topics)
+        var sizes = seeds.fork()
+        makeSizes(&sizes)
+        var producers = seeds.fork()
+        makeTransactions(&producers)
+    }
+
+    /// Adds what goes wrong with the fleet's topic, where workers use it.
+    private mutating func makeFleetTopicTrouble(_ random: inout SeededGenerator) {
+        guard usesFleetTopic, !faults.isEmpty, random.chance(0.3) else { return }
+        for _ in 0..<Int.random(in: 1...2, using: &random) {
+            let trouble = Fault.FleetTopicTrouble.allCases.randomElement(using: &random) ?? .remade
+            let seconds = Double.random(in: 0.1...8, using: &random)
+            faults.append(
+                Fault(time: Double.random(in: 1...30, using: &random), kind: .fleetTopic(trouble, seconds: seconds)))
+        }
+        faults.sort { $0.time < $1.time }
     }
 
     /// Has more requests come within ten seconds than the rate allows, so that the rate or the budget is what holds them back.
@@ -185,8 +241,11 @@ public struct FleetPlan: Sendable {
         .sorted { $0.time < $1.time }
     }
 
-    /// True when nothing goes wrong: no fault, and no message that is lost, late or doubled.
-    var isCalm: Bool { faults.isEmpty && fateOfMessages.isPerfect && lostCommits == 0 }
+    /// True when workers have something to say to each other.
+    var usesFleetTopic: Bool { callsPerDay != nil || (hasRateLimit && share == .byDemand) }
+
+    /// True when nothing goes wrong: no fault but what is harmless, and no message that is lost or late.
+    var isCalm: Bool { faults.allSatisfy(\.isHarmless) && fateOfMessages.isPerfect && lostCommits == 0 }
 
     /// True when members only come and go as they are told to, and every message arrives: nothing is repeated then.
     ///
@@ -200,6 +259,12 @@ public struct FleetPlan: Sendable {
             && !losesAssignmentByStaleCommits
     }
 
+    /// True when a request may be handed back that has cost nothing yet: it waits for its turn at the rate limit, for the next
+    /// day of the budget, or for the breaker. What is done behind it is done again by the next owner.
+    var handsBackWhatWaits: Bool {
+        hasRateLimit || (whenOpen == .hold && (callsPerDay != nil || failures > 0))
+    }
+
     /// Seconds from the beginning by which everything is answered that is to be answered: what is usual, and the time that the
     /// provider itself needs for so many requests.
     var patience: Double {
@@ -208,7 +273,8 @@ public struct FleetPlan: Sendable {
         let time = calls * (latency.lowerBound + latency.upperBound) / 2
         let waitForBudget = whenOpen == .hold ? callsPerDay.map { (calls / Double($0) + 1) * FleetWorld.day } ?? 0 : 0
         // One partition is one lane's, which has its part of the concurrency.
-        return Self.patience + max(time / Double(max(1, concurrency / lanes)), waitForBudget)
+        return Self.patience + clockSteps + waitForOrders
+            + max(time / Double(max(1, concurrency / lanes)), waitForBudget)
     }
 }
 
@@ -218,21 +284,19 @@ extension SeededGenerator {
 
 /// What becomes of the messages between clients and brokers.
 struct MessageFates: Sendable {
-    /// Parts of all messages.
+    /// Parts of all messages. One that is lost takes its connection with it.
     var lost = 0.0
     var answerLost = 0.0
-    var doubled = 0.0
     var late = 0.0
 
     init(_ random: inout SeededGenerator) {
         guard random.chance(0.4) else { return }
-        lost = Double.random(in: 0...0.02, using: &random)
-        answerLost = Double.random(in: 0...0.02, using: &random)
-        doubled = Double.random(in: 0...0.02, using: &random)
+        lost = Double.random(in: 0...0.008, using: &random)
+        answerLost = Double.random(in: 0...0.008, using: &random)
         late = Double.random(in: 0...0.05, using: &random)
     }
 
-    var isPerfect: Bool { lost + answerLost + doubled + late == 0 }
+    var isPerfect: Bool { lost + answerLost + late == 0 }
 
     /// Draws what becomes of one message.
     func draw(_ random: inout SeededGenerator) -> SimulatedNetwork.Fate {
@@ -240,9 +304,13 @@ struct MessageFates: Sendable {
             let usual = Double.random(in: 0.0003...0.003, using: &random)
             return Int64((random.chance(late) ? usual + Double.random(in: 0.1...1.5, using: &random) : usual) * 1e9)
         }
-        return SimulatedNetwork.Fate(
-            requestDelay: random.chance(lost) ? nil : delay(),
-            answerDelay: random.chance(answerLost) ? nil : delay(),
-            repetition: random.chance(doubled) ? delay() : nil)
+        var fate = SimulatedNetwork.Fate(
+            requestDelay: random.chance(lost) ? nil : delay(), answerDelay: random.chance(answerLost) ? nil : delay())
+        let isLost = fate.requestDelay == nil || fate.answerDelay == nil
+        // Most connections are reset at once; of some the client hears nothing for a while.
+        if isLost, random.chance(0.3) {
+            fate.noticedAfter = Int64(Double.random(in: 0.01...4, using: &random) * 1e9)
+        }
+        return fate
     }
 }

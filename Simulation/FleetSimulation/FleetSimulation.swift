@@ -9,17 +9,23 @@ public enum FleetSimulation {
         public var verdict: Verdict
         /// Equal runs have equal digests.
         public var digest: UInt64
-        /// Which faults met which state.
+        /// Which faults met which phase of a worker, as `fault / phase`.
         public var coverage: [String: Int]
         /// Calls to the provider.
         public var calls: Int
         public var requests: Int
     }
 
+    /// The names of all faults, in the order of a table's rows.
+    public static var faults: [String] { Fault.names }
+    /// The names of all phases of a worker, in the order of a table's columns.
+    public static var phases: [String] { WorkerPhase.names }
+
     /// Runs one schedule.
     /// - Parameter tell: gets the story, a line at a time.
     public static func run(_ plan: FleetPlan, tell: ((String) -> Void)? = nil) -> Outcome {
         let world = FleetWorld(plan, tell: tell)
+        defer { world.simulation.forgetEvents() }
         var judge = Judge(world)
         do throws(SimulationError) {
             try world.run {

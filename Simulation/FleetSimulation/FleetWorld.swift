@@ -14,7 +14,7 @@ final class FleetWorld {
     let simulation: Simulation
     let network: SimulatedNetwork
     let provider: SimulatedProvider
-    let fleetTopic: SimulatedFleetTopic
+    let words = SimulatedFleetClients.Words()
     /// The processes, by the place they take.
     private(set) var workers: [Int: SimulatedWorker] = [:]
     /// Every process there was.
@@ -22,24 +22,37 @@ final class FleetWorld {
     /// The most processes that were there at one time.
     private(set) var mostAlive = 0
     private var starts: [Int: Int] = [:]
+    /// By how much each member's machine shows a later time than it is, in seconds.
+    var wallOffsetOfMember: [Int: Double] = [:]
+    /// All that was done to processes' wall clocks, in the order of time.
+    var wallOffsets: [WallOffset] = []
+    var clockRandom: SeededGenerator
+    /// Orders about budgets.
+    var ordersGiven = 0
+    /// Dead letters that went back.
+    var redriven = 0
+    var movedOffsets: [MovedOffsets] = []
+    /// When processes of one place were there at the same time.
+    private var overlaps: [Range<Instant>] = []
+    /// When the newest process of each place was started.
+    private var startTimes: [Int: Instant] = [:]
     /// The offset of each request, once it is written.
     private(set) var requestAt: [PartitionID: [Int64: FleetPlan.Request]] = [:]
     private var areFaultsOver = false
-    /// The lines that carry nothing at present, with the end of that.
-    private var blocked: [Line: Instant] = [:]
-
-    private struct Line: Hashable {
-        let client: String
-        let broker: Int32
-        let direction: SimulatedNetwork.Direction
-    }
-    /// Which faults met which state of the worker that they hit.
+    /// What became of the budget's count with the fleet's topic.
+    var budgetCount = BudgetCount()
+    /// True once all workers are told to end: nothing starts any more.
+    private var isEnding = false
+    /// Which faults met which phase of the workers that they hit.
     private(set) var coverage: [String: Int] = [:]
     /// Gets the lines of the story, with their time.
     private let tell: ((String) -> Void)?
 
     /// The simulation's time at which the schedule began.
     let beginning: Instant
+
+    /// The same, by the clock of the brokers.
+    private let beginningOfBrokers: Int64
 
     private static let start = WallTime(milliseconds: 1_767_225_600_000)
     /// A day of the budget, in seconds of a schedule.
@@ -58,24 +71,37 @@ final class FleetWorld {
         rules.transactionTimeoutInterval = ClusterRules.second
 
         let scheduler = SimulationScheduler(simulation, start: Self.start)
+        beginningOfBrokers = scheduler.now
         network = SimulatedNetwork(
             cluster: SimulatedCluster(rules: rules, now: scheduler.now), scheduler: scheduler)
         var seeds = SeededGenerator(seed: plan.seed &+ 1)
         provider = SimulatedProvider(simulation, plan: plan, random: seeds.fork())
-        fleetTopic = SimulatedFleetTopic(simulation, random: seeds.fork())
-
         var fates = seeds.fork()
+        clockRandom = seeds.fork()
         network.fate = { [unowned self] message in
             let fate = areFaultsOver ? MessageFates.perfect.draw(&fates) : plan.fateOfMessages.draw(&fates)
-            return delayed(losingCommits(fate, of: message), of: message)
+            return losingCommits(fate, of: message)
         }
+        var jitter = seeds.fork()
+        network.backoffJitter = { Double.random(in: -0.25...0.5, using: &jitter) }
         for (topic, partitions) in Self.topics(plan) {
-            network.reach { _ = $0.createTopic(CreateTopicRequest(topic, TopicSettings(partitions: partitions))) }
+            network.reach { _ = $0.createTopic(CreateTopicRequest(topic, settings(of: topic, partitions))) }
         }
     }
 
-    private static func topics(_ plan: FleetPlan) -> [(String, Int32)] {
-        [(SimulatedWorker.requests, plan.partitions), ("results", 2), ("errors", 2), ("dead-letters", 1)]
+    func settings(of topic: String, _ partitions: Int32) -> TopicSettings {
+        var settings = TopicSettings(partitions: partitions)
+        settings.maxMessageBytes = plan.sizeLimits[topic]
+        return settings
+    }
+
+    static func topics(_ plan: FleetPlan) -> [(String, Int32)] {
+        var topics = [
+            (SimulatedWorker.requests, plan.partitions), ("results", 2), ("errors", 2),
+            (SimulatedWorker.deadLetters, 1),
+        ]
+        if plan.usesFleetTopic { topics.append((SimulatedWorker.fleetTopic, 1)) }
+        return topics
     }
 
     // MARK: - Running
@@ -96,6 +122,7 @@ final class FleetWorld {
 
     /// Has all workers end.
     func end(within time: Duration) throws(SimulationError) {
+        isEnding = true
         // Also those whose place another one has: two faults may fill it twice.
         for worker in everyWorker { worker.drain() }
         let end = simulation.now + time
@@ -104,7 +131,7 @@ final class FleetWorld {
         }
     }
 
-    private func after(_ seconds: Double, _ action: @escaping () -> Void) {
+    func after(_ seconds: Double, _ action: @escaping () -> Void) {
         simulation.schedule(after: .seconds(seconds), action)
     }
 
@@ -112,6 +139,9 @@ final class FleetWorld {
         guard let tell else { return }
         tell("\((simulation.elapsed / .seconds(1)).threeDecimals) s  \(line())")
     }
+
+    /// Returns the seconds from the beginning to a time of the brokers' clock.
+    func secondsOfSchedule(at time: Int64) -> Double { Double(time - beginningOfBrokers) / 1e9 }
 
     /// Tells where every partition stands, for a story that ends with one that is stuck.
     func sayWhereItStands() {
@@ -131,13 +161,16 @@ final class FleetWorld {
 
     // MARK: - Workers
 
-    private func launch(_ number: Int) {
+    func launch(_ number: Int) {
+        guard !isEnding else { return }
         let start = starts[number, default: 0]
         starts[number] = start + 1
         let worker = SimulatedWorker(number: number, start: start, plan: plan, world: self)
+        setWallClock(of: worker, member: number)
         worker.onEnd = { [unowned self] worker in ended(worker, number) }
         workers[number] = worker
         everyWorker.append(worker)
+        startTimes[number] = simulation.now
         mostAlive = max(mostAlive, everyWorker.count(where: \.isAlive))
         say("\(worker.name) starts")
         worker.start()
@@ -146,9 +179,20 @@ final class FleetWorld {
     /// A process that ends of itself is started anew, as by an orchestrator; one that was told to end has had its place taken.
     private func ended(_ worker: SimulatedWorker, _ number: Int) {
         say("\(worker.name) ends: \(worker.state)")
+        if let next = startTimes[number], workers[number] !== worker, next < simulation.now {
+            overlaps.append(next..<simulation.now)
+        }
         guard workers[number] === worker, case .ended(let failure) = worker.state, failure != nil else { return }
         after(1) { [self] in
             if workers[number] === worker { launch(number) }
+        }
+    }
+
+    /// Returns for how long two processes of one place were there, within a time.
+    func secondsOfTwo(from start: Instant, to end: Instant) -> Double {
+        overlaps.reduce(0) { seconds, overlap in
+            let (first, last) = (max(start, overlap.lowerBound), min(end, overlap.upperBound))
+            return seconds + (first < last ? first.duration(to: last) / .seconds(1) : 0)
         }
     }
 
@@ -158,12 +202,20 @@ final class FleetWorld {
     }
 
     /// The fleet's daily budget; days of a minute, so that a schedule sees some.
-    func budgetPolicy(for loop: EventLoop) -> BudgetPolicy? {
-        guard let calls = plan.callsPerDay else { return nil }
-        return BudgetPolicy(callsPerDay: [.hotpepper: calls]) { now in
-            let day = Self.dayOfBudget(at: loop.wallNow)
-            return [.hotpepper: BudgetDay(label: "day \(day.number + 100)", end: now + .seconds(day.left))]
+    static func budgetPolicy(of calls: Int, for loop: EventLoop) -> BudgetPolicy {
+        BudgetPolicy(callsPerDay: [.hotpepper: calls]) { now in
+            let day = dayOfBudget(at: loop.wallNow)
+            return [.hotpepper: BudgetDay(label: label(ofDay: day.number), end: now + .seconds(day.left))]
         }
+    }
+
+    /// Returns the name of a day of the budget.
+    static func label(ofDay number: Int) -> String { "day \(number + 1000)" }
+
+    /// What a clock shows that is right.
+    var wallNow: WallTime {
+        let passed = Int64(beginning.duration(to: simulation.now).milliseconds(roundedUp: false))
+        return WallTime(milliseconds: Self.start.milliseconds.saturatingAdding(passed))
     }
 
     /// Returns the number of the budget's day at a time, from 0, and the seconds that are left of it.
@@ -176,33 +228,49 @@ final class FleetWorld {
     // MARK: - Requests
 
     private func write(_ request: FleetPlan.Request) {
-        let partition = PartitionID(SimulatedWorker.requests, request.partition)
+        if let transaction = plan.transactions[request.number] { return writeInTransaction(request, transaction) }
+        let partition = partition(of: request)
         let record = RequestRecord.make(request, at: network.scheduler.now)
+        if !write(record, to: partition, of: request) {
+            // Its producer tries again, as producers do.
+            after(0.5) { [self] in write(request) }
+        }
+    }
+
+    /// Writes a request's record.
+    /// - Returns: `false` where the brokers do not take it.
+    func write(_ record: SimulatedRecord, to partition: PartitionID, of request: FleetPlan.Request) -> Bool {
         network.reach { cluster in
             let answer = cluster.produce(ProduceRequest([ProduceRequest.Batch(partition, [record])], acks: 1))
-            guard let result = answer.results.first, result.error == .none else {
-                // Its producer tries again, as producers do.
-                return after(0.5) { [self] in write(request) }
-            }
-            requestAt[partition, default: [:]][result.baseOffset] = request
+            guard let result = answer.results.first, result.error == .none else { return false }
+            note(request, at: partition, offset: result.baseOffset)
+            return true
         }
+    }
+
+    func note(_ request: FleetPlan.Request, at partition: PartitionID, offset: Int64) {
+        requestAt[partition, default: [:]][offset] = request
+    }
+
+    /// False for a request that was deleted, or compacted away, and whose record nobody can read any more.
+    func isThere(_ partition: PartitionID, _ offset: Int64) -> Bool {
+        network.cluster.log(of: partition)?.entries.contains { $0.offset == offset } ?? false
+    }
+
+    /// The partitions of deleted topics, with what readers could see of them.
+    var deletedOutputs: [String: [[LogEntry]]] = [:]
+    /// Requests whose outcomes were in a transaction without an end when their topic was deleted.
+    var excused: [PartitionID: Set<Int64>] = [:]
+
+    /// What readers of committed records see of a topic, each partition by itself, deleted ones included.
+    func outputs(of topic: String) -> [[LogEntry]] {
+        (deletedOutputs[topic] ?? []) + partitions(of: topic).compactMap { network.cluster.log(of: $0)?.committed }
     }
 
     /// The number of requests that are written.
     var requestCount: Int { requestAt.values.reduce(0) { $0 + $1.count } }
 
     // MARK: - Faults
-
-    /// Has nothing pass between clients and a broker for a while. What is sent meanwhile arrives when that is over, as TCP sends
-    /// again what was lost.
-    func block(_ clients: [String], _ broker: Int32, _ directions: [SimulatedNetwork.Direction], until end: Instant) {
-        for client in clients {
-            for direction in directions {
-                let line = Line(client: client, broker: broker, direction: direction)
-                blocked[line] = max(blocked[line] ?? end, end)
-            }
-        }
-    }
 
     /// Loses the answer to the end of a transaction, and fences its producer before that asks again: then only the group's
     /// offsets say whether the transaction has taken effect.
@@ -225,91 +293,92 @@ final class FleetWorld {
 
     private func transactionalID(of client: String) -> String? {
         for worker in everyWorker where worker.isAlive {
-            let index = worker.lanes.firstIndex { $0.sinks.clientIDs.contains(client) }
-            if let index { return transactionalID(of: worker, lane: index) }
+            let lane = worker.lanes.first { $0.sinks.clientIDs.contains(client) }
+            if let lane { return lane.sinks.transactionalID }
         }
         return nil
     }
 
-    private func transactionalID(of worker: SimulatedWorker, lane index: Int) -> String {
-        let name = plan.isStatic ? "static-\(worker.name.dropFirst().prefix { $0 != "." })-\(index)" : worker.name
-        return "\(SimulatedWorker.group)-\(name).\(index)"
-    }
-
-    private func delayed(
-        _ fate: SimulatedNetwork.Fate, of message: SimulatedNetwork.Message
-    ) -> SimulatedNetwork.Fate {
-        guard !blocked.isEmpty else { return fate }
-        func wait(_ direction: SimulatedNetwork.Direction) -> Int64 {
-            let line = Line(client: message.client, broker: message.broker, direction: direction)
-            return max(0, blocked[line].map { simulation.now.duration(to: $0).wholeNanoseconds } ?? 0)
-        }
-
-        var fate = fate
-        fate.requestDelay = fate.requestDelay.map { $0 + wait(.requests) }
-        fate.answerDelay = fate.answerDelay.map { $0 + wait(.answers) }
-        return fate
+    /// Those of all processes that are there.
+    var transactionalIDs: [String] {
+        everyWorker.filter(\.isAlive).flatMap { $0.lanes.compactMap(\.sinks.transactionalID) }
     }
 
     private func strike(_ fault: Fault) {
         say("FAULT \(fault)")
+        cover(fault)
         switch fault.kind {
         case .kill(let member, let back):
-            guard let worker = struck(member, by: fault) else { return }
+            guard let worker = struck(member) else { return }
             worker.kill()
             after(back) { [self] in
                 // A deploy may have taken the place meanwhile.
                 if workers[member] === worker { launch(member) }
             }
         case .stop(let member, let seconds):
-            guard let worker = struck(member, by: fault) else { return }
-            stop(worker, until: simulation.now + .seconds(seconds))
+            guard let worker = struck(member) else { return }
+            stop(worker, for: seconds)
         case .cut(let member, let broker, let direction, let seconds):
-            guard let worker = struck(member, by: fault) else { return }
-            block(
-                worker.clientIDs, broker, direction.map { [$0] } ?? SimulatedNetwork.Direction.allCases,
-                until: simulation.now + .seconds(seconds))
+            guard let worker = struck(member) else { return }
+            for client in worker.clientIDs {
+                network.hold(
+                    client, and: broker, direction.map { [$0] } ?? SimulatedNetwork.Direction.allCases,
+                    until: network.scheduler.now + Int64(seconds * 1e9))
+            }
         case .brokerDown(let broker, let failover, let seconds):
-            count(fault, "cluster")
             takeDown(broker, failover: failover, seconds: seconds)
         case .coordinatorsMove(let broker, let loading):
-            count(fault, "cluster")
             moveCoordinators(to: broker, loading: Int64(loading * 1e9))
         case .deploy(let member):
-            guard let worker = struck(member, by: fault) else { return }
+            guard let worker = struck(member) else { return }
             worker.drain()
-            after(0.2) { [self] in launch(member) }
+            replace(worker, at: member)
         case .scale(let up):
-            count(fault, "fleet")
             scale(up: up)
         case .topicRefuses(let topic, let seconds):
-            count(fault, "cluster")
             network.reach { $0.denied.formUnion([.writeTopic(topic)]) }
             after(seconds) { [network] in network.reach { $0.denied.subtract([.writeTopic(topic)]) } }
+        case .fleetTopic(let trouble, let seconds):
+            strikeFleetTopic(trouble, seconds: seconds)
         case .providerFails(let hangs, let seconds):
-            count(fault, "provider")
             provider.mood = hangs ? .hangs : .fails
             after(seconds) { [provider] in provider.mood = .usual }
+        case .clockStep(let member, let seconds):
+            guard let worker = struck(member) else { return }
+            stepWallClock(of: worker, member: member, by: seconds)
+        case .budgetOrder(let calls):
+            orderBudget(callsOfDay: calls)
+        case .redrive: redrive()
+        case .offsetsBack(let records): moveOffsetsBack(by: records)
+        case .cluster(let clusterFault):
+            strike(clusterFault)
         }
     }
 
     /// SIGSTOP: neither the loops run nor the clients' own threads, and what was sent to them waits in the kernel.
-    private func stop(_ worker: SimulatedWorker, until end: Instant) {
-        for lane in worker.lanes { lane.loop.freeze(until: end) }
-        for broker in 1...plan.brokers {
-            block(worker.clientIDs, broker, SimulatedNetwork.Direction.allCases, until: end)
-        }
+    private func stop(_ worker: SimulatedWorker, for seconds: Double) {
+        for lane in worker.lanes { lane.loop.freeze(until: simulation.now + .seconds(seconds)) }
+        for client in worker.clientIDs { network.freeze(client, until: network.scheduler.now + Int64(seconds * 1e9)) }
     }
 
     /// Returns the worker that a fault hits; `nil` where the place is empty at present.
-    private func struck(_ member: Int, by fault: Fault) -> SimulatedWorker? {
+    func struck(_ member: Int) -> SimulatedWorker? {
         guard let worker = workers[member], worker.isAlive else { return nil }
-        count(fault, worker.state == .draining ? "draining" : "running")
         return worker
     }
 
-    private func count(_ fault: Fault, _ state: String) {
-        coverage["\(fault.name) / \(state)", default: 0] += 1
+    func count(_ fault: Fault, _ phase: String) {
+        coverage["\(fault.name) / \(phase)", default: 0] += 1
+    }
+
+    /// Starts the next process of a place: soon, or for half of all static members when the former one has ended, as
+    /// StatefulSets do.
+    private func replace(_ worker: SimulatedWorker, at member: Int) {
+        after(0.2) { [self] in
+            guard workers[member] === worker else { return }
+            if plan.isStatic, plan.seed.isMultiple(of: 2), worker.isAlive { return replace(worker, at: member) }
+            launch(member)
+        }
     }
 
     private func scale(up: Bool) {
@@ -332,12 +401,9 @@ final class FleetWorld {
 
     private func moveCoordinators(to broker: Int32, loading: Int64) {
         guard network.cluster.isUp(broker) else { return }
-        var keys = [FindCoordinatorRequest.Key.group(SimulatedWorker.group)]
-        for worker in everyWorker where worker.isAlive {
-            for index in worker.lanes.indices where plan.delivery == .exactlyOnce {
-                keys.append(.transaction(transactionalID(of: worker, lane: index)))
-            }
-        }
+        let keys =
+            [FindCoordinatorRequest.Key.group(SimulatedWorker.group)]
+            + transactionalIDs.map(FindCoordinatorRequest.Key.transaction)
         network.reach { cluster in
             for key in keys { cluster.moveCoordinator(key, to: broker, loading: loading) }
         }
@@ -349,8 +415,10 @@ final class FleetWorld {
         areFaultsOver = true
         provider.mood = .usual
         for broker in 1...plan.brokers where !network.cluster.isUp(broker) { network.start(broker) }
-        blocked = [:]
+        network.releaseAll()
         network.reach { $0.denied = [] }
+        makeFleetTopic()
+        healCluster()
         // A static member that dies between giving partitions up and joining again leaves them to nobody: its next process takes
         // its place without a rebalance. Brokers wait for the next one, so there is one.
         let needsRebalance = plan.isStatic && plan.groupProtocol == .classic && plan.assignor == .cooperativeSticky
@@ -361,7 +429,7 @@ final class FleetWorld {
 }
 
 extension MessageFates {
-    /// No message is lost, late or doubled.
+    /// No message is lost or late.
     static let perfect = MessageFates()
 
     private init() {}

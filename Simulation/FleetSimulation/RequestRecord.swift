@@ -13,12 +13,15 @@ enum RequestRecord {
                 ("ce_expirytime", "\(expiry)"),
             ] { headers.append(SimulatedHeader(name, Array(value.utf8))) }
         }
+        let session = request.session.map { "\"sessionId\":\"\($0)\"," } ?? ""
         let value = """
-            {"requestId":"r\(request.number)","provider":"hotpepper","keyword":"\(request.keyword)",\
+            {"requestId":"r\(request.number)",\(session)"provider":"\(request.provider)","keyword":"\(request.keyword)",\
             "location":{"latitude":35.69,"longitude":139.7}}
             """
         return SimulatedRecord(
-            key: Array(request.key.utf8), value: Array((request.isValid ? value : "no request").utf8),
+            key: Array(request.key.utf8),
+            value: Array((request.isValid ? value : "no request").utf8)
+                + [UInt8](repeating: UInt8(ascii: "."), count: request.padding),
             headers: headers, timestamp: time)
     }
 

@@ -43,6 +43,7 @@ package enum ErrorCode: Int16, Error, Sendable, CaseIterable {
     case transactionCoordinatorFenced = 52
     case transactionalIDAuthorizationFailed = 53
     case operationNotAttempted = 55
+    case kafkaStorageError = 56
     case unknownProducerID = 59
     case groupIDNotFound = 69
     case fencedLeaderEpoch = 74

@@ -87,6 +87,7 @@ extension SimulatedCluster {
         guard (-1...1).contains(request.acks) else { return .invalidRequiredAcks }
         guard let topic = topics[name], let log = logState(batch.partition) else { return .unknownTopicOrPartition }
         if let broker, broker != log.leader { return .notLeaderOrFollower }
+        if fullDisks.contains(log.leader) { return .kafkaStorageError }
         if let error = verify(batch, in: request, log: log) { return error }
 
         if request.acks == -1, log.inSyncReplicas < topic.settings.minInSyncReplicas { return .notEnoughReplicas }
@@ -150,6 +151,7 @@ extension SimulatedCluster {
         applyRetention(to: id)
         guard let log = logState(id) else { return refuse(.unknownTopicOrPartition) }
         if let broker, broker != log.leader { return refuse(.notLeaderOrFollower) }
+        if fullDisks.contains(log.leader) { return refuse(.kafkaStorageError) }
         if request.leaderEpoch >= 0, request.leaderEpoch != log.leaderEpoch {
             return refuse(request.leaderEpoch < log.leaderEpoch ? .fencedLeaderEpoch : .unknownLeaderEpoch)
         }
@@ -211,8 +213,8 @@ extension SimulatedCluster {
     }
 
     func endWaits() {
-        let (lateFetches, fetches) = (waitingFetches.filter { $0.end <= now }, waitingFetches.filter { $0.end > now })
-        waitingFetches = fetches
+        let lateFetches = waitingFetches.filter { $0.end <= now }
+        waitingFetches.removeAll { $0.end <= now }
         for wait in lateFetches { wait.reply(fetch(wait.request, at: wait.broker)) }
 
         let late = waitingProduces.filter { $0.end <= now }

@@ -12,9 +12,9 @@ extension SimulatedCluster {
             return PlainResponse(error: .invalidReplicationFactor)
         }
 
-        var topic = Topic(id: nextTopicID, settings: request.settings, partitions: [])
+        let topic = Topic(id: nextTopicID, settings: request.settings)
         nextTopicID += 1
-        addPartitions(to: &topic, named: request.name, upTo: request.settings.partitions)
+        addPartitions(to: topic, named: request.name, upTo: request.settings.partitions)
         topics[request.name] = topic
         return PlainResponse(error: .none)
     }
@@ -28,7 +28,7 @@ extension SimulatedCluster {
         }
     }
 
-    private func addPartitions(to topic: inout Topic, named name: String, upTo count: Int32) {
+    private func addPartitions(to topic: Topic, named name: String, upTo count: Int32) {
         let candidates = brokers.isEmpty ? [1] : brokers
         for number in Int32(topic.partitions.count)..<count {
             let leader = candidates[Int(number) % candidates.count]
@@ -39,10 +39,9 @@ extension SimulatedCluster {
     }
 
     package func createPartitions(_ request: CreatePartitionsRequest) -> PlainResponse {
-        guard var topic = topics[request.topic] else { return PlainResponse(error: .unknownTopicOrPartition) }
+        guard let topic = topics[request.topic] else { return PlainResponse(error: .unknownTopicOrPartition) }
         guard request.count > Int32(topic.partitions.count) else { return PlainResponse(error: .invalidPartitions) }
-        addPartitions(to: &topic, named: request.topic, upTo: request.count)
-        topics[request.topic] = topic
+        addPartitions(to: topic, named: request.topic, upTo: request.count)
         return PlainResponse(error: .none)
     }
 
@@ -91,6 +90,14 @@ extension SimulatedCluster {
                 leader: log.leader, leaderEpoch: log.leaderEpoch)
         }
     }
+
+    /// Changes `max.message.bytes` of a topic; `nil`: the brokers' own limit.
+    package func setMaxMessageBytes(of topic: String, to bytes: Int?) {
+        topics[topic]?.settings.maxMessageBytes = bytes
+    }
+
+    /// Changes `retention.ms` of a topic, in nanoseconds; `nil`: for ever.
+    package func setRetention(of topic: String, to time: Int64?) { topics[topic]?.settings.retention = time }
 
     package func moveLeader(of partition: PartitionID, to broker: Int32) {
         change(partition) { $0.failOver(to: broker) }

@@ -15,11 +15,18 @@ package final class SimulatedCluster {
     package var markerDelay: () -> Int64 = { ClusterRules.millisecond }
     /// What the clients may not do.
     package var denied: Set<Permission> = []
+    /// The brokers whose disk is full: what they lead can be neither written nor read.
+    package var fullDisks: Set<Int32> = []
 
-    struct Topic {
-        var id: UInt64
+    final class Topic {
+        let id: UInt64
         var settings: TopicSettings
-        var partitions: [PartitionLog]
+        var partitions: [PartitionLog] = []
+
+        init(id: UInt64, settings: TopicSettings) {
+            self.id = id
+            self.settings = settings
+        }
     }
 
     /// A broker that coordinates a group or a transactional id.
@@ -53,11 +60,15 @@ package final class SimulatedCluster {
 
     /// When something happens of itself, such as the end of a session; `nil`: nothing will.
     package var nextDeadline: Int64? {
-        let ofGroups = groups.values.filter { isCoordinated(.group($0.name)) }.compactMap(\.nextDeadline)
-        let ofTransactions = transactions.values.filter { isCoordinated(.transaction($0.id)) }
-            .compactMap { deadline(of: $0) }
-        let ofWaits = waitingFetches.map(\.end) + waitingProduces.map(\.end)
-        return (ofGroups + ofTransactions + ofWaits).min()
+        // Asked before and after every request, so it makes no arrays and copies no members.
+        var next: Int64?
+        for group in groups.values where isCoordinated(.group(group.name)) { next.lower(to: group.nextDeadline) }
+        for transaction in transactions.values where transaction.mayFire {
+            if isCoordinated(.transaction(transaction.id)) { next.lower(to: deadline(of: transaction)) }
+        }
+        for index in waitingFetches.indices { next.lower(to: waitingFetches[index].end) }
+        for index in waitingProduces.indices { next.lower(to: waitingProduces[index].end) }
+        return next
     }
 
     /// Lets time pass. What falls due on the way happens in the order of its deadlines.
@@ -76,7 +87,7 @@ package final class SimulatedCluster {
             else { continue }
             group.fire(at: now)
         }
-        for id in transactions.keys.sorted() {
+        for id in transactions.values.filter(\.mayFire).map(\.id).sorted() {
             guard let transaction = transactions[id], isCoordinated(.transaction(id)),
                 let due = deadline(of: transaction), due <= now
             else { continue }
@@ -107,7 +118,9 @@ package final class SimulatedCluster {
     }
 
     /// False while the coordinator is down: nobody counts sessions and timeouts then.
-    private func isCoordinated(_ key: FindCoordinatorRequest.Key) -> Bool { isUp(coordinator(key)) }
+    private func isCoordinated(_ key: FindCoordinatorRequest.Key) -> Bool {
+        downBrokers.isEmpty || isUp(coordinator(key))
+    }
 
     package func isUp(_ broker: Int32) -> Bool { !downBrokers.contains(broker) }
 
@@ -115,12 +128,7 @@ package final class SimulatedCluster {
     /// - Parameter loading: How long the new coordinators take to read what the old one has written.
     package func failOver(from broker: Int32, loading: Int64 = 0) {
         guard let next = brokers.first(where: { $0 > broker }) ?? brokers.first(where: { $0 != broker }) else { return }
-        for name in topics.keys.sorted() {
-            let count = topics[name]?.partitions.count ?? 0
-            for index in 0..<count where topics[name]?.partitions[index].leader == broker {
-                moveLeader(of: PartitionID(name, Int32(index)), to: next)
-            }
-        }
+        moveLeaders(from: broker)
         for group in groups.keys.sorted() where coordinator(.group(group)) == broker {
             moveCoordinator(.group(group), to: next, loading: loading)
         }
@@ -128,6 +136,17 @@ package final class SimulatedCluster {
             moveCoordinator(.transaction(id), to: next, loading: loading)
         }
         // Keys that nobody has asked for yet are on the first broker that is up: see `seat`.
+    }
+
+    /// Gives the partitions that a broker leads to the next one that is up.
+    package func moveLeaders(from broker: Int32) {
+        guard let next = brokers.first(where: { $0 > broker }) ?? brokers.first(where: { $0 != broker }) else { return }
+        for name in topics.keys.sorted() {
+            let count = topics[name]?.partitions.count ?? 0
+            for index in 0..<count where topics[name]?.partitions[index].leader == broker {
+                moveLeader(of: PartitionID(name, Int32(index)), to: next)
+            }
+        }
     }
 
     // MARK: - Coordinators
@@ -186,5 +205,13 @@ package final class SimulatedCluster {
     func makeMemberID(_ prefix: String) -> String {
         defer { nextMember += 1 }
         return "\(prefix)-\(nextMember)"
+    }
+}
+
+extension Int64? {
+    /// Takes another time where that is earlier; `nil` means never.
+    mutating func lower(to time: Int64?) {
+        guard let time else { return }
+        self = Swift.min(self ?? .max, time)
     }
 }

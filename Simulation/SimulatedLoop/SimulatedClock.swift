@@ -12,11 +12,6 @@ public final class SimulatedClock: Sendable {
     private nonisolated(unsafe) var wallOffset: Duration
     private nonisolated(unsafe) var partsPerMillion: Double
 
-    private struct Weak {
-        weak var value: SimulatedDriver?
-    }
-    private nonisolated(unsafe) var drivers: [Weak] = []
-
     init(_ simulation: SimulationState, skew: Duration, wallSkew: Duration, drift: Double) {
         self.simulation = simulation
         unsafe partsPerMillion = drift
@@ -25,17 +20,13 @@ public final class SimulatedClock: Sendable {
         unsafe wallOffset = wallSkew
     }
 
-    /// Takes in a loop that goes by the clock.
-    func add(_ driver: SimulatedDriver) { unsafe drivers.append(Weak(value: driver)) }
-
     /// How much faster the clock goes than time, in parts per million; negative for a slow one. Real ones stay within 200.
     public var drift: Double {
         get { unsafe partsPerMillion }
         set {
             unsafe base = (simulation.now, now)
             unsafe partsPerMillion = max(newValue, -900_000)
-            // Their turns were planned by the clock as it was.
-            for driver in unsafe drivers { driver.value?.wake() }
+            unsafe simulation.onDrift?(self)
         }
     }
 

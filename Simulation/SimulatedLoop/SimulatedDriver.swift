@@ -25,7 +25,6 @@ final class SimulatedDriver: LoopDriver {
         self.clock = clock
         self.simulation = simulation
         unsafe self.random = random
-        clock.add(self)
     }
 
     /// Has the loop's next turn report a file descriptor.

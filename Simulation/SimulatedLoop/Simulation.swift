@@ -43,6 +43,8 @@ public final class Simulation {
     private let state: SimulationState
     private var loopSeeds: SeededGenerator
     private var loops: [SimulatedLoop] = []
+    /// What may be the next step. Kept, so that no step makes an array of its own.
+    private var candidates: [Step] = []
     /// The loop whose turn it is.
     private var current: SimulatedLoop?
     /// The turns that loops have taken.
@@ -55,6 +57,12 @@ public final class Simulation {
         state = SimulationState(settings, schedule: seeds.fork())
         loopSeeds = seeds.fork()
         random = seeds.fork()
+        unsafe state.onDrift = { [weak self] clock in self?.wakeLoops(of: clock) }
+    }
+
+    /// Has loops plan their turns anew, because they were planned by the clock as it was.
+    private func wakeLoops(of clock: SimulatedClock) {
+        for loop in loops where loop.clock === clock { loop.driver.wake() }
     }
 
     deinit {
@@ -108,17 +116,17 @@ public final class Simulation {
     /// Has something happen outside all loops: a broker answers, a process is killed. Of events that are due at the same
     /// instant, the seed decides which comes first.
     public func schedule(at due: Instant, _ action: @escaping () -> Void) {
-        unsafe state.lastSerial += 1
-        let serial = unsafe state.lastSerial
-        unsafe state.actions[serial] = action
-        unsafe state.events.insert(
-            SimulationState.Event(due: max(due, now), rank: state.schedule.next(), serial: serial))
+        state.addEvent(at: max(due, now), action)
     }
 
     /// Has something happen after a time.
     public func schedule(after time: Duration, _ action: @escaping () -> Void) {
         schedule(at: now + max(.zero, time), action)
     }
+
+    /// Forgets what is scheduled. Call it when the last run is over: actions hold what they act on, which mostly has a way
+    /// back to the simulation, so neither would ever be freed.
+    public func forgetEvents() { state.forgetEvents() }
 
     // MARK: - Running
 
@@ -162,15 +170,18 @@ public final class Simulation {
 
         // What is overdue is as due as what is due now.
         let latest = max(due, now)
-        var candidates = loops.filter { ($0.nextTurn ?? .max) <= latest }.map { Step(due: due, loop: $0) }
+        candidates.removeAll(keepingCapacity: true)
+        for loop in loops {
+            if let turn = loop.nextTurn, turn <= latest { candidates.append(Step(due: due, loop: loop)) }
+        }
         if let event = unsafe state.events.min, event.due <= latest { candidates.append(Step(due: due, loop: nil)) }
         return unsafe candidates.count > 1 ? candidates.randomElement(using: &state.schedule) : candidates.first
     }
 
     private func take(_ step: Step) {
         guard let loop = step.loop else {
-            guard let event = unsafe state.events.popMin() else { return }
-            return unsafe state.actions.removeValue(forKey: event.serial)?() ?? ()
+            state.takeEvent()?()
+            return
         }
 
         turns += 1

@@ -16,6 +16,8 @@ final class SimulationState: Sendable {
         let due: Instant
         let rank: UInt64
         let serial: Int
+        /// Where its action is in `actions`.
+        let slot: Int
 
         static func < (a: Event, b: Event) -> Bool { (a.due, a.rank, a.serial) < (b.due, b.rank, b.serial) }
     }
@@ -30,16 +32,53 @@ final class SimulationState: Sendable {
     // Unsafe because the compiler cannot see that the simulation's thread alone uses them.
     nonisolated(unsafe) var now = SimulationState.beginning
     nonisolated(unsafe) var schedule: SeededGenerator
-    nonisolated(unsafe) var events = Heap<Event>()
-    nonisolated(unsafe) var actions: [Int: () -> Void] = [:]
-    nonisolated(unsafe) var lastSerial = 0
+    private(set) nonisolated(unsafe) var events = Heap<Event>()
+    /// The actions of events; `nil` in a slot that is free.
+    private nonisolated(unsafe) var actions: [(() -> Void)?] = []
+    private nonisolated(unsafe) var freeSlots: [Int] = []
+    private nonisolated(unsafe) var lastSerial = 0
     nonisolated(unsafe) var onNote: ((String) -> Void)?
+    /// Told of each clock whose drift has changed. Weak references from clocks to loops would do as well, and would make every
+    /// retain of a driver several times as dear.
+    nonisolated(unsafe) var onDrift: ((SimulatedClock) -> Void)?
     nonisolated(unsafe) var digest: UInt64 = 0xcbf2_9ce4_8422_2325
 
     init(_ settings: Simulation.Settings, schedule: SeededGenerator) {
         self.settings = settings
         unsafe self.schedule = schedule
     }
+
+    // MARK: - Events
+
+    func addEvent(at due: Instant, _ action: @escaping () -> Void) {
+        unsafe lastSerial += 1
+        let slot: Int
+        if let free = unsafe freeSlots.popLast() {
+            slot = free
+            unsafe actions[slot] = action
+        } else {
+            slot = unsafe actions.count
+            unsafe actions.append(action)
+        }
+        unsafe events.insert(Event(due: due, rank: schedule.next(), serial: lastSerial, slot: slot))
+    }
+
+    /// Takes out the event that is due first, and returns its action.
+    func takeEvent() -> (() -> Void)? {
+        guard let event = unsafe events.popMin() else { return nil }
+        unsafe freeSlots.append(event.slot)
+        return unsafe exchange(&actions[event.slot], with: nil)
+    }
+
+    func forgetEvents() {
+        unsafe events = []
+        unsafe freeSlots = []
+        // Freeing an action may schedule another one, so the list is emptied before they are freed.
+        let forgotten = unsafe exchange(&actions, with: [])
+        withExtendedLifetime(forgotten) {}
+    }
+
+    // MARK: - What other threads do
 
     /// The loop that was woken from another thread, which the first call returns.
     var loopWokenFromOutside: String? { wokenFromOutside.withLock { $0 } }

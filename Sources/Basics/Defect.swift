@@ -57,6 +57,17 @@ public enum Defect: String, CaseIterable, Sendable {
     /// Outcomes of an aborted transaction count as delivered.
     case abortedIsDelivered = "aborted-is-delivered"
 
+    // MARK: Records that are refused, and gaps
+
+    /// An outcome that is too large for its topic counts as delivered.
+    case largeOutcomeDropped = "large-outcome-dropped"
+    /// Every outcome of a batch that is too large is shortened, whether or not it fits by itself.
+    case batchShortened = "batch-shortened"
+    /// An outcome that goes alone is not looked for when the ones before it are committed.
+    case aloneForgotten = "alone-forgotten"
+    /// A gap between offsets, as compaction and markers leave them, ends the run of what may be committed.
+    case gapStopsCommits = "gap-stops-commits"
+
     // MARK: The rate
 
     /// A lane keeps its share of the rate after its partitions were revoked.
@@ -82,6 +93,16 @@ public enum Defect: String, CaseIterable, Sendable {
     case messageCountsTwice = "message-counts-twice"
     /// Calls that are given back stay in the hands of the member that gives them back.
     case givenBackAndKept = "given-back-and-kept"
+
+    /// Half of all members go on as before when a person orders another budget.
+    case orderIgnored = "order-ignored"
+
+    // MARK: Sessions
+
+    /// A search that a newer one of its session has ended says what became of it, as if it had not been ended.
+    case supersededGoesOn = "superseded-goes-on"
+    /// Of two searches of a session, the newer one is ended.
+    case newestSuperseded = "newest-superseded"
 
     // MARK: Calls
 

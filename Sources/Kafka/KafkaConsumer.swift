@@ -35,7 +35,7 @@ public actor KafkaConsumer: ReadinessHandler {
         var isOn = true
         /// True when there may be records, or an end, that the reader has not looked at.
         var hasNews = false
-        var waiter: CheckedContinuation<Void, Never>?
+        var news = Condition()
     }
 
     /// The last word of the group to this member.
@@ -195,9 +195,9 @@ public actor KafkaConsumer: ReadinessHandler {
                 return records
             }
 
-            precondition(reading.waiter == nil, "a consumer has one reader")
+            precondition(!reading.news.isAwaited, "a consumer has one reader")
             await withTaskCancellationHandler {
-                await suspend(unless: reading.hasNews || Task.isCancelled) { reading.waiter = $0 }
+                await suspend(unless: reading.hasNews || Task.isCancelled) { reading.news.add($0) }
             } onCancel: {
                 Task { await self.wakeReader() }
             }
@@ -220,9 +220,7 @@ public actor KafkaConsumer: ReadinessHandler {
 
     func wakeReader() {
         reading.hasNews = true
-        guard let waiter = reading.waiter else { return }
-        reading.waiter = nil
-        waiter.resume()
+        reading.news.signal()
     }
 
     // MARK: - The loop's calls

@@ -1,5 +1,4 @@
 internal import Basics
-internal import DequeModule
 public import EventLoop
 public import Logging
 
@@ -30,7 +29,7 @@ public actor KafkaProducer: ReadinessHandler {
     /// The records that wait for a larger batch on this side of librdkafka.
     private var gathering: Gathering
     /// The hand-overs that found the local queue full, in order.
-    private var roomWaiters: Deque<CheckedContinuation<Void, Never>> = []
+    private var room = Condition()
     private var isStarted = false
     private(set) var isClosed = false
 
@@ -77,7 +76,7 @@ public actor KafkaProducer: ReadinessHandler {
     /// - Throws: Why the record cannot be written; `fatal` or `fenced` when nothing more can be.
     public func handOver(_ record: ProducerRecord) async throws(KafkaError) -> Receipt {
         start()
-        if roomWaiters.isEmpty, let receipt = offer(record) { return try receipt.get() }
+        if !room.isAwaited, let receipt = offer(record) { return try receipt.get() }
         return try await handOverInTurn(record)
     }
 
@@ -92,7 +91,7 @@ public actor KafkaProducer: ReadinessHandler {
         nonisolated(unsafe) let report = report
         return assumeIsolated { producer in
             producer.start()
-            guard producer.roomWaiters.isEmpty, case .success(let receipt)? = producer.offer(record) else {
+            guard !producer.room.isAwaited, case .success(let receipt)? = producer.offer(record) else {
                 return false
             }
             producer.deliveries.tell(receipt.slot, report)
@@ -103,9 +102,7 @@ public actor KafkaProducer: ReadinessHandler {
     // Kept out of line: see docs/concurrency.md, 2.
     @inline(never)
     private func handOverInTurn(_ record: ProducerRecord) async throws(KafkaError) -> Receipt {
-        if !roomWaiters.isEmpty {
-            await suspend(unless: roomWaiters.isEmpty) { roomWaiters.append($0) }
-        }
+        if room.isAwaited { await suspend(unless: !room.isAwaited) { room.add($0) } }
 
         while true {
             if let receipt = offer(record) {
@@ -114,7 +111,7 @@ public actor KafkaProducer: ReadinessHandler {
             }
 
             // Stays at the head of the line; the next report wakes it.
-            await suspend(unless: undelivered == 0 || isClosed) { roomWaiters.prepend($0) }
+            await suspend(unless: undelivered == 0 || isClosed) { room.addFirst($0) }
         }
     }
 
@@ -156,7 +153,7 @@ public actor KafkaProducer: ReadinessHandler {
     }
 
     /// One at a time: whoever gets its record in wakes the next, whoever does not goes back to the head of the line.
-    private func wakeNextForRoom() { roomWaiters.popFirst()?.resume() }
+    private func wakeNextForRoom() { room.signal() }
 
     // MARK: - Gathering
 

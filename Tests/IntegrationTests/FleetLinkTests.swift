@@ -29,12 +29,12 @@ struct FleetLinkTests {
     }
 
     private func link(_ broker: TestBroker, loop: EventLoop, history: Int64 = 0) -> FleetLink {
-        var configuration = FleetLink.Configuration(
-            topic: broker.name("fleet"),
-            consumer: ConsumerConfiguration(bootstrapServers: broker.bootstrapServers),
-            producer: ProducerConfiguration(bootstrapServers: broker.bootstrapServers))
+        var configuration = FleetLink.Configuration(topic: broker.name("fleet"))
         configuration.history = history
-        return FleetLink(configuration, loop: loop, log: log)
+        let clients = FleetLink.Clients.kafka(
+            consumer: ConsumerConfiguration(bootstrapServers: broker.bootstrapServers),
+            producer: ProducerConfiguration(bootstrapServers: broker.bootstrapServers), loop: loop, log: log)
+        return FleetLink(configuration, clients: clients, loop: loop, log: log)
     }
 
     /// Runs a link while `body` does, which begins once the topic is open.

@@ -32,6 +32,10 @@ struct MetricsRegistryTests {
         let registry = MetricsRegistry()
         registry.makeCounter(label: "a_total", dimensions: [("x", "q\"b\\n\n")]).increment(by: 1)
         #expect(registry.prometheusText.contains(#"a_total{x="q\"b\\n\n"} 1"#))
+
+        // One character to Swift, of which the format wants the second half escaped.
+        registry.makeCounter(label: "b_total", dimensions: [("x", "1\r\n2"), ("y", "")]).increment(by: 1)
+        #expect(registry.prometheusText.contains("b_total{x=\"1\r\\n2\",y=\"\"} 1"))
     }
 
     @Test func gaugesGoUpAndDown() {

@@ -46,4 +46,81 @@ struct SimulatedNetworkTests {
         // At one time, a scheduler may run them in any order.
         #expect(Set(times).count == 2)
     }
+
+    /// The second of four messages is lost. The first arrives, nothing behind the second does, and the client connects anew.
+    @Test(arguments: [SimulatedNetwork.Direction.requests, .answers])
+    func lostMessageTakesItsConnectionWithIt(direction: SimulatedNetwork.Direction) {
+        let fixture = ClientFixture()
+        var sent = 0
+        fixture.network.fate = { _ in
+            sent += 1
+            var fate = SimulatedNetwork.Fate(
+                requestDelay: 1, answerDelay: 1, noticedAfter: .milliseconds(500))
+            if sent == 2, direction == .requests { fate.requestDelay = nil }
+            if sent == 2, direction == .answers { fate.answerDelay = nil }
+            return fate
+        }
+
+        var arrived: [Int] = []
+        var results: [Int: Result<Int, NetworkFailure>] = [:]
+        var times: [Int: Int64] = [:]
+        func send(_ number: Int) {
+            fixture.network.send(
+                .heartbeat, from: "client", to: 1, within: .seconds(60),
+                perform: { (_: SimulatedCluster, answer: @escaping (Int) -> Void) in
+                    arrived.append(number)
+                    answer(number)
+                },
+                reply: { (result: Result<Int, NetworkFailure>) in
+                    results[number] = result
+                    times[number] = fixture.scheduler.now
+                })
+        }
+        for number in 1...3 { send(number) }
+        fixture.pass(.milliseconds(100))
+        #expect(results == [1: .success(1)])
+        #expect(arrived == (direction == .requests ? [1] : [1, 2, 3]))
+
+        fixture.pass(.milliseconds(900))
+        #expect(results[2] == .failure(.disconnected))
+        #expect(results[3] == .failure(.disconnected))
+        #expect(times[3] == times[2])
+
+        send(4)
+        fixture.pass(.seconds(1))
+        #expect(results[4] == .success(4))
+    }
+
+    @Test func requestWhoseTimeIsUpCostsTheConnection() {
+        let fixture = ClientFixture()
+        var results: [Result<Int, NetworkFailure>] = []
+        fixture.network.cut("client", from: 1, [.answers])
+        for seconds in [Int64.seconds(60), .seconds(5)] {
+            fixture.network.send(
+                .heartbeat, from: "client", to: 1, within: seconds,
+                perform: { (_: SimulatedCluster, answer: @escaping (Int) -> Void) in answer(1) },
+                reply: { results.append($0) })
+        }
+        fixture.pass(.seconds(6))
+        #expect(results == [.failure(.timedOut), .failure(.disconnected)])
+    }
+
+    @Test func attemptsToConnectComeAtGrowingIntervals() {
+        let fixture = ClientFixture()
+        fixture.network.stop(1)
+        var failures: [Int64] = []
+        func send() {
+            fixture.network.send(
+                .metadata, from: "client", to: 1, within: .seconds(60),
+                perform: { (_: SimulatedCluster, _: @escaping (Int) -> Void) in },
+                reply: { (_: Result<Int, NetworkFailure>) in
+                    failures.append(fixture.scheduler.now)
+                    if failures.count < 12 { send() }
+                })
+        }
+        send()
+        fixture.pass(.seconds(100))
+        let pauses = zip(failures.dropFirst(), failures).map { ($0 - $1) / .milliseconds(100) }
+        #expect(pauses == [1, 2, 4, 8, 16, 32, 64, 100, 100, 100, 100])
+    }
 }

@@ -26,7 +26,6 @@ struct SimulatedProducerTests {
     static let fates: [SimulatedNetwork.Fate] = [
         .init(requestDelay: nil, answerDelay: .milliseconds(1)),
         .init(requestDelay: .milliseconds(1), answerDelay: nil),
-        .init(requestDelay: .milliseconds(1), answerDelay: .milliseconds(1), repetition: .milliseconds(50)),
         .init(requestDelay: .seconds(5), answerDelay: .seconds(70)),
     ]
 

@@ -51,4 +51,45 @@ struct SimulatedTopicReaderTests {
         fixture.pass(.seconds(5))
         #expect(values(reader.takeRecords(max: 10)) == ["a"])
     }
+
+    /// Makes a reader of every record that begins at an offset, and lets it read for a second.
+    private func reader(of fixture: ClientFixture, from offset: Int64) -> SimulatedTopicReader {
+        let reader = SimulatedTopicReader(clientID: "reader", network: fixture.network, mode: .everyRecord)
+        let bounds: Result<[TopicPartition: Range<Int64>], KafkaError>? = fixture.wait {
+            reader.bounds(of: "requests", within: .seconds(5), reply: $0)
+        }
+        #expect((try? bounds?.get()) != nil)
+        reader.open([TopicPartition("requests", 0): offset])
+        fixture.pass(.seconds(1))
+        return reader
+    }
+
+    @Test func endIsToldOnceBehindTheLastRecord() throws {
+        let fixture = ClientFixture(partitions: 1)
+        fixture.append(["a", "b"])
+        let reader = reader(of: fixture, from: 1)
+        let news = try reader.takeNews(max: 10)
+        #expect(values(news.records) == ["b"])
+        #expect(news.ends == [TopicPartition("requests", 0): 2])
+        fixture.pass(.seconds(1))
+        #expect(!reader.hasNews)
+    }
+
+    @Test func readerOfEveryRecordIsToldThatTheNextOneWasDeleted() throws {
+        let fixture = ClientFixture(partitions: 1)
+        fixture.append(["a", "b", "c"])
+        _ = fixture.cluster.deleteRecords(DeleteRecordsRequest([PartitionID("requests", 0): 2]))
+        let reader = reader(of: fixture, from: 0)
+        #expect { try reader.takeNews(max: 10) } throws: { ($0 as? KafkaError)?.kind == .recordsMissing }
+    }
+
+    @Test func readerOfEveryRecordIsToldThatItsTopicIsGone() throws {
+        let fixture = ClientFixture(partitions: 1)
+        fixture.append(["a"])
+        let reader = reader(of: fixture, from: 0)
+        #expect(values(try reader.takeNews(max: 10).records) == ["a"])
+        _ = fixture.cluster.deleteTopic(DeleteTopicRequest("requests"))
+        fixture.pass(.seconds(2))
+        #expect { try reader.takeNews(max: 10) } throws: { ($0 as? KafkaError)?.kind == .unknownTopicOrPartition }
+    }
 }

@@ -137,7 +137,6 @@ struct SimulatedTransactionTests {
     static let fates: [SimulatedNetwork.Fate] = [
         .init(requestDelay: nil, answerDelay: .milliseconds(1)),
         .init(requestDelay: .milliseconds(1), answerDelay: nil),
-        .init(requestDelay: .milliseconds(1), answerDelay: .milliseconds(1), repetition: .milliseconds(50)),
     ]
 
     @Test(arguments: fates)

@@ -70,6 +70,20 @@ import Testing
         #expect(orders.count == 2)
     }
 
+    @Test func forgottenEventsDoNotHappenAndHoldNothing() throws {
+        let notes = Notes()
+        weak var freed: Simulation?
+        do {
+            let simulation = Simulation(seed: 1)
+            freed = simulation
+            simulation.schedule(after: .seconds(1)) { notes.add("\(simulation.seed)") }
+            simulation.forgetEvents()
+            try simulation.run()
+        }
+        #expect(notes.all == [])
+        #expect(freed == nil)
+    }
+
     @Test func chanceOfOneLoopChangesNothingForAnother() throws {
         func numbers(otherTakes count: Int) throws -> [UInt64] {
             let simulation = Simulation(seed: 3)

@@ -24,6 +24,10 @@ final class SimulatedSink: OutcomeSink, @unchecked Sendable {
     private var handed: [Int: Handed] = [:]
     private var nextSlot = 0
     private var endOfTransactions: Instant?
+    /// From `beginTransaction` to the end of `commitTransaction` or `abortTransaction`.
+    private(set) var isTransactionOpen = false
+    /// While offsets are sent, or the transaction is committed.
+    private(set) var isCommitting = false
 
     init(_ producer: SimulatedProducer, group: String, loop: EventLoop, inbox: LoopInbox) {
         self.producer = producer
@@ -107,21 +111,28 @@ final class SimulatedSink: OutcomeSink, @unchecked Sendable {
 
     func beginTransaction() async throws(KafkaError) {
         if let error = producer.beginTransaction() { throw error }
+        isTransactionOpen = true
     }
 
     func sendOffsets(
         _ offsets: [(partition: TopicPartition, next: Int64)], as member: GroupMembership
     ) async throws(KafkaError) {
+        isCommitting = true
+        defer { isCommitting = false }
         try await call { bound, reply in
             self.producer.sendOffsets(offsets, as: member, group: self.group, within: bound, reply: reply)
         }
     }
 
     func commitTransaction() async throws(KafkaError) {
+        isCommitting = true
+        defer { isCommitting = false }
         try await call { bound, reply in self.producer.commitTransaction(within: bound, reply: reply) }
+        isTransactionOpen = false
     }
 
     func abortTransaction() async throws(KafkaError) {
+        defer { isTransactionOpen = false }
         try await call { bound, reply in self.producer.abortTransaction(within: bound, reply: reply) }
     }
 

@@ -14,6 +14,12 @@ final class SimulatedSource: RequestSource, @unchecked Sendable {
     private weak var listener: (any RebalanceListener)?
     private var reader: CheckedContinuation<Void, Never>?
     private var isReading = true
+    /// The calls to the listener that are under way.
+    private(set) var rebalancesUnderway = 0
+    /// The commits that are under way.
+    private(set) var commitsUnderway = 0
+    /// When partitions were assigned last; `nil` before the first assignment.
+    private(set) var lastAssignment: Instant?
 
     init(_ consumer: SimulatedConsumer, loop: EventLoop, inbox: LoopInbox) {
         self.consumer = consumer
@@ -71,7 +77,9 @@ final class SimulatedSource: RequestSource, @unchecked Sendable {
     func store(_ offsets: [(partition: AssignedPartition, next: Int64)]) async { consumer.store(offsets) }
 
     func commit(within bound: Duration) async throws(KafkaError) -> [AssignedPartition: Int64] {
+        commitsUnderway += 1
         let error = await answer { reply in self.consumer.commit(within: bound.wholeNanoseconds, reply: reply) }
+        commitsUnderway -= 1
         if let error { throw error }
         return consumer.confirmed
     }
@@ -92,10 +100,12 @@ final class SimulatedSource: RequestSource, @unchecked Sendable {
     /// Waits for an answer that comes outside of the loop's turns.
     private func answer<Value>(_ ask: (@escaping (Value) -> Void) -> Void) async -> Value {
         var answer: Value?
-        await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
+        // Not a checked one. Where the process was killed before the answer came, nothing resumes it, and nothing should: tasks
+        // of a killed process never run again. A checked one would call that a mistake when it is freed.
+        await unsafe withUnsafeContinuation { (continuation: UnsafeContinuation<Void, Never>) in
             ask { value in
                 answer = value
-                continuation.resume()
+                unsafe continuation.resume()
             }
         }
         guard let answer else { preconditionFailure("resumed without an answer") }
@@ -103,6 +113,9 @@ final class SimulatedSource: RequestSource, @unchecked Sendable {
     }
 
     // MARK: - What it knows
+
+    /// True while a partition holds records that are not committed.
+    var hasWork: Bool { consumer.positions.contains { ($0.committed ?? 0) < ($0.end ?? 0) } }
 
     var membership: GroupMembership? { get async { consumer.membership } }
     var positions: [KafkaConsumer.Position] { get async { consumer.positions } }
@@ -129,6 +142,7 @@ final class SimulatedSource: RequestSource, @unchecked Sendable {
 
 extension SimulatedSource: SimulatedRebalanceHandler {
     func assigned(_ partitions: [AssignedPartition], then: @escaping () -> Void) {
+        lastAssignment = loop.now
         tell(then) { listener in await listener.assigned(partitions) }
     }
 
@@ -159,7 +173,9 @@ extension SimulatedSource: SimulatedRebalanceHandler {
     ) {
         nonisolated(unsafe) let then = then  // The simulation has one thread.
         Task(executorPreference: loop) { [weak self] in
+            self?.rebalancesUnderway += 1
             if let listener = self?.listener { await call(listener) }
+            self?.rebalancesUnderway -= 1
             unsafe then()
         }
     }

@@ -5,18 +5,18 @@ import SimulatedLoop
 /// The simulation's time, as the model of Kafka counts it: nanoseconds since 1970.
 final class SimulationScheduler: SimulatedScheduler {
     private let simulation: Simulation
-    private let beginning: Instant
-    private let start: Int64
+    /// How far this time is ahead of the simulation's, in nanoseconds.
+    private let lead: Int64
 
     init(_ simulation: Simulation, start: WallTime) {
         self.simulation = simulation
-        beginning = simulation.now
-        self.start = start.milliseconds.saturatingMultiplied(by: 1_000_000)
+        let nanoseconds = start.milliseconds.saturatingMultiplied(by: 1_000_000)
+        lead = nanoseconds.saturatingSubtracting(simulation.now.nanoseconds)
     }
 
-    var now: Int64 { start.saturatingAdding(beginning.duration(to: simulation.now).wholeNanoseconds) }
+    var now: Int64 { simulation.now.nanoseconds.saturatingAdding(lead) }
 
     func schedule(at time: Int64, _ action: @escaping () -> Void) {
-        simulation.schedule(after: .nanoseconds(max(0, time.saturatingSubtracting(now)))) { action() }
+        simulation.schedule(at: Instant(nanoseconds: time.saturatingSubtracting(lead)), action)
     }
 }

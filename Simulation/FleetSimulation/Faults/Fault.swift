@@ -21,8 +21,31 @@ public struct Fault: Sendable, CustomStringConvertible {
         case scale(up: Bool)
         /// The brokers let nobody write to a topic.
         case topicRefuses(String, seconds: Double)
+        /// Something is wrong with the topic in which workers talk.
+        case fleetTopic(FleetTopicTrouble, seconds: Double)
         /// The provider answers nothing, or fails every call.
         case providerFails(hangs: Bool, seconds: Double)
+        /// A member's wall clock is set by so many seconds; its other clock, by which deadlines and limits go, is not.
+        case clockStep(member: Int, seconds: Double)
+        /// A person gives the day another budget; `nil`: has its calls count from zero again.
+        case budgetOrder(callsOfDay: Int?)
+        /// A person sends all dead letters back to the requests topic.
+        case redrive
+        /// A person stops all workers, moves the group back by so many records of each partition, and starts the workers again.
+        case offsetsBack(records: Int64)
+        case cluster(ClusterFault)
+    }
+
+    /// What goes wrong with the fleet's topic.
+    enum FleetTopicTrouble: String, Sendable, CaseIterable {
+        /// The brokers let nobody read it.
+        case refusesReaders = "fleet topic refuses readers"
+        /// The brokers let nobody write to it.
+        case refusesWriters = "fleet topic refuses writers"
+        /// It is deleted, and made again after a while.
+        case remade = "fleet topic made again"
+        /// What was written before this day of the budget is deleted, as retention does.
+        case cut = "fleet topic cut"
     }
 
     /// Seconds from the beginning.
@@ -41,23 +64,41 @@ public struct Fault: Sendable, CustomStringConvertible {
         case .deploy: "deploy"
         case .scale(let up): up ? "scale up" : "scale down"
         case .topicRefuses: "topic refuses"
+        case .fleetTopic(let trouble, _): trouble.rawValue
         case .providerFails(let hangs, _): hangs ? "provider hangs" : "provider fails"
+        case .clockStep: "clock step"
+        case .budgetOrder(let calls): calls == nil ? "budget reset" : "budget set"
+        case .redrive: "redrive"
+        case .offsetsBack: "offsets back"
+        case .cluster(let fault): fault.name
+        }
+    }
+
+    /// True for what may not disturb anything, so that the strictest rules hold with it.
+    var isHarmless: Bool {
+        switch kind {
+        case .clockStep, .budgetOrder, .redrive: true
+        default: false
         }
     }
 
     /// True for what operators do when all is well.
     var isGraceful: Bool {
         switch kind {
-        case .deploy, .scale: true
-        default: false
+        case .deploy, .scale, .offsetsBack: true
+        case .cluster(let fault): fault.isGraceful
+        default: isHarmless
         }
     }
 
     /// The names of all faults.
-    static let names = [
-        "kill", "stop", "cut", "cut one way", "broker down", "coordinators move", "deploy", "scale up", "scale down",
-        "topic refuses", "provider hangs", "provider fails",
-    ]
+    static let names =
+        [
+            "kill", "stop", "cut", "cut one way", "broker down", "coordinators move", "deploy", "scale up",
+            "scale down",
+            "topic refuses", "provider hangs", "provider fails", "clock step", "budget set", "budget reset", "redrive",
+            "offsets back",
+        ] + FleetTopicTrouble.allCases.map(\.rawValue)
 
     public var description: String {
         switch kind {
@@ -72,8 +113,18 @@ public struct Fault: Sendable, CustomStringConvertible {
         case .deploy(let member): "member \(member) is replaced by a deploy"
         case .scale(let up): up ? "one more member joins" : "a member leaves"
         case .topicRefuses(let topic, let seconds): "topic \(topic) refuses records for \(seconds.short) s"
+        case .fleetTopic(.cut, _): "what is older than the day is deleted from the fleet's topic"
+        case .fleetTopic(.remade, let seconds): "the fleet's topic is deleted, and made again after \(seconds.short) s"
+        case .fleetTopic(let trouble, let seconds): "the \(trouble.rawValue) for \(seconds.short) s"
         case .providerFails(let hangs, let seconds):
             "the provider \(hangs ? "hangs" : "fails every call") for \(seconds.short) s"
+        case .clockStep(let member, let seconds): "the wall clock of member \(member) is set by \(seconds.short) s"
+        case .budgetOrder(let calls):
+            calls.map { "the day is given \($0) calls" } ?? "the day's calls count from zero again"
+        case .redrive: "dead letters go back to the requests topic"
+        case .offsetsBack(let records):
+            "all workers stop, the group goes back by \(records) records, and they start again"
+        case .cluster(let fault): fault.description
         }
     }
 }

@@ -4,12 +4,13 @@ import LocationSearch
 import Resilience
 import SimulatedLoop
 
-/// The provider that all members of a fleet ask, with an exact ledger of the calls, each of which costs money.
+/// The providers that all members of a fleet ask, with an exact ledger of the calls, each of which costs money.
 final class SimulatedProvider {
     /// One call, from the moment at which it was made.
     struct Call {
         /// The simulation's time.
         let time: Instant
+        let provider: ProviderID
         let member: String
         let keyword: String
         /// The day of the budget, by the member's clock.
@@ -31,6 +32,7 @@ final class SimulatedProvider {
     var mood = Mood.usual
     /// The calls whose answer is not given yet.
     private(set) var underway = 0
+    private(set) var underwayByMember: [String: Int] = [:]
 
     init(_ simulation: Simulation, plan: FleetPlan, random: SeededGenerator) {
         self.simulation = simulation
@@ -44,10 +46,11 @@ final class SimulatedProvider {
         case never
     }
 
-    func take(_ keyword: String, of member: String, on day: Int) -> Answer {
-        calls.append(Call(time: simulation.now, member: member, keyword: keyword, day: day))
+    func take(_ keyword: String, by provider: ProviderID, of member: String, on day: Int) -> Answer {
+        calls.append(Call(time: simulation.now, provider: provider, member: member, keyword: keyword, day: day))
         let time = Double.random(in: plan.latency, using: &random)
-        switch mood {
+        // What goes wrong with one provider does not with the other.
+        switch provider == .hotpepper ? mood : .usual {
         case .hangs: return .never
         case .fails: return .after(time, failure: Self.unavailable)
         case .usual: break
@@ -67,37 +70,50 @@ final class SimulatedProvider {
         SearchError(.upstreamUnavailable, "not available", httpStatus: 503)
     }
 
-    func begin() { underway += 1 }
-    func end() { underway -= 1 }
+    func answer(to keyword: String) -> ProviderAnswer {
+        guard plan.isLarge(keyword) else { return ProviderAnswer() }
+        return ProviderAnswer(attributions: [String(repeating: "*", count: FleetPlan.largeBytes)])
+    }
+
+    func begin(by member: String) {
+        underway += 1
+        underwayByMember[member, default: 0] += 1
+    }
+
+    func end(by member: String) {
+        underway -= 1
+        underwayByMember[member, default: 0] -= 1
+    }
 }
 
 /// The provider as the lanes of one process reach it.
 struct SimulatedPlaces: PlaceService, @unchecked Sendable {
     // Sendable by hand: a simulation has one thread.
 
+    let id: ProviderID
     let provider: SimulatedProvider
     let member: String
     let loop: EventLoop
 
-    var id: ProviderID { .hotpepper }
-
     func refusal(of request: SearchRequest) -> SearchError? { nil }
 
-    func priceClass(of request: SearchRequest, followUp: FollowUpCall?) -> PriceClass { .hotpepper }
+    func priceClass(of request: SearchRequest, followUp: FollowUpCall?) -> PriceClass {
+        id == .hotpepper ? .hotpepper : .nearbySearchPro
+    }
 
     func call(
         for request: SearchRequest, followUp: FollowUpCall?, before deadline: Deadline
     ) async throws(SearchError) -> ProviderReply {
-        provider.begin()
-        defer { provider.end() }
+        provider.begin(by: member)
+        defer { provider.end(by: member) }
         let left = deadline.remaining(at: loop.now)
 
         let day = FleetWorld.dayOfBudget(at: loop.wallNow)
-        switch provider.take(request.keyword ?? "", of: member, on: day.number) {
+        switch provider.take(request.keyword ?? "", by: id, of: member, on: day.number) {
         case .after(let time, let failure) where .seconds(time) < left:
             await sleep(.seconds(time))
             if let failure { throw failure }
-            return .answer(ProviderAnswer())
+            return .answer(provider.answer(to: request.keyword ?? ""))
         case .after, .never:
             await sleep(left)
             throw .timedOut

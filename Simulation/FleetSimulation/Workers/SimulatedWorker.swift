@@ -10,27 +10,20 @@ import SimulatedKafkaClients
 import SimulatedLoop
 import WorkerRuntime
 
-/// One lane of a simulated process: the real lane with the real search worker, between simulated clients.
+/// One lane of a simulated process, as `LaneAssembly` makes it between simulated clients.
 final class SimulatedLane: @unchecked Sendable {
     // Sendable by hand: a simulation has one thread.
 
     let loop: SimulatedLoop
-    let lane: WorkerLane
-    let searches: SearchWorker
+    let assembled: AssembledLane
     let source: SimulatedSource
     let sinks: SinkFactory
 
-    init(loop: SimulatedLoop, lane: WorkerLane, searches: SearchWorker, source: SimulatedSource, sinks: SinkFactory) {
+    init(loop: SimulatedLoop, assembled: AssembledLane, source: SimulatedSource, sinks: SinkFactory) {
         self.loop = loop
-        self.lane = lane
-        self.searches = searches
+        self.assembled = assembled
         self.source = source
         self.sinks = sinks
-    }
-
-    /// Has the lane do something on its loop, from a task of another one.
-    func onLoop<Value: Sendable>(_ body: @escaping @Sendable (WorkerLane) async -> Value) async -> Value {
-        await Task(executorPreference: loop.eventLoop) { [lane] in await body(lane) }.value
     }
 }
 
@@ -58,6 +51,7 @@ final class SinkFactory: @unchecked Sendable {
 
     /// The names under which the network knows them.
     var clientIDs: [String] { made.indices.map { "\(name)-p\($0)" } }
+    var transactionalID: String? { settings.transactionalID }
 
     func make(singly: Bool = false) -> SimulatedSink {
         var settings = settings
@@ -71,7 +65,7 @@ final class SinkFactory: @unchecked Sendable {
     }
 }
 
-/// A worker process, put together as `locsearch worker` puts one together.
+/// A worker process, put together as `locsearch worker` puts one together: by `LaneAssembly`, and run by a `LaneGroup`.
 final class SimulatedWorker: @unchecked Sendable {
     // Sendable by hand: a simulation has one thread.
 
@@ -83,18 +77,26 @@ final class SimulatedWorker: @unchecked Sendable {
         case ended(failure: String?)
     }
 
-    static let (group, requests) = ("workers", "requests")
+    static let (group, requests, fleetTopic, deadLetters) = ("workers", "requests", "fleet", "dead-letters")
+    /// Whose quota all calls count for.
+    static let scope = scope(of: .hotpepper)
+
+    static func scope(of provider: ProviderID) -> QuotaScope {
+        QuotaScope(provider: provider.rawValue, fleet: "fleet", key: "key")
+    }
 
     /// Unlike that of any process before.
     let name: String
     private(set) var lanes: [SimulatedLane] = []
     private(set) var state = State.running
-    let registry = MetricsRegistry()
+    let breakers: BreakerWatch
+    /// Counted by all processes together: nothing reads them, and to make them takes longer than most of what a lane does.
+    private static let meters = WorkerMeters(
+        topics: configuredTopics, group: group, factory: MetricsRegistry())
     private let simulation: Simulation
     private let network: SimulatedNetwork
-    private let link: SimulatedFleetLink?
-    private var lanesToEnd = 0
-    private var failure: String?
+    private let fleet: SimulatedFleetClients
+    private let group: LaneGroup
     /// What lanes that ended well had not returned by then.
     private(set) var leaks: [String] = []
     var onEnd: (SimulatedWorker) -> Void = { _ in }
@@ -103,76 +105,111 @@ final class SimulatedWorker: @unchecked Sendable {
     ///   - number: the member whose place the process takes.
     ///   - start: counts the processes that took it.
     init(number: Int, start: Int, plan: FleetPlan, world: FleetWorld) {
-        name = "m\(number).\(start)"
-        (simulation, network) = (world.simulation, world.network)
-        let sharesByWords = plan.callsPerDay != nil || (plan.rateLimit != nil && plan.share == .byDemand)
-        link = sharesByWords ? SimulatedFleetLink(world.fleetTopic) : nil
+        let name = "m\(number).\(start)"
+        self.name = name
+        let (simulation, network) = (world.simulation, world.network)
+        (self.simulation, self.network) = (simulation, network)
 
         let clock = simulation.makeClock(
             skew: .seconds(Double.random(in: 0...100, using: &simulation.random)),
             drift: Double.random(in: -plan.drift...max(0, plan.drift), using: &simulation.random))
-        let departure = DepartureBarrier(lanes: plan.lanes)
-        for index in 0..<plan.lanes {
-            let instance = plan.isStatic ? "static-\(number)-\(index)" : nil
-            lanes.append(
-                makeLane(index, instance: instance, clock: clock, departure: departure, plan: plan, world: world))
+        let loops = (0..<plan.lanes).map { simulation.makeLoop("\(name)-\($0)", clock: clock) }
+        let breakers = BreakerWatch()
+        self.breakers = breakers
+        let assembly = Self.assembly(name, breakers: breakers, plan: plan, world: world)
+        fleet = SimulatedFleetClients(
+            name, loop: loops[0], descriptor: 4, network: network, words: world.words)
+        fleet.onFirstOpen = { [unowned world] in world.noteCountBegun(by: name) }
+        let link = assembly.makeLink(fleet.clients, on: loops[0].eventLoop)
+
+        lanes = loops.enumerated().map { index, loop in
+            Self.makeLane(
+                index, of: name, instance: plan.isStatic ? "static-\(number)" : nil, on: loop, assembly: assembly,
+                link: link, plan: plan, world: world)
         }
+        group = LaneGroup(lanes.map(\.assembled), link: link)
     }
 
-    private func makeLane(
-        _ index: Int, instance: String?, clock: SimulatedClock, departure: DepartureBarrier, plan: FleetPlan,
-        world: FleetWorld
-    ) -> SimulatedLane {
-        let loop = simulation.makeLoop("\(name)-\(index)", clock: clock)
-        let eventLoop = loop.eventLoop
-        let configuration = Self.configuration(plan)
+    private static func assembly(
+        _ name: String, breakers: BreakerWatch, plan: FleetPlan, world: FleetWorld
+    ) -> LaneAssembly {
+        var policies: [ProviderID: ProviderPolicy] = [:]
+        var scopes: [ProviderID: QuotaScope] = [:]
+        for provider in plan.providers {
+            policies[provider] = policy(plan, of: provider)
+            scopes[provider] = scope(of: provider)
+        }
+        let (configuration, log) = (configuration(plan), world.makeLog(name))
+        var assembly = LaneAssembly(
+            configuration, name: name, policies: policies,
+            meters: meters, log: log)
+        assembly.order = plan.providers
+        assembly.scopes = scopes
+        if let calls = plan.callsPerDay {
+            assembly.makeBudgets = { FleetWorld.budgetPolicy(of: calls, for: $0) }
+        }
+        assembly.onTransition = { provider, transition, _ in
+            breakers.note(transition, of: provider)
+            log.info("the breaker of \(provider.rawValue) is \(transition.to.rawValue)")
+        }
+        return assembly
+    }
 
+    private static func makeLane(
+        _ index: Int, of name: String, instance: String?, on loop: SimulatedLoop, assembly: LaneAssembly,
+        link: FleetLink?, plan: FleetPlan, world: FleetWorld
+    ) -> SimulatedLane {
+        let instanceID = LaneAssembly.instanceID(instance, lane: index, of: plan.lanes)
         let consumer = SimulatedConsumer(
-            Self.consumerSettings(plan, instance: instance), clientID: "\(name)-\(index)-c", network: network)
-        let source = SimulatedSource(consumer, loop: eventLoop, inbox: LoopInbox(loop, descriptor: 3))
+            consumerSettings(plan, instance: instanceID), clientID: "\(name)-\(index)-c", network: world.network)
+        let source = SimulatedSource(consumer, loop: loop.eventLoop, inbox: LoopInbox(loop, descriptor: 3))
+
         var settings = SimulatedProducerSettings()
         if plan.delivery == .exactlyOnce {
-            settings.transactionalID = "\(Self.group)-\(instance ?? name).\(index)"
+            settings.transactionalID = LaneAssembly.transactionalID(
+                group: group, instance: instance ?? name, lane: index)
             settings.transactionTimeout = Int64(plan.transactionTimeout * 1e9)
         }
         let sinks = SinkFactory(
-            settings, name: "\(name)-\(index)", group: Self.group, loop: loop, network: network)
+            settings, name: "\(name)-\(index)", group: group, loop: loop, network: world.network)
 
-        let searches = SearchWorker(
-            executor: eventLoop, policies: [.hotpepper: Self.policy(plan)], name: "\(name)-\(index)",
-            budgets: world.budgetPolicy(for: eventLoop),
-            scopes: [.hotpepper: QuotaScope(provider: "hotpepper", fleet: "fleet", key: "key")],
-            clock: LoopClock(eventLoop), timekeeper: LoopTimekeeper(eventLoop), taskExecutor: eventLoop,
-            random: eventLoop.random)
-        let service = SimulatedPlaces(provider: world.provider, member: name, loop: eventLoop)
-        let interactor = SearchInteractor(
-            selection: ProviderSelection(services: [service], order: [.hotpepper]), worker: searches)
-
-        let lane = WorkerLane(
-            loop: eventLoop, configuration: configuration, source: source, sink: sinks.make(),
-            makeSink: { @Sendable () throws(KafkaError) in sinks.make() },
-            makeSingleSink: plan.delivery == .atLeastOnce
-                ? { @Sendable () throws(KafkaError) in sinks.make(singly: true) } : nil,
-            interactor: interactor, fleet: searches, link: link, departure: departure,
-            meters: WorkerMeters(topics: configuration.topics, group: Self.group, factory: registry),
-            log: world.makeLog(name))
-        return SimulatedLane(loop: loop, lane: lane, searches: searches, source: source, sinks: sinks)
+        let clients = LaneAssembly.Clients(
+            source: source,
+            makeSink: { () throws(KafkaError) -> any OutcomeSink in sinks.make() },
+            makeSingleSink: { () throws(KafkaError) -> any OutcomeSink in sinks.make(singly: true) },
+            services: plan.providers.map {
+                SimulatedPlaces(id: $0, provider: world.provider, member: name, loop: loop.eventLoop)
+            })
+        do throws(KafkaError) {
+            let lane = try assembly.makeLane(index, on: loop.eventLoop, clients: clients, link: link)
+            return SimulatedLane(loop: loop, assembled: lane, source: source, sinks: sinks)
+        } catch {
+            preconditionFailure("simulated clients can always be made: \(error)")
+        }
     }
 
     // MARK: - Settings
 
+    private static var configuredTopics: WorkerConfiguration.Topics {
+        var topics = WorkerConfiguration.Topics()
+        topics.requests = requests
+        topics.results = "results"
+        topics.errors = "errors"
+        topics.deadLetters = deadLetters
+        topics.fleet = fleetTopic
+        return topics
+    }
+
     private static func configuration(_ plan: FleetPlan) -> WorkerConfiguration {
         var configuration = WorkerConfiguration()
-        configuration.topics.requests = requests
-        configuration.topics.results = "results"
-        configuration.topics.errors = "errors"
-        configuration.topics.deadLetters = "dead-letters"
+        configuration.topics = configuredTopics
         configuration.concurrency = plan.concurrency
         configuration.loops = plan.lanes
         configuration.delivery = plan.delivery
         configuration.ordering = plan.ordering
         configuration.shutdownGrace = .seconds(plan.shutdownGrace)
         configuration.maxAge = plan.maxAge.map { .seconds($0) }
+        plan.settings.apply(to: &configuration)
         return configuration
     }
 
@@ -186,9 +223,10 @@ final class SimulatedWorker: @unchecked Sendable {
         return settings
     }
 
-    private static func policy(_ plan: FleetPlan) -> ProviderPolicy {
+    private static func policy(_ plan: FleetPlan, of provider: ProviderID) -> ProviderPolicy {
         var policy = ProviderPolicy(concurrency: max(1, plan.concurrency / plan.lanes))
-        policy.rateLimit = plan.rateLimit
+        plan.settings.apply(to: &policy)
+        policy.rateLimit = plan.rateLimit(of: provider)
         policy.share = plan.share
         policy.whenOpen = plan.whenOpen
         return policy
@@ -197,29 +235,19 @@ final class SimulatedWorker: @unchecked Sendable {
     // MARK: - Life and death
 
     func start() {
-        lanesToEnd = lanes.count
-        if let link, let first = lanes.first {
-            simulation.spawn(on: first.loop) { [lanes] in await link.run(lanes) }
-        }
-        for lane in lanes {
-            simulation.spawn(on: lane.loop) { await self.run(lane) }
-        }
+        simulation.spawn(on: lanes[0].loop) { await self.run() }
     }
 
-    private func run(_ lane: SimulatedLane) async {
+    private func run() async {
+        var failure: String?
         do {
-            try await lane.lane.run()
-            // What was given up a moment ago still unwinds.
-            await lane.loop.eventLoop.pause(.milliseconds(100))
-            await noteLeaks(of: lane)
+            for lane in lanes { await lane.assembled.makeProvidersKnown() }
+            try await group.run(ended: { await self.ended(self.lanes[$0]) })
         } catch {
-            failure = failure ?? "\(error)"
-            drain()
+            failure = "\(error)"
         }
 
-        lanesToEnd -= 1
-        guard lanesToEnd == 0, state != .killed else { return }
-        link?.end()
+        guard state != .killed else { return }
         state = .ended(failure: failure)
         // What is left of a process dies with it.
         simulation.schedule(after: .milliseconds(1)) { [self] in
@@ -228,7 +256,13 @@ final class SimulatedWorker: @unchecked Sendable {
         }
     }
 
-    private func noteLeaks(of lane: SimulatedLane) async {
+    private func ended(_ lane: SimulatedLane) async {
+        // What was given up a moment ago still unwinds.
+        await lane.loop.eventLoop.pause(.milliseconds(100))
+        await noteLeaks(of: lane.assembled)
+    }
+
+    private func noteLeaks(of lane: AssembledLane) async {
         let status = await lane.lane.status
         if status.inFlight != 0 { leaks.append("\(name): \(status.inFlight) places in flight") }
         if status.undelivered != 0 { leaks.append("\(name): \(status.undelivered) places of outcomes") }
@@ -244,7 +278,7 @@ final class SimulatedWorker: @unchecked Sendable {
     func drain() {
         guard state == .running else { return }
         state = .draining
-        for lane in lanes { simulation.spawn(on: lane.loop) { await lane.lane.drain() } }
+        simulation.spawn(on: lanes[0].loop) { [group] in await group.drain() }
     }
 
     /// SIGKILL.
@@ -255,7 +289,7 @@ final class SimulatedWorker: @unchecked Sendable {
     }
 
     private func endClients() {
-        link?.end()
+        fleet.kill()
         for lane in lanes {
             lane.loop.kill()
             lane.source.kill()
@@ -265,7 +299,7 @@ final class SimulatedWorker: @unchecked Sendable {
 
     /// The names under which the network knows the process's clients.
     var clientIDs: [String] {
-        lanes.indices.map { "\(name)-\($0)-c" } + lanes.flatMap(\.sinks.clientIDs)
+        lanes.indices.map { "\(name)-\($0)-c" } + lanes.flatMap(\.sinks.clientIDs) + fleet.clientIDs
     }
 
     var isAlive: Bool { state == .running || state == .draining }

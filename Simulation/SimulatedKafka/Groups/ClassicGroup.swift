@@ -68,8 +68,11 @@ final class ClassicGroup {
     // MARK: - Time
 
     var nextDeadline: Int64? {
-        let ends = members.compactMap(\.sessionEnd) + pendingMembers.values + [joinEnd, syncEnd].compactMap { $0 }
-        return ends.min()
+        var next = joinEnd
+        next.lower(to: syncEnd)
+        for index in members.indices { next.lower(to: members[index].sessionEnd) }
+        for end in pendingMembers.values { next.lower(to: end) }
+        return next
     }
 
     func fire(at now: Int64) {

@@ -50,7 +50,14 @@ final class ConsumerGroup {
 
     // MARK: - Time
 
-    var nextDeadline: Int64? { members.flatMap { [$0.sessionEnd, $0.revocationEnd].compactMap { $0 } }.min() }
+    var nextDeadline: Int64? {
+        var next: Int64?
+        for index in members.indices {
+            next.lower(to: members[index].sessionEnd)
+            next.lower(to: members[index].revocationEnd)
+        }
+        return next
+    }
 
     func fire(at now: Int64) {
         let isOver = { (end: Int64?) in (end ?? .max) <= now }

@@ -37,6 +37,14 @@ struct TransactionMetadata {
         lastUpdate = now
     }
 
+    /// False when nothing happens to it of itself: no transaction is open.
+    var mayFire: Bool {
+        switch state {
+        case .empty, .ended: false
+        case .ongoing, .ending: true
+        }
+    }
+
     /// No client may have the highest epoch, which is kept for fencing.
     var isEpochExhausted: Bool { producer.epoch >= .max - 1 }
 }

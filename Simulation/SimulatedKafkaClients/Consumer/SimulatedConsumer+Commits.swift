@@ -83,7 +83,7 @@ extension SimulatedConsumer {
         var error: KafkaError?
         for (id, code) in answer.results.sorted(by: { $0.key < $1.key }) {
             if code == .none {
-                sources[id]?.committed = request.offsets[id]?.offset
+                if let source = sources[id] { source.committed = request.offsets[id]?.offset }
             } else {
                 error = KafkaError(librdkafkaCode: Int32(code.rawValue), doing: "commit offset of \(id)")
             }

@@ -72,9 +72,21 @@ extension SimulatedConsumer {
         revoke(inOrder.map(\.id)) { [weak self] in self?.join() }
     }
 
+    /// Has the group form anew when a topic has another number of partitions than it had. With KIP-848 the brokers see to it.
+    func joinForNewPartitions() {
+        guard settings.groupProtocol == .classic else { return }
+        let counts = link.partitionCounts.filter { topics.contains($0.key) }
+        guard let joinedCounts, !counts.isEmpty else { return joinedCounts = counts.isEmpty ? nil : counts }
+        guard counts != joinedCounts, joinState == .steady, !isLost, commits.leavesBefore == nil else { return }
+        self.joinedCounts = counts
+        rebalance()
+    }
+
     /// The group has gone on without this member.
     func loseEverything() {
         guard !isLost else { return }
+        // A member that leaves is about to give everything up in any case.
+        if commits.leavesBefore != nil { return generation = -1 }
         isLost = !sources.isEmpty
         attempt += 1
         whenAnswered { [weak self] in

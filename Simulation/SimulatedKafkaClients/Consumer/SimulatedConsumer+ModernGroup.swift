@@ -23,7 +23,8 @@ extension SimulatedConsumer {
         if generation == 0 {
             request.owned = []
         } else if mustReportOwned || mustSayEverything {
-            request.owned = sources.values.filter { $0.isReadable }.map(\.id).sorted()
+            // What the handler has not given up yet is the member's, so that nobody else gets it.
+            request.owned = sources.keys.sorted()
         }
         (mustReportOwned, mustSayEverything) = (false, false)
 

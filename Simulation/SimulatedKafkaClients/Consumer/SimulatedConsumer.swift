@@ -83,12 +83,16 @@ package final class SimulatedConsumer {
     /// to a member that says everything about itself.
     var mustSayEverything = false
 
-    var sources: [PartitionID: Source] = [:]
+    var sources: [PartitionID: Source] = [:] { didSet { inOrder = sources.values.sorted { $0.id < $1.id } } }
+    /// The sources in the order of their partitions, kept because each fetch asks for it.
+    private(set) var inOrder: [Source] = []
     var epoch: UInt32 = 0
     private var lastRead = 0
     var fetching: Set<Int32> = []
     var isReading = true
     var commits = CommitState()
+    /// The numbers of partitions that the member joined its group with.
+    var joinedCounts: [String: Int32]?
 
     /// Why the client can do no more; `nil` while it can.
     package var failure: KafkaError?
@@ -121,6 +125,7 @@ package final class SimulatedConsumer {
     private func refreshTopics() {
         link.refresh(topics) { [weak self] hasAnswer in
             guard let self, !isClosed else { return }
+            joinForNewPartitions()
             fetchAll()
             link.after(hasAnswer && !link.leaders.isEmpty ? 5 * ClusterRules.second : ClientLink.backoff) {
                 [weak self] in
@@ -178,8 +183,6 @@ package final class SimulatedConsumer {
     }
 
     // MARK: - Reading
-
-    var inOrder: [Source] { sources.values.sorted { $0.id < $1.id } }
 
     /// Takes what is there, at most `max` records, fairly over the partitions.
     package func takeRecords(max: Int) -> [ConsumerRecord] {

@@ -7,6 +7,10 @@ package final class SimulatedTopicReader {
         let id: PartitionID
         var position: Int64
         var queue: [ConsumerRecord] = []
+        /// Where nothing stood behind the last record that was read, and nobody has been told yet.
+        var end: Int64?
+        /// The last such place. It is told once.
+        var lastEnd: Int64?
         init(_ id: PartitionID, position: Int64) {
             self.id = id
             self.position = position
@@ -19,10 +23,16 @@ package final class SimulatedTopicReader {
     private var sources: [Source] = []
     private var fetching: Set<Int32> = []
     private var topics: [String] = []
+    private let mode: TopicReader.Mode
+    /// Why nothing more is read, with `everyRecord`.
+    private var failure: KafkaError?
     /// Called when there is something to read.
     package var onNews: () -> Void = {}
 
-    package init(clientID: String, network: SimulatedNetwork) { link = ClientLink(id: clientID, network: network) }
+    package init(clientID: String, network: SimulatedNetwork, mode: TopicReader.Mode = .whatIsThere) {
+        link = ClientLink(id: clientID, network: network)
+        self.mode = mode
+    }
 
     /// Ends reading, as the end of the process does too.
     package func close() {
@@ -47,27 +57,29 @@ package final class SimulatedTopicReader {
         }
     }
 
+    /// Asks again and again until `end`, as the original does.
+    /// - Parameter code: why the last try came to nothing.
     private func look(
-        _ topic: String, until end: Int64, reply: @escaping (Result<[PartitionID: Range<Int64>], KafkaError>) -> Void
+        _ topic: String, until end: Int64, code: Int32 = LibraryCode.timedOut,
+        reply: @escaping (Result<[PartitionID: Range<Int64>], KafkaError>) -> Void
     ) {
-        let what = "look up topic \(topic)"
         guard link.now < end else {
-            return reply(.failure(KafkaError(librdkafkaCode: LibraryCode.timedOut, doing: what)))
+            return reply(.failure(KafkaError(librdkafkaCode: code, doing: "look up topic \(topic)")))
+        }
+        let again = { [weak self] (code: Int32) in
+            self?.link.after(ClientLink.backoff) { self?.look(topic, until: end, code: code, reply: reply) }
         }
         link.refresh([topic], within: end - link.now) { [weak self] hasAnswer in
             guard let self else { return }
+            guard hasAnswer else { return again(LibraryCode.timedOut) ?? () }
+            guard let count = link.partitionCounts[topic] else { return again(LibraryCode.unknownTopic) ?? () }
             let partitions = link.leaders.filter { $0.key.topic == topic }
-            if hasAnswer, link.partitionCounts[topic] == nil {
-                return reply(.failure(KafkaError(librdkafkaCode: LibraryCode.unknownTopic, doing: what)))
-            }
-            guard hasAnswer, partitions.count == Int(link.partitionCounts[topic] ?? -1) else {
-                return link.after(ClientLink.backoff) { [weak self] in self?.look(topic, until: end, reply: reply) }
-            }
+            guard partitions.count == Int(count) else { return again(LibraryCode.timedOut) ?? () }
+
             ask(.earliest, partitions.mapValues(\.broker), until: end) { [weak self] starts in
+                guard let starts else { return again(LibraryCode.timedOut) ?? () }
                 self?.ask(.latest, partitions.mapValues(\.broker), until: end) { ends in
-                    guard let starts, let ends else {
-                        return reply(.failure(KafkaError(librdkafkaCode: LibraryCode.timedOut, doing: what)))
-                    }
+                    guard let ends else { return again(LibraryCode.timedOut) ?? () }
                     var ranges: [PartitionID: Range<Int64>] = [:]
                     for (id, end) in ends { ranges[id] = min(starts[id] ?? 0, end)..<end }
                     reply(.success(ranges))
@@ -76,13 +88,15 @@ package final class SimulatedTopicReader {
         }
     }
 
+    private var isolation: FetchRequest.Isolation { mode == .everyRecord ? .readUncommitted : .readCommitted }
+
     /// Asks the leaders one after the other; `nil` where one does not answer.
     private func ask(
         _ query: ListOffsetsRequest.Query, _ leaders: [PartitionID: Int32], until end: Int64,
         found: [PartitionID: Int64] = [:], reply: @escaping ([PartitionID: Int64]?) -> Void
     ) {
         guard let (id, broker) = leaders.min(by: { $0.key < $1.key }) else { return reply(found) }
-        let request = ListOffsetsRequest([id: query])
+        let request = ListOffsetsRequest([id: query], isolation: isolation)
         link.ask(.listOffsets, broker, within: max(1, end - link.now), { $1($0.listOffsets(request, at: broker)) }) {
             [weak self] (result: Result<ListOffsetsResponse, NetworkFailure>) in
             guard let self, case .success(let answer) = result, let offset = answer.results[id], offset.error == .none
@@ -123,6 +137,31 @@ package final class SimulatedTopicReader {
         }
     }
 
+    /// Begins to read each partition at an offset that is there, in place of any others. Their topics were looked up before.
+    package func open(_ starts: [TopicPartition: Int64]) {
+        sources = starts.map { Source(PartitionID($0.key.topic, $0.key.partition), position: $0.value) }
+            .sorted { $0.id < $1.id }
+        topics = Set(sources.map(\.id.topic)).sorted()
+        failure = nil
+        fetchAll()
+    }
+
+    /// True when `takeNews` has something to return or to throw.
+    package var hasNews: Bool { hasRecords || failure != nil || sources.contains { $0.end != nil } }
+
+    /// Takes what is there, at most `max` records, and where partitions were read to their ends.
+    package func takeNews(max: Int) throws(KafkaError) -> TopicReader.News {
+        let records = takeRecords(max: max)
+        var ends: [TopicPartition: Int64] = [:]
+        for source in sources where source.queue.isEmpty {
+            if let end = source.end { ends[TopicPartition(source.id.topic, source.id.partition)] = end }
+            source.end = nil
+        }
+        // What was read before the failure comes first.
+        if records.isEmpty, ends.isEmpty, let failure { throw failure }
+        return TopicReader.News(records: records, ends: ends)
+    }
+
     package var hasRecords: Bool { sources.contains { !$0.queue.isEmpty } }
 
     /// Takes what is there, at most `max` records, oldest first within each partition.
@@ -144,41 +183,72 @@ package final class SimulatedTopicReader {
 
     private func fetch(from broker: Int32) {
         let wanted = sources.filter { link.leaders[$0.id]?.broker == broker && $0.queue.count < 1_000 }
+        guard failure == nil else { return }
         guard !fetching.contains(broker), !wanted.isEmpty, !link.isClosed else { return }
         fetching.insert(broker)
         let partitions = wanted.map { FetchRequest.Partition($0.id, offset: $0.position) }
-        let request = FetchRequest(partitions, isolation: .readCommitted, maxWait: Self.fetchWait)
+        let request = FetchRequest(partitions, isolation: isolation, maxWait: Self.fetchWait)
         link.ask(.fetch, broker, { $0.fetch(request, at: broker, reply: $1) }) {
             [weak self] (result: Result<FetchResponse, NetworkFailure>) in
             guard let self else { return }
             fetching.remove(broker)
             guard case .success(let answer) = result else { return lookAgain() }
             var mustLookAgain = false
-            for (source, part) in zip(wanted, answer.partitions) {
-                switch part.error {
-                case .none: source.take(part)
-                // What was deleted, or made anew, is read from its beginning.
-                case .offsetOutOfRange: source.position = part.logStart
-                default: mustLookAgain = true
-                }
+            for (source, part) in zip(wanted, answer.partitions) where sources.contains(where: { $0 === source }) {
+                if !take(part, of: source) { mustLookAgain = true }
             }
-            if hasRecords { onNews() }
+            if hasNews { onNews() }
             if mustLookAgain { lookAgain() } else { fetch(from: broker) }
         }
+    }
+
+    /// - Returns: `false` where the partition's leader must be looked up again.
+    private func take(_ part: FetchResponse.Partition, of source: Source) -> Bool {
+        switch part.error {
+        case .none: source.take(part, upTo: mode == .everyRecord ? part.highWatermark : part.lastStableOffset)
+        case .offsetOutOfRange where mode == .everyRecord: fail(LibraryCode.autoOffsetReset)
+        // What was deleted, or made anew, is read from its beginning.
+        case .offsetOutOfRange: source.position = part.logStart
+        case .topicAuthorizationFailed where mode == .everyRecord: fail(Int32(part.error.rawValue))
+        default: return false
+        }
+        return true
+    }
+
+    private func fail(_ code: Int32) {
+        guard failure == nil else { return }
+        failure = KafkaError(librdkafkaCode: code, doing: "read from Kafka")
     }
 
     private func lookAgain() {
         link.after(ClientLink.backoff) { [weak self] in
             guard let self else { return }
             link.refresh(topics) { [weak self] hasAnswer in
-                if hasAnswer { self?.fetchAll() } else { self?.lookAgain() }
+                guard let self else { return }
+                guard hasAnswer else { return lookAgain() }
+                noteMissingTopics()
+                fetchAll()
+                // A partition without a leader gets one, and a topic that was deleted may be made again.
+                if sources.contains(where: { self.link.leaders[$0.id] == nil }), failure == nil { lookAgain() }
             }
         }
     }
 }
 
+extension SimulatedTopicReader {
+    /// A reader of every record is told when its topic is gone.
+    private func noteMissingTopics() {
+        guard mode == .everyRecord, topics.contains(where: { link.partitionCounts[$0] == nil }) else { return }
+        fail(LibraryCode.unknownTopic)
+        onNews()
+    }
+}
+
 extension SimulatedTopicReader.Source {
-    fileprivate func take(_ part: FetchResponse.Partition) {
+    /// - Parameter end: as far as the reader may read.
+    fileprivate func take(_ part: FetchResponse.Partition, upTo end: Int64) {
+        // As librdkafka does, which looks at this before it reads on: the end is where an answer brings nothing more.
+        if position == end, lastEnd != end { (self.end, lastEnd) = (end, end) }
         let partition = AssignedPartition(TopicPartition(id.topic, id.partition), epoch: 0)
         for entry in part.entries where entry.offset >= position {
             position = entry.offset + 1

@@ -28,7 +28,7 @@ final class ClientLink {
     var brokersAreDown: Bool { silentBrokers.count >= Int(network.cluster.rules.brokers) }
 
     func after(_ delay: Int64, _ body: @escaping () -> Void) {
-        network.scheduler.schedule(after: delay) { [weak self] in
+        network.schedule(after: delay, of: id) { [weak self] in
             if self?.isClosed == false { body() }
         }
     }
@@ -51,8 +51,14 @@ final class ClientLink {
         }
     }
 
+    /// Returns a broker to ask about the cluster: one to which there is a connection, where there is any.
     private func anyBroker() -> Int32 {
-        firstBroker = firstBroker % network.cluster.rules.brokers + 1
+        let count = network.cluster.rules.brokers
+        for _ in 0..<count {
+            firstBroker = firstBroker % count + 1
+            if !silentBrokers.contains(firstBroker) { return firstBroker }
+        }
+        firstBroker = firstBroker % count + 1
         return firstBroker
     }
 
@@ -157,4 +163,5 @@ enum LibraryCode {
     static let (waitCoordinator, fatal, fenced): (Int32, Int32, Int32) = (-180, -150, -144)
     static let (queueFull, state, purgedQueue, purgedInFlight): (Int32, Int32, Int32, Int32) = (-184, -172, -152, -151)
     static let (unknownTopic, unknownPartition): (Int32, Int32) = (-188, -190)
+    static let autoOffsetReset: Int32 = -140
 }

@@ -15,11 +15,14 @@ package enum NetworkFailure: Error, Hashable, Sendable {
     case timedOut
 }
 
-/// Carries requests to the cluster and answers back: late, twice or never, as the simulation's hooks decide.
+/// Carries requests to the cluster and answers back: late or never, as the simulation's hooks decide.
 ///
 /// Requests on one connection arrive in the order in which they were sent, and so do answers; a broker begins one when it has answered the
 /// one before, as Kafka's brokers do. So a commit behind a JoinGroup waits as long as that. Each client has one connection to
 /// each broker, and another one to the group's coordinator.
+///
+/// A message that is lost takes its connection with it, as with TCP: whatever follows it in its direction is lost as well, until
+/// the client finds out. Then every request without an answer fails, and the client connects anew, at growing intervals.
 package final class SimulatedNetwork {
     /// One request, as hooks see it.
     package struct Message: Hashable, Sendable {
@@ -34,13 +37,13 @@ package final class SimulatedNetwork {
         package var requestDelay: Int64?
         /// How long the answer travels; `nil`: it is lost, and with it the connection. The request takes effect.
         package var answerDelay: Int64?
-        /// When the same request arrives once more, after it arrived first; `nil`: it does not.
-        package var repetition: Int64?
+        /// When the client finds out that the connection is broken, after the message was lost.
+        package var noticedAfter: Int64
 
-        package init(requestDelay: Int64?, answerDelay: Int64?, repetition: Int64? = nil) {
+        package init(requestDelay: Int64?, answerDelay: Int64?, noticedAfter: Int64 = ClusterRules.millisecond) {
             self.requestDelay = requestDelay
             self.answerDelay = answerDelay
-            self.repetition = repetition
+            self.noticedAfter = noticedAfter
         }
     }
 
@@ -61,32 +64,20 @@ package final class SimulatedNetwork {
         let direction: Direction
     }
 
-    private struct ConnectionID: Hashable {
-        let client: String
-        let broker: Int32
-        let channel: Channel
-    }
-
-    private final class Connection {
-        var lastArrival: Int64 = 0
-        var lastAnswer: Int64 = 0
-        var isBusy = false
-        var waiting: [() -> Void] = []
-        /// Counts the times that the connection broke. What was under way before is lost.
-        var breaks = 0
-        /// Requests that have no answer yet, in the order in which they were sent: each is told when the connection breaks.
-        var unanswered: [(number: Int, fail: () -> Void)] = []
-        var lastNumber = 0
-    }
-
     package let cluster: SimulatedCluster
     package let scheduler: any SimulatedScheduler
     /// Decides what becomes of each request. By default each way takes half a millisecond.
     package var fate: (Message) -> Fate = { _ in
         Fate(requestDelay: ClusterRules.millisecond / 2, answerDelay: ClusterRules.millisecond / 2)
     }
+    /// Returns a number between -0.25 and 0.5, by which part the time before another attempt to connect is longer.
+    package var backoffJitter: () -> Double = { 0 }
     private var cuts: Set<Line> = []
-    private var connections: [ConnectionID: Connection] = [:]
+    /// The lines that carry nothing at present, with the end of that.
+    private var held: [Line: Int64] = [:]
+    /// The clients whose process stands still, with the end of that.
+    private var frozen: [String: Int64] = [:]
+    private var peers: [PeerID: Peer] = [:]
     private var clusterWakeUp: Int64?
 
     package init(cluster: SimulatedCluster, scheduler: any SimulatedScheduler) {
@@ -108,29 +99,48 @@ package final class SimulatedNetwork {
         }
     }
 
+    /// Has nothing pass between a client and a broker for a while. What is sent meanwhile arrives when that is over, as TCP sends
+    /// again what was lost.
+    package func hold(_ client: String, and broker: Int32, _ directions: [Direction], until end: Int64) {
+        for direction in directions {
+            held[Line(client: client, broker: broker, direction: direction), default: 0].raise(to: end)
+        }
+    }
+
+    /// Has a client stand still, as SIGSTOP does: it sends nothing, reads nothing, and its timers wait.
+    package func freeze(_ client: String, until end: Int64) {
+        frozen[client, default: 0].raise(to: end)
+        for broker in 1...cluster.rules.brokers { hold(client, and: broker, [.answers], until: end) }
+    }
+
+    /// Ends everything that holds messages back.
+    package func releaseAll() { (held, frozen) = ([:], [:]) }
+
+    /// Returns when a message that is sent now gets onto its way.
+    private func departure(_ client: String, _ broker: Int32, _ direction: Direction) -> Int64 {
+        guard !held.isEmpty else { return scheduler.now }
+        return max(scheduler.now, held[Line(client: client, broker: broker, direction: direction)] ?? 0)
+    }
+
+    /// Runs something of a client later, and not while the client stands still.
+    func schedule(after delay: Int64, of client: String, _ action: @escaping () -> Void) {
+        scheduler.schedule(after: delay) { [self] in
+            guard let end = frozen[client], end > scheduler.now else { return action() }
+            schedule(after: end - scheduler.now, of: client, action)
+        }
+    }
+
     /// Stops a broker: connections to it break.
     package func stop(_ broker: Int32) {
         reach { $0.setBroker(broker, isUp: false) }
-        for (id, connection) in connections where id.broker == broker { breakDown(connection) }
+        for (id, peer) in peers where id.broker == broker { breakDown(peer) }
     }
 
     package func start(_ broker: Int32) { reach { $0.setBroker(broker, isUp: true) } }
 
     /// Breaks a client's connections, as when its process dies: what is under way may still take effect.
     package func disconnect(_ client: String) {
-        for (id, connection) in connections where id.client == client { breakDown(connection) }
-    }
-
-    private func breakDown(_ connection: Connection) {
-        connection.breaks += 1
-        connection.isBusy = false
-        connection.lastAnswer = 0
-        connection.waiting = []
-        let unanswered = connection.unanswered
-        connection.unanswered = []
-        scheduler.schedule(after: ClusterRules.millisecond) {
-            for request in unanswered { request.fail() }
-        }
+        for (id, peer) in peers where id.client == client { breakDown(peer) }
     }
 
     /// Lets the cluster do something at the present time, and sees to what it will do of itself.
@@ -150,6 +160,47 @@ package final class SimulatedNetwork {
         }
     }
 
+    // MARK: - Connections
+
+    /// Returns the connection to a broker, and begins to connect where there is none.
+    private func connection(to id: PeerID) -> (Peer, Connection) {
+        let peer = peers[id] ?? Peer()
+        peers[id] = peer
+        if let connection = peer.connection { return (peer, connection) }
+
+        let connection = Connection(opensAt: peer.connect(at: scheduler.now, jitter: backoffJitter()))
+        peer.connection = connection
+        if connection.opensAt > scheduler.now || !cluster.isUp(id.broker) {
+            scheduler.schedule(at: connection.opensAt) { [self] in
+                if !cluster.isUp(id.broker) { breakDown(peer, connection) }
+            }
+        }
+        return (peer, connection)
+    }
+
+    private func breakDown(_ peer: Peer) {
+        if let connection = peer.connection { breakDown(peer, connection) }
+    }
+
+    private func breakDown(_ peer: Peer, _ connection: Connection) {
+        guard !connection.isBroken else { return }
+        connection.isBroken = true
+        if peer.connection === connection { peer.connection = nil }
+        connection.waiting = []
+        let unanswered = connection.unanswered
+        connection.unanswered = []
+        guard !unanswered.isEmpty else { return }
+        scheduler.schedule(after: ClusterRules.millisecond) {
+            for request in unanswered { request.fail() }
+        }
+    }
+
+    /// Notes that a message was lost, so that nothing more passes in its direction.
+    private func lose(_ direction: Direction, of connection: Connection, _ peer: Peer, noticedAfter delay: Int64) {
+        guard connection.lost.insert(direction).inserted else { return }
+        scheduler.schedule(after: delay) { [self] in breakDown(peer, connection) }
+    }
+
     // MARK: - Requests
 
     /// Sends a request.
@@ -161,89 +212,95 @@ package final class SimulatedNetwork {
         within timeout: Int64, perform: @escaping (SimulatedCluster, @escaping (Answer) -> Void) -> Void,
         reply: @escaping (Result<Answer, NetworkFailure>) -> Void
     ) {
-        let id = ConnectionID(client: client, broker: broker, channel: channel)
-        let connection = connections[id] ?? Connection()
-        connections[id] = connection
-
+        let (peer, connection) = connection(to: PeerID(client: client, broker: broker, channel: channel))
         connection.lastNumber += 1
         let number = connection.lastNumber
-        var isOver = false
+        // Let go of when it is over: the timeout below is there for long after that.
+        var waiting: ((Result<Answer, NetworkFailure>) -> Void)? = reply
         let finish = { (result: Result<Answer, NetworkFailure>) in
-            guard !isOver else { return }
-            isOver = true
+            guard let reply = waiting else { return }
+            waiting = nil
             connection.unanswered.removeAll { $0.number == number }
             reply(result)
         }
         connection.unanswered.append((number, { finish(.failure(.disconnected)) }))
-        scheduler.schedule(after: timeout) { finish(.failure(.timedOut)) }
+        schedule(after: timeout, of: client) { [self] in
+            guard waiting != nil else { return }
+            finish(.failure(.timedOut))
+            // `socket.max.fails`: one request without an answer costs the connection.
+            if scheduler.now > connection.opensAt { breakDown(peer, connection) }
+        }
 
         let fate = fate(Message(client: client, broker: broker, kind: kind))
-        guard let delay = fate.requestDelay, cluster.isUp(broker) else {
-            return scheduler.schedule(after: ClusterRules.millisecond) { finish(.failure(.disconnected)) }
+        guard cluster.isUp(broker) || connection.opensAt > scheduler.now else { return }
+        guard let delay = fate.requestDelay else {
+            return lose(.requests, of: connection, peer, noticedAfter: fate.noticedAfter)
         }
-        guard !cuts.contains(Line(client: client, broker: broker, direction: .requests)) else { return }
+        guard !cuts.contains(Line(client: client, broker: broker, direction: .requests)),
+            !connection.lost.contains(.requests)
+        else { return }
 
-        let arrival = max(connection.lastArrival + 1, scheduler.now + delay)
+        let arrival = max(
+            connection.lastArrival + 1, max(departure(client, broker, .requests), connection.opensAt) + delay)
         connection.lastArrival = arrival
-        let breaks = connection.breaks
+        let carryBack = { [self] (answer: Answer) in
+            carry(answer, to: client, from: broker, fate, peer, connection, finish)
+        }
         scheduler.schedule(at: arrival) { [self] in
-            guard cluster.isUp(broker) else { return finish(.failure(.disconnected)) }
-            guard connection.breaks == breaks else {
-                // The client has hung up, and the broker reads what was sent before.
-                return reach { perform($0) { _ in } }
-            }
-            begin(on: connection) { [self] in
+            arrive(at: broker, on: connection) { [self] in
                 var isAnswered = false
                 let take = { [self] (answer: Answer) in
                     guard !isAnswered else { return }
                     isAnswered = true
                     // Begun in a turn of its own: the cluster may be in the midst of a change.
-                    scheduler.schedule(after: 0) { [self] in
-                        if connection.breaks == breaks { endOne(on: connection) }
-                    }
-                    carry(answer, to: client, from: broker, fate, connection, breaks, finish)
+                    scheduler.schedule(after: 0) { [self] in endOne(on: connection) }
+                    carryBack(answer)
                 }
                 reach { perform($0, take) }
             }
         }
-        if let repetition = fate.repetition {
-            scheduler.schedule(at: arrival + repetition) { [self] in
-                if cluster.isUp(broker) { reach { perform($0) { _ in } } }
-            }
-        }
     }
 
-    private func carry<Answer>(
-        _ answer: Answer, to client: String, from broker: Int32, _ fate: Fate, _ connection: Connection,
-        _ breaks: Int, _ finish: @escaping (Result<Answer, NetworkFailure>) -> Void
-    ) {
-        guard !cuts.contains(Line(client: client, broker: broker, direction: .answers)) else { return }
-        // Answers arrive in the order in which they were sent, as all that one connection carries.
-        // Schedulers may run what falls due at one time in any order.
-        let arrival = max(connection.lastAnswer + 1, scheduler.now + (fate.answerDelay ?? ClusterRules.millisecond))
-        connection.lastAnswer = arrival
-        scheduler.schedule(at: arrival) {
-            guard fate.answerDelay != nil, connection.breaks == breaks else {
-                return finish(.failure(.disconnected))
-            }
-            finish(.success(answer))
-        }
-    }
-
-    private func begin(on connection: Connection, _ work: @escaping () -> Void) {
-        if connection.isBusy {
-            connection.waiting.append(work)
-        } else {
+    /// Has a broker read a request. What a client sent before its connection broke is read as well, unless the broker waits with
+    /// the answer to an earlier one: then it hears first that the connection is gone.
+    private func arrive(at broker: Int32, on connection: Connection, _ work: @escaping () -> Void) {
+        guard cluster.isUp(broker) else { return }
+        if !connection.isBusy {
             connection.isBusy = true
             work()
+        } else if !connection.isBroken {
+            connection.waiting.append(work)
         }
     }
 
     private func endOne(on connection: Connection) {
-        guard !connection.waiting.isEmpty else {
-            connection.isBusy = false
-            return
-        }
+        connection.isBusy = false
+        guard !connection.waiting.isEmpty else { return }
+        connection.isBusy = true
         connection.waiting.removeFirst()()
     }
+
+    private func carry<Answer>(
+        _ answer: Answer, to client: String, from broker: Int32, _ fate: Fate, _ peer: Peer,
+        _ connection: Connection, _ finish: @escaping (Result<Answer, NetworkFailure>) -> Void
+    ) {
+        guard !connection.isBroken, !connection.lost.contains(.answers),
+            !cuts.contains(Line(client: client, broker: broker, direction: .answers))
+        else { return }
+        guard let delay = fate.answerDelay else {
+            return lose(.answers, of: connection, peer, noticedAfter: fate.noticedAfter)
+        }
+
+        // Answers arrive in the order in which they were sent, as all that one connection carries.
+        // Schedulers may run what falls due at one time in any order.
+        let arrival = max(connection.lastAnswer + 1, departure(client, broker, .answers) + delay)
+        connection.lastAnswer = arrival
+        scheduler.schedule(at: arrival) {
+            if !connection.isBroken { finish(.success(answer)) }
+        }
+    }
+}
+
+extension Int64 {
+    fileprivate mutating func raise(to other: Int64) { self = Swift.max(self, other) }
 }

@@ -22,7 +22,7 @@ extension SimulatedProducer {
         guard lane.notBefore <= now else {
             return link.after(lane.notBefore - now) { [weak self] in self?.send(lane, isFlushing: true) }
         }
-        if isTransactional, !lane.isInTransaction { return addToTransaction(lane) }
+        if isTransactional, !lane.isInTransaction { return addToTransaction() }
         guard let leader = link.leaders[lane.id] else { return lookUpTopics() }
 
         if lane.batch.isEmpty {
@@ -63,7 +63,7 @@ extension SimulatedProducer {
     private func take(_ code: ErrorCode, baseOffset: Int64, for lane: Lane, by used: ProducerIdentity) {
         switch code {
         case .none, .duplicateSequenceNumber: deliver(lane, baseOffset: code == .none ? baseOffset : -1)
-        case .notLeaderOrFollower, .leaderNotAvailable, .unknownTopicOrPartition:
+        case .notLeaderOrFollower, .leaderNotAvailable, .unknownTopicOrPartition, .kafkaStorageError:
             link.forgetLeader(of: lane.id)
             retry(lane, code: Int32(code.rawValue))
         case .requestTimedOut, .notEnoughReplicasAfterAppend:

@@ -239,26 +239,31 @@ extension SimulatedProducer {
         link.askCoordinator(coordinatorKey, kind, error: error, perform, reply: reply)
     }
 
-    /// Adds a partition to the transaction, before its first record is sent.
-    func addToTransaction(_ lane: Lane) {
-        guard !lane.isUnderway, transaction.state == .open || transaction.state == .committing else { return }
-        lane.isUnderway = true
-        let request = AddPartitionsToTxnRequest(name, [lane.id])
+    /// Adds partitions to the transaction, before their first record is sent: all that have one.
+    func addToTransaction() {
+        guard transaction.state == .open || transaction.state == .committing else { return }
+        let added = inOrder.filter { !$0.isUnderway && !$0.isInTransaction && !($0.queue.isEmpty && $0.batch.isEmpty) }
+        guard !added.isEmpty else { return }
+        for lane in added { lane.isUnderway = true }
+        let request = AddPartitionsToTxnRequest(name, added.map(\.id))
         ask(
-            .addPartitionsToTxn, error: { (answer: AddPartitionsToTxnResponse) in answer.results[lane.id] ?? .none },
+            .addPartitionsToTxn, error: { (answer: AddPartitionsToTxnResponse) in answer.refusal },
             { $2($0.addPartitionsToTxn(request, at: $1)) }
         ) { [weak self] result in
             guard let self else { return }
-            lane.isUnderway = false
+            for lane in added { lane.isUnderway = false }
             guard request.transaction.producer == identity else { return }
             switch result {
             case .success:
-                lane.isInTransaction = true
                 transaction.isKnownToCoordinator = true
-                send(lane, isFlushing: true)
+                for lane in added { lane.isInTransaction = true }
+                for lane in added { send(lane, isFlushing: true) }
             case .failure(let failure) where failure.mayPass || failure == .code(.unknownTopicOrPartition):
-                link.after(ClientLink.backoff) { [weak self] in self?.send(lane, isFlushing: true) }
-            case .failure(.code(let code)): take(code, addingTo: lane)
+                link.after(ClientLink.backoff) { [weak self] in
+                    for lane in added { self?.send(lane, isFlushing: true) }
+                }
+            case .failure(.code(let code)):
+                for lane in added { take(code, addingTo: lane) }
             case .failure: break
             }
         }
@@ -367,5 +372,12 @@ extension SimulatedProducer {
         for entry in waiting { finish(entry, code: LibraryCode.purgedQueue) }
         for entry in sent { finish(entry, code: LibraryCode.purgedInFlight) }
         wake()
+    }
+}
+
+extension AddPartitionsToTxnResponse {
+    /// Why the partitions are not part of the transaction. One that is refused keeps the others out.
+    fileprivate var refusal: ErrorCode {
+        results.sorted { $0.key < $1.key }.map(\.value).first { $0 != .none && $0 != .operationNotAttempted } ?? .none
     }
 }

@@ -190,8 +190,16 @@ package final class SimulatedProducer {
                 }
                 lane.queue.append(entry)
             }
-            for lane in inOrder { send(lane, isFlushing: true) }
-            if !unplaced.isEmpty { link.after(ClientLink.backoff) { [weak self] in self?.lookUpTopics() } }
+            // Where no broker leads, the next look-up waits a little, as the original's do.
+            for lane in inOrder where link.leaders[lane.id] != nil { send(lane, isFlushing: true) }
+            let isLeaderless = inOrder.contains { lane in
+                link.leaders[lane.id] == nil && !(lane.batch.isEmpty && lane.queue.isEmpty)
+            }
+            // A topic that was not asked about is asked about at once.
+            if unplaced.contains(where: { !known.contains($0.record.topic) }) { return lookUpTopics() }
+            if !unplaced.isEmpty || isLeaderless {
+                link.after(ClientLink.backoff) { [weak self] in self?.lookUpTopics() }
+            }
         }
     }
 

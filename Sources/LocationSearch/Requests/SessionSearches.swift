@@ -19,6 +19,7 @@ public struct SessionSearches<Search: AnyObject> {
         }
 
         guard other.position < position else { return search }
+        if isPutBack(.newestSuperseded) { return search }
         newest[session] = (search, position)
         return other.search
     }

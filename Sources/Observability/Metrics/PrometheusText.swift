@@ -26,10 +26,25 @@ package enum PrometheusText {
     }
 
     static func labels(_ labels: [(String, String)]) -> String {
-        labels.map { name, value in
-            let escaped = value.replacing("\\", with: "\\\\").replacing("\"", with: "\\\"").replacing("\n", with: "\\n")
-            return "\(name)=\"\(escaped)\""
-        }.joined(separator: ",")
+        var text = ""
+        for (name, value) in labels {
+            if !text.isEmpty { text += "," }
+            text += name + "=\""
+            appendEscaped(value, to: &text)
+            text += "\""
+        }
+        return text
+    }
+
+    private static func appendEscaped(_ value: String, to text: inout String) {
+        for character in value.unicodeScalars {
+            switch character {
+            case "\\": text += "\\\\"
+            case "\"": text += "\\\""
+            case "\n": text += "\\n"
+            default: text.unicodeScalars.append(character)
+            }
+        }
     }
 
     /// Whole numbers without a fraction; infinity and NaN as the format spells them.

@@ -37,6 +37,8 @@ public final class BudgetMember {
     private let random: Double
     private var purses: [BudgetPurse]
     private var ledgerRead = BudgetLedger()
+    /// What was known before the log was begun anew, until it is read again.
+    private var ledgerBefore: BudgetLedger?
     private var reading = Reading.notBegun
     private var history = BudgetHistory(first: 0, end: 0, oldest: 0)
     /// The offset of the last record that was read.
@@ -52,6 +54,9 @@ public final class BudgetMember {
     private var hasChangedSinceBase = false
     /// True while the state stands nowhere in the topic, because that was made anew.
     private var isBaseLost = false
+    /// What was read of a topic in which no state stands yet: the first that comes there is taken over. `nil` once one stands
+    /// there.
+    private var stateless: BudgetHistory?
     /// Providers of whose budget four fifths were taken by a message of ours, to be told once.
     private var warnings: [String] = []
 
@@ -203,10 +208,13 @@ public final class BudgetMember {
         for index in purses.indices { purses[index].forgetAsked() }
         lastOffset = first.saturatingSubtracting(1)
 
+        if isReady { ledgerBefore = ledgerRead }
         // The new topic knows nothing of the day so far. Members that do go on from there, and write it down.
-        if isRemade, isReady {
+        if isRemade, let known = ledgerBefore {
+            (ledgerRead, ledgerBefore, reading) = (known, nil, .live)
             base = (lastOffset, now)
             (hasChangedSinceBase, isBaseLost) = (true, true)
+            stateless = BudgetHistory(first: first, end: end, oldest: oldest)
             return
         }
 
@@ -239,7 +247,9 @@ public final class BudgetMember {
         guard !history.isTooShort else { return reading = .tooShort }
 
         ledgerRead = history.ledger
+        ledgerBefore = nil
         reading = .live
+        stateless = history.baseOffset == nil ? history : nil
         if let offset = history.baseOffset { base = (offset, now) }
         hasChangedSinceBase = true
         history = BudgetHistory(first: 0, end: 0, oldest: 0)
@@ -251,7 +261,9 @@ public final class BudgetMember {
             (hasChangedSinceBase, isBaseLost) = (false, false)
         }
         if !message.entries.isEmpty || message.order != nil { hasChangedSinceBase = true }
+        if isPutBack(.orderIgnored), message.order != nil, random < 0.5 { return }
         let effect = ledgerRead.apply(message, at: offset)
+        takeOverState(from: message, at: offset)
         if let question = message.question, effect != nil, isAbout(question), questions.count < Self.mostQuestions {
             questions.append(message.sender)
         }
@@ -264,6 +276,22 @@ public final class BudgetMember {
                 others[entry.provider, default: [:]][message.sender] = now
             }
         }
+    }
+
+    /// Takes over the first state that is written to a topic that held none.
+    ///
+    /// In a topic that was read from its beginning that changes nothing. In one that was made anew, a member that began before
+    /// the others had written the day's count down takes nothing for counted. What it was given by that count it gives up.
+    private func takeOverState(from message: BudgetMessage, at offset: Int64) {
+        guard stateless != nil else { return }
+        stateless?.note(offset)
+        stateless?.add(message, at: offset)
+        guard let known = stateless, known.baseOffset != nil else { return }
+
+        stateless = nil
+        guard known.ledger != ledgerRead else { return }
+        ledgerRead = known.ledger
+        for index in purses.indices { _ = purses[index].remove(purses[index].held) }
     }
 
     /// More questions at once come from no person.

@@ -20,7 +20,9 @@ public final class LendingMember {
     private var own: OwnPart
     private var needs: [String: Double] = [:]
     private var books: [String: LoanBook]
-    private var peers: [String: Peer] = [:]
+    private var peers: [String: Peer] = [:] { didSet { prospects = [:] } }
+    /// What `prospect(of:)` has found, until a partition or what others say changes.
+    private var prospects: [String: Double] = [:]
     /// When each of our newest messages was sent, by its number.
     private var sent: [UInt64: Instant] = [:]
     private var number: UInt64 = 0
@@ -88,6 +90,13 @@ public final class LendingMember {
     /// Returns the part that this member would have within two seconds if it needed all that it can get, 0 to 1. What it says
     /// is a hope: others may need more by then.
     public func prospect(of limit: String) -> Double {
+        if let known = prospects[limit] { return known }
+        let prospect = makeProspect(of: limit)
+        prospects[limit] = prospect
+        return prospect
+    }
+
+    private func makeProspect(of limit: String) -> Double {
         let others = peers.values.compactMap { peer in
             peer.message.limits[limit].map { peer.message.ownPart - $0.need }
         }
@@ -114,6 +123,7 @@ public final class LendingMember {
         _ partitions: some Sequence<Int32>, of count: Int, wasTaken: Bool = false, at now: Instant
     ) {
         if own.assign(partitions, of: count, wasTaken: wasTaken, at: now) { hasNews = true }
+        prospects = [:]
     }
 
     /// Says how much of a limit this member could use: 0 to 1.
@@ -149,7 +159,9 @@ public final class LendingMember {
         noteOwnPart(at: now)
         guard hasNews || planned.map({ now - $0 >= Self.planningPause }) ?? true else { return nil }
         planned = now
-        peers = peers.filter { now - $0.value.heard < terms.memory }
+        if peers.values.contains(where: { now - $0.heard >= terms.memory }) {
+            peers = peers.filter { now - $0.value.heard < terms.memory }
+        }
 
         let plans = books.keys.reduce(into: [:]) { plans, limit in plans[limit] = plan(of: limit, at: now) }
         guard isTimeToSpeak(plans, at: now) else { return nil }
@@ -167,6 +179,7 @@ public final class LendingMember {
     /// Returns the last message: this member uses nothing from here on.
     public func leave(at now: Instant) -> FleetMessage {
         _ = own.assign([], of: own.partitionCount, wasTaken: false, at: now)
+        prospects = [:]
         number += 1
         return FleetMessage(
             sender: name, number: number, owned: 0, partitionCount: own.partitionCount, isLast: true)

@@ -4,20 +4,22 @@
 /// each goes by the messages of its own scope only.
 public struct QuotaScope: Sendable, Hashable {
     /// The provider's name.
-    public var provider: String
+    public let provider: String
     /// A digest of group and requests topic. `nil` in messages of workers that know no scopes: they mean every fleet.
-    public var fleet: String?
+    public let fleet: String?
     /// A digest of the API key, from which nothing can be learnt about the key. `nil` where every key of the fleet is meant.
-    public var key: String?
+    public let key: String?
+
+    /// The scope as one text: `provider`, `provider/fleet` or `provider/fleet/key`. Kept, because accounts and limits are looked
+    /// up by it at every look at the clock.
+    public let name: String
 
     public init(provider: String, fleet: String? = nil, key: String? = nil) {
         self.provider = provider
         self.fleet = fleet
         self.key = fleet == nil ? nil : key
+        name = [provider, fleet, self.key].compactMap(\.self).joined(separator: "/")
     }
-
-    /// The scope as one text: `provider`, `provider/fleet` or `provider/fleet/key`.
-    public var name: String { [provider, fleet, key].compactMap(\.self).joined(separator: "/") }
 
     /// Reads what `name` writes. Any text is a name: further slashes belong to the key.
     public init(name: String) {

@@ -26,7 +26,7 @@ actor SpanExporter {
     private let secrets: SecretRegistry
     private let meters: ExportMeters
     private let log: Logger
-    private var waiter: CheckedContinuation<Void, Never>?
+    private var change = Condition()
     private var isEnding = false
     private var isTroubled = false
 
@@ -66,15 +66,12 @@ actor SpanExporter {
         wake()
     }
 
-    private func wake() {
-        waiter?.resume()
-        waiter = nil
-    }
+    private func wake() { change.broadcast() }
 
     /// Waits for a first span, and then until its batch is whole or has waited long enough.
     private func waitForBatch() async {
         while queue.count == 0, !isEnding {
-            await suspend(unless: queue.count > 0 || isEnding) { waiter = $0 }
+            await suspend(unless: queue.count > 0 || isEnding) { change.add($0) }
         }
         await pause(configuration.interval, unless: { queue.count >= configuration.batchSize })
     }
@@ -86,7 +83,7 @@ actor SpanExporter {
         defer { loop.cancel(timer) }
 
         while loop.now < due, !isEnding, !condition() {
-            await suspend(unless: loop.now >= due || isEnding || condition()) { waiter = $0 }
+            await suspend(unless: loop.now >= due || isEnding || condition()) { change.add($0) }
         }
     }
 

@@ -272,7 +272,8 @@ final class AtLeastOnceDelivery: OutcomeDelivery {
             case .closed where failed !== writer.current: break
             case .fatal, .fenced, .closed: throw refusal
 
-            case .recordTooLarge where !wentAlone:
+            case .recordTooLarge where isPutBack(.largeOutcomeDropped): return
+            case .recordTooLarge where !wentAlone && !isPutBack(.batchShortened):
                 wentAlone = true
                 if let single = singles.open() {
                     writer = single

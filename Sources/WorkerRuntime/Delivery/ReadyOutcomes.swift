@@ -1,3 +1,4 @@
+internal import Basics
 internal import Kafka
 
 /// Outcomes that wait for a transaction, per partition, and which of them go into the next one.
@@ -104,8 +105,11 @@ final class ReadyOutcomes {
             if goesAlone(oldest) || isRefused(oldest) {
                 if !isRefused(oldest) || oldest.refusingTopic.map(mayRetry) ?? true { single = single ?? oldest }
             } else if room > 0 {
-                batch += run.prefix { !goesAlone($0) && !isRefused($0) }
-                if run.count == room { hasMore = true }
+                let leaving = run.prefix { !goesAlone($0) && !isRefused($0) }
+                batch += leaving
+                // What goes alone gets its turn behind these, when nothing else may become ready any more.
+                let isOneLeft = leaving.count < run.count && !isPutBack(.aloneForgotten)
+                if run.count == room || isOneLeft { hasMore = true }
             } else {
                 hasMore = true
             }

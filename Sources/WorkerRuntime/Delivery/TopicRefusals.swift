@@ -17,7 +17,7 @@ final class TopicRefusals {
         /// What the log says of it; `nil` before the first line.
         var announced: String?
         var timer: TimerID?
-        var waiters: [CheckedContinuation<Void, Never>] = []
+        var turn = Condition()
 
         init(_ reason: KafkaError, since: Instant) {
             self.reason = reason
@@ -113,7 +113,7 @@ final class TopicRefusals {
         guard let refusal = refusals.removeValue(forKey: topic) else { return }
 
         if let timer = refusal.timer { loop.cancel(timer) }
-        if !isPutBack(.retryLeavesOthersAsleep) { for waiter in refusal.waiters { waiter.resume() } }
+        if !isPutBack(.retryLeavesOthersAsleep) { refusal.turn.broadcast() }
         diagnostics.forget(topic)
         if refusal.announced != nil { log.info("records can be written again", metadata: ["topic": "\(topic)"]) }
         gate.wake()
@@ -125,7 +125,7 @@ final class TopicRefusals {
         for topic in refusals.keys.filter(isOver) {
             guard let refusal = refusals.removeValue(forKey: topic) else { continue }
             if let timer = refusal.timer { loop.cancel(timer) }
-            for waiter in refusal.waiters { waiter.resume() }
+            refusal.turn.broadcast()
             diagnostics.forget(topic)
         }
     }
@@ -135,7 +135,7 @@ final class TopicRefusals {
     func waitForRetry(of topic: String) async {
         guard let refusal = refusals[topic], !isClosed else { return }
         await suspend(unless: isClosed || refusals[topic] !== refusal) {
-            refusal.waiters.append($0)
+            refusal.turn.add($0)
             if refusal.timer == nil { scheduleTurn(at: refusal.retryAt, of: refusal) }
         }
     }
@@ -145,9 +145,7 @@ final class TopicRefusals {
         isClosed = true
         for refusal in refusals.values {
             if let timer = refusal.timer { loop.cancel(timer) }
-            let waiters = refusal.waiters
-            refusal.waiters.removeAll()
-            for waiter in waiters { waiter.resume() }
+            refusal.turn.broadcast()
         }
     }
 
@@ -157,11 +155,9 @@ final class TopicRefusals {
         if let timer = refusal.timer { loop.cancel(timer) }
         refusal.timer = loop.schedule(at: instant) { [weak self] in
             refusal.timer = nil
-            guard let self, !refusal.waiters.isEmpty else { return }
-
-            let next = refusal.waiters.removeFirst()
-            if !refusal.waiters.isEmpty { scheduleTurn(at: loop.now + Self.longestPause, of: refusal) }
-            next.resume()
+            refusal.turn.signal()
+            guard let self, refusal.turn.isAwaited else { return }
+            scheduleTurn(at: loop.now + Self.longestPause, of: refusal)
         }
     }
 

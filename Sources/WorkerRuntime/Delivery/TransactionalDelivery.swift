@@ -39,7 +39,7 @@ final class TransactionalDelivery: OutcomeDelivery {
     /// Lets the loop of transactions rest until something is ready.
     private struct WakeUp {
         var isDue = false
-        var waiter: CheckedContinuation<Void, Never>?
+        var condition = Condition()
     }
 
     init(
@@ -148,11 +148,9 @@ final class TransactionalDelivery: OutcomeDelivery {
     func storeFinished() async {}
 
     private func wake() {
-        if isPutBack(.wakeUpLost), wakeUp.waiter == nil { return }
+        if isPutBack(.wakeUpLost), !wakeUp.condition.isAwaited { return }
         wakeUp.isDue = true
-        guard let waiter = wakeUp.waiter else { return }
-        wakeUp.waiter = nil
-        waiter.resume()
+        wakeUp.condition.signal()
     }
 
     // MARK: - Transactions
@@ -161,7 +159,7 @@ final class TransactionalDelivery: OutcomeDelivery {
         while !phase.isOver(at: loop.now) {
             if !wakeUp.isDue {
                 if phase.isFinishing { return }
-                await suspend(unless: wakeUp.isDue) { wakeUp.waiter = $0 }
+                await suspend(unless: wakeUp.isDue) { wakeUp.condition.add($0) }
                 continue
             }
 

@@ -16,22 +16,32 @@ public protocol FleetSpeaking: Sendable {
 /// The topic's partition 0 is what is used. Where the topic cannot be read or written, members go on with what they may use
 /// without words, and one line says so. Thread-safe.
 public final class FleetLink: FleetSpeaking {
-    /// How the topic is reached.
+    /// What is read of the topic, and what depends on it.
     public struct Configuration: Sendable {
         /// `topics.fleet`.
         public var topic: String
-        /// Its group is not used.
-        public var consumer: ConsumerConfiguration
-        public var producer: ProducerConfiguration
         /// How many of the newest records are read at the start; 0: none that was there before.
         public var history: Int64 = 0
         /// True when members may not begin without the topic, because they keep daily budgets by it.
         public var isNeeded = false
 
-        public init(topic: String, consumer: ConsumerConfiguration, producer: ProducerConfiguration) {
-            self.topic = topic
-            self.consumer = consumer
-            self.producer = producer
+        public init(topic: String) { self.topic = topic }
+    }
+
+    /// Makes the link's clients, each time one is needed that can go on where another one has failed.
+    public struct Clients: Sendable {
+        /// The reader must read every record, or say that some are missing.
+        public var makeReader: @Sendable () throws(KafkaError) -> any FleetTopicReader
+        public var makeWriter: @Sendable () throws(KafkaError) -> any FleetTopicWriter
+        /// Returns what a record says; `nil` for one that is no word.
+        package var decode: @Sendable ([UInt8]) -> FleetWord? = FleetCodec.word
+
+        public init(
+            makeReader: @escaping @Sendable () throws(KafkaError) -> any FleetTopicReader,
+            makeWriter: @escaping @Sendable () throws(KafkaError) -> any FleetTopicWriter
+        ) {
+            self.makeReader = makeReader
+            self.makeWriter = makeWriter
         }
     }
 
@@ -49,28 +59,22 @@ public final class FleetLink: FleetSpeaking {
     private static let pauseAfterFailure = Duration.seconds(2)
     private static let patience = Duration.seconds(10)
     /// A word that has not arrived by then is too old to be of use.
-    private static let writingTime = Duration.seconds(5)
+    package static let writingTime = Duration.seconds(5)
     private static let recordsPerTurn = 500
     private static let turn = Duration.milliseconds(200)
 
     private let configuration: Configuration
+    private let clients: Clients
     private let loop: EventLoop
     private let log: Logger
     private let problems = Mutex(Problems())
     private let said: AsyncStream<[FleetWord]>
     private let saying: AsyncStream<[FleetWord]>.Continuation
 
-    /// - Parameter loop: where the producer lives.
-    public init(_ configuration: Configuration, loop: EventLoop, log: Logger) {
-        var configuration = configuration
-        configuration.producer.linger = .zero
-        configuration.producer.busyLinger = .zero
-        configuration.producer.transactionalID = nil
-        configuration.producer.statisticsInterval = nil
-        configuration.producer.properties["message.timeout.ms"] =
-            "\(Self.writingTime.milliseconds(roundedUp: false))"
-        configuration.consumer.statisticsInterval = nil
+    /// - Parameter loop: where the clients live.
+    public init(_ configuration: Configuration, clients: Clients, loop: EventLoop, log: Logger) {
         self.configuration = configuration
+        self.clients = clients
         self.loop = loop
         self.log = log
         // Whoever says more than is written has only its newest words told, which are those that count.
@@ -112,8 +116,8 @@ public final class FleetLink: FleetSpeaking {
         _ opened: @Sendable (FleetTopicExtent) async -> Void, _ needsOlder: @Sendable () async -> Bool,
         _ hear: @Sendable ([FleetRecord]) async -> Void
     ) async {
-        var place = FleetTopicPlace()
-        var reader: TopicReader?
+        var place = FleetTopicPlace(decode: clients.decode)
+        var reader: (any FleetTopicReader)?
         var history = configuration.history
 
         while !Task.isCancelled {
@@ -140,8 +144,8 @@ public final class FleetLink: FleetSpeaking {
     /// - Parameter history: how many of those that are there now, at the most.
     private func open(
         _ place: inout FleetTopicPlace, history: Int64
-    ) async throws(KafkaError) -> (TopicReader, FleetTopicExtent) {
-        let reader = try TopicReader(configuration.consumer, mode: .everyRecord, log: log)
+    ) async throws(KafkaError) -> (any FleetTopicReader, FleetTopicExtent) {
+        let reader = try clients.makeReader()
         let partition = TopicPartition(configuration.topic, 0)
         let bounds = try await reader.bounds(of: configuration.topic, within: Self.patience)[partition] ?? 0..<0
         let first = max(bounds.lowerBound, bounds.upperBound.saturatingSubtracting(history))
@@ -166,38 +170,34 @@ public final class FleetLink: FleetSpeaking {
     // MARK: - Writing
 
     private func write() async {
-        var producer: KafkaProducer?
+        var writer: (any FleetTopicWriter)?
         await withDiscardingTaskGroup { confirming in
             for await words in said {
                 do throws(KafkaError) {
-                    let open: KafkaProducer
-                    if let producer { open = producer } else { open = try makeProducer() }
-                    producer = open
+                    let open: any FleetTopicWriter
+                    if let writer { open = writer } else { open = try clients.makeWriter() }
+                    writer = open
                     for word in words {
                         let receipt = try await open.handOver(record(of: word))
                         confirming.addTask { await self.confirm(receipt, of: open) }
                     }
                 } catch {
                     note { $0.writing = "\(error)" }
-                    await producer?.close()
-                    producer = nil
+                    await writer?.close()
+                    writer = nil
                 }
             }
         }
-        await producer?.close()
-    }
-
-    private func makeProducer() throws(KafkaError) -> KafkaProducer {
-        try KafkaProducer(loop: loop, configuration: configuration.producer, log: log)
+        await writer?.close()
     }
 
     private func record(of word: FleetWord) -> ProducerRecord {
         ProducerRecord(topic: configuration.topic, partition: 0, value: FleetCodec.bytes(of: word))
     }
 
-    private func confirm(_ receipt: KafkaProducer.Receipt, of producer: KafkaProducer) async {
+    private func confirm(_ receipt: KafkaProducer.Receipt, of writer: any FleetTopicWriter) async {
         do throws(KafkaError) {
-            _ = try await producer.confirm(receipt)
+            _ = try await writer.confirm(receipt)
             note { $0.writing = nil }
         } catch {
             note { $0.writing = "\(error)" }
@@ -234,46 +234,5 @@ public final class FleetLink: FleetSpeaking {
         } else {
             log.info("the fleet's topic can be used again", metadata: topic)
         }
-    }
-}
-
-/// How far the fleet's topic was read.
-struct FleetTopicPlace {
-    /// One past the newest offset that was read.
-    private var next: Int64 = 0
-    /// Where the topic ended when its reading began.
-    private var firstEnd: Int64 = 0
-    private var isDeleted = false
-
-    /// Notes that there is no such topic at present.
-    mutating func noteDeleted() { isDeleted = next > 0 }
-
-    /// Takes in where reading begins, and where the topic ends then.
-    /// - Returns: true when the topic was made anew since it was read last.
-    mutating func begin(at first: Int64, end: Int64) -> Bool {
-        let isRemade = isDeleted || end < next
-        (next, firstEnd, isDeleted) = (first, end, false)
-        return isRemade
-    }
-
-    /// Returns what was read, oldest first. Records of other partitions than the first are nobody's.
-    mutating func take(_ news: TopicReader.News) -> [FleetRecord] {
-        var taken: [FleetRecord] = []
-        for record in news.records where record.partition.id.partition == 0 && record.offset >= next {
-            next = record.offset + 1
-            taken.append(word(record))
-        }
-
-        // The last offsets of the topic may hold no record.
-        for (partition, end) in news.ends where partition.partition == 0 && end > next {
-            next = end
-            taken.append(FleetRecord(offset: end - 1, isOld: end <= firstEnd, word: nil))
-        }
-        return taken
-    }
-
-    private func word(_ record: ConsumerRecord) -> FleetRecord {
-        FleetRecord(
-            offset: record.offset, isOld: record.offset < firstEnd, word: record.value.flatMap(FleetCodec.word))
     }
 }

@@ -26,7 +26,7 @@ final class IntakeGate {
     private var undeliveredBytes = 0
     private var window: InFlightWindow
     private var windowTimer: TimerID?
-    private var reader: CheckedContinuation<Void, Never>?
+    private var change = Condition()
     private var isClosed = false
 
     init(_ limits: Limits, loop: EventLoop) {
@@ -68,11 +68,7 @@ final class IntakeGate {
     }
 
     /// Has the reader look at the room again. Call it after anything that may have made some.
-    func wake() {
-        guard let reader else { return }
-        self.reader = nil
-        reader.resume()
-    }
+    func wake() { change.signal() }
 
     /// Lets the window follow how busy the loop is. Call it once per turn of the reader.
     func adaptWindow() { window.adapt(inFlight: inFlight, asleep: loop.asleep, at: loop.now) }
@@ -87,7 +83,7 @@ final class IntakeGate {
             if room > 0 { return room }
 
             watchWindow()
-            await suspend(unless: isClosed || (!isBlocked() && self.room > 0)) { reader = $0 }
+            await suspend(unless: isClosed || (!isBlocked() && self.room > 0)) { change.add($0) }
         }
         return nil
     }

@@ -88,6 +88,7 @@ struct OffsetTracker {
         if isPutBack(.offsetPassesGaps) { frontier = max(frontier ?? 0, entries[index].offset + 1) }
         guard index == 0 else { return }
         while let first = entries.first, first.progress == .delivered {
+            if isPutBack(.gapStopsCommits), let frontier, first.offset != frontier { return }
             frontier = first.offset + 1
             if isPutBack(.offsetOneTooFar) { frontier = first.offset + 2 }
             entries.removeFirst()

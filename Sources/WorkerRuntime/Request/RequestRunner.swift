@@ -130,7 +130,7 @@ final class RequestRunner {
         _ decoded: DecodedRequest, of request: RequestInProgress, with outcome: SearchOutcome, receivedAt: EventTime
     ) -> OutgoingOutcome {
         leaveSession(request, as: decoded.request)
-        guard request.fate == .superseded else {
+        guard request.fate == .superseded, !isPutBack(.supersededGoesOn) else {
             return write(outcome, for: decoded, of: request, receivedAt: receivedAt)
         }
         meters.calls.countWasted(outcome.attempts)

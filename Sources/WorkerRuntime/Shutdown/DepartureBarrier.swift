@@ -6,7 +6,7 @@ internal import EventLoop
 /// be done again by whoever is next, and paid for again.
 public actor DepartureBarrier {
     private var lanesToCome: Int
-    private var waiters: [CheckedContinuation<Void, Never>] = []
+    private var lastArrival = Condition()
 
     /// - Parameter lanes: the number of lanes in the process, at least 1.
     public init(lanes: Int) { lanesToCome = lanes }
@@ -14,15 +14,12 @@ public actor DepartureBarrier {
     /// Notes that one lane has committed what it can. Each lane says so once, one that has failed too.
     func arrive() {
         lanesToCome -= 1
-        guard lanesToCome <= 0 else { return }
-
-        for waiter in waiters { waiter.resume() }
-        waiters.removeAll()
+        if lanesToCome <= 0 { lastArrival.broadcast() }
     }
 
     /// Returns once every lane has arrived.
     func waitForAll() async {
         guard lanesToCome > 0 else { return }
-        await suspend(unless: lanesToCome <= 0) { waiters.append($0) }
+        await suspend(unless: lanesToCome <= 0) { lastArrival.add($0) }
     }
 }

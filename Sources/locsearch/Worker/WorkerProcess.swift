@@ -8,12 +8,9 @@ import WorkerRuntime
 
 /// A worker put together from settings: lanes, each with its own loop, consumer, producer and connections.
 final class WorkerProcess: Sendable {
-    /// How long the fleet's topic has for what the lanes say when they leave.
-    private static let timeForLastWords = Duration.seconds(1)
-
-    private let parts: [WorkerPart]
-    /// Where the fleet's members talk; `nil` where they have nothing to say.
-    let link: FleetLink?
+    private let lanes: LaneGroup
+    /// The connections of each lane to the providers.
+    private let transports: [HTTPTransport]
     private let hasJoined = Atomic<Bool>(false)
     private let keys: ProviderKeys
     /// The providers that have an API key.
@@ -28,23 +25,28 @@ final class WorkerProcess: Sendable {
         keys = assembly.keys
         let loops = try (0..<assembly.configuration.loops).map { _ in try EventLoop() }
         let link = loops.first.flatMap { assembly.makeLink(on: $0) }
-        self.link = link
+        transports = loops.map { assembly.makeTransport(on: $0) }
 
-        var parts: [WorkerPart] = []
+        var lanes: [AssembledLane] = []
         for (number, loop) in loops.enumerated() {
-            parts.append(try await assembly.makePart(number, on: loop, link: link))
+            let lane = try assembly.makeLane(number, on: loop, http: transports[number], link: link)
+            await lane.makeProvidersKnown()
+            lanes.append(lane)
         }
-        self.parts = parts
-        let configured = parts.first?.providers ?? []
+        self.lanes = LaneGroup(lanes, link: link)
+        let configured = lanes.first?.providers ?? []
         providers = configured
         automaticProviders = settings.providerOrder().filter(configured.contains)
     }
 
+    /// Where the fleet's members talk; `nil` where they have nothing to say.
+    var link: FleetLink? { lanes.link }
+
     /// The API keys that stand in files, each with what a new one sets off.
     func keyFiles(of settings: Settings) -> [SecretFiles.Entry] {
         keys.files(of: settings) { scopes in
-            for part in self.parts {
-                for (provider, scope) in scopes { await part.searches.renewKey(of: provider, scope: scope) }
+            for lane in self.lanes.lanes {
+                for (provider, scope) in scopes { await lane.searches.renewKey(of: provider, scope: scope) }
             }
         }
     }
@@ -53,95 +55,39 @@ final class WorkerProcess: Sendable {
     /// have to answer whoever asks for statuses until `stopLoops`.
     /// - Throws: the first failure, after every lane has ended.
     func run() async throws {
-        if await !prepareLanes() { await drain() }
-        let talking = Task { await talk() }
-        hasJoined.store(true, ordering: .relaxed)
-
-        let result = await runLanes()
-        link?.end()
-        _ = await answer(within: Self.timeForLastWords) { await talking.value }
-        try result.get()
-    }
-
-    private func runLanes() async -> Result<Void, any Error> {
-        do {
-            return .success(try await joinLanes())
-        } catch {
-            return .failure(error)
-        }
-    }
-
-    private func joinLanes() async throws {
-        try await withThrowingTaskGroup(of: Void.self) { group in
-            for part in parts {
-                group.addTask(executorPreference: part.loop) {
-                    do {
-                        try await part.lane.run()
-                    } catch {
-                        await self.drain()
-                        throw error
-                    }
-                    await part.http.shutdown()
-                }
-            }
-            try await group.waitForAll()
-        }
-    }
-
-    /// Has the lanes hear what the fleet says, and says what they say, until all have left.
-    private func talk() async {
-        await link?.run(
-            opened: { extent in
-                for part in self.parts { await part.onLoop { await $0.openedFleetTopic(extent) } }
-            },
-            needsOlder: {
-                for part in self.parts where await part.onLoop({ await $0.needsOlderFleetRecords }) { return true }
-                return false
-            },
-            { records in
-                for part in self.parts { await part.onLoop { await $0.hear(records) } }
-            })
-    }
-
-    /// Does what can fail before any lane joins the group.
-    /// - Returns: `false` when a lane has failed; the others end then without having joined.
-    private func prepareLanes() async -> Bool {
-        await withTaskGroup(of: Bool.self) { group in
-            for part in parts {
-                group.addTask(executorPreference: part.loop) { await part.lane.prepare() }
-            }
-            return await group.allSatisfy { $0 }
-        }
+        try await lanes.run(
+            joining: { self.hasJoined.store(true, ordering: .relaxed) },
+            ended: { await self.transports[$0].shutdown() })
     }
 
     /// Returns those of the worker's topics that the brokers do not know, or do not let this user see.
-    func missingTopics() async -> [String] { await parts[0].lane.missingTopics() }
+    func missingTopics() async -> [String] { await lanes.lanes[0].lane.missingTopics() }
 
     /// Ends the loops' threads. Nobody may ask for anything that lives on them any more: it would never be answered.
     func stopLoops() {
-        for part in parts { part.loop.stop() }
+        for loop in loops { loop.stop() }
     }
 
     /// False until the worker begins to join the group.
     var isStarting: Bool { !hasJoined.load(ordering: .relaxed) }
 
-    var loops: [EventLoop] { parts.map(\.loop) }
+    var loops: [EventLoop] { lanes.lanes.map(\.loop) }
 
     /// Begins the end: nothing more is taken, what is in flight finishes.
     func drain() async {
-        for part in parts { await part.lane.drain() }
+        await lanes.drain()
     }
 
     /// Of each loop.
     func providerStatuses() async -> [ProviderStatus] {
         var statuses: [ProviderStatus] = []
-        for part in parts { statuses += await part.searches.statuses }
+        for lane in lanes.lanes { statuses += await lane.searches.statuses }
         return statuses
     }
 
     func statuses() async -> [LaneStatus] {
         var statuses: [LaneStatus] = []
-        for part in parts { statuses.append(await part.lane.status) }
+        for lane in lanes.lanes { statuses.append(await lane.lane.status) }
         return statuses
     }
 }

@@ -100,6 +100,44 @@ struct BudgetMemberTests {
         #expect(new.ledger.left(of: Self.scope("p"), on: Self.day.label, limit: 1000) == 600)
     }
 
+    /// It is made anew while the member reads it from its beginning, after records that it had not read were deleted.
+    @Test func countIsKeptWhenTheTopicIsMadeAnewWhileItIsReadAgain() throws {
+        let member = Self.member(["p": 10])
+        let spent = BudgetMessage.Entry(Self.scope("p"), day: Self.day.label, limit: 10, take: 10)
+        member.read(BudgetMessage(sender: "gone", number: 1, entries: [spent]), at: 0, now: Self.start)
+
+        member.begin(first: 0, end: 1, oldest: 0, at: Self.start)
+        #expect(!member.isReady)
+        member.begin(first: 0, end: 0, oldest: 0, isRemade: true, at: Self.start)
+        #expect(member.isReady)
+        #expect(member.ledger.left(of: Self.scope("p"), on: Self.day.label, limit: 10) == 0)
+        #expect(member.look(at: Self.start + .seconds(1))?.base != nil)
+    }
+
+    /// A member that starts on a topic that was made anew may read it before the others have written the day's count down.
+    @Test func memberThatCameBeforeTheStateTakesItOver() throws {
+        let known = Self.member(["p": 10])
+        let spent = BudgetMessage.Entry(Self.scope("p"), day: Self.day.label, limit: 10, take: 10)
+        known.read(BudgetMessage(sender: "gone", number: 1, entries: [spent]), at: 0, now: Self.start)
+
+        let new = BudgetMember(name: "new-0", budgets: ["p": 10], scopes: ["p": Self.scope("p")], at: Self.start)
+        new.begin(first: 0, end: 0, oldest: 0, at: Self.start)
+        new.setDay(Self.day, of: "p")
+        new.setWaiting(1, of: 0)
+        let reservation = try #require(new.look(at: Self.start))
+        known.begin(first: 0, end: 0, oldest: 0, isRemade: true, at: Self.start)
+        for member in [known, new] { member.read(reservation, at: 0, now: Self.start) }
+        #expect(new.ledger.left(of: Self.scope("p"), on: Self.day.label, limit: 10) == 9)
+
+        let state = try #require(known.look(at: Self.start + .seconds(1)))
+        for member in [known, new] {
+            member.read(state, at: 1, now: Self.start + .seconds(1))
+            #expect(member.ledger.left(of: Self.scope("p"), on: Self.day.label, limit: 10) == 0)
+        }
+        #expect(new.tryTake(0, at: Self.start + .seconds(1)) == nil, "what it was given was not there to be given")
+        #expect(new.ledger == known.ledger)
+    }
+
     /// The end of a transaction takes an offset and is no record.
     @Test func historyEndsWhereTheTopicDoesWithoutARecordThere() {
         let member = BudgetMember(name: "m-0", budgets: ["p": 10], at: Self.start)

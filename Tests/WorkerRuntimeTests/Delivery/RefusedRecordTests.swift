@@ -54,6 +54,22 @@ struct RefusedRecordTests {
         }
     }
 
+    /// Nothing becomes ready behind the outcome that goes alone, so nothing else has the delivery look for it.
+    @Test func outcomeThatGoesAloneFollowsTheOnesBeforeIt() async throws {
+        try await LaneBench.run(delivery: .exactlyOnce) { bench in
+            await bench.sink.refuse { record, _ in Self.isLarge(record) ? Self.tooLarge : nil }
+            await bench.sink.holdReports()
+            await bench.source.append(["a", "large"].map(LaneBench.request))
+            try await eventually("both are in one transaction") {
+                await bench.sink.handedOver.contains(where: Self.isLarge)
+            }
+            await bench.sink.confirmAll()
+
+            try await bench.outcomesAreWritten(["a", "large"])
+            #expect(Self.codes(await bench.written) == ["a": "ok", "large": "bad-response"])
+        }
+    }
+
     /// A dead letter that no broker confirms keeps its own partition waiting, and no outcome of another one: neither those of
     /// a batch that is refused, nor the one of them that is too large, nor what comes after it.
     @Test func outcomeThatIsTooLargeWaitsForNoUnconfirmedDeadLetter() async throws {

@@ -56,4 +56,15 @@ struct FleetTopicPlaceTests {
         let isRemadeAgain = place.begin(at: 0, end: 9)
         #expect(isRemadeAgain)
     }
+
+    /// The topic is being read anew from its beginning when it is deleted, so that nothing of it is read yet.
+    @Test func topicThatWasMadeAnewIsNoticedBeforeItIsReadAgain() {
+        var place = FleetTopicPlace()
+        _ = place.begin(at: 0, end: 5)
+        _ = place.take(Self.records(0..<5))
+        _ = place.begin(at: 0, end: 5)
+        place.noteDeleted()
+        let isRemade = place.begin(at: 0, end: 9)
+        #expect(isRemade)
+    }
 }

@@ -1,6 +1,5 @@
 import Testing
-
-@testable import locsearch
+import WorkerRuntime
 
 /// Two lanes with one transactional id would fence each other, and both workers would end.
 struct TransactionalIDTests {
@@ -11,14 +10,14 @@ struct TransactionalIDTests {
 
     @Test func noTwoMembersOfAClusterHaveTheSameID() {
         let all = Self.members.flatMap { member in
-            (0..<12).map { WorkerAssembly.transactionalID(group: member.group, instance: member.instance, lane: $0) }
+            (0..<12).map { LaneAssembly.transactionalID(group: member.group, instance: member.instance, lane: $0) }
         }
         #expect(Set(all).count == all.count)
     }
 
     @Test(arguments: members)
     func idBeginsWithTheGroupForPermissionsByPrefix(member: (group: String, instance: String)) {
-        let id = WorkerAssembly.transactionalID(group: member.group, instance: member.instance, lane: 0)
+        let id = LaneAssembly.transactionalID(group: member.group, instance: member.instance, lane: 0)
         #expect(id.hasPrefix("\(member.group)-"))
     }
 }

@@ -1,0 +1,140 @@
+import EventLoop
+import Kafka
+import Resilience
+import SimulatedKafkaClients
+import SimulatedLoop
+import WorkerRuntime
+
+/// Makes the simulated clients by which a process's real `FleetLink` reaches the fleet's topic.
+final class SimulatedFleetClients: @unchecked Sendable {
+    // Sendable by hand: a simulation has one thread.
+
+    /// What records say, by their bytes. All members read the same ones, so that each is decoded once.
+    final class Words: @unchecked Sendable {
+        private var known: [[UInt8]: FleetWord?] = [:]
+
+        func word(_ bytes: [UInt8]) -> FleetWord? {
+            if let word = known[bytes] { return word }
+            let word = FleetCodec.word(bytes)
+            known[bytes] = .some(word)
+            return word
+        }
+    }
+
+    private let name: String
+    private let loop: SimulatedLoop
+    private let network: SimulatedNetwork
+    private let words: Words
+    private let inbox: LoopInbox
+    private var readers: [SimulatedTopicReader] = []
+    private var writers: [SimulatedSink] = []
+    /// Called when the topic is opened for the first time.
+    var onFirstOpen: () -> Void = {}
+    private var hasOpened = false
+
+    /// - Parameter descriptor: for the inbox of all of them; unlike any other of the loop.
+    init(_ name: String, loop: SimulatedLoop, descriptor: Int32, network: SimulatedNetwork, words: Words) {
+        self.name = name
+        self.loop = loop
+        self.network = network
+        self.words = words
+        inbox = LoopInbox(loop, descriptor: descriptor)
+    }
+
+    /// The names under which the network knows them.
+    var clientIDs: [String] { readers.indices.map { "\(name)-fr\($0)" } + writers.indices.map { "\(name)-fp\($0)" } }
+
+    /// The makers of the link's clients.
+    var clients: FleetLink.Clients {
+        var clients = FleetLink.Clients(
+            makeReader: { () throws(KafkaError) -> any FleetTopicReader in self.makeReader() },
+            makeWriter: { () throws(KafkaError) -> any FleetTopicWriter in self.makeWriter() })
+        clients.decode = { [words] in words.word($0) }
+        return clients
+    }
+
+    private func makeReader() -> SimulatedFleetReader {
+        let reader = SimulatedTopicReader(clientID: "\(name)-fr\(readers.count)", network: network, mode: .everyRecord)
+        readers.append(reader)
+        return SimulatedFleetReader(reader, loop: loop.eventLoop, inbox: inbox) { [weak self] in self?.noteOpen() }
+    }
+
+    private func noteOpen() {
+        guard !hasOpened else { return }
+        hasOpened = true
+        onFirstOpen()
+    }
+
+    private func makeWriter() -> SimulatedSink {
+        var settings = SimulatedProducerSettings()
+        settings.linger = 0
+        settings.messageTimeout = FleetLink.writingTime.wholeNanoseconds
+        let producer = SimulatedProducer(settings, clientID: "\(name)-fp\(writers.count)", network: network)
+        let writer = SimulatedSink(producer, group: "", loop: loop.eventLoop, inbox: inbox)
+        writers.append(writer)
+        return writer
+    }
+
+    /// Ends them as kill -9 does.
+    func kill() {
+        for reader in readers { reader.close() }
+        for writer in writers { writer.kill() }
+    }
+}
+
+/// A simulated reader of the fleet's topic on a loop. It does what `TopicReader` does around librdkafka.
+final class SimulatedFleetReader: FleetTopicReader, @unchecked Sendable {
+    // Sendable by hand: a simulation has one thread.
+
+    private let reader: SimulatedTopicReader
+    private let loop: EventLoop
+    private let inbox: LoopInbox
+    private let onOpen: () -> Void
+    private var waiter: CheckedContinuation<Void, Never>?
+
+    /// - Parameter onOpen: called when it begins to read.
+    init(_ reader: SimulatedTopicReader, loop: EventLoop, inbox: LoopInbox, onOpen: @escaping () -> Void) {
+        self.onOpen = onOpen
+        self.reader = reader
+        self.loop = loop
+        self.inbox = inbox
+        reader.onNews = { [weak self] in self?.inbox.post { self?.wake() } }
+    }
+
+    deinit { reader.close() }
+
+    func bounds(
+        of topic: String, within bound: Duration
+    ) async throws(KafkaError) -> [TopicPartition: Range<Int64>] {
+        var answer = Result<[TopicPartition: Range<Int64>], KafkaError>.success([:])
+        await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
+            reader.bounds(of: topic, within: bound.wholeNanoseconds) { result in
+                answer = result
+                continuation.resume()
+            }
+        }
+        return try answer.get()
+    }
+
+    func open(_ starts: [TopicPartition: Int64]) async throws(KafkaError) {
+        reader.open(starts)
+        onOpen()
+    }
+
+    func news(max: Int, within bound: Duration) async throws(KafkaError) -> TopicReader.News {
+        inbox.start()
+        if !reader.hasNews {
+            let timer = loop.schedule(at: loop.now + bound) { [weak self] in self?.wake() }
+            await withCheckedContinuation { waiter = $0 }
+            loop.cancel(timer)
+        }
+        return try reader.takeNews(max: max)
+    }
+
+    private func wake() {
+        waiter?.resume()
+        waiter = nil
+    }
+}
+
+extension SimulatedSink: FleetTopicWriter {}

@@ -1,0 +1,94 @@
+import LocationSearch
+import Resilience
+import SimulatedLoop
+import WorkerRuntime
+
+/// Settings of workers that change what they do, where they differ from the defaults.
+struct DrawnSettings: Sendable {
+    var deadline = 5.0
+    var commitInterval = 1.0
+    var maxAttempts = 3
+    /// Seconds after which a call is given up; `nil`: as the provider's latency tells.
+    var attemptTimeout: Double?
+    var retryRatio = 0.2
+    var hasBreaker = true
+    var minimumCalls = 20
+    var failureRate = 0.5
+    var openDuration = 5.0
+    var probes = 3
+    var sharesIdenticalCalls = true
+
+    init() {}
+
+    init(_ random: inout SeededGenerator) {
+        deadline = [1, 2, 5, 15].randomElement(using: &random) ?? 5
+        commitInterval = [0.2, 1, 3].randomElement(using: &random) ?? 1
+        maxAttempts = Int.random(in: 1...5, using: &random)
+        attemptTimeout = random.chance(0.3) ? Double.random(in: 0.2...1.5, using: &random) : nil
+        retryRatio = [0, 0.2, 1].randomElement(using: &random) ?? 0.2
+        hasBreaker = random.chance(0.8)
+        minimumCalls = Int.random(in: 2...20, using: &random)
+        failureRate = Double.random(in: 0.1...1, using: &random)
+        openDuration = Double.random(in: 0.5...8, using: &random)
+        probes = Int.random(in: 1...4, using: &random)
+        sharesIdenticalCalls = random.chance(0.6)
+    }
+
+    func apply(to configuration: inout WorkerConfiguration) {
+        configuration.deadline = .seconds(deadline)
+        configuration.commitInterval = .seconds(commitInterval)
+    }
+
+    func apply(to policy: inout ProviderPolicy) {
+        policy.retry.maxAttempts = maxAttempts
+        policy.attemptTimeout = attemptTimeout.map { .fixed(.seconds($0)) } ?? .adaptive
+        policy.budget.ratio = retryRatio
+        policy.breaker.isEnabled = hasBreaker
+        policy.breaker.minimumCalls = minimumCalls
+        policy.breaker.failureRate = failureRate
+        policy.breaker.openDuration = .seconds(openDuration)
+        policy.breaker.probes = probes
+        policy.sharesIdenticalCalls = sharesIdenticalCalls
+    }
+}
+
+/// A further provider, which requests with `provider: auto` may be asked of.
+struct SecondProvider: Sendable {
+    var rateLimit: RateLimit?
+    /// True where it is asked before the other one.
+    var isFirst: Bool
+}
+
+extension FleetPlan {
+    /// Draws what is left to a person's settings, for a third of all schedules.
+    mutating func makeSettings(_ random: inout SeededGenerator) {
+        if random.chance(0.35) { settings = DrawnSettings(&random) }
+    }
+
+    /// Has a fleet ask two providers, each with a limit of its own.
+    mutating func makeSecondProvider(_ random: inout SeededGenerator) {
+        guard random.chance(0.25) else { return }
+        let limit = random.chance(0.6) ? RateLimit(perSecond: Double(Int.random(in: 2...30, using: &random))) : nil
+        secondProvider = SecondProvider(rateLimit: limit, isFirst: random.chance(0.4))
+        for index in requests.indices {
+            requests[index].provider =
+                ["auto", "auto", "hotpepper", "google-places"].randomElement(using: &random) ?? "auto"
+        }
+    }
+
+    /// The providers that the fleet asks, in the order of `providers.order`.
+    var providers: [ProviderID] {
+        guard let secondProvider else { return [.hotpepper] }
+        return secondProvider.isFirst ? [.googlePlaces, .hotpepper] : [.hotpepper, .googlePlaces]
+    }
+
+    func rateLimit(of provider: ProviderID) -> RateLimit? {
+        provider == .hotpepper ? rateLimit : secondProvider?.rateLimit
+    }
+
+    /// True where a provider's calls are bound by a rate.
+    var hasRateLimit: Bool { providers.contains { rateLimit(of: $0) != nil } }
+
+    /// True where a call is made again without a failure that anybody sees.
+    var givesCallsUp: Bool { settings.attemptTimeout.map { $0 < latency.upperBound + 0.05 } ?? false }
+}

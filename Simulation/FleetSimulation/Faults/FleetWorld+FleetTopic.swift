@@ -1,0 +1,92 @@
+import Basics
+import Resilience
+import SimulatedKafka
+import SimulatedKafkaClients
+import SimulatedLoop
+
+/// The topic in which workers talk, and what goes wrong with it.
+extension FleetWorld {
+    private static let fleetPartition = PartitionID(SimulatedWorker.fleetTopic, 0)
+
+    /// Makes the topic where workers use it and there is none.
+    func makeFleetTopic() {
+        guard plan.usesFleetTopic else { return }
+        network.reach { _ = $0.createTopic(CreateTopicRequest(SimulatedWorker.fleetTopic)) }
+    }
+
+    func strikeFleetTopic(_ trouble: Fault.FleetTopicTrouble, seconds: Double) {
+        switch trouble {
+        case .refusesReaders: deny(.readTopic(SimulatedWorker.fleetTopic), seconds: seconds)
+        case .refusesWriters: deny(.writeTopic(SimulatedWorker.fleetTopic), seconds: seconds)
+        case .remade:
+            budgetCount.isTopicRemade = true
+            network.reach { _ = $0.deleteTopic(DeleteTopicRequest(SimulatedWorker.fleetTopic)) }
+            after(seconds) { [self] in makeFleetTopic() }
+        case .cut: cutFleetTopic()
+        }
+    }
+
+    /// Notes that a worker has opened the topic for the first time. Where it was made anew, and nobody has written the day's count
+    /// down yet, the worker counts from zero until somebody does: see docs/budgets.md, 8.
+    func noteCountBegun(by member: String) {
+        // What is opened may have been looked up a moment ago.
+        guard budgetCount.isTopicRemade, !hasStateInFleetTopic(before: network.scheduler.now - 500_000_000) else {
+            return
+        }
+        let begin = simulation.now
+        after(BudgetCount.timeToTell) { [self] in
+            if hasStateInFleetTopic(before: network.scheduler.now) {
+                budgetCount.uncounted.append((member, begin...simulation.now))
+            } else {
+                budgetCount.forgottenDays.insert(Self.dayOfBudget(at: wallTime).number)
+            }
+        }
+    }
+
+    private func hasStateInFleetTopic(before time: Int64) -> Bool {
+        let entries = network.cluster.log(of: Self.fleetPartition)?.entries ?? []
+        return entries.contains { entry in
+            guard case .budget(let message)? = entry.record.value.flatMap(words.word) else { return false }
+            return message.base != nil && (entry.record.timestamp ?? 0) <= time
+        }
+    }
+
+    private var wallTime: WallTime { WallTime(milliseconds: network.scheduler.now / 1_000_000) }
+
+    private func deny(_ permission: Permission, seconds: Double) {
+        network.reach { $0.denied.formUnion([permission]) }
+        after(seconds) { [network] in network.reach { $0.denied.subtract([permission]) } }
+    }
+
+    /// Deletes what was written before the day of the budget began. What was written since holds all that its count follows
+    /// from, as it does in a topic that is kept for days.
+    private func cutFleetTopic() {
+        let now = network.scheduler.now
+        let left = Self.dayOfBudget(at: wallTime).left
+        // Members' clocks differ a little.
+        let start = now - Int64((Self.day - left + 1) * 1e9)
+        network.reach { cluster in
+            guard let log = cluster.log(of: Self.fleetPartition) else { return }
+            let kept = log.entries.first { ($0.record.timestamp ?? now) >= start }
+            let offset = min(kept?.offset ?? log.logEnd, log.highWatermark)
+            _ = cluster.deleteRecords(DeleteRecordsRequest([Self.fleetPartition: offset]))
+        }
+    }
+}
+
+/// What a fleet's topic that is made anew does to the count of the day's calls.
+struct BudgetCount {
+    /// Seconds within which workers that know the count write it down. They look for the topic every 2 s.
+    static let timeToTell = 3.0
+
+    var isTopicRemade = false
+    /// The days whose count went with the topic, because no worker that knew it ran any more.
+    var forgottenDays: Set<Int> = []
+    /// When which members counted from zero, because nobody had told them.
+    var uncounted: [(member: String, time: ClosedRange<Instant>)] = []
+
+    func counts(_ call: SimulatedProvider.Call) -> Bool {
+        !forgottenDays.contains(call.day)
+            && !uncounted.contains { $0.member == call.member && $0.time.contains(call.time) }
+    }
+}

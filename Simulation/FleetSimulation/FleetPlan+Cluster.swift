@@ -1,0 +1,59 @@
+import SimulatedLoop
+
+/// What is decided about topics, sizes, and the producers of requests.
+extension FleetPlan {
+    /// How a request is written in a transaction.
+    struct RequestTransaction: Sendable {
+        /// How long the transaction stays open.
+        var seconds: Double
+    }
+
+    /// What a request of an aborted transaction asks for: nobody may call for it.
+    static let abortedKeyword = "aborted"
+    /// Of a large answer, and of a large record that is no request. More than a lowered limit, and less than the usual one.
+    static let largeBytes = 30_000
+
+    /// True for a text whose answer is large.
+    func isLarge(_ keyword: String) -> Bool {
+        guard hasLargeAnswers, let number = Int(keyword.dropFirst()) else { return false }
+        return number % 8 == 3
+    }
+
+    /// Has answers and records that topics refuse for their size.
+    mutating func makeSizes(_ random: inout SeededGenerator) {
+        guard random.chance(0.15) else { return }
+        hasLargeAnswers = true
+        if random.chance(0.7) { sizeLimits["results"] = 20_000 }
+        guard random.chance(0.5) else { return }
+        sizeLimits["dead-letters"] = 20_000
+        for index in requests.indices where !requests[index].isValid { requests[index].padding = Self.largeBytes }
+    }
+
+    /// Has some requests come from producers that write in transactions.
+    mutating func makeTransactions(_ random: inout SeededGenerator) {
+        guard random.chance(0.15) else { return }
+        let part = Double.random(in: 0.02...0.4, using: &random)
+        for request in requests where random.chance(part) {
+            let seconds = random.chance(0.8) ? 0.05 : Double.random(in: 0.1...3, using: &random)
+            transactions[request.number] = RequestTransaction(seconds: seconds)
+        }
+    }
+
+    /// Makes some fleets larger, with more partitions.
+    mutating func makeLarger(_ random: inout SeededGenerator) {
+        if random.chance(0.06) { lanes = 3 }
+        guard random.chance(0.12) else { return }
+        members = Int.random(in: 5...8, using: &random)
+        partitions = Int32.random(in: 6...24, using: &random)
+        for index in requests.indices {
+            let partition = Int32.random(in: 0..<partitions, using: &random)
+            if random.chance(0.7) { requests[index].partition = partition }
+        }
+        guard !faults.isEmpty else { return }
+        for _ in 0..<Int.random(in: 1...4, using: &random) {
+            let time = Double.random(in: 1...30, using: &random)
+            faults.append(Fault(time: time, kind: .draw(&random, members: members, brokers: brokers)))
+        }
+        faults.sort { $0.time < $1.time }
+    }
+}

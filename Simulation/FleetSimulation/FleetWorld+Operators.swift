@@ -1,0 +1,146 @@
+import Basics
+import EventContract
+import Resilience
+import SimulatedKafka
+import SimulatedKafkaClients
+import SimulatedLoop
+import WorkerRuntime
+
+/// What people do to the fleet by the program's commands.
+extension FleetWorld {
+    /// `locsearch budget set` and `locsearch budget reset`: an order about the day by the clock of whoever gives it.
+    /// - Parameter callsOfDay: `nil` has the day's calls count from zero again.
+    func orderBudget(callsOfDay: Int?) {
+        let day = Self.dayOfBudget(at: wallNow)
+        ordersGiven += 1
+        let order = BudgetMessage.Order(
+            provider: SimulatedWorker.scope.provider, fleet: SimulatedWorker.scope.fleet,
+            day: Self.label(ofDay: day.number), limit: callsOfDay, isReset: callsOfDay == nil,
+            time: "order \(ordersGiven)")
+        let message = BudgetMessage(sender: "locsearch budget \(ordersGiven)", number: 1, order: order)
+        let record = SimulatedRecord(value: FleetCodec.bytes(of: .budget(message)))
+        let topic = PartitionID(SimulatedWorker.fleetTopic, 0)
+        // Where the topic takes no record, the command fails.
+        network.reach { _ = $0.produce(ProduceRequest([ProduceRequest.Batch(topic, [record])])) }
+    }
+
+    /// The records of the fleet's topic, with the time of each; `nil` where the plan has some deleted.
+    var fleetLog: [(time: Instant, word: FleetWord)]? {
+        let isWhole = plan.faults.allSatisfy { fault in
+            switch fault.kind {
+            case .fleetTopic(.remade, _), .fleetTopic(.cut, _): false
+            default: true
+            }
+        }
+        guard isWhole, let log = network.cluster.log(of: PartitionID(SimulatedWorker.fleetTopic, 0)) else { return nil }
+        return log.committed.compactMap { entry in
+            guard let word = entry.record.value.flatMap({ words.word($0) }) else { return nil }
+            let seconds = entry.record.timestamp.map { secondsOfSchedule(at: $0) } ?? 0
+            return (beginning + .seconds(seconds), word)
+        }
+    }
+
+    /// The most calls that all orders of a schedule together allow on a day.
+    func mostCallsByOrders(of budget: Int) -> Int {
+        var (highest, resets) = (budget, 0)
+        for fault in plan.faults {
+            guard case .budgetOrder(let calls) = fault.kind else { continue }
+            if let calls { highest = max(highest, calls) } else { resets += 1 }
+        }
+        return highest * (resets + 1)
+    }
+}
+
+// MARK: - Dead letters
+
+extension FleetWorld {
+    /// `locsearch dead-letters redrive`: sends what stands in the dead-letter topic, and was not sent before, back to the requests
+    /// topic, 20 a second.
+    func redrive() {
+        let topic = PartitionID(SimulatedWorker.deadLetters, 0)
+        var waiting: [(offset: Int64, letter: DeadLetter)] = []
+        var marked: Set<Int64> = []
+        for entry in network.cluster.log(of: topic)?.committed ?? [] {
+            let record = entry.record
+            let headers = record.headers.map { EventHeader($0.name, $0.value) }
+            if let mark = RedriveMark(value: record.value, headers: headers) { marked.insert(mark.offset) }
+            if let letter = DeadLetter(key: record.key, value: record.value, headers: headers) {
+                waiting.append((entry.offset, letter))
+            }
+        }
+
+        waiting.removeAll { marked.contains($0.offset) || $0.letter.isOutcome || $0.letter.isWithoutContent }
+        say("\(waiting.count) dead letters go back")
+        for (index, (offset, letter)) in waiting.enumerated() {
+            after(Double(index) / 20) { [self] in redrive(letter, at: offset) }
+        }
+    }
+
+    /// Writes a letter's record to the requests topic, and a note that it went back. A run that ends between the two leaves the
+    /// letter to the next run, which sends it again.
+    private func redrive(_ letter: DeadLetter, at offset: Int64) {
+        guard let source = letter.source,
+            let request = requestAt[PartitionID(source.topic, source.partition)]?[source.offset]
+        else { return }
+
+        let record = SimulatedRecord(
+            key: letter.key, value: letter.value,
+            headers: letter.originalHeaders.map { SimulatedHeader($0.name, $0.value) }, timestamp: network.scheduler.now
+        )
+        guard write(record, to: PartitionID(SimulatedWorker.requests, request.partition), of: request) else { return }
+        redriven += 1
+        let mark = RedriveMark(partition: 0, offset: offset)
+        let note = SimulatedRecord(value: nil, headers: mark.headers.map { SimulatedHeader($0.name, $0.value) })
+        let topic = PartitionID(SimulatedWorker.deadLetters, 0)
+        network.reach { _ = $0.produce(ProduceRequest([ProduceRequest.Batch(topic, [note])])) }
+    }
+}
+
+// MARK: - Offsets
+
+extension FleetWorld {
+    /// Offsets of a partition that the group was sent back over.
+    struct MovedOffsets {
+        let partition: PartitionID
+        let offsets: Range<Int64>
+    }
+
+    /// Stops all workers, moves the group's offsets back as `kafka-consumer-groups --reset-offsets` does, and starts them again.
+    func moveOffsetsBack(by records: Int64) {
+        let places = workers.filter { $0.value.isAlive }.keys.sorted()
+        for worker in everyWorker { worker.drain() }
+        moveOffsetsBack(by: records, before: simulation.now + .seconds(plan.shutdownGrace + 25), thenStart: places)
+    }
+
+    /// Waits until the group is empty, as the command requires. It is given up when a worker was started meanwhile.
+    private func moveOffsetsBack(by records: Int64, before end: Instant, thenStart places: [Int]) {
+        let hasMembers = !network.cluster.members(of: SimulatedWorker.group).isEmpty
+        let hasStarted = everyWorker.contains { $0.state == .running }
+        if hasMembers || everyWorker.contains(where: \.isAlive), !hasStarted, simulation.now < end {
+            return after(0.5) { [self] in moveOffsetsBack(by: records, before: end, thenStart: places) }
+        }
+
+        if !hasMembers, !hasStarted { commitOffsets(movedBackBy: records) }
+        for place in places where workers[place]?.isAlive != true { launch(place) }
+    }
+
+    private func commitOffsets(movedBackBy records: Int64) {
+        let group = SimulatedWorker.group
+        let committed = network.cluster.committed(by: group)
+        let offsets = committed.mapValues { max(0, $0 - records) }
+        let answer = network.reach {
+            $0.offsetCommit(OffsetCommitRequest(group, offsets.mapValues { OffsetToCommit($0) }))
+        }
+        for (partition, error) in answer.results where error == .none {
+            guard let from = offsets[partition], let end = committed[partition], from < end else { continue }
+            movedOffsets.append(MovedOffsets(partition: partition, offsets: from..<end))
+            say("\(partition) goes back from \(end) to \(from)")
+        }
+    }
+
+    /// How many outcomes a request may have where no outcome is repeated: one, and one more for each time that the group was sent
+    /// back over it.
+    func mostOutcomes(of partition: PartitionID, at offset: Int64) -> Int {
+        1 + movedOffsets.count { $0.partition == partition && $0.offsets.contains(offset) }
+    }
+}

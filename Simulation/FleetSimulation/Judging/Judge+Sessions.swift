@@ -1,0 +1,101 @@
+import Basics
+import EventContract
+import SimulatedKafka
+import SimulatedKafkaClients
+import SimulatedLoop
+
+/// A newer search of a session ends the older ones of its partition, and never the other way round.
+extension Judge {
+    /// What became of one request of a session.
+    private struct Search {
+        let request: FleetPlan.Request
+        let offset: Int64
+        var outcomes: [Outcome] = []
+    }
+
+    fileprivate struct Outcome {
+        /// `nil` for a result.
+        let code: String?
+        let receivedAt: EventTime
+        let completedAt: EventTime
+
+        var isSuperseded: Bool { code == "superseded" }
+    }
+
+    mutating func judgeSessions() {
+        guard plan.requests.contains(where: { $0.session != nil }) else { return }
+        for (partition, requests) in world.requestAt.sorted(by: { $0.key < $1.key }) {
+            var sessions: [String: [Int64: Search]] = [:]
+            for (offset, request) in requests where request.isValid {
+                guard let session = request.session else { continue }
+                sessions[session, default: [:]][offset] = Search(request: request, offset: offset)
+            }
+            readOutcomes(of: partition, into: &sessions)
+            for (session, searches) in sessions.sorted(by: { $0.key < $1.key }) {
+                judge(searches.values.sorted { $0.offset < $1.offset }, of: session, in: partition)
+            }
+        }
+    }
+
+    private func readOutcomes(of partition: PartitionID, into sessions: inout [String: [Int64: Search]]) {
+        for topic in ["results", "errors"] {
+            for output in 0..<Int32(2) {
+                for entry in world.network.cluster.log(of: PartitionID(topic, output))?.committed ?? [] {
+                    guard let source = RequestRecord.source(of: entry.record), source.partition == partition,
+                        let session = world.requestAt[partition]?[source.offset]?.session,
+                        let outcome = Outcome(entry.record)
+                    else { continue }
+                    sessions[session]?[source.offset]?.outcomes.append(outcome)
+                }
+            }
+        }
+    }
+
+    /// - Parameter searches: in the order of their offsets.
+    private mutating func judge(_ searches: [Search], of session: String, in partition: PartitionID) {
+        if let newest = searches.last, newest.outcomes.contains(where: \.isSuperseded) {
+            find(.newestSuperseded, "r\(newest.request.number) at \(partition)@\(newest.offset) of session \(session)")
+        }
+
+        // After a crash, and when a request is handed back, both are read again, and either may be answered first.
+        guard plan.isGraceful, plan.wallSkew == 0 else { return }
+        for (older, newer) in zip(searches, searches.dropFirst()) { judge(older, endedBy: newer) }
+    }
+
+    /// True for a search that ran out of time long before its deadline, where nothing but a newer one can have ended it.
+    private func wasCutShort(_ search: Search, _ end: Outcome) -> Bool {
+        guard end.code == "timeout", search.request.lifetime == nil, plan.maxAge == nil, plan.failures == 0,
+            plan.latency.upperBound < 1, !plan.givesCallsUp
+        else { return false }
+        return end.completedAt.duration(since: end.receivedAt) < .seconds(plan.settings.deadline * 0.5)
+    }
+
+    private mutating func judge(_ older: Search, endedBy newer: Search) {
+        guard older.outcomes.count == 1, newer.outcomes.count == 1, let end = older.outcomes.first,
+            let begin = newer.outcomes.first
+        else { return }
+        // One that came too late takes no part in its session.
+        guard begin.code != "expired" else { return }
+
+        // Clocks of two processes run apart; one process goes by one clock.
+        let slack = world.everyWorker.count == 1 ? Duration.milliseconds(2) : .milliseconds(500)
+        let late = end.completedAt.duration(since: begin.receivedAt)
+        if (late > slack || wasCutShort(older, end) && late > .zero - slack), !end.isSuperseded {
+            find(
+                .olderGoesOn,
+                "r\(older.request.number) ended with \(end.code ?? "a result") \(late) after r\(newer.request.number) began"
+            )
+        }
+    }
+}
+
+extension Judge.Outcome {
+    fileprivate init?(_ record: SimulatedRecord) {
+        let headers = record.headers.map { EventHeader($0.name, $0.value) }
+        guard let event = try? OutcomeReader().read(value: record.value, headers: headers),
+            let receivedAt = event.receivedAt, let completedAt = event.completedAt
+        else { return nil }
+        if case .failed(let failure) = event.body { code = failure.code } else { code = nil }
+        (self.receivedAt, self.completedAt) = (receivedAt, completedAt)
+    }
+}

@@ -1,0 +1,86 @@
+import Basics
+import LocationSearch
+import Resilience
+import SimulatedLoop
+import WorkerRuntime
+
+/// What a worker is about when a fault meets it. Several may hold at once. All of it is seen from outside, in the simulated
+/// clients and the provider, so that the worker needs nothing for it.
+enum WorkerPhase: String, CaseIterable {
+    /// No lane was given a partition yet.
+    case starting
+    /// Partitions were assigned so short a time ago that a share of the rate that comes with them may not be used yet.
+    case settling
+    /// A lane is told of partitions that come or go.
+    case rebalancing
+    /// Calls to a provider are under way.
+    case calling
+    /// Requests wait, and no call is under way.
+    case waiting
+    /// A breaker is open, or the provider has asked for a pause.
+    case breakerOpen = "breaker open"
+    /// A transaction is open, and not being committed.
+    case transactionOpen = "transaction open"
+    /// Offsets, or a transaction with them, are being committed.
+    case committing
+    case draining
+    /// None of these.
+    case idle
+
+    /// Their names, in the order of a table's columns.
+    static var names: [String] { allCases.map(\.rawValue) }
+}
+
+/// Knows which of a process's breakers are open, by what the lanes say of their changes.
+final class BreakerWatch: @unchecked Sendable {
+    // Sendable by hand: a simulation has one thread.
+
+    /// By provider, over all lanes.
+    private var open: [ProviderID: Int] = [:]
+    var isAnyOpen: Bool { open.values.contains { $0 > 0 } }
+
+    func note(_ transition: CircuitBreaker.Transition, of provider: ProviderID) {
+        if transition.from == .closed, transition.to != .closed { open[provider, default: 0] += 1 }
+        if transition.from != .closed, transition.to == .closed { open[provider, default: 0] -= 1 }
+    }
+}
+
+extension SimulatedWorker {
+    /// The phases that the process is in.
+    func phases(in world: FleetWorld) -> [WorkerPhase] {
+        var phases: [WorkerPhase] = []
+        let assignments = lanes.compactMap(\.source.lastAssignment)
+        if assignments.isEmpty { phases.append(.starting) }
+        if world.plan.hasRateLimit, lanes.contains(where: isSettling) { phases.append(.settling) }
+        if lanes.contains(where: { $0.source.rebalancesUnderway > 0 }) { phases.append(.rebalancing) }
+
+        let isCalling = world.callsUnderway(of: name) > 0
+        if isCalling { phases.append(.calling) }
+        if !isCalling, lanes.contains(where: \.source.hasWork) { phases.append(.waiting) }
+        if breakers.isAnyOpen { phases.append(.breakerOpen) }
+
+        let sinks = lanes.compactMap(\.sinks.made.last)
+        let isCommitting = sinks.contains(where: \.isCommitting) || lanes.contains { $0.source.commitsUnderway > 0 }
+        if sinks.contains(where: { $0.isTransactionOpen && !$0.isCommitting }) { phases.append(.transactionOpen) }
+        if isCommitting { phases.append(.committing) }
+        if state == .draining { phases.append(.draining) }
+        return phases.isEmpty ? [.idle] : phases
+    }
+
+    private func isSettling(_ lane: SimulatedLane) -> Bool {
+        guard let last = lane.source.lastAssignment else { return false }
+        return last.duration(to: lane.loop.clock.now) < FleetTerms().settling
+    }
+}
+
+extension Fault {
+    /// The member that a fault hits; `nil` for one that hits them all.
+    var member: Int? {
+        switch kind {
+        case .kill(let member, _), .stop(let member, _), .cut(let member, _, _, _), .deploy(let member),
+            .clockStep(let member, _):
+            member
+        default: nil
+        }
+    }
+}

@@ -1,0 +1,115 @@
+internal import EventLoop
+internal import Resilience
+internal import Synchronization
+
+/// The lanes of one process, from their start to their end: they begin together, hear what the fleet says, and end together.
+public struct LaneGroup: Sendable {
+    /// How long the fleet's topic has for what the lanes say when they leave.
+    private static let timeForLastWords = Duration.seconds(1)
+
+    public let lanes: [AssembledLane]
+    /// Where the fleet's members talk; `nil` where they have nothing to say.
+    public let link: FleetLink?
+
+    /// - Parameter lanes: at least one.
+    public init(_ lanes: [AssembledLane], link: FleetLink?) {
+        self.lanes = lanes
+        self.link = link
+    }
+
+    /// Joins the group and works until `drain`, or until a lane fails for good, which ends them all. The loops go on.
+    /// - Parameters:
+    ///   - joining: called before the first lane joins.
+    ///   - ended: called for each lane that has ended well, on its loop, with its number.
+    /// - Throws: the first failure, after every lane has ended.
+    public func run(
+        joining: @Sendable () -> Void = {},
+        ended: @escaping @Sendable (Int) async -> Void = { _ in }
+    ) async throws {
+        if await !prepare() { await drain() }
+        let talking = talk()
+        joining()
+
+        let result = await runLanes(ended)
+        link?.end()
+        await talking?.end(within: Self.timeForLastWords)
+        try result.get()
+    }
+
+    /// Begins the end: nothing more is taken, what is in flight finishes.
+    public func drain() async {
+        for lane in lanes { await lane.lane.drain() }
+    }
+
+    // MARK: - Lanes
+
+    /// Does what can fail before any lane joins the group.
+    /// - Returns: `false` when a lane has failed; the others end then without having joined.
+    private func prepare() async -> Bool {
+        await withTaskGroup(of: Bool.self) { group in
+            for lane in lanes {
+                group.addTask(executorPreference: lane.loop) { await lane.lane.prepare() }
+            }
+            return await group.allSatisfy { $0 }
+        }
+    }
+
+    private func runLanes(_ ended: @escaping @Sendable (Int) async -> Void) async -> Result<Void, any Error> {
+        do {
+            return .success(try await joinLanes(ended))
+        } catch {
+            return .failure(error)
+        }
+    }
+
+    private func joinLanes(_ ended: @escaping @Sendable (Int) async -> Void) async throws {
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for (number, lane) in lanes.enumerated() {
+                group.addTask(executorPreference: lane.loop) {
+                    do {
+                        try await lane.lane.run()
+                    } catch {
+                        await drain()
+                        throw error
+                    }
+                    await ended(number)
+                }
+            }
+            try await group.waitForAll()
+        }
+    }
+
+    // MARK: - The fleet
+
+    /// Has the lanes hear what the fleet says, and says what they say, until all have left.
+    /// - Returns: `nil` where there is nothing to say.
+    private func talk() -> Talk? {
+        guard let link, let loop = lanes.first?.loop else { return nil }
+        let over = FleetAlarm()
+        Task(executorPreference: loop) {
+            await link.run(
+                opened: { extent in
+                    for lane in lanes { await lane.onLoop { await $0.openedFleetTopic(extent) } }
+                },
+                needsOlder: {
+                    for lane in lanes where await lane.onLoop({ await $0.needsOlderFleetRecords }) { return true }
+                    return false
+                },
+                { records in
+                    for lane in lanes { await lane.onLoop { await $0.hear(records) } }
+                })
+            over.ring()
+        }
+        return Talk(loop: loop, over: over)
+    }
+
+    /// The link's work, which is left behind where it does not end in time.
+    private struct Talk: Sendable {
+        let loop: EventLoop
+        let over: FleetAlarm
+
+        func end(within bound: Duration) async {
+            await Task(executorPreference: loop) { await over.rest(for: bound, on: loop) }.value
+        }
+    }
+}

@@ -1,0 +1,62 @@
+public import EventLoop
+public import Kafka
+public import Logging
+
+/// What a `FleetLink` needs of a reader, which is freed with its last reference. `TopicReader` is the real one.
+public protocol FleetTopicReader: Sendable {
+    /// Returns where each partition of a topic begins and ends now.
+    /// - Throws: `unreachable`, `timedOut`, `unknownTopicOrPartition`, `authentication`.
+    func bounds(
+        of topic: String, within bound: Duration
+    ) async throws(KafkaError) -> [TopicPartition: Range<Int64>]
+
+    /// Begins to read each partition at an offset that is there.
+    func open(_ starts: [TopicPartition: Int64]) async throws(KafkaError)
+
+    /// Returns what is there as soon as something is, at most `max` records; empty when the time was up.
+    /// - Throws: `recordsMissing` where the next record was deleted before it was read, `unknownTopicOrPartition` when the
+    ///   topic was deleted.
+    func news(max: Int, within bound: Duration) async throws(KafkaError) -> TopicReader.News
+}
+
+/// What a `FleetLink` needs of a producer. `KafkaProducer` is the real one.
+public protocol FleetTopicWriter: Sendable {
+    /// Puts a record into the local queue, in the order of the calls.
+    /// - Returns: a receipt, good for one `confirm`. Each must be confirmed.
+    func handOver(_ record: ProducerRecord) async throws(KafkaError) -> KafkaProducer.Receipt
+
+    /// Returns once the brokers have confirmed the record.
+    func confirm(_ receipt: KafkaProducer.Receipt) async throws(KafkaError) -> RecordPosition
+
+    /// Frees the client. What is still undelivered ends as `closed`.
+    func close() async
+}
+
+extension TopicReader: FleetTopicReader {}
+extension KafkaProducer: FleetTopicWriter {}
+
+extension FleetLink.Clients {
+    /// Makes clients of a cluster: readers that belong to no group, and producers that send each word at once.
+    /// - Parameters:
+    ///   - consumer: its group is not used.
+    ///   - loop: where the producers live.
+    public static func kafka(
+        consumer: ConsumerConfiguration, producer: ProducerConfiguration, loop: EventLoop, log: Logger
+    ) -> FleetLink.Clients {
+        var (reading, writing) = (consumer, producer)
+        reading.statisticsInterval = nil
+        writing.linger = .zero
+        writing.busyLinger = .zero
+        writing.transactionalID = nil
+        writing.statisticsInterval = nil
+        writing.properties["message.timeout.ms"] = "\(FleetLink.writingTime.milliseconds(roundedUp: false))"
+
+        return FleetLink.Clients(
+            makeReader: { [reading] () throws(KafkaError) in
+                try TopicReader(reading, mode: .everyRecord, log: log)
+            },
+            makeWriter: { [writing] () throws(KafkaError) in
+                try KafkaProducer(loop: loop, configuration: writing, log: log)
+            })
+    }
+}

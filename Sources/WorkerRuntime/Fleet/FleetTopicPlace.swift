@@ -1,0 +1,49 @@
+internal import Kafka
+internal import Resilience
+
+/// How far the fleet's topic was read.
+struct FleetTopicPlace {
+    /// One past the newest offset that was read.
+    private var next: Int64 = 0
+    /// Where the topic ended when its reading began.
+    private var firstEnd: Int64 = 0
+    private var isDeleted = false
+    private let decode: @Sendable ([UInt8]) -> FleetWord?
+
+    init(decode: @escaping @Sendable ([UInt8]) -> FleetWord? = FleetCodec.word) { self.decode = decode }
+
+    /// Notes that there is no such topic at present.
+    mutating func noteDeleted() { isDeleted = isDeleted || reached > 0 }
+
+    /// As far as the topic is known to have gone: a reading that began anew may not have come so far.
+    private var reached: Int64 { max(next, firstEnd) }
+
+    /// Takes in where reading begins, and where the topic ends then.
+    /// - Returns: true when the topic was made anew since it was read last.
+    mutating func begin(at first: Int64, end: Int64) -> Bool {
+        let isRemade = isDeleted || end < reached
+        (next, firstEnd, isDeleted) = (first, end, false)
+        return isRemade
+    }
+
+    /// Returns what was read, oldest first. Records of other partitions than the first are nobody's.
+    mutating func take(_ news: TopicReader.News) -> [FleetRecord] {
+        var taken: [FleetRecord] = []
+        for record in news.records where record.partition.id.partition == 0 && record.offset >= next {
+            next = record.offset + 1
+            taken.append(word(record))
+        }
+
+        // The last offsets of the topic may hold no record.
+        for (partition, end) in news.ends where partition.partition == 0 && end > next {
+            next = end
+            taken.append(FleetRecord(offset: end - 1, isOld: end <= firstEnd, word: nil))
+        }
+        return taken
+    }
+
+    private func word(_ record: ConsumerRecord) -> FleetRecord {
+        FleetRecord(
+            offset: record.offset, isOld: record.offset < firstEnd, word: record.value.flatMap(decode))
+    }
+}
