@@ -2,7 +2,7 @@
 SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help setup setup-tests demo console bench test test-tansu test-newest test-browser console-pictures build simulate simulate-defects lint format schemas events docs check-docs check-ops dashboard dashboard-picture examples check-alerts check-experiments check-tracing experiments fuzz fuzz-surfaces check-fuzz session-properties sanitize-address sanitize-thread
+.PHONY: help setup setup-tests demo console bench lint-python format-python raise-dependencies check-api docc test test-tansu test-newest test-browser console-pictures build simulate simulate-defects lint format schemas events docs check-docs check-ops dashboard dashboard-picture examples check-alerts check-experiments check-tracing experiments fuzz fuzz-surfaces check-fuzz session-properties sanitize-address sanitize-thread
 
 SWIFT_FLAGS ?=
 # What is deployed does not ask at each access to an object's variable whether another access to it is under way. The debug
@@ -10,13 +10,35 @@ SWIFT_FLAGS ?=
 RELEASE_FLAGS := -c release -Xswiftc -enforce-exclusivity=unchecked
 ARGS ?=
 SOURCES := Package.swift Sources Simulation Tests Benchmarks Examples/swift
-VENV := .venv
+SCHEMAS := schemas/.venv
 EXPERIMENTS := ops/experiments/.venv
 TRACING := ops/tracing/.venv
 MONITORING := ops/grafana/.venv
 CHECKS := ops/checks/.venv
 BROWSER := Tests/Browser/.venv
-EXAMPLES := Examples/.venv
+EXAMPLES := Examples/python/.venv
+PYTHON := tools/.venv
+
+# A virtual environment for each folder that has a requirements.txt. `SETUP` is what tools/setup is asked for, `ALSO` installs
+# what a second list of packages needs in another way.
+SETUP = python
+ALSO = true
+INSTALL = $(@D)/bin/pip install --quiet --disable-pip-version-check
+%/.venv/ok: %/requirements.txt
+	@tools/setup $(SETUP)
+	python3 -m venv $(@D)
+	@{ $(INSTALL) -r $< && $(ALSO); } || { \
+	  echo "make: the packages of $< cannot be had: is a package index reachable?" >&2; exit 1; }
+	@touch $@
+
+$(CHECKS)/ok: SETUP = ops
+$(EXAMPLES)/ok: SETUP = examples
+$(BROWSER)/ok: SETUP = browser
+$(BROWSER)/ok: ALSO = $(INSTALL) --no-deps -r Tests/Browser/requirements-axe.txt
+$(BROWSER)/ok: Tests/Browser/requirements-axe.txt
+# This list holds a collector that is not ours, which not every system has a wheel of.
+$(TRACING)/ok: ALSO = { $(INSTALL) -r ops/tracing/requirements-collector.txt || echo "make: no collector for this system; the check goes without it" >&2; }
+$(TRACING)/ok: ops/tracing/requirements-collector.txt
 
 help: ## Shows this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/\1\t\2/' | expand -t 20
@@ -51,14 +73,6 @@ test-tansu: setup-tests $(EXPERIMENTS)/ok ## Runs the suites that talk Kafka on 
 test-newest: setup-tests $(EXPERIMENTS)/ok ## Runs the same suites on the embedded broker of the newest librdkafka, faults and all
 	ops/experiments/newest tools/tests $(SWIFT_FLAGS) $(or $(ARGS),$(KAFKA_SUITES))
 
-$(BROWSER)/ok: Tests/Browser/requirements.txt Tests/Browser/requirements-axe.txt
-	@tools/setup browser
-	python3 -m venv $(BROWSER)
-	@{ $(BROWSER)/bin/pip install --quiet --disable-pip-version-check -r Tests/Browser/requirements.txt && \
-	  $(BROWSER)/bin/pip install --quiet --disable-pip-version-check --no-deps -r Tests/Browser/requirements-axe.txt; } || { \
-	  echo "make: the packages of Tests/Browser/requirements.txt cannot be had: is a package index reachable?" >&2; exit 1; }
-	@touch $@
-
 test-browser: setup $(BROWSER)/ok ## Drives the console's page in a real browser; ARGS='-k restart' runs some
 	@tools/setup browser
 	swift build --product locsearch $(SWIFT_FLAGS)
@@ -89,16 +103,46 @@ simulate-defects: ## Puts known mistakes back into the worker, one at a time, an
 	LOCSEARCH_DEFECTS=1 swift build $(RELEASE_FLAGS) --scratch-path .build-defects --product Simulate $(SWIFT_FLAGS)
 	.build-defects/release/Simulate --defects --most $(or $(MOST),10000) $(ARGS)
 
-lint: ## Checks format and style, as .swift-format describes them, and that no number from outside can end the process, nor a clock be read past the loops
+lint: ## Checks format and style, that no number from outside can end the process nor a clock be read past the loops, and the packages' versions
 	swift format lint --strict --parallel --recursive $(SOURCES)
 	@tools/setup python
 	python3 tools/check_numbers_test.py
 	tools/check-numbers
 	python3 tools/check_clocks_test.py
 	tools/check-clocks
+	python3 tools/dependencies_test.py
+	tools/dependencies check
 
-format: ## Formats everything
+# Each folder is looked at by itself: their modules have the same names. What two of them share is in ops/experiments.
+PYTHON_FOLDERS := Examples/python Tests/Browser Tests/Tools ops/checks ops/experiments ops/fuzz ops/grafana ops/prometheus ops/tracing schemas tools
+lint-python: $(PYTHON)/ok ## Checks format, style and types of everything that is written in Python
+	$(PYTHON)/bin/ruff format --check --quiet || { echo "make: make format-python mends that" >&2; exit 1; }
+	$(PYTHON)/bin/ruff check --quiet
+	@for folder in $(PYTHON_FOLDERS); do \
+	  MYPYPATH=$$folder:ops/experiments $(PYTHON)/bin/mypy --no-error-summary $$folder || exit 1; \
+	done
+
+format: ## Formats everything that is written in Swift
 	swift format --in-place --parallel --recursive $(SOURCES)
+
+format-python: $(PYTHON)/ok ## Formats everything that is written in Python
+	$(PYTHON)/bin/ruff check --fix --quiet
+	$(PYTHON)/bin/ruff format --quiet
+
+raise-dependencies: ## Raises the versions of all Swift packages within their major one, in Package.swift and in the record
+	tools/dependencies raise
+
+# The modules of the library products, in the debug build, which the tests have made already.
+LIBRARIES := EventContract Kafka SessionState
+check-api: setup ## Compares the libraries' public declarations with docs/api; ACCEPT=1 takes the present ones over
+	python3 tools/api_test.py
+	@for library in $(LIBRARIES); do swift build --quiet --target $$library $(SWIFT_FLAGS); done
+	tools/api $(if $(ACCEPT),accept,check) "$$(swift build --show-bin-path $(SWIFT_FLAGS))"
+
+docc: setup ## Makes the libraries' DocC pages, in .build/pages; a link that leads nowhere is an error
+	@for library in $(LIBRARIES); do swift build --quiet --target $$library $(SWIFT_FLAGS); done
+	@rm -rf .build/pages && mkdir -p .build/pages
+	tools/api pages "$$(swift build --show-bin-path $(SWIFT_FLAGS))" .build/pages
 
 # Each page has its table between two comments that name the page.
 docs: setup ## Writes the tables of settings and metrics in docs/ anew
@@ -109,43 +153,25 @@ docs: setup ## Writes the tables of settings and metrics in docs/ anew
 	    sed -i -e "/^<!-- $$page:/,/^<!-- end of $$page -->/{/^<!-- $$page:/{p;r $$table" -e "};/^<!-- end of $$page -->/p;d}" docs/$$page.md; \
 	  done
 
-check-docs: ## Checks the links of the documents, and that the files, commands, settings and experiments they name exist
+check-docs: ## Checks the links of the documents, and that the files, commands, settings and experiments they name exist, and that they use this project's words
 	@tools/setup python
 	python3 tools/check_docs_test.py
 	tools/check-docs
+	python3 tools/check_words_test.py
+	tools/check-words
 
-$(CHECKS)/ok: ops/checks/requirements.txt
-	@tools/setup ops
-	python3 -m venv $(CHECKS)
-	@$(CHECKS)/bin/pip install --quiet --disable-pip-version-check -r ops/checks/requirements.txt || { \
-	  echo "make: the packages of ops/checks/requirements.txt cannot be had: is a package index reachable?" >&2; exit 1; }
-	@touch $@
-
-check-ops: $(CHECKS)/ok ## Checks what operators use: compose.yaml, the image, Kubernetes, systemd and Prometheus files
+check-ops: $(CHECKS)/ok ## Checks what operators use: compose.yaml, the image, Kubernetes, systemd and Prometheus files, and .github/
 	$(CHECKS)/bin/python ops/checks/check.py
 	$(CHECKS)/bin/pytest -q ops/checks/tests
 
-$(VENV)/ok: schemas/requirements.txt
-	@tools/setup python
-	python3 -m venv $(VENV)
-	$(VENV)/bin/pip install --quiet --disable-pip-version-check -r schemas/requirements.txt
-	@touch $@
+schemas: $(SCHEMAS)/ok ## Checks schemas, examples and the AsyncAPI document with others' tools; EVENTS=FILE.jsonl checks events too
+	$(SCHEMAS)/bin/python schemas/validate.py $(if $(EVENTS),--events $(EVENTS))
 
-schemas: $(VENV)/ok ## Checks schemas, examples and the AsyncAPI document with others' tools; EVENTS=FILE.jsonl checks events too
-	$(VENV)/bin/python schemas/validate.py $(if $(EVENTS),--events $(EVENTS))
-
-events: setup $(VENV)/ok ## Checks the demo's outcomes against the schemas
+events: setup $(SCHEMAS)/ok ## Checks the demo's outcomes against the schemas
 	swift build --product locsearch $(SWIFT_FLAGS)
 	events=$$(mktemp) && trap 'rm -f "$$events"' EXIT && \
 	  "$$(swift build --show-bin-path $(SWIFT_FLAGS))/locsearch" demo --once --record "$$events" && \
-	  $(VENV)/bin/python schemas/validate.py --events "$$events"
-
-$(EXAMPLES)/ok: Examples/python/requirements.txt
-	@tools/setup examples
-	python3 -m venv $(EXAMPLES)
-	@$(EXAMPLES)/bin/pip install --quiet --disable-pip-version-check -r Examples/python/requirements.txt || { \
-	  echo "make: the packages of Examples/python/requirements.txt cannot be had: is a package index reachable?" >&2; exit 1; }
-	@touch $@
+	  $(SCHEMAS)/bin/python schemas/validate.py --events "$$events"
 
 # The Swift example is a package of its own, as a service that uses the libraries is.
 examples: setup $(EXAMPLES)/ok ## Runs the examples of clients (Swift, Python, kcat) beside a broker, a provider and a worker
@@ -155,20 +181,6 @@ examples: setup $(EXAMPLES)/ok ## Runs the examples of clients (Swift, Python, k
 	LOCSEARCH="$$(swift build --show-bin-path $(SWIFT_FLAGS))/locsearch" \
 	  SEARCH_CLIENT="$$(swift build --package-path Examples/swift --scratch-path .build-examples --show-bin-path $(SWIFT_FLAGS))/SearchClient" \
 	  $(EXAMPLES)/bin/python Examples/run
-
-$(EXPERIMENTS)/ok: ops/experiments/requirements.txt
-	@tools/setup python
-	python3 -m venv $(EXPERIMENTS)
-	@$(EXPERIMENTS)/bin/pip install --quiet --disable-pip-version-check -r ops/experiments/requirements.txt || { \
-	  echo "make: the packages of ops/experiments/requirements.txt cannot be had: is a package index reachable?" >&2; exit 1; }
-	@touch $@
-
-$(MONITORING)/ok: ops/grafana/requirements.txt
-	@tools/setup python
-	python3 -m venv $(MONITORING)
-	@$(MONITORING)/bin/pip install --quiet --disable-pip-version-check -r ops/grafana/requirements.txt || { \
-	  echo "make: the packages of ops/grafana/requirements.txt cannot be had: is a package index reachable?" >&2; exit 1; }
-	@touch $@
 
 dashboard: $(MONITORING)/ok ## Writes ops/grafana/dashboard.json from dashboard.yaml
 	$(MONITORING)/bin/python ops/grafana/generate.py
@@ -187,16 +199,6 @@ check-alerts: $(MONITORING)/ok ## Tests the alert rules, and checks that rules, 
 
 check-experiments: $(EXPERIMENTS)/ok ## Tests the history checker: each kind of broken history is seen
 	$(EXPERIMENTS)/bin/pytest -q ops/experiments/tests
-
-# The second list holds a collector that is not ours, which not every system has a wheel of.
-$(TRACING)/ok: ops/tracing/requirements.txt ops/tracing/requirements-collector.txt
-	@tools/setup python
-	python3 -m venv $(TRACING)
-	@$(TRACING)/bin/pip install --quiet --disable-pip-version-check -r ops/tracing/requirements.txt || { \
-	  echo "make: the packages of ops/tracing/requirements.txt cannot be had: is a package index reachable?" >&2; exit 1; }
-	@$(TRACING)/bin/pip install --quiet --disable-pip-version-check -r ops/tracing/requirements-collector.txt || \
-	  echo "make: no collector for this system (ops/tracing/requirements-collector.txt); the check goes without it" >&2
-	@touch $@
 
 check-tracing: setup $(TRACING)/ok ## Checks the traces of real workers with OpenTelemetry's own packages
 	swift build --product locsearch $(SWIFT_FLAGS)

@@ -25,6 +25,30 @@ let logging = product("Logging", "swift-log")
 let metrics = product("Metrics", "swift-metrics")
 let tracing = product("Tracing", "swift-distributed-tracing")
 
+/// What the packages below depend on, at one version each too, so that two builds of one commit are of the same sources.
+/// `make raise-dependencies` raises these and those below: see docs/decisions/0008-pinned-dependencies.md.
+let transitive: [(product: String, url: String, version: Version)] = [
+    ("Algorithms", "https://github.com/apple/swift-algorithms.git", "1.2.1"),
+    ("Atomics", "https://github.com/apple/swift-atomics.git", "1.3.0"),
+    ("AsyncHTTPClient", "https://github.com/swift-server/async-http-client.git", "1.37.0"),
+    ("HTTPTypes", "https://github.com/apple/swift-http-types.git", "1.8.0"),
+    ("NIOExtras", "https://github.com/apple/swift-nio-extras.git", "1.35.2"),
+    ("NIOHTTP2", "https://github.com/apple/swift-nio-http2.git", "1.46.0"),
+    ("NIOSSL", "https://github.com/apple/swift-nio-ssl.git", "2.37.6"),
+    ("NIOTransportServices", "https://github.com/apple/swift-nio-transport-services.git", "1.28.0"),
+    ("Numerics", "https://github.com/apple/swift-numerics.git", "1.1.1"),
+    ("ServiceContextModule", "https://github.com/apple/swift-service-context.git", "1.5.1"),
+    ("StructuredFieldValues", "https://github.com/apple/swift-http-structured-headers.git", "1.7.0"),
+    ("SwiftASN1", "https://github.com/apple/swift-asn1.git", "1.7.4"),
+    ("SystemPackage", "https://github.com/apple/swift-system.git", "1.8.1"),
+    ("X509", "https://github.com/apple/swift-certificates.git", "1.21.1"),
+]
+/// Has SwiftPM take them for used, on a platform that there is not: it warns of packages that no target names.
+let pins: [Target.Dependency] = transitive.map { pin in
+    let package = pin.url.split(separator: "/").last?.split(separator: ".").first ?? ""
+    return .product(name: pin.product, package: String(package), condition: .when(platforms: [.custom("none")]))
+}
+
 let package = Package(
     name: "location-search-worker",
     platforms: [.macOS(.v26)],
@@ -36,19 +60,19 @@ let package = Package(
         .library(name: "Kafka", targets: ["Kafka", "EventLoop", "Basics"]),
     ],
     dependencies: [
-        .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0"),
-        .package(url: "https://github.com/apple/swift-async-algorithms", from: "1.1.0"),
-        .package(url: "https://github.com/apple/swift-collections", from: "1.6.0"),
-        .package(url: "https://github.com/apple/swift-configuration", from: "1.4.0", traits: []),
-        .package(url: "https://github.com/apple/swift-crypto", from: "4.5.0"),
-        .package(url: "https://github.com/apple/swift-distributed-tracing", from: "1.7.0"),
-        .package(url: "https://github.com/apple/swift-log", from: "1.16.0"),
-        .package(url: "https://github.com/apple/swift-metrics", from: "2.13.0"),
-        .package(url: "https://github.com/apple/swift-nio", from: "2.101.0"),
-        .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.0"),
-        .package(url: "https://github.com/jpsim/Yams", from: "6.0.0"),
-        .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
-    ],
+        .package(url: "https://github.com/apple/swift-argument-parser", exact: "1.8.2"),
+        .package(url: "https://github.com/apple/swift-async-algorithms", exact: "1.1.4"),
+        .package(url: "https://github.com/apple/swift-collections", exact: "1.6.0"),
+        .package(url: "https://github.com/apple/swift-configuration", exact: "1.4.0", traits: []),
+        .package(url: "https://github.com/apple/swift-crypto", exact: "4.5.2"),
+        .package(url: "https://github.com/apple/swift-distributed-tracing", exact: "1.7.3"),
+        .package(url: "https://github.com/apple/swift-log", exact: "1.16.2"),
+        .package(url: "https://github.com/apple/swift-metrics", exact: "2.13.0"),
+        .package(url: "https://github.com/apple/swift-nio", exact: "2.101.2"),
+        .package(url: "https://github.com/hummingbird-project/hummingbird", exact: "2.28.1"),
+        .package(url: "https://github.com/jpsim/Yams", exact: "6.2.2"),
+        .package(url: "https://github.com/swift-server/swift-service-lifecycle", exact: "2.13.0"),
+    ] + transitive.map { .package(url: $0.url, exact: $0.version) },
     targets: [
         .systemLibrary(
             name: "CRdkafka", pkgConfig: "rdkafka", providers: [.apt(["librdkafka-dev"]), .brew(["librdkafka"])]),
@@ -134,7 +158,7 @@ let package = Package(
                 product("Crypto", "swift-crypto"), product("Yams", "Yams"),
                 product("ServiceLifecycle", "swift-service-lifecycle"),
                 product("UnixSignals", "swift-service-lifecycle"),
-            ], swiftSettings: safe),
+            ] + pins, swiftSettings: safe),
 
         // Event loops under virtual time: see docs/concurrency.md, 8. No part of locsearch.
         .target(name: "CTaskHooks", path: "Simulation/CTaskHooks"),

@@ -4,11 +4,11 @@ jsonschema (JSON Schema 2020-12), asyncapi3 (AsyncAPI 3.0), cloudevents (the Clo
 
     python3 -m venv .venv && .venv/bin/pip install -r schemas/requirements.txt
     .venv/bin/python schemas/validate.py                      # what lies in this folder
-    .venv/bin/python schemas/validate.py --events out.jsonl   # records as well: a file, a folder of *.jsonl, or - (stdin)
+    .venv/bin/python schemas/validate.py --events out.jsonl   # records as well: a file, a folder of *.jsonl, or -
 
-A record is one line of JSON: {"topic": ..., "key": ..., "headers": [[name, value], ...] or {name: value}, "value": ...}.
-Values are text, or {"base64": ...}; "keyBase64" and "valueBase64" hold bytes that are no text. Ends with 1 when anything
-is wrong.
+A record is one line of JSON: {"topic": ..., "key": ..., "headers": [[name, value], ...] or {name: value}, "value":
+...}. Values are text, or {"base64": ...}; "keyBase64" and "valueBase64" hold bytes that are no text. Ends with 1 when
+anything is wrong.
 """
 
 import argparse
@@ -51,7 +51,10 @@ def load(text):
     return json.loads(text, parse_constant=no_constants)
 
 
-def validator(schema, registry=Registry()):
+NO_REFERENCES: Registry = Registry()
+
+
+def validator(schema, registry=NO_REFERENCES):
     return Draft202012Validator(schema, registry=registry, format_checker=FormatChecker(["date-time"]))
 
 
@@ -69,7 +72,10 @@ def members(error):
 
 
 def problems(schema_validator, value):
-    return [f"{'.'.join(map(str, e.absolute_path)) or 'value'}: {e.message[:200]}" for e in schema_validator.iter_errors(value)]
+    return [
+        f"{'.'.join(map(str, e.absolute_path)) or 'value'}: {e.message[:200]}"
+        for e in schema_validator.iter_errors(value)
+    ]
 
 
 # Schemas and examples
@@ -94,7 +100,9 @@ def check_examples(report, validators):
             example = load(path.read_text(encoding="utf-8"))
             found = {name for e in validators[kind].iter_errors(example["value"]) for name in members(e)}
             expected = example["expectedMember"]
-            report.check(path.relative_to(HERE), expected not in found and f"expected {expected}, found {found or 'nothing'}")
+            report.check(
+                path.relative_to(HERE), expected not in found and f"expected {expected}, found {found or 'nothing'}"
+            )
 
 
 # AsyncAPI
@@ -139,7 +147,9 @@ def check_asyncapi(report, validators):
             report.check(f"asyncapi.yaml {path}", f"{reference} does not resolve: {error!r}")
     for name, operation in document["operations"].items():
         channel = operation["channel"]["$ref"].rpartition("/")[2]
-        report.check(f"asyncapi.yaml operation {name}", channel not in document["channels"] and "its channel is missing")
+        report.check(
+            f"asyncapi.yaml operation {name}", channel not in document["channels"] and "its channel is missing"
+        )
     for name, message in document["components"]["messages"].items():
         for example in message.get("examples", []):
             report.check(f"asyncapi.yaml example of {name}", problems(validators["request"], example["payload"]))
@@ -231,7 +241,8 @@ def check_outcome(report, where, kind, record, validators, header_validators, se
 
 
 def check_events(report, source, validators, header_validators, allow_repeats):
-    counts, seen = {}, {}
+    counts: dict = {}
+    seen: dict = {}
     for where, line in lines(source):
         if not line.strip():
             continue
@@ -241,7 +252,9 @@ def check_events(report, source, validators, header_validators, allow_repeats):
             report.check(where, f"no record: {error!r}")
             continue
         texts = text_headers(headers)
-        kind = {"location-search.completed.v1": "result", "location-search.failed.v1": "error"}.get(texts.get("ce_type"))
+        kind = {"location-search.completed.v1": "result", "location-search.failed.v1": "error"}.get(
+            texts.get("ce_type")
+        )
         if "dead-letter-reason" in texts:
             kind = "deadLetter"
             own = headers[max(i for i, (name, _) in enumerate(headers) if name == "dead-letter-reason") :]
@@ -266,7 +279,9 @@ def check_events(report, source, validators, header_validators, allow_repeats):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--events", action="append", default=[], metavar="DIR|FILE.jsonl|-", help="records to check as well")
+    parser.add_argument(
+        "--events", action="append", default=[], metavar="DIR|FILE.jsonl|-", help="records to check as well"
+    )
     parser.add_argument("--allow-repeats", action="store_true", help="after a crash: the same event may be there twice")
     arguments = parser.parse_args()
     report = Report()

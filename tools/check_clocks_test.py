@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 """Tests of tools/check-clocks: each way past a loop's clock and chance is found, and what is right is left alone."""
+
 import importlib.machinery
 import importlib.util
 import subprocess
@@ -11,7 +12,9 @@ from pathlib import Path
 HERE = Path(__file__).resolve().parent
 sys.dont_write_bytecode = True
 loader = importlib.machinery.SourceFileLoader("check_clocks", str(HERE / "check-clocks"))
-check_clocks = importlib.util.module_from_spec(importlib.util.spec_from_loader("check_clocks", loader))
+spec = importlib.util.spec_from_loader("check_clocks", loader)
+assert spec
+check_clocks = importlib.util.module_from_spec(spec)
 loader.exec_module(check_clocks)
 
 LANE, TRANSPORT = "Sources/WorkerRuntime/WorkerLane.swift", "Sources/HTTPTransport/CurlDriver.swift"
@@ -25,11 +28,23 @@ def problems(line, path=LANE):
 class CheckClocksTests(unittest.TestCase):
     def test_worker_reads_no_clock_but_the_loops(self):
         for line in [
-            "let end = Instant.now + bound", "let end = SystemClock.now", "let now = EventTime.now()", "at: WallTime.now()",
-            "pace.failed(at: .now)", "let end = .now + .seconds(1)", "time = start ?? .now", "if !isDone, .now < end {",
-            "let clock = ContinuousClock()", "try await Task.sleep(for: pause)", "try await Task<Never, Never>.sleep(for: pause)",
-            "let timer = sequence(clock: .continuous)", "let date = Date()", "let date = Date.now", "time(nil)",
-            "clock_gettime(CLOCK_REALTIME, &time)", "DispatchTime.now() + 1",
+            "let end = Instant.now + bound",
+            "let end = SystemClock.now",
+            "let now = EventTime.now()",
+            "at: WallTime.now()",
+            "pace.failed(at: .now)",
+            "let end = .now + .seconds(1)",
+            "time = start ?? .now",
+            "if !isDone, .now < end {",
+            "let clock = ContinuousClock()",
+            "try await Task.sleep(for: pause)",
+            "try await Task<Never, Never>.sleep(for: pause)",
+            "let timer = sequence(clock: .continuous)",
+            "let date = Date()",
+            "let date = Date.now",
+            "time(nil)",
+            "clock_gettime(CLOCK_REALTIME, &time)",
+            "DispatchTime.now() + 1",
         ]:
             with self.subTest(line):
                 self.assertEqual(len(problems(line)), 1)
@@ -37,35 +52,67 @@ class CheckClocksTests(unittest.TestCase):
 
     def test_worker_takes_chance_from_its_loop(self):
         for line in [
-            "let jitter = Double.random(in: 0..<1)", "seed: UInt64 = .random(in: .min ... .max)", "let id = UUID()",
-            "var random = SystemRandomNumberGenerator()", "list.shuffled()", "list.randomElement()", "list.shuffle()",
+            "let jitter = Double.random(in: 0..<1)",
+            "seed: UInt64 = .random(in: .min ... .max)",
+            "let id = UUID()",
+            "var random = SystemRandomNumberGenerator()",
+            "list.shuffled()",
+            "list.randomElement()",
+            "list.shuffle()",
             "let number = arc4random()",
         ]:
             with self.subTest(line):
                 self.assertEqual(len(problems(line)), 1)
 
     def test_tasks_on_a_requests_way_name_their_executor(self):
-        for line in ["Task { await drain() }", "Task.detached { work() }", "Task.immediate { work() }",
-                     "Task(priority: .low) { work() }", "let answer = Task {"]:
+        for line in [
+            "Task { await drain() }",
+            "Task.detached { work() }",
+            "Task.immediate { work() }",
+            "Task(priority: .low) { work() }",
+            "let answer = Task {",
+        ]:
             with self.subTest(line):
                 self.assertEqual(len(problems(line)), 1)
                 self.assertEqual(problems(line, TRANSPORT), [], "an actor's task stays on the actor")
 
     def test_what_is_right_is_left_alone(self):
         for line in [
-            "let end = loop.now + bound", "at: timekeeper.now", "clock.now.duration(to: end)", "isOver(at: self.now)",
-            "public var now: Instant { get }", "let end = clock().now", "frames[0].now", "value?.now",
-            "Double.random(in: 0..<1, using: &random)", "list.shuffled(using: &random)", "list.randomElement(using: &random)",
-            "Task(executorPreference: loop) { await work() }", "Task.immediate(executorPreference: loop) { await work() }",
-            "var task: Task<Void, Never>?", "try await loop.sleep(for: pause)", "await loop.pause(pause)",
-            "// as ContinuousClock.now has it", 'log.info("Date() and UUID()")', "now: Instant", "init(now: Instant)",
+            "let end = loop.now + bound",
+            "at: timekeeper.now",
+            "clock.now.duration(to: end)",
+            "isOver(at: self.now)",
+            "public var now: Instant { get }",
+            "let end = clock().now",
+            "frames[0].now",
+            "value?.now",
+            "Double.random(in: 0..<1, using: &random)",
+            "list.shuffled(using: &random)",
+            "list.randomElement(using: &random)",
+            "Task(executorPreference: loop) { await work() }",
+            "Task.immediate(executorPreference: loop) { await work() }",
+            "var task: Task<Void, Never>?",
+            "try await loop.sleep(for: pause)",
+            "await loop.pause(pause)",
+            "// as ContinuousClock.now has it",
+            'log.info("Date() and UUID()")',
+            "now: Instant",
+            "init(now: Instant)",
         ]:
             with self.subTest(line):
                 self.assertEqual(problems(line), [])
 
     def test_commands_have_the_one_system_clock(self):
-        for line in ["let end = Instant.now + bound", "SystemClock.now", "deadline - .now", "EventTime.now()", "UUID()",
-                     "try await Task.sleep(for: pause)", "Task { work() }", "Double.random(in: 0..<1)"]:
+        for line in [
+            "let end = Instant.now + bound",
+            "SystemClock.now",
+            "deadline - .now",
+            "EventTime.now()",
+            "UUID()",
+            "try await Task.sleep(for: pause)",
+            "Task { work() }",
+            "Double.random(in: 0..<1)",
+        ]:
             with self.subTest(line):
                 self.assertEqual(problems(line, COMMAND), [])
         for line in ["ContinuousClock.now", "Date()", "Date.now", "time(nil)", "ContinuousClock().now"]:

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 """Tests of tools/check-docs: each kind of mistake is found, and what is right is left alone."""
+
 import importlib.machinery
 import importlib.util
 import subprocess
@@ -9,30 +10,33 @@ from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 loader = importlib.machinery.SourceFileLoader("check_docs", str(HERE / "check-docs"))
-check_docs = importlib.util.module_from_spec(importlib.util.spec_from_loader("check_docs", loader))
+spec = importlib.util.spec_from_loader("check_docs", loader)
+assert spec
+check_docs = importlib.util.module_from_spec(spec)
 loader.exec_module(check_docs)
 
 REPOSITORY = {
     "Makefile": "demo: setup ## Shows it\n\ttrue\nsetup:\n\ttrue\n",
     "Package.swift": "// swift-tools-version: 6.2\n",
-    "docs/settings.md": "# Settings\n\n| `worker.loops` | `WORKER_LOOPS` | `1` | loops |\n| `admin.port` | `ADMIN_PORT` | `8080` | port |\n",
+    "docs/settings.md": "# Settings\n\n| `worker.loops` | `WORKER_LOOPS` | `1` | loops |\n| `admin.port` "
+    "| `ADMIN_PORT` | `8080` | port |\n",
     "docs/other.md": "# Other\n\n## One `thing`, and more\n\n## Twice\n\n## Twice\n",
-    "Sources/locsearch/Commands/WatchCommand.swift":
-        'struct WatchCommand {\n    commandName: "watch"\n    @Flag(help: "x") var fromBeginning = false\n    let metric = "locsearch_lag_total"\n}\n',
+    "Sources/locsearch/Commands/WatchCommand.swift": 'struct WatchCommand {\n    commandName: "watch"\n'
+    '    @Flag(help: "x") var fromBeginning = false\n    let metric = "locsearch_lag_total"\n}\n',
     "Sources/Kafka/KafkaConsumer.swift": "actor KafkaConsumer {}\n",
-    "ops/experiments/experiments/kill_9.py":
-        'EXPERIMENTS = [Experiment("kill-9", "x", run), Experiment(f"ordering-{by}", "x", run)]\n',
+    "ops/experiments/experiments/kill_9.py": 'EXPERIMENTS = [Experiment("kill-9", "x", run), '
+    'Experiment(f"ordering-{by}", "x", run)]\n',
     "Tests/KafkaTests/RoundTripTests.swift": "struct RoundTripTests {\n    @Test func recordComesBack() {}\n}\n",
     "ops/experiments/run": "",
     "tools/setup": "",
 }
 
 
-def problems(readme: str, more: dict[str, str] = {}) -> list[str]:
+def problems(readme: str, more: dict[str, str] | None = None) -> list[str]:
     """Returns what is wrong with a repository that has this README, and these files more."""
     with tempfile.TemporaryDirectory() as folder:
         root = Path(folder)
-        for name, content in (REPOSITORY | more | {"README.md": readme}).items():
+        for name, content in (REPOSITORY | (more or {}) | {"README.md": readme}).items():
             (root / name).parent.mkdir(parents=True, exist_ok=True)
             (root / name).write_text(content, encoding="utf-8")
         subprocess.run(["git", "init", "-q", folder], check=True)
@@ -44,10 +48,12 @@ class CheckDocsTests(unittest.TestCase):
         right = """# Title
 
 [other](docs/other.md), [heading](docs/other.md#one-thing-and-more), [second of two](docs/other.md#twice-1),
-[this page](#title), [a folder](docs/), [the web](https://example.com/nothing#here), `[no link](nowhere.md)`.
+[this page](#title), [a folder](docs/), [the web](https://example.com/nothing#here),
+`[no link](nowhere.md)`.
 
-`make demo`, `tools/setup`, `Kafka/KafkaConsumer.swift`, `KafkaConsumer`, `RoundTripTests.recordComesBack`, `worker.loops=2`, `locsearch_lag_total`,
-`ops/experiments/run kill-9 --short`, `ops/experiments/run all`, `ops/experiments/run NAME`.
+`make demo`, `tools/setup`, `Kafka/KafkaConsumer.swift`, `KafkaConsumer`, `RoundTripTests.recordComesBack`,
+`worker.loops=2`, `locsearch_lag_total`, `ops/experiments/run kill-9 --short`, `ops/experiments/run all`,
+`ops/experiments/run NAME`.
 
     WORKER_LOOPS=2 locsearch watch --from-beginning --worker-loops 2   # make nothing of this comment
 
@@ -99,7 +105,8 @@ Shown by `kill-9` and `ordering-key`.
         self.assertEqual(problems("# Title\n", {page: "`kill-9`, `ordering-key`\n"}), [])
         self.assertEqual(
             problems("# Title\n", {page: "`kill-9` and ordering-key\n"}),
-            [f"{page}:1: the experiment `ordering-{{by}}` is not named here"])
+            [f"{page}:1: the experiment `ordering-{{by}}` is not named here"],
+        )
 
 
 if __name__ == "__main__":

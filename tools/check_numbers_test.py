@@ -1,5 +1,8 @@
 #!/usr/bin/env python3
-"""Tests of tools/check-numbers: each kind of arithmetic that can end the process is found, and what is right is left alone."""
+"""Tests of tools/check-numbers: each kind of arithmetic that can end the process is found, and what is right is left
+alone.
+"""
+
 import importlib.machinery
 import importlib.util
 import subprocess
@@ -9,7 +12,9 @@ from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 loader = importlib.machinery.SourceFileLoader("check_numbers", str(HERE / "check-numbers"))
-check_numbers = importlib.util.module_from_spec(importlib.util.spec_from_loader("check_numbers", loader))
+spec = importlib.util.spec_from_loader("check_numbers", loader)
+assert spec
+check_numbers = importlib.util.module_from_spec(spec)
 loader.exec_module(check_numbers)
 
 # A file with a line like this is one in which numbers from outside enter.
@@ -45,8 +50,14 @@ class CheckNumbersTests(unittest.TestCase):
 
     def test_arithmetic_is_found_where_numbers_from_outside_enter(self):
         mistakes = [
-            "let next = start + number", "let left = end - start", "let all = count * 2", "let part = a / b",
-            "sum += number", "oldest.map { wallClock - $0 }", "for index in 0..<number {}", "let range = low...high",
+            "let next = start + number",
+            "let left = end - start",
+            "let all = count * 2",
+            "let part = a / b",
+            "sum += number",
+            "oldest.map { wallClock - $0 }",
+            "for index in 0..<number {}",
+            "let range = low...high",
             "let place = id + 1",
         ]
         for line in mistakes:
@@ -56,24 +67,43 @@ class CheckNumbersTests(unittest.TestCase):
 
     def test_each_way_in_is_known(self):
         for reader in [
-            READER, "let latitude = reader.lenientDouble(field)", 'guard let code = Int(text) else { return nil }',
-            'let limit = request.uri.queryParameters["limit"]', 'context.parameters.get("id", as: Int.self)',
-            "let age = record.timestamp", "let time = rd_kafka_message_timestamp(message, &kind)",
-            "let size = locsearch_get_large(easy, info)", "let offset = message.pointee.offset",
+            READER,
+            "let latitude = reader.lenientDouble(field)",
+            "guard let code = Int(text) else { return nil }",
+            'let limit = request.uri.queryParameters["limit"]',
+            'context.parameters.get("id", as: Int.self)',
+            "let age = record.timestamp",
+            "let time = rd_kafka_message_timestamp(message, &kind)",
+            "let size = locsearch_get_large(easy, info)",
+            "let offset = message.pointee.offset",
         ]:
             with self.subTest(reader):
                 self.assertNotEqual(problems("let next = start + length", reader + "\n"), [])
 
     def test_what_is_right_is_left_alone(self):
         right = [
-            "let whole = Int(saturating: number.rounded())", "let sum = a.saturatingAdding(b)",
-            "let code = Int32(clamping: delay)", "let flags = Int32(POLLIN) | Int32(POLLOUT)", "let zero = UInt8(0)",
-            "let pause = Duration.seconds(5)", "let pause = Duration.seconds(12 * 3600)",
-            "case .seconds(let seconds): seconds", "let now = WallClock.seconds()", "entries += 1", 'text += "a" + b',
-            "let size = bytes.count + 1", "let half = size / 2", "let left = deadline - .now",
-            "let all = found + [one]", "let bits = value << 7", "for index in 0..<bytes.count {}",
-            'let line = "\\(a) - \\(b)"  // a - b', "let text = \"\"\"\n    a - b\n    \"\"\"", "/* a - b */",
-            'String(repeating: " ", count: max(0, width - text.count))', "let x = number * 0.5",
+            "let whole = Int(saturating: number.rounded())",
+            "let sum = a.saturatingAdding(b)",
+            "let code = Int32(clamping: delay)",
+            "let flags = Int32(POLLIN) | Int32(POLLOUT)",
+            "let zero = UInt8(0)",
+            "let pause = Duration.seconds(5)",
+            "let pause = Duration.seconds(12 * 3600)",
+            "case .seconds(let seconds): seconds",
+            "let now = WallClock.seconds()",
+            "entries += 1",
+            'text += "a" + b',
+            "let size = bytes.count + 1",
+            "let half = size / 2",
+            "let left = deadline - .now",
+            "let all = found + [one]",
+            "let bits = value << 7",
+            "for index in 0..<bytes.count {}",
+            'let line = "\\(a) - \\(b)"  // a - b',
+            'let text = """\n    a - b\n    """',
+            "/* a - b */",
+            'String(repeating: " ", count: max(0, width - text.count))',
+            "let x = number * 0.5",
             "let next = start + length  // bounded: start is at most 1,000,000",
             "// The page was checked.\n// bounded: start is at most 1,000,000\nlet next = start + length",
             'case UInt8(ascii: "0")...UInt8(ascii: "9"): byte - UInt8(ascii: "0")',

@@ -1,7 +1,8 @@
 """Sends a search and follows its outcome, with confluent-kafka and the CloudEvents SDK.
 
-    KAFKA_BOOTSTRAP_SERVERS=localhost:9092 python Examples/python/search.py
+KAFKA_BOOTSTRAP_SERVERS=localhost:9092 python Examples/python/search.py
 """
+
 import os
 import sys
 import time
@@ -28,7 +29,11 @@ def read_from_the_ends() -> Consumer:
 
 
 def send(data: dict) -> None:
-    attributes = {"type": "location-search.requested.v1", "source": "/examples/python", "datacontenttype": "application/json"}
+    attributes = {
+        "type": "location-search.requested.v1",
+        "source": "/examples/python",
+        "datacontenttype": "application/json",
+    }
     event = CloudEvent(attributes, data)
     # The key keeps the requests of a session in order.
     message = to_binary(event, JSONFormat(), key_mapper=lambda event: event.get_data()["sessionId"])
@@ -56,7 +61,13 @@ def outcome(consumer: Consumer, request_id: str, within: float) -> CloudEvent:
 def main() -> int:
     consumer = read_from_the_ends()
     request_id = str(uuid.uuid4())
-    send({"requestId": request_id, "sessionId": "a-session", "location": {"latitude": 35.690921, "longitude": 139.700258}})
+    send(
+        {
+            "requestId": request_id,
+            "sessionId": "a-session",
+            "location": {"latitude": 35.690921, "longitude": 139.700258},
+        }
+    )
     event = outcome(consumer, request_id, within=30)
     consumer.close()
 

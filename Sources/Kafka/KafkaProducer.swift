@@ -26,7 +26,7 @@ public actor KafkaProducer: ReadinessHandler {
     private let queue: ProducerQueue
     private let log: Logger
     private let deliveries = DeliveryTable()
-    /// The records that wait for company on this side of librdkafka.
+    /// The records that wait for a larger batch on this side of librdkafka.
     private var gathering: Gathering
     /// The hand-overs that found the local queue full, in order.
     private var room = Condition()
@@ -59,7 +59,7 @@ public actor KafkaProducer: ReadinessHandler {
     /// be asked for from any thread.
     public nonisolated var statistics: ClientStatistics? { client.statistics.current }
 
-    /// True while records wait for company, for tests.
+    /// True while records wait for a larger batch, for tests.
     var isGathering: Bool { gathering.isOn }
 
     // MARK: - Sending

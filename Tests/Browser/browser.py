@@ -1,9 +1,9 @@
 """A page in a real browser, and what a person does with it. Every wait is for a condition and has a bound."""
+
 import json
 import secrets
 import time
-from importlib.util import find_spec
-from pathlib import Path
+from importlib.resources import files
 from urllib.parse import urlsplit
 
 from selenium import webdriver
@@ -12,8 +12,9 @@ from selenium.webdriver.chrome.service import Service
 from selenium.webdriver.common.keys import Keys  # noqa: F401
 from selenium.webdriver.remote.webelement import WebElement
 
-AXE = (Path(find_spec("axe_playwright_python").submodule_search_locations[0]) / "axe.min.js").read_text()
-# Markers lie where places are, also close together. WCAG 2.5.8 lets them, because each place has its row in the list as well.
+AXE = (files("axe_playwright_python") / "axe.min.js").read_text()
+# Markers lie where places are, also close together. WCAG 2.5.8 lets them, because each place has its row in the list as
+# well.
 MARKER = 'class="marker'
 DESKTOP, PHONE = (1280, 860), (390, 844)
 # The elements of a selector that a person can see.
@@ -26,13 +27,23 @@ const seen = (selector) => [...document.querySelectorAll(selector)].filter((elem
 
 
 def open_browser(scale: float = 1, language: str = "en") -> webdriver.Chrome:
-    """Starts Debian's chromium. Its sandbox needs rights that a container does not give, and pages under test are ours."""
+    """Starts Debian's chromium. Its sandbox needs rights that a container does not give, and pages under test are
+    ours.
+    """
     options = webdriver.ChromeOptions()
     options.binary_location = "/usr/bin/chromium"
-    for argument in ("--headless=new", "--no-sandbox", "--disable-dev-shm-usage", f"--lang={language}", "--hide-scrollbars",
-                     f"--force-device-scale-factor={scale}", "--disable-background-networking", "--disable-component-update",
-                     # Whatever a page asked for elsewhere, it would not get there.
-                     "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1"):
+    for argument in (
+        "--headless=new",
+        "--no-sandbox",
+        "--disable-dev-shm-usage",
+        f"--lang={language}",
+        "--hide-scrollbars",
+        f"--force-device-scale-factor={scale}",
+        "--disable-background-networking",
+        "--disable-component-update",
+        # Whatever a page asked for elsewhere, it would not get there.
+        "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",
+    ):
         options.add_argument(argument)
     options.add_experimental_option("prefs", {"intl.accept_languages": language})
     options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
@@ -80,8 +91,14 @@ class Window:
 
     def emulate(self, size: tuple[int, int], theme: str, reduced_motion: bool = True) -> None:
         width, height = size
-        self.driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", {"width": width, "height": height, "deviceScaleFactor": 0, "mobile": width < 500})
-        features = [{"name": "prefers-color-scheme", "value": theme}, {"name": "prefers-reduced-motion", "value": "reduce" if reduced_motion else "no-preference"}]
+        self.driver.execute_cdp_cmd(
+            "Emulation.setDeviceMetricsOverride",
+            {"width": width, "height": height, "deviceScaleFactor": 0, "mobile": width < 500},
+        )
+        features = [
+            {"name": "prefers-color-scheme", "value": theme},
+            {"name": "prefers-reduced-motion", "value": "reduce" if reduced_motion else "no-preference"},
+        ]
         self.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": features})
 
     def use(self) -> "Window":
@@ -105,13 +122,17 @@ class Window:
         return self.run(SEEN + "return seen(arguments[0])[0]?.ariaLabel", selector)
 
     def texts(self, selector: str) -> list[str]:
-        return self.run(f"return [...document.querySelectorAll({json.dumps(selector)})].map((element) => element.textContent)")
+        return self.run(
+            f"return [...document.querySelectorAll({json.dumps(selector)})].map((element) => element.textContent)"
+        )
 
     def run(self, script: str, *arguments):
         return self.driver.execute_script(script, *arguments)
 
     def wait(self, condition, what: str, within: float = 15):
-        """Returns the first true value of `condition`. What is drawn anew in the middle of a look is looked at again."""
+        """Returns the first true value of `condition`. What is drawn anew in the middle of a look is looked at
+        again.
+        """
         end = time.monotonic() + within
         while True:
             try:
@@ -131,7 +152,9 @@ class Window:
 
     def said(self) -> str:
         """The page's texts in one line, cut short."""
-        return " | ".join(self.run("return (document.querySelector('main') ?? document.body).innerText").split("\n"))[:700]
+        return " | ".join(self.run("return (document.querySelector('main') ?? document.body).innerText").split("\n"))[
+            :700
+        ]
 
     # Doing: what is drawn anew before the hand is there is looked for again.
 
@@ -169,9 +192,12 @@ class Window:
 
     def wait_for_places(self, count: int | None = None) -> list[str]:
         """Waits for the list of a search that is over, and returns the names."""
+
         def names():
-            is_over = self.run("const list = document.getElementById('results');"
-                               "return list.ariaBusy === 'false' && !list.classList.contains('is-superseded')")
+            is_over = self.run(
+                "const list = document.getElementById('results');"
+                "return list.ariaBusy === 'false' && !list.classList.contains('is-superseded')"
+            )
             found = self.texts("#places .place-name")
             return is_over and found and (count is None or len(found) == count) and found
 
@@ -183,10 +209,23 @@ class Window:
             # Not by a script element: the page's own policy rightly refuses one.
             self.driver.execute_cdp_cmd("Runtime.evaluate", {"expression": AXE})
         tags = json.dumps(["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"])
-        found = self.driver.execute_async_script("const done = arguments[0]; axe.run(document, {runOnly: %s}).then((result) => done(result.violations))" % tags)
-        nodes = lambda rule: [node for node in rule["nodes"] if not (rule["id"] == "target-size" and MARKER in node["html"])]  # noqa: E731
-        return [f"{rule['id']}: {rule['help']}: {[(node['html'][:160], node['failureSummary'][:300]) for node in nodes(rule)[:4]]}"
-                for rule in found if nodes(rule)]
+        found = self.driver.execute_async_script(
+            "const done = arguments[0];"
+            f"axe.run(document, {{runOnly: {tags}}}).then((result) => done(result.violations))"
+        )
+
+        def nodes(rule):
+            return [node for node in rule["nodes"] if not (rule["id"] == "target-size" and MARKER in node["html"])]
+
+        def faults(rule):
+            return [(node["html"][:160], node["failureSummary"][:300]) for node in nodes(rule)[:4]]
+
+        return [
+            f"{rule['id']}: {rule['help']}: "
+            f"{[(node['html'][:160], node['failureSummary'][:300]) for node in nodes(rule)[:4]]}"
+            for rule in found
+            if nodes(rule)
+        ]
 
 
 def fresh_session() -> str:

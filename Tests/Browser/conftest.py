@@ -1,4 +1,7 @@
-"""What all tests share: the processes, one console, one browser. Each test ends with a look at what the browser logged."""
+"""What all tests share: the processes, one console, one browser. Each test ends with a look at what the browser
+logged.
+"""
+
 import shutil
 import sys
 import tempfile
@@ -7,8 +10,8 @@ from pathlib import Path
 import pytest
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
-from browser import Browser, open_browser  # noqa: E402
-from house import House, program  # noqa: E402
+from browser import Browser, open_browser
+from house import House, program
 
 
 @pytest.fixture(scope="session")
@@ -38,7 +41,9 @@ def driver():
 
 @pytest.fixture
 def allowed():
-    """Hosts that a test's pages may ask beside the console, and texts of errors that it expects in the browser's log."""
+    """Hosts that a test's pages may ask beside the console, and texts of errors that it expects in the browser's
+    log.
+    """
     return {"hosts": set(), "errors": []}
 
 

@@ -1,4 +1,7 @@
-"""The processes behind the page: broker, provider, worker and console are `locsearch` processes on ports of their own."""
+"""The processes behind the page: broker, provider, worker and console are `locsearch` processes on ports of their
+own.
+"""
+
 import http.server
 import json
 import os
@@ -6,14 +9,19 @@ import subprocess
 import sys
 import threading
 import urllib.request
+from collections.abc import Sequence
 from pathlib import Path
 
 sys.path.append(str(Path(__file__).resolve().parents[2] / "ops" / "experiments"))
-from confluent_kafka import Producer  # noqa: E402
-from harness.processes import Processes, first_line, free_port, wait_until  # noqa: E402
+from confluent_kafka import Producer
+from harness.processes import Processes, first_line, free_port, wait_until
 
 PROVIDERS = ("GOOGLE_PLACES", "GOOGLE_PLACES_LEGACY", "HOTPEPPER")
-TOPICS = {"completed": "location-search.results", "failed": "location-search.errors", "requested": "location-search.requests"}
+TOPICS = {
+    "completed": "location-search.results",
+    "failed": "location-search.errors",
+    "requested": "location-search.requests",
+}
 SHINJUKU = {"latitude": 35.690921, "longitude": 139.700258}
 
 
@@ -36,19 +44,36 @@ class House:
     def _worker_settings(self) -> dict[str, str]:
         """One call for each request and no breaker, so that a fault shows at once and does not reach the next test."""
         settings = {
-            "KAFKA_BOOTSTRAP_SERVERS": self.bootstrap, "KAFKA_PROPERTIES": "session.timeout.ms=6000,fetch.wait.max.ms=10", "ADMIN_PORT": "0",
-            "WORKER_DEADLINE": "10s", "GOOGLE_PLACES_API_KEY": "Zq7google+key", "HOTPEPPER_API_KEY": "Zq7hotpepper+key", "PROVIDERS_HOTPEPPER_CALLS_PER_DAY": "100000",
+            "KAFKA_BOOTSTRAP_SERVERS": self.bootstrap,
+            "KAFKA_PROPERTIES": "session.timeout.ms=6000,fetch.wait.max.ms=10",
+            "ADMIN_PORT": "0",
+            "WORKER_DEADLINE": "10s",
+            "GOOGLE_PLACES_API_KEY": "Zq7google+key",
+            "HOTPEPPER_API_KEY": "Zq7hotpepper+key",
+            "PROVIDERS_HOTPEPPER_CALLS_PER_DAY": "100000",
         }
         for name in PROVIDERS:
-            settings |= {f"{name}_BASE_URL": self.provider, f"PROVIDERS_{name}_MAX_ATTEMPTS": "1", f"PROVIDERS_{name}_BREAKER_ENABLED": "false"}
+            settings |= {
+                f"{name}_BASE_URL": self.provider,
+                f"PROVIDERS_{name}_MAX_ATTEMPTS": "1",
+                f"PROVIDERS_{name}_BREAKER_ENABLED": "false",
+            }
         return settings
 
     def console(self, name: str = "console", **settings: str) -> "Console":
         return Console(self, name, settings)
 
-    def produce(self, kind: str, value: dict | bytes, key: str | bytes, headers: list[tuple[str, bytes]] = (),
-                timestamp: int = 0) -> None:
-        """Writes a record as whoever may write to the topics could. It has arrived when this returns. A timestamp is in milliseconds; 0: now."""
+    def produce(
+        self,
+        kind: str,
+        value: dict | bytes,
+        key: str | bytes,
+        headers: Sequence[tuple[str, bytes]] = (),
+        timestamp: int = 0,
+    ) -> None:
+        """Writes a record as whoever may write to the topics could. It has arrived when this returns. A timestamp is in
+        milliseconds; 0: now.
+        """
         data = value if isinstance(value, bytes) else json.dumps(value, ensure_ascii=False).encode()
         self.producer.produce(TOPICS[kind], data, key=key, headers=list(headers), timestamp=timestamp)
         assert self.producer.flush(10) == 0, "the broker does not take a record"
@@ -62,8 +87,11 @@ class Console:
         self.port = free_port()
         self.url = f"http://127.0.0.1:{self.port}"
         self.settings = {
-            "KAFKA_BOOTSTRAP_SERVERS": house.bootstrap, "CONSOLE_PORT": str(self.port), "CONSOLE_WORKERS": house.worker,
-            "CONSOLE_PICTURE_BASE_URL": house.provider + "/pictures", **settings,
+            "KAFKA_BOOTSTRAP_SERVERS": house.bootstrap,
+            "CONSOLE_PORT": str(self.port),
+            "CONSOLE_WORKERS": house.worker,
+            "CONSOLE_PICTURE_BASE_URL": house.provider + "/pictures",
+            **settings,
         }
         self.start()
 
@@ -79,7 +107,9 @@ class Console:
     def send(self, session: str, **members) -> str:
         """Sends a request as a page does, and returns its id."""
         body = json.dumps({"operation": "search", "location": SHINJUKU, "radiusMeters": 500, **members}).encode()
-        request = urllib.request.Request(f"{self.url}/api/sessions/{session}/requests", body, {"content-type": "application/json"})
+        request = urllib.request.Request(
+            f"{self.url}/api/sessions/{session}/requests", body, {"content-type": "application/json"}
+        )
         with urllib.request.urlopen(request, timeout=10) as answer:
             return json.load(answer)["requestId"]
 
@@ -94,7 +124,9 @@ def answers(url: str) -> bool:
 class Tiles:
     """A source of tiles: every tile is the same drawing. It remembers which ones were asked for."""
 
-    DRAWING = b'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 256 256"><path d="M0 0h256v256H0z" fill="#eee"/></svg>'
+    DRAWING = (
+        b'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 256 256"><path d="M0 0h256v256H0z" fill="#eee"/></svg>'
+    )
 
     def __init__(self):
         self.asked: list[str] = []

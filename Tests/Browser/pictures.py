@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 """Makes the pictures of the console that the documents show: `pictures.py FOLDER`. See `make console-pictures`."""
+
 import io
 import json
 import random
@@ -24,7 +25,9 @@ def save(window: Window, path: Path) -> None:
     picture = Image.open(io.BytesIO(window.driver.get_screenshot_as_png())).convert("RGB")
     for colours in (256, 192, 128, 96, 64):
         data = io.BytesIO()
-        picture.quantize(colours, method=Image.Quantize.MEDIANCUT, dither=Image.Dither.NONE).save(data, "PNG", optimize=True)
+        picture.quantize(colours, method=Image.Quantize.MEDIANCUT, dither=Image.Dither.NONE).save(
+            data, "PNG", optimize=True
+        )
         if data.tell() < MOST_BYTES:
             break
     assert data.tell() < MOST_BYTES, f"{path} has {data.tell()} bytes"
@@ -49,7 +52,13 @@ def search_pictures(browser: Browser, console: Console, folder: Path) -> None:
     window.wait_for("#detail .picture.is-loaded")
     window.click("#places .place button", 3)
     window.wait_for(".info .picture.is-loaded")
-    window.wait(lambda: window.run("return [...document.querySelectorAll('#places img')].filter((image) => image.complete).length") > 6, "pictures")
+    window.wait(
+        lambda: (
+            window.run("return [...document.querySelectorAll('#places img')].filter((image) => image.complete).length")
+            > 6
+        ),
+        "pictures",
+    )
     window.run("document.activeElement.blur()")
     both_themes(window, folder, "search")
 
@@ -65,12 +74,26 @@ def traffic(house: House, is_over: threading.Event) -> None:
         for _ in range(chance.randint(2, 7 + int(10 * abs(((elapsed / 40) % 2) - 1)))):
             keyword = chance.choice(faults) if chance.random() < 0.06 else ""
             location = {name: value + chance.uniform(-0.01, 0.01) for name, value in SHINJUKU.items()}
-            provider, category = chance.choice([("hotpepper", "restaurant"), ("google-places", "hospital"), ("google-places", "cafe")])
+            provider, category = chance.choice(
+                [("hotpepper", "restaurant"), ("google-places", "hospital"), ("google-places", "cafe")]
+            )
             session = f"browser-{chance.randint(1, 9999):04}"
-            request = {"requestId": f"{session}-{chance.randint(1, 99)}", "sessionId": session, "provider": provider, "category": category,
-                       "location": location, "radiusMeters": 500, **({"keyword": keyword} if keyword else {})}
+            request = {
+                "requestId": f"{session}-{chance.randint(1, 99)}",
+                "sessionId": session,
+                "provider": provider,
+                "category": category,
+                "location": location,
+                "radiusMeters": 500,
+                **({"keyword": keyword} if keyword else {}),
+            }
             trace = f"00-{chance.getrandbits(128):032x}-{chance.getrandbits(64):016x}-01"
-            house.producer.produce(TOPICS["requested"], json.dumps(request).encode(), key=session, headers=[("traceparent", trace.encode())])
+            house.producer.produce(
+                TOPICS["requested"],
+                json.dumps(request).encode(),
+                key=session,
+                headers=[("traceparent", trace.encode())],
+            )
         house.producer.poll(0)
         is_over.wait(0.1)
 

@@ -1,4 +1,7 @@
-"""axe finds nothing wrong: both views, light and dark, on a wide screen and on a phone, with as much as possible on them."""
+"""axe finds nothing wrong: both views, light and dark, on a wide screen and on a phone, with as much as possible on
+them.
+"""
+
 import pytest
 from browser import DESKTOP, PHONE, search_url
 
@@ -55,4 +58,7 @@ def test_traffic_page_is_usable_by_all(browser, console):
 def test_reduced_motion_is_honoured(browser, console):
     window = browser.window(search_url(console))
     window.wait_for("#empty")
-    assert window.run("return getComputedStyle(document.querySelector('.marker, .picture, #panel')).transitionDuration") == "0s"
+    assert (
+        window.run("return getComputedStyle(document.querySelector('.marker, .picture, #panel')).transitionDuration")
+        == "0s"
+    )

@@ -1,5 +1,6 @@
-"""Google's map, on which Google's places may be shown. There is no Google here: a stand-in has the parts of its interface that
-`googlemap.js` uses, and shows that the page calls them as it should."""
+"""Google's map, on which Google's places may be shown. There is no Google here: a stand-in has the parts of its
+interface that `googlemap.js` uses, and shows that the page calls them as it should."""
+
 import pytest
 from browser import search_url
 
@@ -11,7 +12,8 @@ STAND_IN = """
   }
   class Map {
     constructor(element, options) {
-      Object.assign(this, { element, center: options.center, zoom: options.zoom, overlays: new Set(), circles: new Set(), listeners: [] });
+      Object.assign(this, { element, center: options.center, zoom: options.zoom });
+      Object.assign(this, { overlays: new Set(), circles: new Set(), listeners: [] });
       this.pane = element.appendChild(document.createElement("div"));
       window.standIn = this;
     }
@@ -19,7 +21,10 @@ STAND_IN = """
       return { x: this.element.clientWidth / 2 + (place.lng() - this.center.lng) * PIXELS_PER_DEGREE,
                y: this.element.clientHeight / 2 - (place.lat() - this.center.lat) * PIXELS_PER_DEGREE };
     }
-    changed() { for (const overlay of this.overlays) overlay.draw(); for (const listener of this.listeners) listener(); }
+    changed() {
+      for (const overlay of this.overlays) overlay.draw();
+      for (const listener of this.listeners) listener();
+    }
     getCenter() { return new LatLng(this.center); }
     getZoom() { return this.zoom; }
     moveCamera({ center, zoom }) { Object.assign(this, { center, zoom }); this.changed(); }
@@ -39,7 +44,10 @@ STAND_IN = """
       this.draw();
     }
     getPanes() { return { floatPane: this.map.pane }; }
-    getProjection() { return { fromLatLngToDivPixel: (place) => this.map.pixel(place), fromLatLngToContainerPixel: (place) => this.map.pixel(place) }; }
+    getProjection() {
+      const pixel = (place) => this.map.pixel(place);
+      return { fromLatLngToDivPixel: pixel, fromLatLngToContainerPixel: pixel };
+    }
   }
   class Circle {
     constructor(options) { Object.assign(this, options); options.map.circles.add(this); }

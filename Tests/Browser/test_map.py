@@ -1,4 +1,5 @@
 """The map of tiles, and the console that wants a token. Both are settings of one more console."""
+
 import pytest
 from browser import search_url
 from house import Tiles
@@ -13,7 +14,11 @@ def tiles():
 
 @pytest.fixture(scope="module")
 def tiled(house, tiles):
-    settings = {"CONSOLE_TILE_URL": tiles.origin + "/{z}/{x}/{y}.svg", "CONSOLE_TILE_ATTRIBUTION": "© <b>Test</b> tiles", "CONSOLE_TOKEN": TOKEN}
+    settings = {
+        "CONSOLE_TILE_URL": tiles.origin + "/{z}/{x}/{y}.svg",
+        "CONSOLE_TILE_ATTRIBUTION": "© <b>Test</b> tiles",
+        "CONSOLE_TOKEN": TOKEN,
+    }
     return house.console("console-with-tiles", **settings)
 
 

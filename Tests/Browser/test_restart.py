@@ -1,11 +1,20 @@
 """A page that was away, because the console was, catches up by itself."""
+
 import pytest
 from browser import fresh_session, search_url
 
 
 @pytest.fixture
 def allowed():
-    return {"hosts": set(), "errors": ["ERR_CONNECTION_REFUSED", "ERR_INCOMPLETE_CHUNKED_ENCODING", "ERR_EMPTY_RESPONSE", "ERR_CONNECTION_RESET"]}
+    return {
+        "hosts": set(),
+        "errors": [
+            "ERR_CONNECTION_REFUSED",
+            "ERR_INCOMPLETE_CHUNKED_ENCODING",
+            "ERR_EMPTY_RESPONSE",
+            "ERR_CONNECTION_RESET",
+        ],
+    }
 
 
 WITH_SIGHT = """
@@ -26,7 +35,10 @@ def test_window_that_nobody_sees_gives_its_connection_back_and_catches_up_later(
     window.wait_for("#empty[data-kind=fresh]")
 
     window.run("see(false)")
-    window.wait(lambda: window.run("return sources.every(({ readyState }) => readyState === EventSource.CLOSED)"), "the end of its stream")
+    window.wait(
+        lambda: window.run("return sources.every(({ readyState }) => readyState === EventSource.CLOSED)"),
+        "the end of its stream",
+    )
     console.send(session)
     assert not window.is_seen("#connection"), "nothing is wrong"
 
@@ -50,7 +62,10 @@ def test_pages_catch_up_after_the_console_was_killed_and_started_anew(browser, h
     search.use().wait_for("#connection")
     assert search.texts("#places .place-name") == names, "what was known stays"
     search.click(".search-here")
-    search.wait(lambda: search.text("#banner-title") == "The console does not answer", "a word about the request that could not be sent")
+    search.wait(
+        lambda: search.text("#banner-title") == "The console does not answer",
+        "a word about the request that could not be sent",
+    )
 
     console.start()
     search.wait_gone("#connection")

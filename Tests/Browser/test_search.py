@@ -1,4 +1,5 @@
 """A person's whole way through the search page."""
+
 import re
 from urllib.parse import parse_qsl
 
@@ -16,7 +17,10 @@ def test_first_visit_asks_for_nothing_and_shows_the_map_at_zoom_16(browser, cons
 def test_link_that_ends_in_go_searches_at_once_and_only_once(browser, console):
     window = browser.window(console.url + "/#go")
     names = window.wait_for_places(20)
-    window.wait(lambda: "session=" in (link := window.run("return location.hash")) and not link.endswith("go"), "a link without go")
+    window.wait(
+        lambda: "session=" in (link := window.run("return location.hash")) and not link.endswith("go"),
+        "a link without go",
+    )
     sent = "return performance.getEntriesByType('resource').filter(({ name }) => name.endsWith('/requests')).length"
     assert window.run(sent) == 1
 
@@ -32,11 +36,15 @@ def test_person_searches_and_each_place_is_in_the_list_and_on_the_map(browser, c
 
     labels = window.run("return [...document.querySelectorAll('#map .marker')].map((marker) => marker.ariaLabel)")
     assert sorted(labels) == sorted(f"{number}: {name}" for number, name in enumerate(names, 1))
-    assert sorted(window.texts("#map .marker"), key=int) == window.texts("#places .place-number"), "both have the same numbers"
+    assert sorted(window.texts("#map .marker"), key=int) == window.texts("#places .place-number"), (
+        "both have the same numbers"
+    )
     assert window.text("#results-heading") == "20 places"
     assert "within 500 m" in window.text("#results-summary")
     assert any("Powered by" in line for line in window.texts("#credits li"))
-    assert window.run("return document.querySelector('#credits a').href") == "https://webservice.recruit.co.jp/", "as their terms ask"
+    assert window.run("return document.querySelector('#credits a').href") == "https://webservice.recruit.co.jp/", (
+        "as their terms ask"
+    )
     assert float(window.run("return document.querySelector('.circle.made').getAttribute('r')")) > 100
 
 
@@ -46,11 +54,15 @@ def test_marker_and_list_lead_to_each_other(browser, console):
     names = window.wait_for_places()
 
     window.focus("#places .place button", 2)
-    window.wait(lambda: window.label(".marker.is-hovered") == f"3: {names[2]}", "the marker of the place with the focus")
+    window.wait(
+        lambda: window.label(".marker.is-hovered") == f"3: {names[2]}", "the marker of the place with the focus"
+    )
 
     window.click("#places .place button", 4)
     window.wait(lambda: window.text(".info .info-name") == names[4], "the info window")
-    window.wait(lambda: window.label(".marker.is-active") == f"5: {names[4]}", "the marker of the place that was chosen")
+    window.wait(
+        lambda: window.label(".marker.is-active") == f"5: {names[4]}", "the marker of the place that was chosen"
+    )
 
     window.press(".marker[aria-label^='8: ']", Keys.ENTER)
     window.wait(lambda: window.text(".info .info-name") == names[7], "the other info window")
@@ -65,13 +77,17 @@ def test_keyboard_alone_leads_from_the_list_to_the_details_and_back(browser, con
 
     window.focus("#places .place button", 2)
     keyboard(Keys.ENTER)
-    window.wait(lambda: window.run("return document.activeElement.dataset.does") == "details", "the button in the info window")
+    window.wait(
+        lambda: window.run("return document.activeElement.dataset.does") == "details", "the button in the info window"
+    )
     keyboard(Keys.ESCAPE)
     window.wait_gone(".info")
     assert window.run("return document.activeElement.ariaLabel") == f"3: {names[2]}", "the marker has the focus"
 
     keyboard(Keys.ENTER)
-    window.wait(lambda: window.run("return document.activeElement.dataset.does") == "details", "the button in the info window")
+    window.wait(
+        lambda: window.run("return document.activeElement.dataset.does") == "details", "the button in the info window"
+    )
     keyboard(Keys.ENTER)
     window.wait(lambda: window.run("return document.activeElement.id") == "detail-name", "the card")
     assert window.text("#detail-name") == names[2]
@@ -107,7 +123,8 @@ def test_details_and_picture_of_a_place_come_on_demand(browser, console):
 
     # The place has one picture, so the same one comes again, and too fast to be caught loading by a look now and then.
     window.run("""const card = document.getElementById('detail');
-      new MutationObserver(() => { window.hasLoaded ||= card.classList.contains('is-loading'); }).observe(card, {attributeFilter: ['class']})""")
+      const look = () => { window.hasLoaded ||= card.classList.contains('is-loading'); };
+      new MutationObserver(look).observe(card, {attributeFilter: ['class']})""")
     window.click("#detail [data-does=photo]")
     window.wait(lambda: window.run("return window.hasLoaded"), "the request for the picture")
     window.wait_gone("#detail.is-loading")
@@ -136,7 +153,10 @@ def test_rate_limited_search_counts_down_until_it_can_be_tried_again(browser, co
 
     window.wait_for("#banner")
     assert window.text("#banner-title") == "Too many requests just now"
-    waiting = window.run("return [document.getElementById('banner-retry').textContent, document.getElementById('banner-retry').ariaDisabled]")
+    waiting = window.run(
+        "return [document.getElementById('banner-retry').textContent, "
+        "document.getElementById('banner-retry').ariaDisabled]"
+    )
     assert re.fullmatch("Try again in [1-9] s", waiting[0]) and waiting[1] == "true"
     window.wait(lambda: window.text("#banner-retry") == "Try again", "the end of the wait")
     assert window.run("return document.getElementById('banner-retry').ariaDisabled") == "false"
@@ -196,11 +216,24 @@ def test_second_window_of_the_session_shows_the_same(browser, console):
 
 
 def test_link_holds_the_search(browser, console):
-    url = search_url(console, fresh_session(), lat=35.7, lng=139.71, zoom=15, category="cafe", keyword="quiet", provider="google-places", radius=300, open=1)
+    url = search_url(
+        console,
+        fresh_session(),
+        lat=35.7,
+        lng=139.71,
+        zoom=15,
+        category="cafe",
+        keyword="quiet",
+        provider="google-places",
+        radius=300,
+        open=1,
+    )
     window = browser.window(url)
     window.wait(lambda: "session=" in window.run("return location.hash"), "the link")
-    values = window.run("""return [document.querySelector("[name=keyword]").value, document.getElementById("provider").value,
-      document.getElementById("other-category").value, document.getElementById("radius-value").textContent, document.querySelector("[name=openNow]").checked]""")
+    values = window.run("""const byId = (id) => document.getElementById(id);
+      const byName = (name) => document.querySelector(`[name=${name}]`);
+      return [byName("keyword").value, byId("provider").value, byId("other-category").value,
+        byId("radius-value").textContent, byName("openNow").checked]""")
     assert values == ["quiet", "google-places", "cafe", "300 m", True]
 
     window.click("#copy-link")
@@ -237,7 +270,9 @@ def test_keyboard_moves_and_zooms_the_map(browser, console):
     before = window.wait(lambda: "lat" in (parts := link()) and parts, "the link")
     window.press("#map", Keys.ARROW_RIGHT, Keys.ARROW_UP, "-")
     after = window.wait(lambda: (parts := link())["zoom"] == "15" and parts, "another link")
-    assert float(after["lng"]) > float(before["lng"]) and float(after["lat"]) > float(before["lat"]), "east and north of before"
+    assert float(after["lng"]) > float(before["lng"]) and float(after["lat"]) > float(before["lat"]), (
+        "east and north of before"
+    )
 
 
 def test_language_and_theme_are_kept(browser, console):

@@ -1,4 +1,5 @@
 """200 pages at once: one that does not read slows none of the others. Plain sockets, no browser."""
+
 import selectors
 import socket
 import time
@@ -16,23 +17,26 @@ def open_stream(console, path: str, receive_buffer: int | None = None) -> socket
     if receive_buffer:
         stream.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, receive_buffer)
     stream.connect(("127.0.0.1", console.port))
-    stream.sendall(f"GET {path} HTTP/1.1\r\nHost: 127.0.0.1:{console.port}\r\nAccept: text/event-stream\r\n\r\n".encode())
+    stream.sendall(
+        f"GET {path} HTTP/1.1\r\nHost: 127.0.0.1:{console.port}\r\nAccept: text/event-stream\r\n\r\n".encode()
+    )
     return stream
 
 
 def read_until(streams: list[socket.socket], text: bytes, within: float) -> int:
     """Reads all streams until each has had `text`, and returns how many had it in time."""
-    seen = {stream: b"" for stream in streams}
+    seen = dict.fromkeys(streams, b"")
     waiting = set(streams)
     end = time.monotonic() + within
     with selectors.DefaultSelector() as selector:
         for stream in streams:
-            selector.register(stream, selectors.EVENT_READ)
+            selector.register(stream, selectors.EVENT_READ, data=stream)
         while waiting and time.monotonic() < end:
             for key, _ in selector.select(0.1):
-                seen[key.fileobj] = (seen[key.fileobj] + key.fileobj.recv(1 << 16))[-(1 << 17):]
-                if text in seen[key.fileobj]:
-                    waiting.discard(key.fileobj)
+                stream = key.data
+                seen[stream] = (seen[stream] + stream.recv(1 << 16))[-(1 << 17) :]
+                if text in seen[stream]:
+                    waiting.discard(stream)
     return len(streams) - len(waiting)
 
 

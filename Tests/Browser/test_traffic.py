@@ -1,8 +1,9 @@
 """What an operator does on the traffic page."""
+
 import json
 import secrets
 import time
-from datetime import datetime, timezone
+from datetime import UTC, datetime
 
 import pytest
 from browser import fresh_session
@@ -29,8 +30,13 @@ def test_outcomes_arrive_newest_first_and_are_filtered(window, console):
     window.wait(lambda: len(rows(window)) == 2, "the second outcome")
     assert [id in row for id, row in zip(reversed(ids), rows(window))] == [True, True]
 
-    window.run("document.getElementById('filter-code').value = 'failed'; document.getElementById('filters').dispatchEvent(new Event('input'))")
-    window.wait(lambda: len(found := rows(window)) == 1 and "upstream-unavailable" in found[0], "the failed outcome alone")
+    window.run(
+        "document.getElementById('filter-code').value = 'failed'; "
+        "document.getElementById('filters').dispatchEvent(new Event('input'))"
+    )
+    window.wait(
+        lambda: len(found := rows(window)) == 1 and "upstream-unavailable" in found[0], "the failed outcome alone"
+    )
     window.click("#filter-clear")
     window.wait(lambda: len(rows(window)) >= 2, "all outcomes")
 
@@ -47,7 +53,10 @@ def test_outcome_is_found_by_its_trace(window, house):
     house.produce("requested", request, mark, [("traceparent", f"00-{trace}-{secrets.token_hex(8)}-01".encode())])
 
     window.fill("#filter-text", trace[4:])
-    window.wait(lambda: len(found := rows(window)) == 1 and mark in found[0] and trace[:8] in found[0], "the outcome of that trace alone")
+    window.wait(
+        lambda: len(found := rows(window)) == 1 and mark in found[0] and trace[:8] in found[0],
+        "the outcome of that trace alone",
+    )
 
 
 def test_paused_table_stands_still_and_catches_up(window, console):
@@ -90,7 +99,9 @@ def test_workers_and_rates_are_drawn(window, console, house):
     figure = window.run("return document.querySelector('#rate-legend strong').textContent")
     for _ in range(5):
         console.send(fresh_session())
-    window.wait(lambda: window.run("return document.querySelector('#latency-legend strong').textContent") != "–", "a latency")
+    window.wait(
+        lambda: window.run("return document.querySelector('#latency-legend strong').textContent") != "–", "a latency"
+    )
     assert figure is not None
 
 
@@ -101,7 +112,13 @@ def test_dead_letters_go_back_after_a_confirmation_only(window, console, house):
 
     window.click("#dead-open")
     ours = lambda: [(number, row) for number, row in enumerate(rows(window, "#dead-rows")) if mark in row]  # noqa: E731
-    window.wait(lambda: len(ours()) == 2 or window.run("const list = document.getElementById('dead-list'); if (!list.disabled) list.click()"), "both letters")
+    window.wait(
+        lambda: (
+            len(ours()) == 2
+            or window.run("const list = document.getElementById('dead-list'); if (!list.disabled) list.click()")
+        ),
+        "both letters",
+    )
 
     for number, row in ours():
         assert "invalid-request" in row
@@ -123,13 +140,24 @@ def test_dead_letters_go_back_after_a_confirmation_only(window, console, house):
 
 def outcome(mark: str, at: float, **members) -> dict:
     """An outcome event, written at a time in seconds since 1970."""
-    text = datetime.fromtimestamp(at, timezone.utc).isoformat(timespec="milliseconds")
-    return {"requestId": mark, "operation": "search", "provider": "hotpepper", "sessionId": mark, "places": [],
-            "timing": {"receivedAt": text, "completedAt": text}, **members}
+    text = datetime.fromtimestamp(at, UTC).isoformat(timespec="milliseconds")
+    return {
+        "requestId": mark,
+        "operation": "search",
+        "provider": "hotpepper",
+        "sessionId": mark,
+        "places": [],
+        "timing": {"receivedAt": text, "completedAt": text},
+        **members,
+    }
 
 
 def source(topic: str, partition: str = "0", offset: str = "7") -> list[tuple[str, bytes]]:
-    return [("source-topic", topic.encode()), ("source-partition", partition.encode()), ("source-offset", offset.encode())]
+    return [
+        ("source-topic", topic.encode()),
+        ("source-partition", partition.encode()),
+        ("source-offset", offset.encode()),
+    ]
 
 
 def open_record(window, mark: str) -> None:
@@ -139,7 +167,9 @@ def open_record(window, mark: str) -> None:
     window.wait_for("#record pre")
 
 
-@pytest.mark.parametrize("topic", ["t; touch /tmp/x", "t' -X a=b '", "$(id)", "`id`", "a\nb", "..", "x" * 250, "-b evil:9092 -t x"])
+@pytest.mark.parametrize(
+    "topic", ["t; touch /tmp/x", "t' -X a=b '", "$(id)", "`id`", "a\nb", "..", "x" * 250, "-b evil:9092 -t x"]
+)
 def test_command_is_copied_for_a_topic_that_kafka_knows_only(window, house, topic):
     mark = fresh_session()
     house.produce("completed", outcome(mark, time.time()), mark, source(topic))
@@ -148,15 +178,24 @@ def test_command_is_copied_for_a_topic_that_kafka_knows_only(window, house, topi
     titles = window.run("return [...document.querySelectorAll('#record .where .copy')].map((button) => button.title)")
     assert len(titles) == 1, "there is no command for what a stranger wrote"
     assert titles[0].startswith("kcat -C -t 'location-search.results' -p "), titles
-    assert topic.strip()[:40].split("\n")[0] in window.run("return document.getElementById('record').textContent"), "it is shown as a text"
+    assert topic.strip()[:40].split("\n")[0] in window.run("return document.getElementById('record').textContent"), (
+        "it is shown as a text"
+    )
 
 
 def test_record_with_a_byte_order_mark_is_shown(window, house):
     mark = fresh_session()
-    house.produce("completed", b"\xef\xbb\xbf" + json.dumps(outcome(mark, time.time())).encode(), mark, source("location-search.requests"))
+    house.produce(
+        "completed",
+        b"\xef\xbb\xbf" + json.dumps(outcome(mark, time.time())).encode(),
+        mark,
+        source("location-search.requests"),
+    )
     open_record(window, mark)
     assert f'"requestId": "{mark}"' in window.text("#record pre")
-    assert "kcat -C -t 'location-search.requests' -p 0 -o 7 -c 1 -e -b " in window.run("return [...document.querySelectorAll('#record .copy')].map((button) => button.title)")
+    assert "kcat -C -t 'location-search.requests' -p 0 -o 7 -c 1 -e -b " in window.run(
+        "return [...document.querySelectorAll('#record .copy')].map((button) => button.title)"
+    )
 
 
 def test_time_that_a_request_waited_stands_beside_the_time_that_it_took(window, house):
@@ -165,11 +204,18 @@ def test_time_that_a_request_waited_stands_beside_the_time_that_it_took(window, 
     house.produce("requested", request, mark, timestamp=int(time.time() * 1000) - 76_000)
     open_record(window, mark)
 
-    waited, worked = window.run("return [...document.querySelectorAll('#rows .figure')].slice(1).map((cell) => cell.innerText)")
+    waited, worked = window.run(
+        "return [...document.querySelectorAll('#rows .figure')].slice(1).map((cell) => cell.innerText)"
+    )
     assert 76 <= float(waited.removesuffix(" s")) < 120, waited
     assert worked.endswith(" ms") or float(worked.removesuffix(" s")) < 30, worked
-    facts = window.run("return Object.fromEntries([...document.querySelectorAll('#record dt')].map((name) => [name.innerText, name.nextSibling.innerText]))")
-    assert float(facts["Took in all"].removesuffix(" s")) >= 76 and facts["Waited"] == waited and facts["Worked"] == worked, facts
+    facts = window.run(
+        "return Object.fromEntries([...document.querySelectorAll('#record dt')].map((name) => "
+        "[name.innerText, name.nextSibling.innerText]))"
+    )
+    assert (
+        float(facts["Took in all"].removesuffix(" s")) >= 76 and facts["Waited"] == waited and facts["Worked"] == worked
+    ), facts
 
 
 def test_latency_of_a_single_result_is_seen(browser, house, allowed):
@@ -182,7 +228,10 @@ def test_latency_of_a_single_result_is_seen(browser, house, allowed):
     dot = "const dot = document.querySelector('#latency-chart .dots.p50'); return dot.getAttribute('d').includes('h0')"
     window.wait(lambda: window.run(dot), "a dot")
     # Nothing else comes, and its figure stays to be read.
-    window.wait(lambda: window.run("return document.querySelectorAll('#rate-chart path.curve.completed').length") == 1, "the next seconds")
+    window.wait(
+        lambda: window.run("return document.querySelectorAll('#rate-chart path.curve.completed').length") == 1,
+        "the next seconds",
+    )
     assert window.run("return document.querySelector('#latency-legend strong').textContent") != "–"
     label = window.run("return document.querySelector('#latency-chart svg').getAttribute('aria-label')")
     assert "–" not in label, label
@@ -192,12 +241,19 @@ def test_latency_of_a_single_result_is_seen(browser, house, allowed):
 def test_each_column_is_seen_as_a_whole(browser, console, house, width):
     mark = fresh_session()
     error = {"code": "upstream-unavailable", "message": "no", "retryable": True}
-    house.produce("failed", outcome(mark, time.time(), provider="google-places-legacy", error=error), mark, source("location-search.requests"))
+    house.produce(
+        "failed",
+        outcome(mark, time.time(), provider="google-places-legacy", error=error),
+        mark,
+        source("location-search.requests"),
+    )
     window = browser.window(console.url + "/traffic", (width, 900))
     window.fill("#filter-text", mark)
     window.wait(lambda: len(rows(window)) == 1, "the outcome")
 
-    assert window.run("const rows = document.querySelector('.rows'); return rows.scrollWidth <= rows.clientWidth"), "nothing lies outside"
+    assert window.run("const rows = document.querySelector('.rows'); return rows.scrollWidth <= rows.clientWidth"), (
+        "nothing lies outside"
+    )
     cut = window.run("""
         const cells = [...document.querySelectorAll('.rows th, .rows td:not(.name)')];
         return cells.filter((cell) => cell.scrollWidth > cell.clientWidth).map((cell) => cell.innerText)""")

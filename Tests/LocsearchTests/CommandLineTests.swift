@@ -108,6 +108,7 @@ struct CommandLineTests {
     /// One element of what `config --json` prints.
     private struct ShownSetting: Decodable, Equatable {
         var name: String
+        var environment: String
         var value: String?
         var hidden: Bool?
         var source: String
@@ -131,16 +132,21 @@ struct CommandLineTests {
         let all = try JSONDecoder().decode([ShownSetting].self, from: Data(result.output.utf8))
         #expect(all.map(\.name) == Setting.all.map(\.name))
         let expected = [
-            ShownSetting(name: "worker.loops", value: "2", source: "command-line"),
-            ShownSetting(name: "kafka.groupId", value: "g", source: "environment", variable: "KAFKA_GROUP_ID"),
-            ShownSetting(name: "topics.results", value: "r", source: "file", file: file, line: 2),
-            ShownSetting(name: "worker.concurrency", value: "256", source: "default"),
-            ShownSetting(name: "http.proxy", source: "default"),
+            ShownSetting(name: "worker.loops", environment: "WORKER_LOOPS", value: "2", source: "command-line"),
             ShownSetting(
-                name: "hotpepper.apiKey", hidden: true, source: "environment", variable: "HOTPEPPER_API_KEY"),
+                name: "kafka.groupId", environment: "KAFKA_GROUP_ID", value: "g", source: "environment",
+                variable: "KAFKA_GROUP_ID"),
             ShownSetting(
-                name: "kafka.properties", value: "client.id=me,sasl.password=(hidden)", hidden: true,
-                source: "environment", variable: "KAFKA_PROPERTIES"),
+                name: "topics.results", environment: "TOPICS_RESULTS", value: "r", source: "file", file: file, line: 2),
+            ShownSetting(
+                name: "worker.concurrency", environment: "WORKER_CONCURRENCY", value: "256", source: "default"),
+            ShownSetting(name: "http.proxy", environment: "HTTP_PROXY", source: "default"),
+            ShownSetting(
+                name: "hotpepper.apiKey", environment: "HOTPEPPER_API_KEY", hidden: true, source: "environment",
+                variable: "HOTPEPPER_API_KEY"),
+            ShownSetting(
+                name: "kafka.properties", environment: "KAFKA_PROPERTIES", value: "client.id=me,sasl.password=(hidden)",
+                hidden: true, source: "environment", variable: "KAFKA_PROPERTIES"),
         ]
         for setting in expected { #expect(all.contains(setting), "\(setting)") }
     }

@@ -148,7 +148,7 @@ struct FixtureTests {
 
     @Test func everyFixtureIsInATable() throws {
         let answers = (Self.hotpepper + Self.googlePlaces + Self.legacy).map(\.fixture.path)
-        let failures = FailureTests.failures.map(\.fixture.path)
+        let failures = ProviderFailureTests.failures.map(\.fixture.path)
         let others = ["google-places-new/photo-media.json", "google-places-legacy/photo-redirect.html"]
         #expect(try Set(Fixture.all().map(\.path)) == Set(answers + failures + others))
     }

@@ -1,15 +1,17 @@
 #!/usr/bin/env python3
 """Says what Python's own JSON module makes of documents, so that another reader can be compared with it.
 
-Input: a document after the other, each with its length in four bytes before it (big-endian). Output: a line for each, which
-is `broken` or the document's value:
+Input: a document after the other, each with its length in four bytes before it (big-endian). Output: a line for each,
+which is `broken` or the document's value:
 
     n  t  f                 null, true, false
-    d<hex> or d<hex>:<int>  a number: the bits of the nearest double, and the whole number that it is, if it fits 64 bits
+    d<hex> or d<hex>:<int>  a number: the bits of the nearest double, and the whole number that it is, if it
+                            fits 64 bits
     d                       a number that no double holds
     s<hex>  x               a string in UTF-8; one that is no valid text
     [...]  {...}            values; keys and values by turns, in their order, with keys that come twice
 """
+
 import json
 import struct
 import sys
@@ -71,7 +73,8 @@ def verdict(document):
     characters = document.removeprefix(b"\xef\xbb\xbf").decode("utf-8", "surrogateescape")
     try:
         value = json.loads(
-            characters, object_pairs_hook=Members, parse_int=Number, parse_float=Number, parse_constant=refuse)
+            characters, object_pairs_hook=Members, parse_int=Number, parse_float=Number, parse_constant=refuse
+        )
         return written(value)
     except (ValueError, RecursionError):
         return "broken"

@@ -5,13 +5,15 @@
                     [--handshake-from VERSION] [--without API ...] [--strict-nonce]
 
 It listens on a free port of 127.0.0.1, prints {"port": ...} and, with --sasl, the port of a token endpoint for
-OAUTHBEARER, and works until it is ended. Credentials are really checked: PLAIN and SCRAM by user and password, OAUTHBEARER
-by the signature and the age of the token, a client's certificate by its authority. Users and the OIDC client are in the
-environment variable FRONT_SECRETS as JSON: {"users": {"name": "password"}, "client": ["id", "secret"]}.
+OAUTHBEARER, and works until it is ended. Credentials are really checked: PLAIN and SCRAM by user and password,
+OAUTHBEARER by the signature and the age of the token, a client's certificate by its authority. Users and the OIDC
+client are in the environment variable FRONT_SECRETS as JSON: {"users": {"name": "password"}, "client": ["id",
+"secret"]}.
 
 --handshake-from and --without make it answer like a broker that no longer has a request, or an old version of one. With
 --strict-nonce it compares SCRAM's nonce as a whole, as Kafka 4 does.
 """
+
 import argparse
 import base64
 import hashlib
@@ -68,7 +70,7 @@ def text(value: str) -> bytes:
 def body_of(request: bytes) -> bytes:
     """Returns what follows the header of a request with a version below its first flexible one."""
     length = max(0, struct.unpack_from(">h", request, 8)[0])
-    return request[10 + length:]
+    return request[10 + length :]
 
 
 # --- Login ---
@@ -79,7 +81,7 @@ class Scram:
 
     def __init__(self, mechanism: str, users: dict[str, str], is_strict: bool):
         self.mechanism, self.hash, self.users, self.is_strict = mechanism, HASHES[mechanism], users, is_strict
-        self.first = None
+        self.first: str | None = None
 
     def answer(self, message: bytes) -> tuple[bytes, bool]:
         if self.first is None:
@@ -134,7 +136,11 @@ class Tokens:
                 form = parse_qs(self.rfile.read(int(self.headers.get("Content-Length", 0))).decode())
                 given = base64.b64decode(self.headers.get("Authorization", "Basic ").split(" ", 1)[1]).decode()
                 is_known = given == ":".join(tokens.client) and form.get("grant_type") == ["client_credentials"]
-                answer = {"access_token": tokens.issue(), "token_type": "Bearer", "expires_in": 300} if is_known else {"error": "invalid_client", "error_description": "unknown client or wrong secret"}
+                answer = (
+                    {"access_token": tokens.issue(), "token_type": "Bearer", "expires_in": 300}
+                    if is_known
+                    else {"error": "invalid_client", "error_description": "unknown client or wrong secret"}
+                )
                 body = json.dumps(answer).encode()
                 self.send_response(200 if is_known else 401)
                 self.send_header("Content-Type", "application/json")
@@ -229,7 +235,13 @@ class Front:
                 try:
                     answer, is_done = login.answer(message)
                 except Refused as refusal:
-                    send_frame(connection, struct.pack(">ih", correlation, AUTHENTICATION_FAILED) + text(f"Authentication failed during authentication due to {refusal}") + struct.pack(">i", 0) + tail)
+                    send_frame(
+                        connection,
+                        struct.pack(">ih", correlation, AUTHENTICATION_FAILED)
+                        + text(f"Authentication failed during authentication due to {refusal}")
+                        + struct.pack(">i", 0)
+                        + tail,
+                    )
                     raise
                 send_frame(connection, struct.pack(">ihhi", correlation, 0, -1, len(answer)) + answer + tail)
                 if is_done:
@@ -255,7 +267,10 @@ class Front:
                     frame = receive_frame(upstream)
                     api, version = asked.pop(struct.unpack_from(">i", frame)[0], (-1, 0))
                     if api in (METADATA, FIND_COORDINATOR):
-                        frame = frame.replace(b"127.0.0.1" + struct.pack(">i", self.options.upstream), b"127.0.0.1" + struct.pack(">i", self.port))
+                        frame = frame.replace(
+                            b"127.0.0.1" + struct.pack(">i", self.options.upstream),
+                            b"127.0.0.1" + struct.pack(">i", self.port),
+                        )
                     if api == API_VERSIONS:
                         frame = self.versions(frame, version)
                     send_frame(connection, frame)
@@ -303,7 +318,7 @@ class Front:
 
         head = bytes([len(kept) + 1]) if is_flexible else struct.pack(">i", len(kept))
         packed = b"".join(struct.pack(">hhh", *entry) + (b"\0" if is_flexible else b"") for entry in kept)
-        return frame[:6] + head + packed + frame[start + count * size:]
+        return frame[:6] + head + packed + frame[start + count * size :]
 
 
 def main() -> None:

@@ -11,54 +11,6 @@ import Testing
 
 /// A whole lane at work, between a source and a sink that have no brokers behind them.
 struct WorkerLaneTests {
-    @Test func offsetsAreCommittedOnlyAfterDeliveryIsConfirmed() async throws {
-        try await LaneBench.run { bench in
-            await bench.sink.holdReports()
-            await bench.source.append([LaneBench.request("a"), LaneBench.request("b")])
-            try await eventually("both are handed over") { await bench.sink.handedOver.count == 2 }
-            let commits = await bench.source.commitCount
-            try await eventually("more commits") { await bench.source.commitCount > commits + 1 }
-            #expect(await bench.source.committed.isEmpty)
-
-            await bench.sink.confirmAll()
-            try await bench.isCommitted(upTo: 2)
-        }
-    }
-
-    @Test func revokedPartitionWaitsForItsDeliveryReportsAndCommits() async throws {
-        try await LaneBench.run { bench in
-            await bench.sink.holdReports()
-            await bench.source.append([LaneBench.request("a")])
-            try await eventually("it is handed over") { await bench.sink.handedOver.count == 1 }
-
-            async let revoked: Void = bench.source.revoke([0])
-            let commits = await bench.source.commitCount
-            try await eventually("the revocation commits first") { await bench.source.commitCount > commits }
-            #expect(await bench.source.committed.isEmpty)
-            await bench.sink.confirmAll()
-            await revoked
-            #expect(await bench.source.committed == [TopicPartition("requests", 0): 1])
-        }
-    }
-
-    @Test func revokedPartitionGivesUpWhatHasCostNothing() async throws {
-        try await LaneBench.run(
-            assigned: [0, 1], { $0.ordering = .unordered },
-            { bench in
-                await bench.provider.hold()
-                await bench.source.append([LaneBench.request("paid")])
-                try await eventually("it is asked for") { await bench.provider.asked == ["paid"] }
-                async let lost: Void = bench.source.lose([0])
-                await lost
-                await bench.provider.releaseAll()
-
-                await bench.source.append([LaneBench.request("other")], to: 1)
-                try await bench.outcomesAreWritten(["other"])
-                #expect(await bench.sink.written.count == 1, "a lost partition's outcome is not published")
-                #expect(await bench.source.committed[TopicPartition("requests", 0)] == nil)
-            })
-    }
-
     @Test func producerThatFailsHalfwayIsReplacedWithoutAskingAgain() async throws {
         try await LaneBench.run { bench in
             await bench.sink.holdReports()
@@ -80,23 +32,6 @@ struct WorkerLaneTests {
                 try await eventually("the lane leaves") { await bench.source.isClosed }
                 #expect(await bench.source.committed.isEmpty)
             }
-        }
-    }
-
-    @Test func refusedCommitsHoldUpNewRequestsUntilOneIsTaken() async throws {
-        try await LaneBench.run { bench in
-            await bench.source.refuseCommits(with: KafkaError(.retriable, "the group is rebalancing"))
-            await bench.source.append([LaneBench.request("a")])
-            try await bench.outcomesAreWritten(["a"])
-            try await eventually("commits are overdue") { await bench.lane.status.commitOverdue != nil }
-
-            await bench.source.append([LaneBench.request("b"), LaneBench.request("c")])
-            let commits = await bench.source.commitCount
-            try await eventually("more commits are refused") { await bench.source.commitCount > commits + 2 }
-            #expect(await bench.provider.asked == ["a"])
-
-            await bench.source.refuseCommits(with: nil)
-            try await bench.isCommitted(upTo: 3)
         }
     }
 

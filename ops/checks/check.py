@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
-"""Checks what operators use: compose.yaml, the image, Kubernetes, systemd and Prometheus files.
+"""Checks what operators use: compose.yaml, the image, Kubernetes, systemd and Prometheus files, and .github/.
 
-`make check-ops` runs it. Others' programs check what each format allows, rules.py what this program needs. Exit status: 0
-all is right, 1 something is not; each problem is named.
+`make check-ops` runs it. Others' programs check what each format allows, rules.py what this program needs. Exit status:
+0 all is right, 1 something is not; each problem is named.
 """
+
 import os
 import re
 import shutil
@@ -12,12 +13,20 @@ import sys
 import tempfile
 from pathlib import Path
 
+import hosting
 import operator_files
 import rules
 from operator_files import OVERLAYS, ROOT
 
 PROGRAMS = Path(sys.executable).parent  # of the virtual environment, where the wheels put theirs
 SYSTEMD_EXPOSURE = 15  # tenths: what `systemd-analyze security` may find at most, of 100
+# The files of .github/ by the schema that GitHub, or the schema store, has of them.
+HOSTING_SCHEMAS = {
+    "github-workflows": [".github/workflows/*.yaml"],
+    "dependabot": [".github/dependabot.yml"],
+    "github-issue-forms": [".github/ISSUE_TEMPLATE/defect.yml", ".github/ISSUE_TEMPLATE/proposal.yml"],
+    "github-issue-config": [".github/ISSUE_TEMPLATE/config.yml"],
+}
 failures = 0
 
 
@@ -37,17 +46,44 @@ def check_unit(folder: Path) -> None:
     text = (ROOT / "ops/systemd/locsearch-worker@.service").read_text()
     unit.write_text(re.sub(r"^ExecStart=\S+", f"ExecStart={shutil.which('true')}", text, flags=re.MULTILINE))
     run("systemd-analyze verify", "systemd-analyze", "verify", "--man=no", unit)
-    run(f"systemd-analyze security, at most {SYSTEMD_EXPOSURE / 10}", "systemd-analyze", "security", "--offline=true",
-        f"--threshold={SYSTEMD_EXPOSURE}", "--no-pager", unit)
+    run(
+        f"systemd-analyze security, at most {SYSTEMD_EXPOSURE / 10}",
+        "systemd-analyze",
+        "security",
+        "--offline=true",
+        f"--threshold={SYSTEMD_EXPOSURE}",
+        "--no-pager",
+        unit,
+    )
 
 
 def main() -> int:
-    files = subprocess.run(["git", "ls-files", "--cached", "--others", "--exclude-standard", "compose.yaml", "ops/*.yaml"],
-                           capture_output=True, text=True, check=True, cwd=ROOT).stdout.split()
+    files = subprocess.run(
+        ["git", "ls-files", "--cached", "--others", "--exclude-standard", "compose.yaml", "ops/*.yaml", ".github"],
+        capture_output=True,
+        text=True,
+        check=True,
+        cwd=ROOT,
+    ).stdout.split()
+    files = [name for name in files if name.endswith((".yaml", ".yml"))]
     run("yamllint", PROGRAMS / "yamllint", "--strict", "--config-file", "ops/checks/yamllint.yaml", *files)
-    run("docker compose config", PROGRAMS / "docker-compose", "--profile", "*", "--file", "compose.yaml", "config", "--quiet")
+    run(
+        "docker compose config",
+        PROGRAMS / "docker-compose",
+        "--profile",
+        "*",
+        "--file",
+        "compose.yaml",
+        "config",
+        "--quiet",
+    )
     run("hadolint", PROGRAMS / "hadolint", "--failure-threshold", "info", "ops/image/Dockerfile")
     run("scripts of the image", "sh", "-n", "ops/image/collect-runtime", "ops/image/sbom")
+    for schema, names in HOSTING_SCHEMAS.items():
+        paths = sorted(path for name in names for path in ROOT.glob(name))
+        run(
+            f"check-jsonschema, {schema}", PROGRAMS / "check-jsonschema", "--builtin-schema", f"vendor.{schema}", *paths
+        )
 
     overlays = {name: operator_files.build_overlay(name, os.fspath(PROGRAMS / "kubectl")) for name in OVERLAYS}
     with tempfile.TemporaryDirectory() as folder:
@@ -58,9 +94,16 @@ def main() -> int:
             run(f"kubernetes-validate, overlay {name}", PROGRAMS / "kubernetes-validate", "--strict", "--no-warn", file)
         check_unit(Path(folder))
 
-    run("promtool check config", "tools/with-prometheus", "promtool", "check", "config", "ops/prometheus/prometheus.yaml")
+    run(
+        "promtool check config",
+        "tools/with-prometheus",
+        "promtool",
+        "check",
+        "config",
+        "ops/prometheus/prometheus.yaml",
+    )
 
-    found = rules.problems(operator_files.load(overlays))
+    found = rules.problems(operator_files.load(overlays)) + hosting.problems(hosting.load(ROOT))
     print(f"{'FAIL' if found else 'ok  '}  rules of our own")
     print("".join(f"      {problem}\n" for problem in found), end="")
     return 1 if failures or found else 0

@@ -1,4 +1,5 @@
 """What the rules look at: the files that operators use, read once and taken apart."""
+
 import os
 import re
 import subprocess
@@ -40,7 +41,9 @@ def build_overlay(name: str, kubectl: str) -> str:
     with tempfile.TemporaryDirectory(dir=KUBERNETES / "overlays") as folder:
         source = KUBERNETES / "overlays/production"
         for file in source.iterdir():
-            (Path(folder) / file.name).write_text(file.read_text().replace("components/scale-on-lag", "components/scale-on-backlog"))
+            (Path(folder) / file.name).write_text(
+                file.read_text().replace("components/scale-on-lag", "components/scale-on-backlog")
+            )
         return _kubectl(Path(folder), kubectl)
 
 
@@ -67,6 +70,7 @@ def load(overlays: dict[str, str]) -> Files:
 
     settings, defaults = settings_of((ROOT / "docs/settings.md").read_text(encoding="utf-8"))
     version = re.search(r'current = "([^"]+)"', (ROOT / "Sources/locsearch/Version.swift").read_text())
+    assert version, "Sources/locsearch/Version.swift names no version"
     return Files(
         texts=texts,
         compose=yaml.safe_load(texts["compose.yaml"]),

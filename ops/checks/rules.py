@@ -1,14 +1,15 @@
 """Rules that no validator knows, because they are about this program. Each yields one line for each problem."""
+
 import json
 import re
 from collections.abc import Callable, Iterator
 
 import jsonschema
 import yaml
-
 from operator_files import ROOT, Files, is_ours, pods
 
-# What may follow worker.shutdownGrace at the end: transactions 5 s, leaving the group 10 s, flushing 5 s, the admin server 2 s.
+# What may follow worker.shutdownGrace at the end: transactions 5 s, leaving the group 10 s, flushing 5 s, the admin
+# server 2 s.
 AFTER_GRACE = 22
 # The setting for the simulator, which takes any text as a key.
 NO_SECRET = "any-text"
@@ -52,7 +53,9 @@ def workers_have_time_to_end(files: Files) -> Iterator[str]:
     for overlay, objects in files.overlays.items():
         for pod, spec in pods(objects):
             if pod == "Deployment locsearch-worker":
-                given[f"overlay {overlay}, terminationGracePeriodSeconds"] = f"{spec.get('terminationGracePeriodSeconds', 30)}s"
+                given[f"overlay {overlay}, terminationGracePeriodSeconds"] = (
+                    f"{spec.get('terminationGracePeriodSeconds', 30)}s"
+                )
     for place, time in given.items():
         if int(time.removesuffix("s")) < needed:
             yield f"{place} is {time}: expected at least {needed}s, worker.shutdownGrace and {AFTER_GRACE} s"
@@ -67,7 +70,10 @@ def our_environments(files: Files) -> Iterator[tuple[str, dict[str, str | None]]
         for pod, spec in pods(objects):
             for container in spec["containers"]:
                 if is_ours(container["image"]):
-                    yield f"overlay {overlay}, {pod}", {entry["name"]: entry.get("value") for entry in container.get("env", [])}
+                    yield (
+                        f"overlay {overlay}, {pod}",
+                        {entry["name"]: entry.get("value") for entry in container.get("env", [])},
+                    )
 
 
 def variables_are_settings(files: Files) -> Iterator[str]:
@@ -116,7 +122,10 @@ def topics_are_made_by_the_command(files: Files) -> Iterator[str]:
     for overlay, objects in files.overlays.items():
         for thing in objects:
             if thing["kind"] == "ScaledObject" and {thing["spec"]["maxReplicaCount"]} != partitions:
-                yield f"overlay {overlay}: maxReplicaCount is {thing['spec']['maxReplicaCount']}, partitions are {partitions}"
+                yield (
+                    f"overlay {overlay}: maxReplicaCount is {thing['spec']['maxReplicaCount']}, partitions "
+                    f"are {partitions}"
+                )
     if f"--topic={files.defaults['topics.requests']}" not in files.compose["services"]["load"]["command"]:
         yield "compose.yaml, load: writes to another topic than topics.requests"
 
@@ -135,7 +144,9 @@ def our_containers_can_do_nothing_else(files: Files) -> Iterator[str]:
                 yield f"overlay {overlay}, {pod}: has a token, or may run as root"
             for container in spec["containers"]:
                 context = container.get("securityContext", {})
-                if context.get("allowPrivilegeEscalation") is not False or context.get("capabilities") != {"drop": ["ALL"]}:
+                if context.get("allowPrivilegeEscalation") is not False or context.get("capabilities") != {
+                    "drop": ["ALL"]
+                }:
                     yield f"overlay {overlay}, {pod}: keeps capabilities or may get new ones"
                 if is_ours(container["image"]) and not context.get("readOnlyRootFilesystem"):
                     yield f"overlay {overlay}, {pod}: may write to its root"
@@ -153,7 +164,11 @@ def workers_can_be_scaled(files: Files) -> Iterator[str]:
 
 
 def _scaling_problems(spec: dict, objects: list[dict]) -> Iterator[str]:
-    target = [thing for thing in objects if thing["kind"] == "Deployment" and thing["metadata"]["name"] == spec["scaleTargetRef"]["name"]]
+    target = [
+        thing
+        for thing in objects
+        if thing["kind"] == "Deployment" and thing["metadata"]["name"] == spec["scaleTargetRef"]["name"]
+    ]
     if not target:
         yield f"the ScaledObject scales {spec['scaleTargetRef']['name']}, which is not there"
     elif "replicas" in target[0]["spec"]:
@@ -181,7 +196,9 @@ def probes_reach_the_admin_endpoints(files: Files) -> Iterator[str]:
                 http = container.get(probe, {}).get("httpGet", {})
                 if http.get("path") != path or http.get("port") not in ports:
                     yield f"overlay {overlay}: {probe} does not ask {path} at a port of the container"
-            if not spec["terminationGracePeriodSeconds"] or any("subPath" in mount for mount in container.get("volumeMounts", [])):
+            if not spec["terminationGracePeriodSeconds"] or any(
+                "subPath" in mount for mount in container.get("volumeMounts", [])
+            ):
                 yield f"overlay {overlay}: a file mounted by subPath does not follow its Secret"
 
 
@@ -207,9 +224,17 @@ def load_sends_requests(files: Files) -> Iterator[str]:
 
 
 RULES: list[Callable[[Files], Iterator[str]]] = [
-    images_are_pinned_to_one_version, our_image_has_the_version_of_the_program, workers_have_time_to_end,
-    variables_are_settings, settings_in_config_maps_exist, nothing_holds_a_secret, topics_are_made_by_the_command,
-    our_containers_can_do_nothing_else, workers_can_be_scaled, probes_reach_the_admin_endpoints, our_services_have_health_checks,
+    images_are_pinned_to_one_version,
+    our_image_has_the_version_of_the_program,
+    workers_have_time_to_end,
+    variables_are_settings,
+    settings_in_config_maps_exist,
+    nothing_holds_a_secret,
+    topics_are_made_by_the_command,
+    our_containers_can_do_nothing_else,
+    workers_can_be_scaled,
+    probes_reach_the_admin_endpoints,
+    our_services_have_health_checks,
     load_sends_requests,
 ]
 

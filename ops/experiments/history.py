@@ -21,13 +21,17 @@ One JSON object per line, in any order but for `outcome` (the reader's order) an
 
 A crash may repeat what the dead worker had in flight and what it had finished since its last commit, so
 duplicates <= kills x (in-flight limit + what one worker finishes in one commit interval); the latter is measured
+from typing import Any
+from typing import Any
 from the history itself: outcomes in the intervals that had any, over those intervals and the workers alive in them.
 """
+
 import json
 import math
 import sys
 from collections import Counter, defaultdict
 from dataclasses import dataclass, field
+from typing import Any
 
 OUTCOMES = ("result", "error")
 SHOWN = 20  # So many of each kind of violation are shown; the rest is counted.
@@ -75,9 +79,11 @@ class History:
     """Takes events one by one. `judge` may be called at any time, but says most once nothing more comes."""
 
     def __init__(self) -> None:
-        self.params = {"ordering": "unordered", "inFlight": 256, "commitInterval": 1.0, "allowed": None}
+        self.params: dict[str, Any] = {"ordering": "unordered", "inFlight": 256, "commitInterval": 1.0, "allowed": None}
         self.requests: dict[tuple[int, int], Request] = {}
-        self.early: dict[tuple[int, int], list] = defaultdict(list)  # Outcomes that were read before their request was acknowledged.
+        self.early: dict[tuple[int, int], list] = defaultdict(
+            list
+        )  # Outcomes that were read before their request was acknowledged.
         self.commits: list[dict] = []
         self.kills = 0
         self.live: list[tuple[float, int]] = []
@@ -103,11 +109,12 @@ class History:
 
     def _outcome(self, e: dict) -> None:
         self.per_interval[int(e["t"] / self.params["commitInterval"])] += e["kind"] in OUTCOMES
-        request = self.requests.get((e.get("p"), e.get("o")))
+        position: Any = (e.get("p"), e.get("o"))
+        request = self.requests.get(position)
         if request:
             self._take(request, e)
         else:
-            self.early[(e.get("p"), e.get("o"))].append(e)
+            self.early[position].append(e)
 
     def _take(self, request: Request, e: dict) -> None:
         before = self._is_finished(request)
@@ -192,7 +199,9 @@ class History:
         v.codes = dict(codes.most_common())
 
     def _identities(self, v: Verdict) -> None:
-        """Checks that a redelivered request gives the same event id again, and that no two requests give the same one."""
+        """Checks that a redelivered request gives the same event id again, and that no two requests give the same
+        one.
+        """
         owner: dict[str, tuple] = {}
         for at, r in self.requests.items():
             ids = {o[4] for o in r.outcomes if o[4]}
@@ -227,7 +236,7 @@ class History:
             if r.outcomes:
                 kind, _, op, oo = r.outcomes[0][:4]
                 lanes[(kind, op, p, r.key if ordering == "key" else None)].append((oo, o))
-        for (kind, op, p, key), pairs in lanes.items():
+        for (kind, _, p, key), pairs in lanes.items():
             highest = -1
             for _, o in sorted(pairs):
                 if o < highest:
@@ -251,7 +260,11 @@ class History:
                     o, r = rows[i]
                     if not self._was_out(r, sample):
                         v.commit_violations += 1
-                        self._violation("commit", (p, o), f"{committed} was committed at {sample['t']:.1f} s, its outcome was not out")
+                        self._violation(
+                            "commit",
+                            (p, o),
+                            f"{committed} was committed at {sample['t']:.1f} s, its outcome was not out",
+                        )
                     i += 1
                 checked[p] = max(i, checked[p])
 
@@ -291,9 +304,19 @@ class History:
 
 
 def table(v: Verdict) -> str:
-    rows = [("sent", v.sent), ("outcomes", v.outcomes), ("lost", v.lost), ("duplicates", f"{v.duplicates} (at most {v.bound})"), ("wrong", v.wrong),
-            ("superseded", v.superseded), ("order violations", v.order_violations), ("commit violations", v.commit_violations), ("dead letters", v.dead_letters),
-            ("kills", v.kills), ("verdict", "ok" if v.ok else "VIOLATED")]
+    rows = [
+        ("sent", v.sent),
+        ("outcomes", v.outcomes),
+        ("lost", v.lost),
+        ("duplicates", f"{v.duplicates} (at most {v.bound})"),
+        ("wrong", v.wrong),
+        ("superseded", v.superseded),
+        ("order violations", v.order_violations),
+        ("commit violations", v.commit_violations),
+        ("dead letters", v.dead_letters),
+        ("kills", v.kills),
+        ("verdict", "ok" if v.ok else "VIOLATED"),
+    ]
     return "\n".join(f"{name:18} {value}" for name, value in rows)
 
 

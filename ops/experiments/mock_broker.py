@@ -6,6 +6,7 @@
 Prints the bootstrap address, then runs until SIGTERM (with --control also until the end of standard input).
 It takes librdkafka from the confluent-kafka wheel, whose mock cluster is newer than the system's.
 """
+
 import argparse
 import ctypes as c
 import json
@@ -14,8 +15,25 @@ import sys
 import threading
 from pathlib import Path
 
-APIS = {"Produce": 0, "Fetch": 1, "ListOffsets": 2, "Metadata": 3, "OffsetCommit": 8, "OffsetFetch": 9, "FindCoordinator": 10, "JoinGroup": 11, "Heartbeat": 12,
-        "LeaveGroup": 13, "SyncGroup": 14, "ApiVersion": 18, "InitProducerId": 22, "AddPartitionsToTxn": 24, "AddOffsetsToTxn": 25, "EndTxn": 26, "TxnOffsetCommit": 28}
+APIS = {
+    "Produce": 0,
+    "Fetch": 1,
+    "ListOffsets": 2,
+    "Metadata": 3,
+    "OffsetCommit": 8,
+    "OffsetFetch": 9,
+    "FindCoordinator": 10,
+    "JoinGroup": 11,
+    "Heartbeat": 12,
+    "LeaveGroup": 13,
+    "SyncGroup": 14,
+    "ApiVersion": 18,
+    "InitProducerId": 22,
+    "AddPartitionsToTxn": 24,
+    "AddOffsetsToTxn": 25,
+    "EndTxn": 26,
+    "TxnOffsetCommit": 28,
+}
 HIGHEST_ERROR = 200  # This is beyond every code that there is.
 
 
@@ -48,7 +66,11 @@ class MockCluster:
         if not client:
             raise SystemExit(reason.value.decode())
         self.cluster = c.c_void_p(self.lib.rd_kafka_mock_cluster_new(c.c_void_p(client), brokers))
-        self.errors = {self.lib.rd_kafka_err2name(code).decode(): code for code in range(-200, HIGHEST_ERROR) if code == 0 or self.lib.rd_kafka_err2name(code)}
+        self.errors = {
+            self.lib.rd_kafka_err2name(code).decode(): code
+            for code in range(-200, HIGHEST_ERROR)
+            if code == 0 or self.lib.rd_kafka_err2name(code)
+        }
 
     @property
     def bootstrap(self) -> str:
@@ -61,16 +83,30 @@ class MockCluster:
         getattr(self, "do_" + name)(value)
 
     def do_topic(self, v: dict) -> None:
-        self._call("rd_kafka_mock_topic_create", v["name"].encode(), int(v["partitions"]), 1, fine=("NO_ERROR", "TOPIC_ALREADY_EXISTS"))
+        self._call(
+            "rd_kafka_mock_topic_create",
+            v["name"].encode(),
+            int(v["partitions"]),
+            1,
+            fine=("NO_ERROR", "TOPIC_ALREADY_EXISTS"),
+        )
 
     def do_fail(self, v: dict) -> None:
         api, codes = self._api(v["api"]), [self._error(e) for e in v["errors"]]
         if "broker" in v:
             pairs = [x for code in codes for x in (c.c_int(code), c.c_int(int(v.get("delayMs", 0))))]
-            self._call("rd_kafka_mock_broker_push_request_error_rtts", int(v["broker"]), c.c_int16(api), c.c_size_t(len(codes)), *pairs)
+            self._call(
+                "rd_kafka_mock_broker_push_request_error_rtts",
+                int(v["broker"]),
+                c.c_int16(api),
+                c.c_size_t(len(codes)),
+                *pairs,
+            )
         else:
             array = (c.c_int * len(codes))(*codes)
-            self.lib.rd_kafka_mock_push_request_errors_array(self.cluster, c.c_int16(api), c.c_size_t(len(codes)), array)
+            self.lib.rd_kafka_mock_push_request_errors_array(
+                self.cluster, c.c_int16(api), c.c_size_t(len(codes)), array
+            )
 
     def do_clear(self, v: dict) -> None:
         self.lib.rd_kafka_mock_clear_request_errors(self.cluster, c.c_int16(self._api(v["api"])))

@@ -1,12 +1,14 @@
 #!/usr/bin/env python3
 """Writes dashboard.json from dashboard.yaml.
 
-    generate.py            writes the file
-    generate.py --check    says whether the file is what the source gives; exit status 1 if it is not
+generate.py            writes the file
+generate.py --check    says whether the file is what the source gives; exit status 1 if it is not
 """
+
 import json
 import sys
 from pathlib import Path
+from typing import Any
 
 import yaml
 
@@ -43,12 +45,29 @@ def dashboard(source: dict) -> dict:
 def variables() -> list[dict]:
     def choice(name: str, label: str, query: str) -> dict:
         return {
-            "name": name, "label": label, "type": "query", "datasource": DATA_SOURCE, "query": {"query": query, "refId": name}, "definition": query,
-            "refresh": 2, "sort": 1, "multi": True, "includeAll": True, "allValue": ".+", "current": {"text": "All", "value": "$__all"},
+            "name": name,
+            "label": label,
+            "type": "query",
+            "datasource": DATA_SOURCE,
+            "query": {"query": query, "refId": name},
+            "definition": query,
+            "refresh": 2,
+            "sort": 1,
+            "multi": True,
+            "includeAll": True,
+            "allValue": ".+",
+            "current": {"text": "All", "value": "$__all"},
         }
 
     return [
-        {"name": "datasource", "label": "Data source", "type": "datasource", "query": "prometheus", "current": {}, "refresh": 1},
+        {
+            "name": "datasource",
+            "label": "Data source",
+            "type": "datasource",
+            "query": "prometheus",
+            "current": {},
+            "refresh": 1,
+        },
         choice("job", "Job", "label_values(locsearch_build_info, job)"),
         choice("instance", "Worker", 'label_values(locsearch_build_info{job=~"$job"}, instance)'),
     ]
@@ -57,8 +76,15 @@ def variables() -> list[dict]:
 def alerts_as_annotations() -> dict:
     """Marks in every panel when an alert fired."""
     return {
-        "name": "Alerts", "datasource": DATA_SOURCE, "enable": True, "iconColor": "red", "expr": 'ALERTS{alertname=~"Locsearch.+", alertstate="firing"}',
-        "titleFormat": "{{alertname}}", "textFormat": "{{severity}}", "step": "60s", "useValueForTime": False,
+        "name": "Alerts",
+        "datasource": DATA_SOURCE,
+        "enable": True,
+        "iconColor": "red",
+        "expr": 'ALERTS{alertname=~"Locsearch.+", alertstate="firing"}',
+        "titleFormat": "{{alertname}}",
+        "textFormat": "{{severity}}",
+        "step": "60s",
+        "useValueForTime": False,
     }
 
 
@@ -66,7 +92,16 @@ def panels(rows: list[dict]) -> list[dict]:
     found: list[dict] = []
     top = 0
     for row in rows:
-        found.append({"id": len(found) + 1, "type": "row", "title": row["title"], "collapsed": False, "gridPos": {"x": 0, "y": top, "w": LINE, "h": 1}, "panels": []})
+        found.append(
+            {
+                "id": len(found) + 1,
+                "type": "row",
+                "title": row["title"],
+                "collapsed": False,
+                "gridPos": {"x": 0, "y": top, "w": LINE, "h": 1},
+                "panels": [],
+            }
+        )
         top += 1
 
         left, height = 0, 0
@@ -83,7 +118,11 @@ def panels(rows: list[dict]) -> list[dict]:
 def panel(entry: dict, number: int, position: dict) -> dict:
     kind = entry.get("type", "timeseries")
     shared = {
-        "id": number, "title": entry["title"], "description": entry["good"], "datasource": DATA_SOURCE, "gridPos": position,
+        "id": number,
+        "title": entry["title"],
+        "description": entry["good"],
+        "datasource": DATA_SOURCE,
+        "gridPos": position,
         "targets": [target(legend, query, index) for index, (legend, query) in enumerate(entry["queries"].items())],
     }
     defaults = {"unit": entry.get("unit", "short"), "min": 0}
@@ -91,20 +130,49 @@ def panel(entry: dict, number: int, position: dict) -> dict:
         defaults["max"] = entry["max"]
 
     if kind == "stat":
-        steps = [{"color": "green", "value": None}] + ([{"color": "red", "value": entry["red"]}] if "red" in entry else [])
+        steps = [{"color": "green", "value": None}] + (
+            [{"color": "red", "value": entry["red"]}] if "red" in entry else []
+        )
         defaults |= {"color": {"mode": "thresholds"}, "thresholds": {"mode": "absolute", "steps": steps}}
-        options = {"reduceOptions": {"calcs": ["lastNotNull"]}, "colorMode": "value", "graphMode": "area", "textMode": "value_and_name" if len(entry["queries"]) > 1 else "auto"}
+        options: dict[str, Any] = {
+            "reduceOptions": {"calcs": ["lastNotNull"]},
+            "colorMode": "value",
+            "graphMode": "area",
+            "textMode": "value_and_name" if len(entry["queries"]) > 1 else "auto",
+        }
         return shared | {"type": "stat", "fieldConfig": {"defaults": defaults, "overrides": []}, "options": options}
 
     if kind == "states":
-        mappings = {str(value): {"text": text, "color": color, "index": value} for value, (text, color) in entry["states"].items()}
-        defaults |= {"mappings": [{"type": "value", "options": mappings}], "custom": {"fillOpacity": 80, "lineWidth": 0}}
-        options = {"mergeValues": True, "showValue": "auto", "legend": {"showLegend": True, "displayMode": "list", "placement": "bottom"}}
-        return shared | {"type": "state-timeline", "fieldConfig": {"defaults": defaults, "overrides": []}, "options": options}
+        mappings = {
+            str(value): {"text": text, "color": color, "index": value}
+            for value, (text, color) in entry["states"].items()
+        }
+        defaults |= {
+            "mappings": [{"type": "value", "options": mappings}],
+            "custom": {"fillOpacity": 80, "lineWidth": 0},
+        }
+        options = {
+            "mergeValues": True,
+            "showValue": "auto",
+            "legend": {"showLegend": True, "displayMode": "list", "placement": "bottom"},
+        }
+        return shared | {
+            "type": "state-timeline",
+            "fieldConfig": {"defaults": defaults, "overrides": []},
+            "options": options,
+        }
 
     stack = entry.get("stack", False)
-    defaults["custom"] = {"lineWidth": 1, "fillOpacity": 40 if stack else 10, "showPoints": "never", "stacking": {"mode": "normal" if stack else "none", "group": "A"}}
-    options = {"legend": {"showLegend": True, "displayMode": "list", "placement": "bottom"}, "tooltip": {"mode": "multi", "sort": "desc"}}
+    defaults["custom"] = {
+        "lineWidth": 1,
+        "fillOpacity": 40 if stack else 10,
+        "showPoints": "never",
+        "stacking": {"mode": "normal" if stack else "none", "group": "A"},
+    }
+    options = {
+        "legend": {"showLegend": True, "displayMode": "list", "placement": "bottom"},
+        "tooltip": {"mode": "multi", "sort": "desc"},
+    }
     return shared | {"type": "timeseries", "fieldConfig": {"defaults": defaults, "overrides": []}, "options": options}
 
 

@@ -3,24 +3,25 @@
 
     picture.py PANELS.json OUT.png
 
-PANELS.json comes from `ops/experiments/run dashboard --long`. The titles, units, places and legends of the panels are the
-dashboard's own; only the drawing is not Grafana's.
+PANELS.json comes from `ops/experiments/run dashboard --long`. The titles, units, places and legends of the panels are
+the dashboard's own; only the drawing is not Grafana's.
 """
+
 import json
 import math
 import re
 import sys
-from datetime import datetime, timezone
+from datetime import UTC, datetime
 from pathlib import Path
 
 import matplotlib
 
 matplotlib.use("Agg")
-import matplotlib.dates  # noqa: E402
-import matplotlib.pyplot as plt  # noqa: E402
-from matplotlib.patches import FancyBboxPatch  # noqa: E402
-from matplotlib.ticker import FuncFormatter, MaxNLocator  # noqa: E402
-from PIL import Image  # noqa: E402
+import matplotlib.dates
+import matplotlib.pyplot as plt
+from matplotlib.patches import FancyBboxPatch
+from matplotlib.ticker import FuncFormatter, MaxNLocator
+from PIL import Image
 
 HERE = Path(__file__).resolve().parent
 DOTS_PER_INCH = 100
@@ -64,7 +65,7 @@ def lines_of(panel: dict, answers: list) -> list[tuple[str, list, list]]:
     lines = []
     for target, series in zip(panel["targets"], answers):
         for one in series:
-            times = [datetime.fromtimestamp(t, timezone.utc) for t, _ in one["values"]]
+            times = [datetime.fromtimestamp(t, UTC) for t, _ in one["values"]]
             lines.append((legend_of(target, one["metric"]), times, [float(value) for _, value in one["values"]]))
     return lines
 
@@ -75,7 +76,7 @@ class Page:
         self.steps = max(panel["gridPos"]["y"] + panel["gridPos"]["h"] for panel in self.panels)
         self.height = self.steps * UNIT + HEAD + GAP
         self.figure = plt.figure(figsize=(PAGE, self.height), dpi=DOTS_PER_INCH, facecolor=PAPER)
-        self.start, self.end = (datetime.fromtimestamp(recorded[name], timezone.utc) for name in ("start", "end"))
+        self.start, self.end = (datetime.fromtimestamp(recorded[name], UTC) for name in ("start", "end"))
         minutes = round((self.end - self.start).total_seconds() / 60)
         self._text(0.15, HEAD / 2, dashboard["title"], size=16, weight="bold")
         self._text(PAGE - 0.15, HEAD / 2, f"two workers under load, {minutes} minutes", size=11, color=PALE, ha="right")
@@ -97,7 +98,7 @@ class Page:
 
     def _stat(self, panel: dict, lines: list, left: float, top: float, width: float, height: float) -> None:
         defaults = panel["fieldConfig"]["defaults"]
-        for index, (legend, times, values) in enumerate(lines):
+        for index, (legend, _times, values) in enumerate(lines):
             share = (width - 0.3) / len(lines)
             middle = left + 0.15 + share * (index + 0.5)
             last = values[-1]
@@ -105,9 +106,19 @@ class Page:
             for step in defaults["thresholds"]["steps"]:
                 if step["value"] is None or last >= step["value"]:
                     color = STATES[step["color"]]
-            self._text(middle, top + height * 0.5, worded(last, defaults["unit"]), size=19 if len(lines) > 2 else 23, weight="bold", color=color, ha="center")
+            self._text(
+                middle,
+                top + height * 0.5,
+                worded(last, defaults["unit"]),
+                size=19 if len(lines) > 2 else 23,
+                weight="bold",
+                color=color,
+                ha="center",
+            )
             if len(lines) > 1:
-                self._text(middle, top + height * 0.73, legend, size=9 if len(lines) < 3 else 8, color=PALE, ha="center")
+                self._text(
+                    middle, top + height * 0.73, legend, size=9 if len(lines) < 3 else 8, color=PALE, ha="center"
+                )
 
     def _lines(self, panel: dict, lines: list, left: float, top: float, width: float, height: float) -> None:
         defaults = panel["fieldConfig"]["defaults"]
@@ -117,7 +128,14 @@ class Page:
         if stacked and lines:
             times = sorted({time for _, line_times, _ in lines for time in line_times})
             known = [dict(zip(line_times, values)) for _, line_times, values in lines]
-            axes.stackplot(times, [[one.get(time, 0) for time in times] for one in known], labels=[legend for legend, _, _ in lines], colors=colors, alpha=0.75, linewidth=0)
+            axes.stackplot(
+                times,
+                [[one.get(time, 0) for time in times] for one in known],
+                labels=[legend for legend, _, _ in lines],
+                colors=colors,
+                alpha=0.75,
+                linewidth=0,
+            )
         for (legend, times, values), color in zip([] if stacked else lines, colors):
             axes.plot(times, values, color=color, linewidth=1.4, label=legend)
             if len(lines) <= 2:
@@ -139,8 +157,24 @@ class Page:
         for row, (legend, times, values) in enumerate(lines):
             ends = times[1:] + [self.end]
             for begin, end, value in zip(times, ends, values):
-                axes.barh(row, end - begin, left=begin, height=0.6, color=STATES[options[str(int(value))]["color"]], linewidth=0)
-            axes.text(0.01, row, legend, transform=axes.get_yaxis_transform(), va="center", fontsize=9, color="white", weight="bold")
+                axes.barh(
+                    row,
+                    end - begin,
+                    left=begin,
+                    height=0.6,
+                    color=STATES[options[str(int(value))]["color"]],
+                    linewidth=0,
+                )
+            axes.text(
+                0.01,
+                row,
+                legend,
+                transform=axes.get_yaxis_transform(),
+                va="center",
+                fontsize=9,
+                color="white",
+                weight="bold",
+            )
         axes.set_yticks([])
         axes.set_ylim(len(lines) - 0.4, -0.6)
         for option in options.values():
@@ -167,12 +201,34 @@ class Page:
             axes.text(0.5, 0.5, "no data", transform=axes.transAxes, ha="center", va="center", color=PALE)
             return
         bottom = -0.28 / (axes.get_position().height * self.height)
-        axes.legend(loc="upper left", bbox_to_anchor=(-0.12, bottom), ncols=columns(legends), fontsize=8.5, frameon=False, labelcolor=INK, handlelength=1.2, columnspacing=1.2, handletextpad=0.5,
-                    borderaxespad=0, labelspacing=0.35)
+        axes.legend(
+            loc="upper left",
+            bbox_to_anchor=(-0.12, bottom),
+            ncols=columns(legends),
+            fontsize=8.5,
+            frameon=False,
+            labelcolor=INK,
+            handlelength=1.2,
+            columnspacing=1.2,
+            handletextpad=0.5,
+            borderaxespad=0,
+            labelspacing=0.35,
+        )
 
     def _box(self, left: float, top: float, width: float, height: float) -> None:
-        self.figure.add_artist(FancyBboxPatch((left / PAGE, 1 - (top + height) / self.height), width / PAGE, height / self.height, boxstyle="square,pad=0", facecolor="white",
-                                              edgecolor=GRID, linewidth=1, transform=self.figure.transFigure, zorder=-1))
+        self.figure.add_artist(
+            FancyBboxPatch(
+                (left / PAGE, 1 - (top + height) / self.height),
+                width / PAGE,
+                height / self.height,
+                boxstyle="square,pad=0",
+                facecolor="white",
+                edgecolor=GRID,
+                linewidth=1,
+                transform=self.figure.transFigure,
+                zorder=-1,
+            )
+        )
 
     def _text(self, x: float, y: float, text: str, color: str = INK, ha: str = "left", **style) -> None:
         self.figure.text(x / PAGE, 1 - y / self.height, text, color=color, ha=ha, va="center", **style)

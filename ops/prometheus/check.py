@@ -10,6 +10,7 @@
 
 Exit status: 0 all fits, 1 something does not; each problem is one line.
 """
+
 import json
 import re
 import sys
@@ -89,7 +90,11 @@ def test_problems(alerts: list[dict], tests: dict, experiment: str):
 def metric_problems(alerts: list[dict], dashboard: dict, reference: str):
     known = set(re.findall(r"^\| `(\w+)` \|", reference, re.MULTILINE)) | NOT_OURS
     queries = [(alert["alert"], alert["expr"]) for alert in alerts]
-    queries += [(f"panel \"{panel['title']}\"", target["expr"]) for panel in dashboard["panels"] for target in panel.get("targets", [])]
+    queries += [
+        (f'panel "{panel["title"]}"', target["expr"])
+        for panel in dashboard["panels"]
+        for target in panel.get("targets", [])
+    ]
     for where, query in queries:
         asked = metrics_in(query)
         if not asked:
@@ -108,7 +113,11 @@ def problems_of(top: Path) -> list[str]:
     experiment = (top / "ops/experiments/experiments/alerts.py").read_text()
     reference = (top / "docs/metrics.md").read_text()
 
-    found = [*rule_problems(alerts), *page_problems(alerts, top / "docs/runbooks"), *test_problems(alerts, tests, experiment)]
+    found = [
+        *rule_problems(alerts),
+        *page_problems(alerts, top / "docs/runbooks"),
+        *test_problems(alerts, tests, experiment),
+    ]
     return found + list(metric_problems(alerts, dashboard, reference))
 
 

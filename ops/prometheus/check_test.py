@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 """Tests of check.py: each kind of mistake is found, and what is right is left alone."""
+
 import shutil
 import tempfile
 import unittest
@@ -8,7 +9,13 @@ from pathlib import Path
 import check
 
 TOP = Path(__file__).resolve().parent.parent.parent
-FILES = ["ops/prometheus/alerts.yaml", "ops/prometheus/alerts_test.yaml", "ops/grafana/dashboard.json", "ops/experiments/experiments/alerts.py", "docs/metrics.md"]
+FILES = [
+    "ops/prometheus/alerts.yaml",
+    "ops/prometheus/alerts_test.yaml",
+    "ops/grafana/dashboard.json",
+    "ops/experiments/experiments/alerts.py",
+    "docs/metrics.md",
+]
 
 
 class CheckTest(unittest.TestCase):
@@ -32,11 +39,19 @@ class CheckTest(unittest.TestCase):
         return "\n".join(problem for problem in check.problems_of(self.top) if problem not in before)
 
     def test_metric_that_no_worker_has(self):
-        self.assertIn("LocsearchNothingTaken: locsearch_partitions_lag is not in", self.problems_with(FILES[0], "(locsearch_partition_lag)", "(locsearch_partitions_lag)"))
-        self.assertIn("is not in docs/metrics.md", self.problems_with(FILES[2], "locsearch_commit_overdue_seconds", "locsearch_overdue"))
+        self.assertIn(
+            "LocsearchNothingTaken: locsearch_partitions_lag is not in",
+            self.problems_with(FILES[0], "(locsearch_partition_lag)", "(locsearch_partitions_lag)"),
+        )
+        self.assertIn(
+            "is not in docs/metrics.md",
+            self.problems_with(FILES[2], "locsearch_commit_overdue_seconds", "locsearch_overdue"),
+        )
 
     def test_metric_that_is_taken_out_of_the_reference(self):
-        self.assertIn("process_open_fds is not in", self.problems_with(FILES[4], "| `process_open_fds` |", "| `process_files` |"))
+        self.assertIn(
+            "process_open_fds is not in", self.problems_with(FILES[4], "| `process_open_fds` |", "| `process_files` |")
+        )
 
     def test_alert_without_page_and_page_without_alert(self):
         shutil.move(self.top / "docs/runbooks/LocsearchLoopBusy.md", self.top / "docs/runbooks/LocsearchLoopIdle.md")
@@ -45,20 +60,40 @@ class CheckTest(unittest.TestCase):
         self.assertIn("docs/runbooks/LocsearchLoopIdle.md: no alert has this name", problems)
 
     def test_page_and_rule_that_disagree_about_the_severity(self):
-        self.assertIn("LocsearchErrors.md: does not begin with", self.problems_with("docs/runbooks/LocsearchErrors.md", "**Page.**", "**Ticket.**"))
-        self.assertIn("no line for LocsearchErrors", self.problems_with("docs/runbooks/README.md", "(LocsearchErrors.md) | page |", "(LocsearchErrors.md) | ticket |"))
+        self.assertIn(
+            "LocsearchErrors.md: does not begin with",
+            self.problems_with("docs/runbooks/LocsearchErrors.md", "**Page.**", "**Ticket.**"),
+        )
+        self.assertIn(
+            "no line for LocsearchErrors",
+            self.problems_with(
+                "docs/runbooks/README.md", "(LocsearchErrors.md) | page |", "(LocsearchErrors.md) | ticket |"
+            ),
+        )
 
     def test_alert_that_no_test_sees_clear(self):
         untested = 'count(ALERTS{alertname="LocsearchKeyRefused", alertstate="firing"})\', exp_samples: []}\n\n'
-        self.assertIn("LocsearchKeyRefused: no test in alerts_test.yaml sees that it clears", self.problems_with(FILES[1], untested, "vector(0) > 1', exp_samples: []}\n\n"))
+        self.assertIn(
+            "LocsearchKeyRefused: no test in alerts_test.yaml sees that it clears",
+            self.problems_with(FILES[1], untested, "vector(0) > 1', exp_samples: []}\n\n"),
+        )
 
     def test_alert_that_nobody_provokes(self):
-        self.assertIn("the experiment `alerts` does not provoke it", self.problems_with(FILES[3], '"LocsearchMemoryHigh"', '"LocsearchMemory"'))
+        self.assertIn(
+            "the experiment `alerts` does not provoke it",
+            self.problems_with(FILES[3], '"LocsearchMemoryHigh"', '"LocsearchMemory"'),
+        )
 
     def test_alert_that_says_too_little(self):
-        self.assertIn("severity is neither page nor ticket", self.problems_with(FILES[0], "labels:\n          severity: page", "labels:\n          severity: loud"))
+        self.assertIn(
+            "severity is neither page nor ticket",
+            self.problems_with(FILES[0], "labels:\n          severity: page", "labels:\n          severity: loud"),
+        )
         self.assertIn("no summary", self.problems_with(FILES[0], "summary:", "title:"))
-        self.assertIn("runbook_url is not", self.problems_with(FILES[0], "docs/runbooks/LocsearchErrors.md", "docs/runbooks/Errors.md"))
+        self.assertIn(
+            "runbook_url is not",
+            self.problems_with(FILES[0], "docs/runbooks/LocsearchErrors.md", "docs/runbooks/Errors.md"),
+        )
 
     def test_names_of_labels_are_no_metrics(self):
         query = 'sum by (job, le) (rate(a_total{up="ALERTS"}[5m])) and on (process_x) locsearch_ready == 0 or x_bucket'

@@ -1,8 +1,10 @@
 #!/usr/bin/env python3
 """Checks the traces of real worker processes: see docs/tracing.md. Exit status 0 when all is as it should be.
 
-Broker, provider and workers are `locsearch` processes; the collector is Python and reads with OpenTelemetry's own package.
+Broker, provider and workers are `locsearch` processes; the collector is Python and reads with OpenTelemetry's own
+package.
 """
+
 import json
 import os
 import re
@@ -17,15 +19,19 @@ from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE), str(HERE.parent / "experiments")]
-from confluent_kafka import Consumer, Producer, TopicPartition  # noqa: E402
-from collector import Collector  # noqa: E402
-from harness.processes import Processes, first_line, free_port, listens, wait_until  # noqa: E402
+from collector import Collector
+from confluent_kafka import Consumer, Producer, TopicPartition
+from harness.processes import Processes, first_line, free_port, listens, wait_until
 
 INTERNAL, CLIENT, PRODUCER, CONSUMER = 1, 3, 4, 5
 ERROR = 2
 KEY = "Zq7hotpepper+/=&1"
 TOKEN = "Zq7collector+token"
-TOPICS = {"results": "location-search.results", "errors": "location-search.errors", "requests": "location-search.requests"}
+TOPICS = {
+    "results": "location-search.results",
+    "errors": "location-search.errors",
+    "requests": "location-search.requests",
+}
 
 
 class House:
@@ -38,25 +44,52 @@ class House:
         self.bootstrap, self.provider = first_line(broker), first_line(simulator)
         self.collector = Collector()
         self.producer = Producer({"bootstrap.servers": self.bootstrap, "linger.ms": 0, "log_level": 0})
-        self.consumer = Consumer({"bootstrap.servers": self.bootstrap, "group.id": "check", "enable.auto.commit": False, "fetch.wait.max.ms": 10, "log_level": 0})
+        self.consumer = Consumer(
+            {
+                "bootstrap.servers": self.bootstrap,
+                "group.id": "check",
+                "enable.auto.commit": False,
+                "fetch.wait.max.ms": 10,
+                "log_level": 0,
+            }
+        )
         self.consumer.assign([TopicPartition(TOPICS[kind], p, 0) for kind in ("results", "errors") for p in (0, 1)])
         self.outcomes: dict[str, tuple[str, dict, dict, float]] = {}
 
     def worker(self, **variables: str) -> "Worker":
         self.workers += 1
         environment = {
-            "KAFKA_BOOTSTRAP_SERVERS": self.bootstrap, "HOTPEPPER_BASE_URL": self.provider, "HOTPEPPER_API_KEY": KEY, "ADMIN_PORT": "0",
-            "PROVIDERS_HOTPEPPER_BREAKER_ENABLED": "false", "PROVIDERS_HOTPEPPER_SINGLE_FLIGHT": "false", "KAFKA_PROPERTIES": "session.timeout.ms=6000,fetch.wait.max.ms=10",
+            "KAFKA_BOOTSTRAP_SERVERS": self.bootstrap,
+            "HOTPEPPER_BASE_URL": self.provider,
+            "HOTPEPPER_API_KEY": KEY,
+            "ADMIN_PORT": "0",
+            "PROVIDERS_HOTPEPPER_BREAKER_ENABLED": "false",
+            "PROVIDERS_HOTPEPPER_SINGLE_FLIGHT": "false",
+            "KAFKA_PROPERTIES": "session.timeout.ms=6000,fetch.wait.max.ms=10",
             **variables,
         }
-        worker = Worker(self.processes.start(f"worker-{self.workers}", [self.program, "worker"], environment, stdout=subprocess.PIPE, text=True), self.processes.logs / f"worker-{self.workers}.log")
+        worker = Worker(
+            self.processes.start(
+                f"worker-{self.workers}", [self.program, "worker"], environment, stdout=subprocess.PIPE, text=True
+            ),
+            self.processes.logs / f"worker-{self.workers}.log",
+        )
         wait_until(worker.is_ready, 40, "a worker that is ready")
         return worker
 
-    def send(self, id: str, parent: str | None = None, state: str | None = None, value: bytes | None = None, **members) -> None:
-        request = {"requestId": id, "provider": "hotpepper", "location": {"latitude": 35.69, "longitude": 139.7}, **members}
+    def send(
+        self, id: str, parent: str | None = None, state: str | None = None, value: bytes | None = None, **members
+    ) -> None:
+        request = {
+            "requestId": id,
+            "provider": "hotpepper",
+            "location": {"latitude": 35.69, "longitude": 139.7},
+            **members,
+        }
         headers = [(name, text.encode()) for name, text in (("traceparent", parent), ("tracestate", state)) if text]
-        self.producer.produce(TOPICS["requests"], value or json.dumps(request).encode(), key=id.encode(), headers=headers)
+        self.producer.produce(
+            TOPICS["requests"], value or json.dumps(request).encode(), key=id.encode(), headers=headers
+        )
         self.producer.poll(0)
 
     def outcome(self, id: str, within: float = 20) -> tuple[str, dict, dict, float]:
@@ -68,7 +101,12 @@ class House:
                 raise TimeoutError(f"no outcome of {id} within {within} s")
             if (message := self.consumer.poll(0.1)) and not message.error():
                 headers = {name: text.decode() for name, text in message.headers() or []}
-                self.outcomes[message.key().decode()] = (message.topic(), json.loads(message.value()), headers, time.monotonic())
+                self.outcomes[message.key().decode()] = (
+                    message.topic(),
+                    json.loads(message.value()),
+                    headers,
+                    time.monotonic(),
+                )
         return self.outcomes[id]
 
 
@@ -123,7 +161,9 @@ def one(spans, kind):
 def expect(span, **attributes):
     for name, wanted in attributes.items():
         name = name.replace("__", ".")
-        assert span.attributes.get(name) == wanted, f"{span.name}: {name} is {span.attributes.get(name)!r}, not {wanted!r}"
+        assert span.attributes.get(name) == wanted, (
+            f"{span.name}: {name} is {span.attributes.get(name)!r}, not {wanted!r}"
+        )
 
 
 # What is checked, each with a worker whose tracing.sampleRatio is 0, so that only the record's parent has it traced.
@@ -137,19 +177,51 @@ def check_sampled_request(house: House) -> None:
     process, search, call, send = (one(spans, kind) for kind in (CONSUMER, INTERNAL, CLIENT, PRODUCER))
 
     assert (process.parent, search.parent, call.parent, send.parent) == (span, process.id, search.id, process.id)
-    assert (process.name, search.name, call.name, send.name) == (f"process {TOPICS['requests']}", "search", "GET hotpepper", f"send {topic}")
-    assert process.start <= search.start <= call.start <= call.end <= search.end <= send.start <= send.end <= process.end
+    assert (process.name, search.name, call.name, send.name) == (
+        f"process {TOPICS['requests']}",
+        "search",
+        "GET hotpepper",
+        f"send {topic}",
+    )
+    assert (
+        process.start <= search.start <= call.start <= call.end <= search.end <= send.start <= send.end <= process.end
+    )
     assert abs(process.end / 1e9 - time.time()) < 60
     assert all(s.status == 0 and s.flags == 1 and s.state == "a=1,b=2" for s in spans)
     assert headers["traceparent"] == f"00-{trace}-{send.id}-01" and headers["tracestate"] == "a=1,b=2"
 
     partition, offset = headers["source-partition"], int(headers["source-offset"])
-    expect(process, messaging__system="kafka", messaging__operation__name="process", messaging__operation__type="process", messaging__destination__name=TOPICS["requests"])
-    expect(process, messaging__destination__partition__id=partition, messaging__kafka__offset=offset, messaging__consumer__group__name="location-search-worker", locsearch__request__id="traced")
-    expect(send, messaging__system="kafka", messaging__operation__name="send", messaging__operation__type="send", messaging__destination__name=topic)
+    expect(
+        process,
+        messaging__system="kafka",
+        messaging__operation__name="process",
+        messaging__operation__type="process",
+        messaging__destination__name=TOPICS["requests"],
+    )
+    expect(
+        process,
+        messaging__destination__partition__id=partition,
+        messaging__kafka__offset=offset,
+        messaging__consumer__group__name="location-search-worker",
+        locsearch__request__id="traced",
+    )
+    expect(
+        send,
+        messaging__system="kafka",
+        messaging__operation__name="send",
+        messaging__operation__type="send",
+        messaging__destination__name=topic,
+    )
     assert {"messaging.destination.partition.id", "messaging.kafka.offset"} <= send.attributes.keys()
     host, port = house.provider.removeprefix("http://").split(":")
-    expect(call, http__request__method="GET", server__address=host, server__port=int(port), http__response__status_code=200, locsearch__provider="hotpepper")
+    expect(
+        call,
+        http__request__method="GET",
+        server__address=host,
+        server__port=int(port),
+        http__response__status_code=200,
+        locsearch__provider="hotpepper",
+    )
     assert call.attributes["url.full"].startswith(house.provider) and "?" not in call.attributes["url.full"]
     expect(search, locsearch__calls=1, locsearch__operation="search", locsearch__provider="hotpepper")
 
@@ -170,7 +242,9 @@ def check_failing_provider(house: House) -> None:
     assert attempts > 1 and len(calls) == attempts and len(spans) == 3 + attempts
 
     for number, call in enumerate(calls, 1):
-        expect(call, http__response__status_code=503, error__type="upstream-unavailable", locsearch__call__number=number)
+        expect(
+            call, http__response__status_code=503, error__type="upstream-unavailable", locsearch__call__number=number
+        )
     for failed in [*calls, one(spans, INTERNAL), one(spans, CONSUMER)]:
         expect(failed, error__type="upstream-unavailable")
         assert failed.status == ERROR and failed.message
@@ -193,7 +267,11 @@ def check_unsampled_requests(house: House) -> None:
     house.send("unsampled", parent, "a=1")
     house.send("without")
     headers = house.outcome("unsampled")[2]
-    assert re.fullmatch(f"00-{trace}-[0-9a-f]{{16}}-00", headers["traceparent"]) and span not in headers["traceparent"] and headers["tracestate"] == "a=1"
+    assert (
+        re.fullmatch(f"00-{trace}-[0-9a-f]{{16}}-00", headers["traceparent"])
+        and span not in headers["traceparent"]
+        and headers["tracestate"] == "a=1"
+    )
     assert "traceparent" not in house.outcome("without")[2]
 
     # Whatever was sent before a traced request would have been exported with it at the latest.
@@ -201,7 +279,9 @@ def check_unsampled_requests(house: House) -> None:
     house.send("marker", marker)
     house.collector.wait_for(marked, 4)
     assert not house.collector.trace(trace)
-    assert not [s for s in house.collector.spans if s.attributes.get("locsearch.request.id") in ("unsampled", "without")]
+    assert not [
+        s for s in house.collector.spans if s.attributes.get("locsearch.request.id") in ("unsampled", "without")
+    ]
 
 
 def check_ratio_and_last_spans(house: House) -> None:
@@ -210,18 +290,26 @@ def check_ratio_and_last_spans(house: House) -> None:
     count, before = 400, len(house.collector.spans)
     for number in range(count):
         house.send(f"ratio-{number}")
-    sampled = {headers["traceparent"].split("-")[1] for n in range(count) if "traceparent" in (headers := house.outcome(f"ratio-{n}", 60)[2])}
+    sampled = {
+        headers["traceparent"].split("-")[1]
+        for n in range(count)
+        if "traceparent" in (headers := house.outcome(f"ratio-{n}", 60)[2])
+    }
     worker.stop(30)
 
     spans = house.collector.spans[before:]
     assert abs(len(sampled) - 0.3 * count) < 5 * (0.3 * 0.7 * count) ** 0.5, f"{len(sampled)} of {count}"
-    assert {span.trace for span in spans} == sampled and len(spans) == 4 * len(sampled), f"{len(spans)} spans of {len(sampled)} traces"
+    assert {span.trace for span in spans} == sampled and len(spans) == 4 * len(sampled), (
+        f"{len(spans)} spans of {len(sampled)} traces"
+    )
 
 
 def check_troubled_collector(house: House) -> None:
     """Whatever the collector does, every request has its outcome, long before an export would have timed out."""
     collector = Collector()
-    worker = house.worker(TRACING_ENDPOINT=collector.url, TRACING_QUEUE_SIZE="512", TRACING_TIMEOUT="30s", LOG_LEVEL="info")
+    worker = house.worker(
+        TRACING_ENDPOINT=collector.url, TRACING_QUEUE_SIZE="512", TRACING_TIMEOUT="30s", LOG_LEVEL="info"
+    )
     slowest = {}
     for mode in ("ok", "503", "hang", "away"):
         collector.mode = mode
@@ -237,7 +325,11 @@ def check_troubled_collector(house: House) -> None:
     assert dropped > 0, "nothing was dropped"
     assert sum(line["message"].startswith("the trace collector takes no spans") for line in worker.log()) >= 1
     took = worker.stop(20)
-    print(f"    300 requests took {', '.join(f'{seconds:.1f} s ({mode})' for mode, seconds in slowest.items())}; {exported:.0f} spans exported, {dropped:.0f} dropped; the end took {took:.1f} s")
+    print(
+        "    300 requests took "
+        f"{', '.join(f'{seconds:.1f} s ({mode})' for mode, seconds in slowest.items())}; {exported:.0f} "
+        f"spans exported, {dropped:.0f} dropped; the end took {took:.1f} s"
+    )
 
 
 def check_no_secret(house: House) -> None:
@@ -245,12 +337,18 @@ def check_no_secret(house: House) -> None:
     for form in (KEY, "Zq7hotpepper", TOKEN, "Zq7collector", "35.69", "139.7"):
         assert not any(form.encode() in body for body in house.collector.bodies), f"{form} was exported"
     path, headers = house.collector.headers[0]
-    assert path == "/v1/traces" and headers["authorization"] == f"Bearer {TOKEN}" and headers["Content-Type"] == "application/x-protobuf"
+    assert (
+        path == "/v1/traces"
+        and headers["authorization"] == f"Bearer {TOKEN}"
+        and headers["Content-Type"] == "application/x-protobuf"
+    )
 
 
 def check_log(house: House) -> None:
     """Without a collector, a sampled request can be followed in the log, and no other is there. In exactly-once too."""
-    worker = house.worker(TRACING_LOG="true", TRACING_SAMPLE_RATIO="0", LOG_LEVEL="info", WORKER_DELIVERY="exactly-once")
+    worker = house.worker(
+        TRACING_LOG="true", TRACING_SAMPLE_RATIO="0", LOG_LEVEL="info", WORKER_DELIVERY="exactly-once"
+    )
     parent, trace, _ = new_parent("01")
     house.send("in-the-log", parent)
     house.send("not-in-the-log")
@@ -258,7 +356,9 @@ def check_log(house: House) -> None:
     worker.stop(30)
     lines = [line["metadata"] for line in worker.log() if "trace_id" in line.get("metadata", {})]
     assert {line["trace_id"] for line in lines} == {trace} and len(lines) == 4, lines
-    assert {line["locsearch.request.id"] for line in lines} == {"in-the-log"} and len({line["span_id"] for line in lines}) == 4
+    assert {line["locsearch.request.id"] for line in lines} == {"in-the-log"} and len(
+        {line["span_id"] for line in lines}
+    ) == 4
     assert all(float(line["ms"]) > 0 and line["step"] for line in lines)
     assert next(line for line in lines if line["step"].startswith("send "))["messaging.kafka.offset"]
 
@@ -269,7 +369,9 @@ def check_debug_log(house: House) -> None:
     house.send("debugged")
     assert "traceparent" not in house.outcome("debugged")[2]
     worker.stop(30)
-    lines = [line["metadata"] for line in worker.log() if line.get("metadata", {}).get("locsearch.request.id") == "debugged"]
+    lines = [
+        line["metadata"] for line in worker.log() if line.get("metadata", {}).get("locsearch.request.id") == "debugged"
+    ]
     assert len(lines) == 4 and len({line["trace_id"] for line in lines}) == 1, lines
     assert KEY not in worker.log_path.read_text() and "Zq7hotpepper" not in worker.log_path.read_text()
 
@@ -282,9 +384,25 @@ def check_other_collector(house: House) -> None:
         print("    SKIPPED: requirements-collector.txt is not installed")
         return
     agent, port, grpc = Path(rotel.__file__).with_name("rotel-agent"), free_port(), free_port()
-    house.processes.start("rotel", [
-        str(agent), "start", "--otlp-http-endpoint", f"127.0.0.1:{port}", "--otlp-grpc-endpoint", f"127.0.0.1:{grpc}", "--exporter", "otlp",
-        "--otlp-exporter-endpoint", house.collector.url, "--otlp-exporter-protocol", "http", "--traces-batch-timeout", "100ms"])
+    house.processes.start(
+        "rotel",
+        [
+            str(agent),
+            "start",
+            "--otlp-http-endpoint",
+            f"127.0.0.1:{port}",
+            "--otlp-grpc-endpoint",
+            f"127.0.0.1:{grpc}",
+            "--exporter",
+            "otlp",
+            "--otlp-exporter-endpoint",
+            house.collector.url,
+            "--otlp-exporter-protocol",
+            "http",
+            "--traces-batch-timeout",
+            "100ms",
+        ],
+    )
     wait_until(lambda: listens(port), 10, "the other collector")
     worker = house.worker(OTEL_EXPORTER_OTLP_ENDPOINT=f"http://127.0.0.1:{port}", OTEL_SERVICE_NAME="by-way-of-rotel")
     parent, trace, _ = new_parent("01")
@@ -316,11 +434,27 @@ def main() -> None:
                 print(f"ok      {check.__name__} ({time.monotonic() - began:.1f} s)")
                 return True
 
-            worker = house.worker(TRACING_ENDPOINT=house.collector.url, TRACING_SAMPLE_RATIO="0", TRACING_HEADERS="authorization=Bearer%20" + TOKEN)
-            for check in (check_sampled_request, check_failing_provider, check_bad_record, check_unsampled_requests, check_no_secret):
+            worker = house.worker(
+                TRACING_ENDPOINT=house.collector.url,
+                TRACING_SAMPLE_RATIO="0",
+                TRACING_HEADERS="authorization=Bearer%20" + TOKEN,
+            )
+            for check in (
+                check_sampled_request,
+                check_failing_provider,
+                check_bad_record,
+                check_unsampled_requests,
+                check_no_secret,
+            ):
                 failed += not run(check)
             worker.stop(30)
-            for check in (check_ratio_and_last_spans, check_troubled_collector, check_log, check_debug_log, check_other_collector):
+            for check in (
+                check_ratio_and_last_spans,
+                check_troubled_collector,
+                check_log,
+                check_debug_log,
+                check_other_collector,
+            ):
                 failed += not run(check)
         finally:
             processes.end_all()

@@ -1,10 +1,16 @@
-"""A trace collector for the check: takes OTLP over HTTP, reads it with OpenTelemetry's own package, and misbehaves when told to."""
+"""A trace collector for the check: takes OTLP over HTTP, reads it with OpenTelemetry's own package, and misbehaves when
+told to.
+"""
+
 import gzip
 import http.server
 import threading
 import time
 
-from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest, ExportTraceServiceResponse
+from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import (
+    ExportTraceServiceRequest,
+    ExportTraceServiceResponse,
+)
 
 
 def value(any_value):
@@ -34,7 +40,10 @@ class Collector:
     """Listens on 127.0.0.1. `mode` is ok, 503 or hang; `close` makes it a collector that is away."""
 
     def __init__(self, port: int = 0):
-        self.mode, self.bodies, self.headers, self.spans = "ok", [], [], []
+        self.mode = "ok"
+        self.bodies: list[bytes] = []
+        self.headers: list = []
+        self.spans: list = []
         self.changed = threading.Condition()
         collector = self
 

@@ -2,10 +2,10 @@ internal import Basics
 internal import DequeModule
 internal import EventLoop
 
-/// Records that wait for company before librdkafka gets them, and for how long at present.
+/// Records that wait for a larger batch before librdkafka gets them, and for how long at present.
 ///
 /// A batch is of one partition, and each batch costs a turn of librdkafka's thread and two of the system's. Where few
-/// records come, waiting gives a record no company, only a later arrival. Where many come, `linger` gathers those that
+/// records come, waiting adds no second record, only delay. Where many come, `linger` gathers those that
 /// would leave one by one. Where the loop has no rest besides, a longer wait leaves requests more of the processor.
 struct Gathering {
     /// Bounds what waits, whatever the load.

@@ -127,7 +127,7 @@ extension MetricDescription {
             "Calls per second that this worker may make, its share of the key's rate; absent without a limit."),
         MetricDescription(
             "locsearch_fleet_topic_usable", .gauge, in: .providers,
-            "1 while workers can tell each other what they need; 0: shares follow the partitions. Absent where nobody talks."
+            "1 while workers can share quota by demand; 0: shares follow the partitions. Absent where none is shared."
         ),
         MetricDescription(
             "locsearch_fleet_messages_ignored_total", .counter, in: .providers, labels: ["reason"],

@@ -301,7 +301,7 @@ public final class BudgetMember {
         providers.firstIndex(of: question.provider).map { scopes[$0].fleet == question.fleet } ?? false
     }
 
-    /// Takes what a message of ours was given. Older ones that have not come back never will: nobody would heed them.
+    /// Takes what a message of ours was given. Older ones that have not come back are ignored from now on.
     private func settle(_ number: UInt64, _ effect: BudgetLedger.Effect, at now: Instant) {
         warnings += effect.warned
         patience = terms.patience

@@ -12,9 +12,10 @@ struct ConfigCommand: AsyncParsableCommand {
               WORKER_DEADLINE=2s locsearch config | grep deadline
               locsearch config --json | jq '.[] | select(.source != "default")'
 
-            --json prints one array with an object for each setting: name, value (left out where nothing is set),
-            hidden (true where a secret is left out, or stands as "(hidden)" within the value), and source, which is
-            command-line, environment (with the variable), file (with the path and the line) or default.
+            --json prints one array with an object for each setting: name, environment (the variable that sets it),
+            value (left out where nothing is set), hidden (true where a secret is left out, or stands as "(hidden)"
+            within the value), and source, which is command-line, environment (with the variable), file (with the path
+            and the line) or default.
             """)
 
     @OptionGroup var options: SettingsOptions

@@ -246,7 +246,7 @@ extension Setting {
         Setting("admin.host", .text, default: "127.0.0.1", help: "address of /livez /readyz /metrics /status"),
         Setting(
             "admin.token", .text,
-            help: "whoever asks for /metrics or /status must show it as bearer token; at least 16 characters",
+            help: "clients of /metrics and /status must send it as bearer token; at least 16 characters",
             isSecret: true),
         Setting("admin.tokenFile", .text, help: "file that holds the token, instead; read again when it changes"),
         Setting("admin.port", .integer(0...65_535), default: "8080", help: "their port; 0: any free one, printed"),

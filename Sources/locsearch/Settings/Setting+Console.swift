@@ -12,7 +12,7 @@ extension Setting {
                 "console.port", .integer(0...65_535), default: "\(console.port)",
                 help: "its port; 0: any free one, printed"),
             Setting(
-                "console.token", .text, help: "whoever opens the console must show it; at least 16 characters",
+                "console.token", .text, help: "visitors of the console must show it; at least 16 characters",
                 isSecret: true),
             Setting("console.tokenFile", .text, help: "file that holds the token, instead; read again when it changes"),
             Setting(

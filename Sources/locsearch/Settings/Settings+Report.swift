@@ -27,6 +27,7 @@ extension Settings {
     private func write(_ setting: Setting, _ value: Value, to json: inout JSONWriter) {
         json.beginObject()
         json.member("name", setting.name)
+        json.member("environment", setting.environmentName)
         if let text = value.text {
             let shown = setting.shown(text)
             // A value that is all secret is left out, so that nobody takes the mark for the value.

@@ -1,4 +1,5 @@
 """The bill of materials that the image carries is valid CycloneDX and names what is in the image."""
+
 import json
 import shutil
 import subprocess
@@ -6,15 +7,21 @@ import subprocess
 import pytest
 from cyclonedx.schema import SchemaVersion
 from cyclonedx.validation.json import JsonStrictValidator
-
 from operator_files import ROOT
 
 STATUS = "Package: libc6\nStatus: install ok installed\nArchitecture: amd64\nVersion: 2.41-12+deb13u1\n"
 RESOLVED = {
     "pins": [
-        {"identity": "swift-nio", "location": "https://github.com/apple/swift-nio.git",
-         "state": {"revision": "abc", "version": "2.101.2"}},
-        {"identity": "unreleased", "location": "https://example.org/unreleased", "state": {"revision": "def", "branch": "main"}},
+        {
+            "identity": "swift-nio",
+            "location": "https://github.com/apple/swift-nio.git",
+            "state": {"revision": "abc", "version": "2.101.2"},
+        },
+        {
+            "identity": "unreleased",
+            "location": "https://example.org/unreleased",
+            "state": {"revision": "def", "branch": "main"},
+        },
     ],
     "version": 3,
 }

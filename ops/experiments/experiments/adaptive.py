@@ -1,4 +1,7 @@
-"""The provider's capacity is cut to a quarter under load: with adaptive concurrency, in-flight falls and work goes on."""
+"""The provider's capacity is cut to a quarter under load: with adaptive concurrency, in-flight falls and work goes
+on.
+"""
+
 import time
 
 from harness.lab import Experiment, Lab
@@ -25,9 +28,16 @@ def one(lab: Lab, adaptive: bool) -> tuple[float, float]:
     lab.provider.latency(LATENCY_MS)
     lab.provider.capacity(CAPACITY)
     took: list[tuple[float, float]] = []
-    lab.reader.on_outcome = lambda e, v, m: took.append((lab.recorder.now, v["timing"]["upstreamMs"] / 1000)) if e["kind"] == "result" else None
-    fleet = lab.workers(1, worker__concurrency=256, worker__deadline=f"{DEADLINE_S:.0f}s", providers__hotpepper__adaptiveConcurrency=adaptive,
-                        if_known={"providers.hotpepper.breaker.enabled": False, "providers.hotpepper.singleFlight": False})
+    lab.reader.on_outcome = lambda e, v, m: (
+        took.append((lab.recorder.now, v["timing"]["upstreamMs"] / 1000)) if e["kind"] == "result" else None
+    )
+    fleet = lab.workers(
+        1,
+        worker__concurrency=256,
+        worker__deadline=f"{DEADLINE_S:.0f}s",
+        providers__hotpepper__adaptiveConcurrency=adaptive,
+        if_known={"providers.hotpepper.breaker.enabled": False, "providers.hotpepper.singleFlight": False},
+    )
     done = False
     name = "adaptive" if adaptive else "fixed"
     load = lab.sender.start(1_000_000, 350, until=lambda: done, prefix=name, ahead=20_000)
@@ -51,5 +61,13 @@ def one(lab: Lab, adaptive: bool) -> tuple[float, float]:
     return good, p99
 
 
-EXPERIMENTS = [Experiment("adaptive", "capacity cut to a quarter: goodput >= 90 %, p99 within the deadline; a fixed limit beside it", run,
-                          needs={"providers.hotpepper.adaptiveConcurrency": True}, seconds=(120, 300), alone=True)]
+EXPERIMENTS = [
+    Experiment(
+        "adaptive",
+        "capacity cut to a quarter: goodput >= 90 %, p99 within the deadline; a fixed limit beside it",
+        run,
+        needs={"providers.hotpepper.adaptiveConcurrency": True},
+        seconds=(120, 300),
+        alone=True,
+    )
+]

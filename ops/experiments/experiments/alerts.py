@@ -1,14 +1,16 @@
-"""Each alert of ops/prometheus/alerts.yaml is provoked once, by what it is meant to tell of, and is seen to fire and to clear.
+"""Each alert of ops/prometheus/alerts.yaml is provoked once, by what it is meant to tell of, and is seen to fire and to
+clear.
 
-The rules run on a clock that is sixty times faster: their durations (`for: 5m`, `[5m]`) are divided by sixty, and nothing
-else is changed. Workers, broker and provider run on the usual clock.
+The rules run on a clock that is sixty times faster: their durations (`for: 5m`, `[5m]`) are divided by sixty, and
+nothing else is changed. Workers, broker and provider run on the usual clock.
 """
+
 import subprocess
 import time
 from collections.abc import Callable
+from typing import Any
 
 from confluent_kafka import Producer
-
 from harness.lab import Experiment, Lab, run_command
 from harness.mixture import Mixture
 from harness.processes import free_port
@@ -89,25 +91,46 @@ class Apart:
     def start(self, name: str, stdout=None, partitions: int = 1, client: dict | None = None, **settings) -> Worker:
         """Starts a worker under a name; the one that had it before must be gone."""
         topics = self.topics(name)
-        self.lab.broker.create_topics({topics.requests: partitions, topics.fleet: 1, topics.results: 1, topics.errors: 1, topics.dead: 1})
+        self.lab.broker.create_topics(
+            {topics.requests: partitions, topics.fleet: 1, topics.results: 1, topics.errors: 1, topics.dead: 1}
+        )
         chosen = base_settings(self.lab.broker, topics, self.lab.provider.base_url, cooperative=self.lab.new_library)
         chosen |= {setting.replace("__", "."): value for setting, value in settings.items()}
         if client:
-            chosen["kafka.properties"] = properties(dict(pair.split("=", 1) for pair in chosen["kafka.properties"].split(",")) | client)
+            chosen["kafka.properties"] = properties(
+                dict(pair.split("=", 1) for pair in chosen["kafka.properties"].split(",")) | client
+            )
         is_new = name not in self.ports
         port = self.ports.setdefault(name, free_port())  # Prometheus takes up to 5 s to learn of another one.
         self.started += 1
         streams = {"stdout": stdout, "stderr": stdout} if stdout else {}
-        process = self.lab.processes.start(f"{name}.{self.started}", [self.lab.options.locsearch, "worker"], environment(chosen | {"admin.port": port}), **streams)
+        process = self.lab.processes.start(
+            f"{name}.{self.started}",
+            [self.lab.options.locsearch, "worker"],
+            environment(chosen | {"admin.port": port}),
+            **streams,
+        )
         if is_new:
             self.prometheus.watch(name, port)
         return Worker(self.started, process, port)
 
     def wait_scraped(self, name: str) -> None:
-        self.lab.until(lambda: self.prometheus.query(f'count_over_time(up{{instance="{name}"}}[5s]) > 2 and up{{instance="{name}"}} == 1'), 30, f"{name} to be scraped")
+        self.lab.until(
+            lambda: self.prometheus.query(
+                f'count_over_time(up{{instance="{name}"}}[5s]) > 2 and up{{instance="{name}"}} == 1'
+            ),
+            30,
+            f"{name} to be scraped",
+        )
 
     def send(self, name: str, values: list[bytes], partitions: int = 1) -> None:
-        producer = Producer({"bootstrap.servers": self.lab.broker.bootstrap, "queue.buffering.max.kbytes": 2_000_000, "queue.buffering.max.messages": 1_000_000})
+        producer = Producer(
+            {
+                "bootstrap.servers": self.lab.broker.bootstrap,
+                "queue.buffering.max.kbytes": 2_000_000,
+                "queue.buffering.max.messages": 1_000_000,
+            }
+        )
         for i, value in enumerate(values):
             producer.produce(self.topics(name).requests, value, partition=i % partitions)
         producer.flush(60)
@@ -120,7 +143,8 @@ class Apart:
 
 
 def run(lab: Lab) -> None:
-    # Partitions are handed over while this broker refuses commits, and errors are put into it: some requests are done twice.
+    # Partitions are handed over while this broker refuses commits, and errors are put into it: some requests are done
+    # twice.
     lab.recorder.add("params", allowed=5_000)
     lab.begin()
     lab.require_faults()
@@ -130,9 +154,14 @@ def run(lab: Lab) -> None:
     known = {rule["name"] for rule in prometheus.rules()} - NOT_PROVOKED
 
     stage.fires("LocsearchNoWorker")
-    fleet = lab.workers(2, providers__googlePlaces__breaker__enabled=False, providers__googlePlaces__adaptiveConcurrency=False,
-                        providers__googlePlacesLegacy__breaker__openDuration="1s",
-                        providers__googlePlacesLegacy__breaker__window="2s", providers__googlePlacesLegacy__breaker__minimumCalls=5)
+    fleet = lab.workers(
+        2,
+        providers__googlePlaces__breaker__enabled=False,
+        providers__googlePlaces__adaptiveConcurrency=False,
+        providers__googlePlacesLegacy__breaker__openDuration="1s",
+        providers__googlePlacesLegacy__breaker__window="2s",
+        providers__googlePlacesLegacy__breaker__minimumCalls=5,
+    )
     for worker in fleet.workers.values():
         prometheus.watch(f"worker-{worker.index + 1}", worker.admin_port)
     stage.clears("LocsearchNoWorker")
@@ -172,7 +201,15 @@ def requests_go_wrong(lab: Lab, stage: Stage, mixture: Mixture) -> None:
             mixture.set(kind, 0)
         mixture.set("probe", 5, provider="google-places-legacy")  # An open breaker closes only when it is asked.
 
-    stage.sees("LocsearchErrors", "LocsearchRetriesRefused", "LocsearchBreakerOpen", "LocsearchDeadLetters", "LocsearchRequestsLate", provoke=provoke, mend=mend)
+    stage.sees(
+        "LocsearchErrors",
+        "LocsearchRetriesRefused",
+        "LocsearchBreakerOpen",
+        "LocsearchDeadLetters",
+        "LocsearchRequestsLate",
+        provoke=provoke,
+        mend=mend,
+    )
 
 
 def kafka_takes_nothing(lab: Lab, stage: Stage, apart: Apart) -> None:
@@ -185,12 +222,18 @@ def kafka_takes_nothing(lab: Lab, stage: Stage, apart: Apart) -> None:
         lab.broker.tell(topicError={"topic": results, "error": "TOPIC_AUTHORIZATION_FAILED"})
         refused.append(apart.start("refused"))
 
-    stage.sees("LocsearchTopicTakesNoRecords", provoke=refuse, mend=lambda: lab.broker.tell(topicError={"topic": apart.topics("refused").results, "error": 0}))
+    stage.sees(
+        "LocsearchTopicTakesNoRecords",
+        provoke=refuse,
+        mend=lambda: lab.broker.tell(topicError={"topic": apart.topics("refused").results, "error": 0}),
+    )
     apart.end("refused", refused[0])
 
-    stage.sees("LocsearchCommitsOverdue",
-               provoke=lambda: lab.broker.tell(fail={"api": "OffsetCommit", "errors": ["COORDINATOR_NOT_AVAILABLE"] * 1000}),
-               mend=lambda: lab.broker.tell(clear={"api": "OffsetCommit"}))
+    stage.sees(
+        "LocsearchCommitsOverdue",
+        provoke=lambda: lab.broker.tell(fail={"api": "OffsetCommit", "errors": ["COORDINATOR_NOT_AVAILABLE"] * 1000}),
+        mend=lambda: lab.broker.tell(clear={"api": "OffsetCommit"}),
+    )
 
 
 def the_fleets_topic(lab: Lab, stage: Stage, apart: Apart) -> None:
@@ -203,12 +246,18 @@ def the_fleets_topic(lab: Lab, stage: Stage, apart: Apart) -> None:
         lab.broker.tell(topicError={"topic": fleet, "error": "TOPIC_AUTHORIZATION_FAILED"})
         worker.append(apart.start("closed", providers__hotpepper__requestsPerSecond=100))
 
-    stage.sees("LocsearchFleetTopicUnusable", provoke=close, mend=lambda: lab.broker.tell(topicError={"topic": fleet, "error": 0}))
+    stage.sees(
+        "LocsearchFleetTopicUnusable",
+        provoke=close,
+        mend=lambda: lab.broker.tell(topicError={"topic": fleet, "error": 0}),
+    )
     apart.end("closed", worker[0])
 
 
 def keys(lab: Lab, stage: Stage, apart: Apart) -> None:
-    """A refused key is tried again after minutes, a used-up quota after an hour. A worker that is started anew tries at once."""
+    """A refused key is tried again after minutes, a used-up quota after an hour. A worker that is started anew tries at
+    once.
+    """
     first = apart.start("keys")
     lab.until(first.ready, 30, "the worker to be ready")
     bad_key = request("key", 1, keyword=fault("2000"))
@@ -220,7 +269,12 @@ def keys(lab: Lab, stage: Stage, apart: Apart) -> None:
         first.process.wait()
         second.append(apart.start("keys"))
 
-    stage.sees("LocsearchKeyRefused", "LocsearchQuotaUsedUp", provoke=lambda: apart.send("keys", [bad_key, no_quota]), mend=renew)
+    stage.sees(
+        "LocsearchKeyRefused",
+        "LocsearchQuotaUsedUp",
+        provoke=lambda: apart.send("keys", [bad_key, no_quota]),
+        mend=renew,
+    )
     apart.end("keys", second[0])
 
 
@@ -243,7 +297,13 @@ def a_budget(lab: Lab, stage: Stage, apart: Apart) -> None:
     """Four fifths of a day's budget are taken, until a person has them count from zero again."""
     worker = apart.start("budget", providers__hotpepper__callsPerDay=50)
     lab.until(worker.ready, 30, "the worker to be ready")
-    own = environment({"kafka.bootstrapServers": lab.broker.bootstrap, "topics.fleet": apart.topics("budget").fleet, "providers.hotpepper.callsPerDay": 50})
+    own = environment(
+        {
+            "kafka.bootstrapServers": lab.broker.bootstrap,
+            "topics.fleet": apart.topics("budget").fleet,
+            "providers.hotpepper.callsPerDay": 50,
+        }
+    )
 
     def reset() -> None:
         run_command([lab.options.locsearch, "budget", "reset", "hotpepper", "--yes"], own)
@@ -259,19 +319,32 @@ def a_worker_in_trouble(stage: Stage, apart: Apart) -> None:
 
     def loses_its_broker_and_its_reader() -> None:
         nobody = {"debug": "all", "reconnect.backoff.ms": 1, "reconnect.backoff.max.ms": 10}
-        trouble["lonely"] = apart.start("lonely", stdout=subprocess.PIPE, client=nobody, kafka__bootstrapServers=f"127.0.0.1:{free_port()}", log__level="debug")
+        trouble["lonely"] = apart.start(
+            "lonely",
+            stdout=subprocess.PIPE,
+            client=nobody,
+            kafka__bootstrapServers=f"127.0.0.1:{free_port()}",
+            log__level="debug",
+        )
 
     def restarts() -> None:
         start_time, last = 'process_start_time_seconds{instance="restarted"}', None
         for _ in range(4):
             worker = apart.start("restarted")
-            lab.until(lambda: apart.prometheus.number(start_time) not in (None, last), 20, "the new process to be scraped")
+            lab.until(
+                lambda: apart.prometheus.number(start_time) not in (None, last), 20, "the new process to be scraped"
+            )
             last = apart.prometheus.number(start_time)
             worker.process.kill()
             worker.process.wait()
 
     def loses_its_collector() -> None:
-        traced = trouble["traced"] = apart.start("traced", tracing__endpoint=f"http://127.0.0.1:{free_port()}", tracing__queueSize=512, tracing__timeout="100ms")
+        traced = trouble["traced"] = apart.start(
+            "traced",
+            tracing__endpoint=f"http://127.0.0.1:{free_port()}",
+            tracing__queueSize=512,
+            tracing__timeout="100ms",
+        )
         lab.until(traced.ready, 30, "the worker to be ready")
         apart.wait_scraped("traced")  # What is lost before the first scrape is no increase.
         apart.send("traced", [request(f"traced{i}", i) for i in range(1_000)])
@@ -291,11 +364,23 @@ def a_worker_in_trouble(stage: Stage, apart: Apart) -> None:
         apart.prometheus.forget("restarted")
         limit_files(trouble["full"], 4096)
 
-    stage.sees("LocsearchWorkerNotReady", "LocsearchLogLinesDropped", "LocsearchFilesRunOut", "LocsearchSpansLost", "LocsearchWorkerRestarts", provoke=provoke, mend=mend)
+    stage.sees(
+        "LocsearchWorkerNotReady",
+        "LocsearchLogLinesDropped",
+        "LocsearchFilesRunOut",
+        "LocsearchSpansLost",
+        "LocsearchWorkerRestarts",
+        provoke=provoke,
+        mend=mend,
+    )
 
     full = trouble["full"]
     stage.clears("LocsearchWorkerUnreachable")  # It told of the one that was restarted.
-    stage.sees("LocsearchWorkerUnreachable", provoke=lambda: full.process.send_signal(19), mend=lambda: full.process.send_signal(18))
+    stage.sees(
+        "LocsearchWorkerUnreachable",
+        provoke=lambda: full.process.send_signal(19),
+        mend=lambda: full.process.send_signal(18),
+    )
     apart.end("full", full)
 
 
@@ -313,7 +398,8 @@ def too_much_to_do(lab: Lab, stage: Stage, mixture: Mixture) -> None:
         if_few_wait(id, number, provider="google-places")
 
     def hanging(id: str, number: int) -> None:
-        # Both workers are full with 128. The breaker and the adaptive limit of Google Places are off, and do not help them.
+        # Both workers are full with 128. The breaker and the adaptive limit of Google Places are off, and do not help
+        # them.
         if_few_wait(id, number, most=250, provider="google-places", keyword=fault("hang"), timeoutMs=20_000)
 
     def far_too_slow() -> None:
@@ -324,21 +410,31 @@ def too_much_to_do(lab: Lab, stage: Stage, mixture: Mixture) -> None:
         mixture.set("many", 0)
         lab.provider.latency(0)
 
-    stage.sees("LocsearchNothingTaken", provoke=lambda: mixture.set("hanging", 150, hanging), mend=lambda: mixture.set("hanging", 0))
+    stage.sees(
+        "LocsearchNothingTaken",
+        provoke=lambda: mixture.set("hanging", 150, hanging),
+        mend=lambda: mixture.set("hanging", 0),
+    )
     stage.sees("LocsearchBacklogGrows", provoke=far_too_slow, mend=fast_again)
 
 
 def too_much_for_one_loop(stage: Stage, apart: Apart) -> None:
-    """A backlog for a provider that is not there: each call costs the worker a connection and nobody else anything, so that a
-    machine with two cores has one for its loop."""
+    """A backlog for a provider that is not there: each call costs the worker a connection and nobody else anything, so
+    that a machine with two cores has one for its loop."""
     partitions = 32
     worker: list[Worker] = []
 
     def provoke() -> None:
         apart.lab.broker.create_topics({apart.topics("busy").requests: partitions})
         apart.send("busy", [request("refused", number) for number in range(600_000)], partitions)
-        nobody = {"hotpepper__baseURL": f"http://127.0.0.1:{free_port()}", "providers__hotpepper__maxAttempts": 1}
-        untroubled = {"providers__hotpepper__breaker__enabled": "false", "providers__hotpepper__adaptiveConcurrency": "false"}
+        nobody: dict[str, Any] = {
+            "hotpepper__baseURL": f"http://127.0.0.1:{free_port()}",
+            "providers__hotpepper__maxAttempts": 1,
+        }
+        untroubled: dict[str, Any] = {
+            "providers__hotpepper__breaker__enabled": "false",
+            "providers__hotpepper__adaptiveConcurrency": "false",
+        }
         worker.append(apart.start("busy", partitions=partitions, **nobody, **untroubled))
 
     stage.sees("LocsearchLoopBusy", provoke=provoke, mend=lambda: apart.end("busy", worker[0]))
@@ -347,7 +443,11 @@ def too_much_for_one_loop(stage: Stage, apart: Apart) -> None:
 def too_much_in_memory(stage: Stage, apart: Apart) -> None:
     """A worker is allowed to read ahead far more than it can work off."""
     partitions = 100  # The broker keeps 5 MB of each.
-    stuck = {"queued.max.messages.kbytes": 2_000_000, "queued.min.messages": 100_000, "fetch.message.max.bytes": 5_000_000}
+    stuck = {
+        "queued.max.messages.kbytes": 2_000_000,
+        "queued.min.messages": 100_000,
+        "fetch.message.max.bytes": 5_000_000,
+    }
     filler = request("filler", 1, keyword=fault("hang"), timeoutMs=30_000)
     filler = filler[:-1] + b',"x":"' + b"y" * 60_000 + b'"}'
     worker: list[Worker] = []
@@ -380,4 +480,12 @@ def requests_that_are_deleted(stage: Stage, apart: Apart) -> None:
     apart.end("deleted", worker)
 
 
-EXPERIMENTS = [Experiment("alerts", "each alert is provoked, fires and clears, on rules whose durations are divided by 60", run, seconds=(400, 400), alone=True)]
+EXPERIMENTS = [
+    Experiment(
+        "alerts",
+        "each alert is provoked, fires and clears, on rules whose durations are divided by 60",
+        run,
+        seconds=(400, 400),
+        alone=True,
+    )
+]

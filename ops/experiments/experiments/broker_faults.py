@@ -1,12 +1,20 @@
 """Request errors of every kind that a worker meets, then brokers that go away and come back, under load."""
+
 import time
 
 from harness.lab import Experiment, Lab
 
 RETRIABLE = ["NOT_LEADER_FOR_PARTITION", "REQUEST_TIMED_OUT", "_TRANSPORT"]
 GROUP = ["COORDINATOR_NOT_AVAILABLE", "NOT_COORDINATOR", "COORDINATOR_LOAD_IN_PROGRESS"]
-STEPS = [("Produce", RETRIABLE + ["NOT_ENOUGH_REPLICAS"]), ("Fetch", RETRIABLE), ("OffsetCommit", GROUP), ("Heartbeat", GROUP[:2]), ("Metadata", ["_TRANSPORT", "LEADER_NOT_AVAILABLE"]),
-         ("FindCoordinator", GROUP[:1]), ("OffsetCommit", ["REBALANCE_IN_PROGRESS", "_TRANSPORT"])]
+STEPS = [
+    ("Produce", RETRIABLE + ["NOT_ENOUGH_REPLICAS"]),
+    ("Fetch", RETRIABLE),
+    ("OffsetCommit", GROUP),
+    ("Heartbeat", GROUP[:2]),
+    ("Metadata", ["_TRANSPORT", "LEADER_NOT_AVAILABLE"]),
+    ("FindCoordinator", GROUP[:1]),
+    ("OffsetCommit", ["REBALANCE_IN_PROGRESS", "_TRANSPORT"]),
+]
 BROKERS = 3
 
 
@@ -18,7 +26,7 @@ def run(lab: Lab) -> None:
     lab.workers(workers)
     done = False
     load = lab.sender.start(1_000_000, rate, until=lambda: done, ahead=20_000)
-    for round in range(rounds):
+    for _round in range(rounds):
         for api, errors in STEPS:
             lab.say(f"errors for {api}")
             lab.broker.tell(fail={"api": api, "errors": errors * 3})
@@ -30,7 +38,8 @@ def run(lab: Lab) -> None:
             time.sleep(lab.size(2, 4))
             lab.broker.tell(up=broker)
             lab.steady()
-        # When the coordinator's answer was lost, a worker may have lost its partitions, which costs as much as its crash.
+        # When the coordinator's answer was lost, a worker may have lost its partitions, which costs as much as its
+        # crash.
         lab.recorder.add("kill", worker="all, by the broker", losses=workers)
     done = True
     load.join()
@@ -38,4 +47,12 @@ def run(lab: Lab) -> None:
     lab.end(settle=90)
 
 
-EXPERIMENTS = [Experiment("broker-faults", "request errors on every API and brokers that go and come back: nothing lost", run, library="new", seconds=(150, 1200))]
+EXPERIMENTS = [
+    Experiment(
+        "broker-faults",
+        "request errors on every API and brokers that go and come back: nothing lost",
+        run,
+        library="new",
+        seconds=(150, 1200),
+    )
+]

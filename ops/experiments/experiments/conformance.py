@@ -1,4 +1,5 @@
 """What the model of Kafka answers is asked of a cluster, step by step."""
+
 from harness import brokers, conformance
 from harness.lab import Experiment, Lab
 
@@ -29,4 +30,11 @@ def run(lab: Lab) -> None:
     lab.check(player.played > 10, "hardly any step was played")
 
 
-EXPERIMENTS = [Experiment("conformance", "the steps by which the model of Kafka is checked, played to a cluster: each answer is the expected one", run, seconds=(300, 300))]
+EXPERIMENTS = [
+    Experiment(
+        "conformance",
+        "the steps by which the model of Kafka is checked, played to a cluster: each answer is the expected one",
+        run,
+        seconds=(300, 300),
+    )
+]

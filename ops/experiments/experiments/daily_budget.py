@@ -1,4 +1,5 @@
 """Workers share a day's budget of calls and are killed meanwhile: the provider's own counter says what was called."""
+
 import json
 import random
 import time
@@ -36,13 +37,22 @@ def run(lab: Lab) -> None:
 
     wait_until_used_up(lab)
     said, calls = ask(lab, settings)[0], judge(lab, budget, "at the end")
-    lab.figure("budget used up", f"{calls} of {budget} calls made; {said['reserved']} reserved by {killed} workers that were killed; {said['used']} told of")
+    lab.figure(
+        "budget used up",
+        f"{calls} of {budget} calls made; {said['reserved']} reserved by {killed} workers that were "
+        f"killed; {said['used']} told of",
+    )
     lab.check(said["left"] == 0 and said["used"] + said["reserved"] == budget, f"`locsearch budget` says {said}")
-    lab.check(calls <= said["used"] + said["reserved"], f"{calls} calls were made, {said['used'] + said['reserved']} were taken")
+    lab.check(
+        calls <= said["used"] + said["reserved"],
+        f"{calls} calls were made, {said['used'] + said['reserved']} were taken",
+    )
     # A worker reserves for the calls of a second at its own pace, or less when less is left.
     stranded = budget - calls
     bound = killed * 1.5 * rate / workers
-    lab.figure("stranded", f"{stranded} calls by {killed} kills, {stranded / max(1, killed):.1f} each; {bound:.0f} may be")
+    lab.figure(
+        "stranded", f"{stranded} calls by {killed} kills, {stranded / max(1, killed):.1f} each; {bound:.0f} may be"
+    )
     lab.check(stranded <= bound, f"{stranded} calls were stranded by {killed} kills, {bound:.0f} may be")
 
     lab.say("all workers are replaced")
@@ -51,12 +61,19 @@ def run(lab: Lab) -> None:
         fleet.start(i)
     fleet.wait_ready(60)
     time.sleep(2)
-    lab.check(judge(lab, budget, "after a restart of all workers") == calls, "calls were made after a restart although the budget was used up")
+    lab.check(
+        judge(lab, budget, "after a restart of all workers") == calls,
+        "calls were made after a restart although the budget was used up",
+    )
 
     more = budget // 10
     lab.say(f"a person gives {more} calls more")
     ask(lab, settings, "set", "hotpepper", str(budget + more), "--yes")
-    lab.until(lambda: lab.provider.calls() >= calls + more, 40, f"{more} calls more ({lab.provider.calls() - calls} were made)")
+    lab.until(
+        lambda: lab.provider.calls() >= calls + more,
+        40,
+        f"{more} calls more ({lab.provider.calls() - calls} were made)",
+    )
     time.sleep(2)
     after = judge(lab, budget + more, "after a person has raised the budget")
     lab.figure(f"{more} calls more by `locsearch budget set`", f"{after - calls} made")
@@ -73,8 +90,19 @@ def judge(lab: Lab, budget: int, when: str) -> int:
 
 def ask(lab: Lab, settings: dict, *command: str) -> list[dict]:
     """Runs `locsearch budget` for the workers' group and requests topic, to which their budget belongs."""
-    fleet = {"kafka.groupId": lab.topics.group, "topics.requests": lab.topics.requests, "topics.fleet": lab.topics.fleet}
-    own = environment(settings | fleet | {"kafka.bootstrapServers": lab.broker.bootstrap, "kafka.properties": f"fetch.wait.max.ms={lab.broker.fetch_wait_ms}"})
+    fleet = {
+        "kafka.groupId": lab.topics.group,
+        "topics.requests": lab.topics.requests,
+        "topics.fleet": lab.topics.fleet,
+    }
+    own = environment(
+        settings
+        | fleet
+        | {
+            "kafka.bootstrapServers": lab.broker.bootstrap,
+            "kafka.properties": f"fetch.wait.max.ms={lab.broker.fetch_wait_ms}",
+        }
+    )
     answer = run_command([lab.options.locsearch, "budget", *(command or ["--json"])], own)
     if answer.returncode:
         raise RuntimeError(f"`locsearch budget` ended with {answer.returncode}: {answer.stderr.strip()}")
@@ -82,7 +110,9 @@ def ask(lab: Lab, settings: dict, *command: str) -> list[dict]:
 
 
 def wait_until_used_up(lab: Lab) -> None:
-    """Waits until no calls have been made for some seconds: what idle workers held has been given back and used by then."""
+    """Waits until no calls have been made for some seconds: what idle workers held has been given back and used by
+    then.
+    """
     last, since = -1, time.monotonic()
     end = time.monotonic() + 120
     while time.monotonic() < end:
@@ -96,7 +126,10 @@ def wait_until_used_up(lab: Lab) -> None:
 
 
 def has_none_left(status: dict) -> bool:
-    return any(p.get("budget", {}).get("left") == 0 and p.get("breakerReason") == "budget-used-up" for p in status.get("providers", []))
+    return any(
+        p.get("budget", {}).get("left") == 0 and p.get("breakerReason") == "budget-used-up"
+        for p in status.get("providers", [])
+    )
 
 
 def far_from_midnight() -> str:
@@ -105,4 +138,15 @@ def far_from_midnight() -> str:
     return f"Etc/GMT{hours:+d}" if hours else "UTC"
 
 
-EXPERIMENTS = [Experiment("daily-budget", "workers are killed while a day's budget is used up: never more calls than it has, few stranded, kept through restarts", run, needs=SETTINGS, broker="mock", library="new", seconds=(150, 420))]
+EXPERIMENTS = [
+    Experiment(
+        "daily-budget",
+        "workers are killed while a day's budget is used up: never more calls than it has, few stranded, "
+        "kept through restarts",
+        run,
+        needs=SETTINGS,
+        broker="mock",
+        library="new",
+        seconds=(150, 420),
+    )
+]

@@ -1,4 +1,7 @@
-"""A real Prometheus scrapes two workers under load, and every question of the dashboard and of the alerts has an answer."""
+"""A real Prometheus scrapes two workers under load, and every question of the dashboard and of the alerts has an
+answer.
+"""
+
 import json
 import math
 import os
@@ -35,7 +38,9 @@ def empty_queries(prometheus: Prometheus, dashboard: Dashboard) -> list[str]:
 
 
 def rule_problems(prometheus: Prometheus) -> list[str]:
-    """Returns what is wrong with the rules: those that cannot be evaluated, and those that ask for what no worker has."""
+    """Returns what is wrong with the rules: those that cannot be evaluated, and those that ask for what no worker
+    has.
+    """
     problems = []
     for rule in prometheus.rules():
         if rule["health"] != "ok":
@@ -84,7 +89,13 @@ class Collector(BaseHTTPRequestHandler):
 def typed(lab: Lab, id: str, number: int) -> None:
     """Sends one of three searches that a person makes within half a second: each supersedes the one before."""
     session = f"session{number // 3}"
-    lab.sender.send(id, request(id, number, sessionId=session, keyword=fault("delay=600")), session, partition=number // 3 % lab.partitions, session=session)
+    lab.sender.send(
+        id,
+        request(id, number, sessionId=session, keyword=fault("delay=600")),
+        session,
+        partition=number // 3 % lab.partitions,
+        session=session,
+    )
 
 
 def run(lab: Lab) -> None:
@@ -93,7 +104,13 @@ def run(lab: Lab) -> None:
     dashboard = Dashboard(interval)
     lab.begin()
     lab.provider.varied_latency(60, 300)
-    fleet = lab.workers(2, providers__googlePlaces__requestsPerSecond=200, providers__hotpepper__callsPerDay=1_000_000, tracing__endpoint=Collector.start(), tracing__sampleRatio=0.1)
+    fleet = lab.workers(
+        2,
+        providers__googlePlaces__requestsPerSecond=200,
+        providers__hotpepper__callsPerDay=1_000_000,
+        tracing__endpoint=Collector.start(),
+        tracing__sampleRatio=0.1,
+    )
     for worker in fleet.workers.values():
         prometheus.watch(f"worker-{worker.index + 1}", worker.admin_port)
     mixture = usual_mixture(lab)
@@ -111,11 +128,18 @@ def run(lab: Lab) -> None:
     for problem in rule_problems(prometheus):
         lab.check(False, problem)
 
-    lab.figure("panels", f"{len(dashboard.panels)}, {sum(len(panel['targets']) for panel in dashboard.panels)} queries, {len(empty)} of them empty")
+    lab.figure(
+        "panels",
+        f"{len(dashboard.panels)}, {sum(len(panel['targets']) for panel in dashboard.panels)} queries, "
+        f"{len(empty)} of them empty",
+    )
     lab.figure("alert rules", len(prometheus.rules()))
-    lab.figure("series", round(prometheus.number('count({job="locsearch"})')))
+    lab.figure("series", round(prometheus.number('count({job="locsearch"})') or 0))
     for worker in fleet.workers.values():
-        lab.figure(f"series of worker-{worker.index + 1}", round(prometheus.number(f'scrape_samples_scraped{{instance="worker-{worker.index + 1}"}}')))
+        lab.figure(
+            f"series of worker-{worker.index + 1}",
+            round(prometheus.number(f'scrape_samples_scraped{{instance="worker-{worker.index + 1}"}}') or 0),
+        )
     if lab.long:
         # `make dashboard-picture` says where it looks for them.
         panels = Path(os.environ.get("LOCSEARCH_PANELS") or lab.folder / "panels.json")
@@ -125,7 +149,9 @@ def run(lab: Lab) -> None:
 
 
 def story(lab: Lab, mixture: Mixture) -> None:
-    """Six minutes in the life of two workers, for the picture: a calm, a peak, a provider in trouble, and a calm again."""
+    """Six minutes in the life of two workers, for the picture: a calm, a peak, a provider in trouble, and a calm
+    again.
+    """
     time.sleep(90)
     lab.say("peak")
     mixture.set("peak", 200)
@@ -144,8 +170,19 @@ def story(lab: Lab, mixture: Mixture) -> None:
 def recorded(prometheus: Prometheus, dashboard: Dashboard, start: float, end: float) -> dict:
     """Returns what each panel showed from start to end."""
     step = max(1, round((end - start) / 300))
-    panels = {panel["id"]: [prometheus.query_range(query, start, end, step) for query in dashboard.queries(panel)] for panel in dashboard.panels}
+    panels = {
+        panel["id"]: [prometheus.query_range(query, start, end, step) for query in dashboard.queries(panel)]
+        for panel in dashboard.panels
+    }
     return {"start": start, "end": end, "panels": panels}
 
 
-EXPERIMENTS = [Experiment("dashboard", "a real Prometheus scrapes two workers under load: no query of the dashboard is empty, each alert rule can be evaluated", run, seconds=(90, 900))]
+EXPERIMENTS = [
+    Experiment(
+        "dashboard",
+        "a real Prometheus scrapes two workers under load: no query of the dashboard is empty, each "
+        "alert rule can be evaluated",
+        run,
+        seconds=(90, 900),
+    )
+]

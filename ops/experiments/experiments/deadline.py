@@ -1,4 +1,5 @@
 """Time spent in the topic counts against the deadline, where the setting says so: what is over costs no call."""
+
 import time
 
 from harness.lab import Experiment, Lab, Skipped
@@ -19,7 +20,11 @@ def run(lab: Lab) -> None:
     for i in range(each):
         # The first is over when it is read, the second has 2 s of its 8 s left, and the third is fresh.
         lab.sender.send(f"over{i}", request(f"over{i}", i, timeoutMs=1000), timestamp_ms=int((now - 5) * 1000))
-        lab.sender.send(f"half{i}", request(f"half{i}", i, timeoutMs=8000, keyword=fault("hang")), timestamp_ms=int((now - 6) * 1000))
+        lab.sender.send(
+            f"half{i}",
+            request(f"half{i}", i, timeoutMs=8000, keyword=fault("hang")),
+            timestamp_ms=int((now - 6) * 1000),
+        )
         lab.sender.send(f"fresh{i}", request(f"fresh{i}", i, timeoutMs=8000), timestamp_ms=int(time.time() * 1000))
     lab.sender.flush()
     lab.end()
@@ -34,4 +39,12 @@ def run(lab: Lab) -> None:
     lab.check(longest <= 2_300, f"a call took {longest} ms of a request that had 2,000 left")
 
 
-EXPERIMENTS = [Experiment("deadline-propagation", "time spent in Kafka counts: what is over costs no call", run, needs={"worker.maxAge": "60s"}, seconds=(60, 120))]
+EXPERIMENTS = [
+    Experiment(
+        "deadline-propagation",
+        "time spent in Kafka counts: what is over costs no call",
+        run,
+        needs={"worker.maxAge": "60s"},
+        seconds=(60, 120),
+    )
+]

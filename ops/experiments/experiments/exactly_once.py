@@ -1,4 +1,5 @@
 """worker.delivery = exactly-once through kill -9, frozen workers and rebalances."""
+
 import random
 import time
 
@@ -18,8 +19,8 @@ def run(lab: Lab) -> None:
     if not ledger:
         lab.begin(partitions=8, kind=kind, isolation="read_committed")  # The broker of this run hides aborted records.
     lab.provider.latency(30)
-    # Longer than a worker is frozen, so that it can end the transaction that it had begun. The partitions of a worker that
-    # was killed wait for as long.
+    # Longer than a worker is frozen, so that it can end the transaction that it had begun. The partitions of a worker
+    # that was killed wait for as long.
     fleet = lab.workers(3, client={"transaction.timeout.ms": 15_000}, worker__delivery="exactly-once")
     if not ledger:
         disturb(lab, fleet, rate, kills)
@@ -72,5 +73,14 @@ def settled(lab: Lab) -> None:
     time.sleep(1)
 
 
-EXPERIMENTS = [Experiment("exactly-once", "kills, frozen workers, rebalances: each outcome in one committed transaction, with exactly its offsets", run,
-                          needs={"worker.delivery": "exactly-once"}, broker="tansu", library="new", seconds=(180, 1500))]
+EXPERIMENTS = [
+    Experiment(
+        "exactly-once",
+        "kills, frozen workers, rebalances: each outcome in one committed transaction, with exactly its offsets",
+        run,
+        needs={"worker.delivery": "exactly-once"},
+        broker="tansu",
+        library="new",
+        seconds=(180, 1500),
+    )
+]

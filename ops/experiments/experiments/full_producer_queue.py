@@ -1,4 +1,5 @@
 """A producer whose queue holds 10 records, and a broker far away: the worker must wait for room, not fail or spin."""
+
 from harness.lab import Experiment, Lab
 
 
@@ -19,4 +20,11 @@ def run(lab: Lab) -> None:
     lab.check(cpu < 0.5 * lab.recorder.now, f"the worker burnt {cpu:.1f} s of CPU: it spins while the queue is full")
 
 
-EXPERIMENTS = [Experiment("full-producer-queue", "a tiny producer queue and a slow broker: back-pressure, nothing lost", run, seconds=(100, 600))]
+EXPERIMENTS = [
+    Experiment(
+        "full-producer-queue",
+        "a tiny producer queue and a slow broker: back-pressure, nothing lost",
+        run,
+        seconds=(100, 600),
+    )
+]

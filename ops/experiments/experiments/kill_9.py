@@ -1,4 +1,5 @@
 """Workers are killed at random while requests flow: nothing may be lost, little may be repeated."""
+
 import random
 
 from harness.lab import Experiment, Lab
@@ -25,4 +26,12 @@ def run(lab: Lab) -> None:
     lab.end(settle=90)
 
 
-EXPERIMENTS = [Experiment("kill-9", "random workers killed under load: nothing lost, duplicates within the bound", run, library="new", seconds=(120, 900))]
+EXPERIMENTS = [
+    Experiment(
+        "kill-9",
+        "random workers killed under load: nothing lost, duplicates within the bound",
+        run,
+        library="new",
+        seconds=(120, 900),
+    )
+]

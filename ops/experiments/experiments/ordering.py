@@ -1,4 +1,5 @@
 """Outcomes of one key, or of one partition, leave in the order of their requests, however long each takes."""
+
 from harness.lab import Experiment, Lab
 from harness.provider import fault
 
@@ -13,9 +14,12 @@ def ordered(by: str):
         def keyword(i: int) -> str | None:  # Now and then a request holds up its key until its deadline.
             return fault("hang") if i % 397 == 0 else None
 
-        # Requests flow until the last crash is over, because the bound takes the mean rate of the run for the rate at the crash.
+        # Requests flow until the last crash is over, because the bound takes the mean rate of the run for the rate at
+        # the crash.
         done = False
-        load = lab.sender.start(1_000_000, rate, until=lambda: done and lab.recorder.sent >= total, keys=60, keyword=keyword, timeoutMs=800)
+        load = lab.sender.start(
+            1_000_000, rate, until=lambda: done and lab.recorder.sent >= total, keys=60, keyword=keyword, timeoutMs=800
+        )
         for _ in range(lab.size(1, 8)):
             lab.steady()
             fleet.kill(0)
@@ -29,6 +33,13 @@ def ordered(by: str):
 
 
 EXPERIMENTS = [
-    Experiment(f"ordering-{by}", f"worker.ordering={by}: the outcomes of each {by} in the order of its requests, through crashes", ordered(by), needs={"worker.ordering": by}, library="new", seconds=(90, 600))
+    Experiment(
+        f"ordering-{by}",
+        f"worker.ordering={by}: the outcomes of each {by} in the order of its requests, through crashes",
+        ordered(by),
+        needs={"worker.ordering": by},
+        library="new",
+        seconds=(90, 600),
+    )
     for by in ("key", "partition")
 ]

@@ -1,4 +1,7 @@
-"""A provider that is slow, hangs, resets, cuts short or answers rubbish: each request still ends, in time, with the right error."""
+"""A provider that is slow, hangs, resets, cuts short or answers rubbish: each request still ends, in time, with the
+right error.
+"""
+
 import random
 from collections import Counter
 
@@ -9,19 +12,50 @@ DEADLINE_MS = 1_500
 # Each fault, by the simulator's name for it, and the error codes that it may end in.
 CUT = {"bad-response", "unreachable"}
 KINDS = {  # An HTML page from Hot Pepper is its notice of maintenance.
-    "none": {"result"}, "delay=300": {"result"}, "hang": {"timeout"}, "hang-body": {"timeout"}, "drip=20000": {"timeout"},
-    "reset": {"unreachable"}, "close": CUT, "reset-body": CUT, "truncated": CUT, "cut-chunked": CUT, "cut": {"bad-response"}, "bad-gzip": {"bad-response"},
-    "garbage": {"bad-response"}, "html": {"upstream-unavailable"}, "xml": {"bad-response"}, "empty": {"bad-response"}, "deep": {"bad-response"}, "shape": {"bad-response"},
-    "huge=3": {"bad-response"}, "500": {"upstream-unavailable"}, "502": {"upstream-unavailable"}, "503": {"upstream-unavailable"}, "504": {"upstream-unavailable"},
-    "404": {"upstream-rejected"}, "413": {"upstream-rejected", "invalid-request"}, "1000": {"upstream-unavailable"}, "3000": {"invalid-request"},
+    "none": {"result"},
+    "delay=300": {"result"},
+    "hang": {"timeout"},
+    "hang-body": {"timeout"},
+    "drip=20000": {"timeout"},
+    "reset": {"unreachable"},
+    "close": CUT,
+    "reset-body": CUT,
+    "truncated": CUT,
+    "cut-chunked": CUT,
+    "cut": {"bad-response"},
+    "bad-gzip": {"bad-response"},
+    "garbage": {"bad-response"},
+    "html": {"upstream-unavailable"},
+    "xml": {"bad-response"},
+    "empty": {"bad-response"},
+    "deep": {"bad-response"},
+    "shape": {"bad-response"},
+    "huge=3": {"bad-response"},
+    "500": {"upstream-unavailable"},
+    "502": {"upstream-unavailable"},
+    "503": {"upstream-unavailable"},
+    "504": {"upstream-unavailable"},
+    "404": {"upstream-rejected"},
+    "413": {"upstream-rejected", "invalid-request"},
+    "1000": {"upstream-unavailable"},
+    "3000": {"invalid-request"},
 }
+
 
 def run(lab: Lab) -> None:
     total, rate = lab.size((1_500, 250), (30_000, 400))
     lab.recorder.add("params", allowed=0)
     lab.begin()
     lab.provider.latency(20)
-    lab.workers(2, worker__concurrency=256, if_known={"providers.hotpepper.breaker.enabled": False, "providers.hotpepper.retryBudget": 1, "providers.hotpepper.adaptiveConcurrency": False})
+    lab.workers(
+        2,
+        worker__concurrency=256,
+        if_known={
+            "providers.hotpepper.breaker.enabled": False,
+            "providers.hotpepper.retryBudget": 1,
+            "providers.hotpepper.adaptiveConcurrency": False,
+        },
+    )
     chance, expected = random.Random(2), {}
     late: list[str] = []
     unexpected: Counter = Counter()
@@ -46,4 +80,11 @@ def run(lab: Lab) -> None:
     lab.figure("calls per request", round(lab.provider.calls() / total, 2))
 
 
-EXPERIMENTS = [Experiment("provider-faults", "a slow, hanging, resetting, truncating, garbage provider: every request ends, in time, with the right error", run, seconds=(60, 300))]
+EXPERIMENTS = [
+    Experiment(
+        "provider-faults",
+        "a slow, hanging, resetting, truncating, garbage provider: every request ends, in time, with the right error",
+        run,
+        seconds=(60, 300),
+    )
+]

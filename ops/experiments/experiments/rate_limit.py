@@ -1,12 +1,18 @@
 """Workers share one key's limit: the provider's own counter says whether they keep to it and use it."""
+
 import itertools
 import random
 import time
+from typing import Any
 
 from harness.lab import Experiment, Lab
 
 LIMIT, BURST, PARTITIONS = 100, 10, 12
-SETTINGS = {"providers.hotpepper.requestsPerSecond": LIMIT, "providers.hotpepper.burst": BURST, "providers.hotpepper.limitMode": "shared"}
+SETTINGS = {
+    "providers.hotpepper.requestsPerSecond": LIMIT,
+    "providers.hotpepper.burst": BURST,
+    "providers.hotpepper.limitMode": "shared",
+}
 # Half the work of a second waits at each moment, so that a change of the load shows soon.
 AHEAD, OFFERED = LIMIT // 2, 5 * LIMIT
 
@@ -16,7 +22,9 @@ class Load:
 
     def __init__(self, lab: Lab):
         self.lab, self.shape, self.done = lab, lambda i: i % PARTITIONS, False
-        self.thread = lab.sender.start(10_000_000, OFFERED, until=lambda: self.done, ahead=AHEAD * 4, place=lambda i: self.shape(i))
+        self.thread = lab.sender.start(
+            10_000_000, OFFERED, until=lambda: self.done, ahead=AHEAD * 4, place=lambda i: self.shape(i)
+        )
 
     def end(self) -> None:
         self.done = True
@@ -24,15 +32,15 @@ class Load:
 
 
 def begin(lab: Lab, workers: int, has_topic: bool = True, **settings) -> Load:
-    # Duplicates do not matter here; `scale` and `rolling-restart` are about them. The mock does not wait for members that
-    # finish what they have, and refuses their commits.
+    # Duplicates do not matter here; `scale` and `rolling-restart` are about them. The mock does not wait for members
+    # that finish what they have, and refuses their commits.
     lab.recorder.add("params", allowed=100_000)
     lab.begin(partitions=PARTITIONS, errors=8)
     lab.provider.latency(20)
     if not has_topic:
         lab.broker.ask(topicError={"topic": lab.topics.fleet, "error": "TOPIC_AUTHORIZATION_FAILED"})
     session = {"session.timeout.ms": 3000, "heartbeat.interval.ms": 200} if lab.broker.can_fail else None
-    chosen = {k.replace(".", "__"): v for k, v in (SETTINGS | settings).items()}
+    chosen: dict[str, Any] = {k.replace(".", "__"): v for k, v in (SETTINGS | settings).items()}
     lab.workers(workers, client=session, worker__concurrency=256, worker__deadline="30s", **chosen)
     return Load(lab)
 
@@ -81,9 +89,14 @@ def by_demand(lab: Lab) -> None:
 
 def by_partitions(lab: Lab) -> None:
     """What the share by partitions uses of the same loads, to compare."""
-    load, seconds = begin(lab, 3, **{"providers.hotpepper.limitMode": "by-partitions"}), lab.size(6, 20)
+    settings: dict[str, Any] = {"providers.hotpepper.limitMode": "by-partitions"}
+    load, seconds = begin(lab, 3, **settings), lab.size(6, 20)
     lab.steady()
-    for name, shape in {"even over the partitions": lambda i: i % PARTITIONS, "Zipf 1.1 over the partitions": zipf(1.1, PARTITIONS), "all on one partition": lambda i: 0}.items():
+    for name, shape in {
+        "even over the partitions": lambda i: i % PARTITIONS,
+        "Zipf 1.1 over the partitions": zipf(1.1, PARTITIONS),
+        "all on one partition": lambda i: 0,
+    }.items():
         load.shape = shape
         time.sleep(4)
         judge(lab, name, seconds, is_steady=False)
@@ -164,10 +177,34 @@ def without_topic(lab: Lab) -> None:
     lab.end()
 
 
-OPTIONS = dict(needs=SETTINGS, broker="mock", library="new", alone=True)
+OPTIONS: dict[str, Any] = {"needs": SETTINGS, "broker": "mock", "library": "new", "alone": True}
 EXPERIMENTS = [
-    Experiment("fleet-rate-limit", "3 workers share one key's limit by demand: 95 % of it used wherever the work lies, and never more", by_demand, seconds=(150, 400), **OPTIONS),
-    Experiment("fleet-changes", "workers killed, stopped, replaced, and brokers away: the fleet's limit is never exceeded", changes, seconds=(180, 400), **OPTIONS),
-    Experiment("fleet-without-topic", "without the fleet's topic, workers share the limit by partitions", without_topic, seconds=(90, 120), **OPTIONS),
-    Experiment("fleet-by-partitions", "what the share by partitions leaves unused, to compare", by_partitions, seconds=(90, 200), **OPTIONS),
+    Experiment(
+        "fleet-rate-limit",
+        "3 workers share one key's limit by demand: 95 % of it used wherever the work lies, and never more",
+        by_demand,
+        seconds=(150, 400),
+        **OPTIONS,
+    ),
+    Experiment(
+        "fleet-changes",
+        "workers killed, stopped, replaced, and brokers away: the fleet's limit is never exceeded",
+        changes,
+        seconds=(180, 400),
+        **OPTIONS,
+    ),
+    Experiment(
+        "fleet-without-topic",
+        "without the fleet's topic, workers share the limit by partitions",
+        without_topic,
+        seconds=(90, 120),
+        **OPTIONS,
+    ),
+    Experiment(
+        "fleet-by-partitions",
+        "what the share by partitions leaves unused, to compare",
+        by_partitions,
+        seconds=(90, 200),
+        **OPTIONS,
+    ),
 ]

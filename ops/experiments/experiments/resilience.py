@@ -1,4 +1,5 @@
 """A provider in trouble: retries within a budget, the breaker, the fallback, single flight."""
+
 import time
 
 from harness.lab import Experiment, Lab
@@ -36,8 +37,15 @@ def breaker(lab: Lab) -> None:
     lab.begin(errors=8)
     lab.provider.latency(10)
     waits: list[int] = []
-    lab.reader.on_outcome = lambda e, v, m: waits.append(v["error"].get("retryAfterMs", -1)) if e.get("code") == "circuit-open" else None
-    lab.workers(1, providers__hotpepper__breaker__enabled=True, providers__hotpepper__breaker__openDuration="2s", providers__hotpepper__breaker__window="2s")
+    lab.reader.on_outcome = lambda e, v, m: (
+        waits.append(v["error"].get("retryAfterMs", -1)) if e.get("code") == "circuit-open" else None
+    )
+    lab.workers(
+        1,
+        providers__hotpepper__breaker__enabled=True,
+        providers__hotpepper__breaker__openDuration="2s",
+        providers__hotpepper__breaker__window="2s",
+    )
     lab.sender.many(rate * 2, rate, prefix="before")
     lab.settle(20)
     lab.check(lab.counts() == {"result": rate * 2}, f"before the failure: {lab.counts()}")
@@ -49,7 +57,7 @@ def breaker(lab: Lab) -> None:
     lab.figure("while it fails", f"{calls} calls for {rate * 5} requests, {rejected} ended as circuit-open")
     lab.check(calls < rate * 2, f"{calls} calls went to a provider that fails")
     lab.check(rejected > rate * 2, f"only {rejected} ended as circuit-open")
-    lab.check(waits and min(waits) >= 0, "a circuit-open outcome says no retryAfterMs")
+    lab.check(bool(waits) and min(waits) >= 0, "a circuit-open outcome says no retryAfterMs")
     lab.provider.faults(0.0)
     time.sleep(2.5)
     lab.sender.many(rate, rate / 4, prefix="probe")
@@ -70,7 +78,9 @@ def bad_key(lab: Lab, rate: int) -> None:
     lab.settle(20)
     lab.provider.faults(0.0)
     lab.figure("with a refused key", f"{lab.provider.calls() - calls} calls for {rate} requests")
-    lab.check(lab.provider.calls() - calls <= 70, "calls went on with a key that is refused")  # These were in flight when the breaker opened.
+    lab.check(
+        lab.provider.calls() - calls <= 70, "calls went on with a key that is refused"
+    )  # These were in flight when the breaker opened.
 
 
 def fallback(lab: Lab) -> None:
@@ -79,7 +89,7 @@ def fallback(lab: Lab) -> None:
     lab.recorder.add("params", allowed=0)
     lab.begin(errors=8)
     lab.provider.latency(10)
-    answered: dict[str, str] = {}
+    answered: dict[str, str | None] = {}
     tried: dict[str, list] = {}
 
     def look(event: dict, value: dict | None, message) -> None:
@@ -89,14 +99,21 @@ def fallback(lab: Lab) -> None:
     lab.reader.on_outcome = look
     failing = lab.another_provider()
     failing.faults(1.0, "503")
-    lab.workers(1, providers__order="hotpepper,google-places", hotpepper__baseURL=failing.base_url, if_known={ONE + "breaker.enabled": False})
+    lab.workers(
+        1,
+        providers__order="hotpepper,google-places",
+        hotpepper__baseURL=failing.base_url,
+        if_known={ONE + "breaker.enabled": False},
+    )
     for i in range(each):
         lab.sender.send(f"auto{i}", request(f"auto{i}", i, provider="auto"), f"a{i}")
         lab.sender.send(f"named{i}", request(f"named{i}", i), f"n{i}")
     lab.end()
     moved = sum(answered[f"auto{i}"] == "google-places" for i in range(each))
     stayed = sum(answered[f"named{i}"] == "hotpepper" for i in range(each))
-    lab.figure("answered by the next provider", f"{moved} of {each} auto requests; {each - stayed} of {each} that named one")
+    lab.figure(
+        "answered by the next provider", f"{moved} of {each} auto requests; {each - stayed} of {each} that named one"
+    )
     lab.check(moved == each, f"{each - moved} auto requests did not fall back")
     lab.check(stayed == each, f"{each - stayed} requests left the provider that they named")
     said = sum("hotpepper" in tried[f"auto{i}"] for i in range(each))
@@ -118,8 +135,13 @@ def single_flight(lab: Lab) -> None:
                 lab.sender.send(id, request(id, 1000 * r + (500_000 if on else 0)), id)
             lab.settle(30)
         calls = lab.provider.calls()
-        lab.figure(f"single flight {'on' if on else 'off'}", f"{calls} calls for {rounds * same} requests, {rounds} different")
-        lab.check(calls <= rounds * same * 0.1 if on else calls >= rounds * same, f"{calls} calls for {rounds * same} requests with singleFlight={on}")
+        lab.figure(
+            f"single flight {'on' if on else 'off'}", f"{calls} calls for {rounds * same} requests, {rounds} different"
+        )
+        lab.check(
+            calls <= rounds * same * 0.1 if on else calls >= rounds * same,
+            f"{calls} calls for {rounds * same} requests with singleFlight={on}",
+        )
         if on:
             lab.check(lab.commits_catch_up(20), "finished requests were left uncommitted")
             fleet.stop_all()
@@ -127,8 +149,29 @@ def single_flight(lab: Lab) -> None:
 
 
 EXPERIMENTS = [
-    Experiment("outage", "every call fails: with the retry budget at most 1.2 calls per request", outage, needs={ONE + "retryBudget": 0.2}),
-    Experiment("breaker", "opens on failures and on a refused key, says when to come back, closes again", breaker, needs={ONE + "breaker.enabled": True, ONE + "breaker.openDuration": "2s"}),
-    Experiment("fallback", "auto moves to the next provider and says so; a named provider is never left", fallback, needs={"providers.order": "hotpepper,google-places"}),
-    Experiment("single-flight", "identical searches in flight share one call, each gets its own outcome", single_flight, needs={ONE + "singleFlight": True}, seconds=(60, 300)),
+    Experiment(
+        "outage",
+        "every call fails: with the retry budget at most 1.2 calls per request",
+        outage,
+        needs={ONE + "retryBudget": 0.2},
+    ),
+    Experiment(
+        "breaker",
+        "opens on failures and on a refused key, says when to come back, closes again",
+        breaker,
+        needs={ONE + "breaker.enabled": True, ONE + "breaker.openDuration": "2s"},
+    ),
+    Experiment(
+        "fallback",
+        "auto moves to the next provider and says so; a named provider is never left",
+        fallback,
+        needs={"providers.order": "hotpepper,google-places"},
+    ),
+    Experiment(
+        "single-flight",
+        "identical searches in flight share one call, each gets its own outcome",
+        single_flight,
+        needs={ONE + "singleFlight": True},
+        seconds=(60, 300),
+    ),
 ]

@@ -1,4 +1,5 @@
 """Every worker in turn is asked to end and is replaced: no outcome may be repeated."""
+
 from harness.lab import Experiment, Lab
 
 
@@ -10,7 +11,7 @@ def run(lab: Lab) -> None:
     fleet = lab.workers(workers, client=lab.patience)
     done = False
     load = lab.sender.start(lab.size(60_000, 400_000), rate, until=lambda: done)
-    for round in range(lab.size(1, 3)):
+    for _round in range(lab.size(1, 3)):
         for i in range(workers):
             lab.say(f"restart of worker {i}")
             status = fleet.stop(i)
@@ -22,4 +23,12 @@ def run(lab: Lab) -> None:
     lab.end()
 
 
-EXPERIMENTS = [Experiment("rolling-restart", "each worker stopped and replaced under load: no duplicate at all", run, library="new", seconds=(240, 900))]
+EXPERIMENTS = [
+    Experiment(
+        "rolling-restart",
+        "each worker stopped and replaced under load: no duplicate at all",
+        run,
+        library="new",
+        seconds=(240, 900),
+    )
+]

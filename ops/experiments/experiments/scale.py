@@ -1,4 +1,5 @@
 """From one worker to four and back under load: no outcome may be repeated."""
+
 from harness.lab import Experiment, Lab
 
 
@@ -26,4 +27,6 @@ def run(lab: Lab) -> None:
     lab.end()
 
 
-EXPERIMENTS = [Experiment("scale", "1 -> 4 -> 1 workers under load: no duplicate at all", run, library="new", seconds=(240, 900))]
+EXPERIMENTS = [
+    Experiment("scale", "1 -> 4 -> 1 workers under load: no duplicate at all", run, library="new", seconds=(240, 900))
+]

@@ -1,4 +1,5 @@
 """A backlog and a provider that takes 200 ms: two workers do twice as much as one, and four do four times as much."""
+
 import time
 
 from harness.lab import Experiment, Lab
@@ -36,7 +37,10 @@ def run(lab: Lab) -> None:
     for size in (2, 4):
         share = rates[size] / size / rates[1]
         lab.figure(f"{size} workers, each beside one alone", round(share, 3))
-        lab.check(share >= LEAST_SHARE, f"each of {size} workers did {share:.3f} of what one does alone; {LEAST_SHARE} is wanted")
+        lab.check(
+            share >= LEAST_SHARE,
+            f"each of {size} workers did {share:.3f} of what one does alone; {LEAST_SHARE} is wanted",
+        )
 
     waiting, began = lab.recorder.sent - lab.recorder.finished, time.monotonic()
     expected = waiting / rates[4]
@@ -53,4 +57,13 @@ def rate(lab: Lab, window: float) -> float:
     return (lab.recorder.finished - before) / (time.monotonic() - began)
 
 
-EXPERIMENTS = [Experiment("scaling-out", "1, 2 and 4 workers on 12 partitions: each does as much as one alone, and the backlog drains accordingly", run, library="new", seconds=(150, 300), alone=True)]
+EXPERIMENTS = [
+    Experiment(
+        "scaling-out",
+        "1, 2 and 4 workers on 12 partitions: each does as much as one alone, and the backlog drains accordingly",
+        run,
+        library="new",
+        seconds=(150, 300),
+        alone=True,
+    )
+]

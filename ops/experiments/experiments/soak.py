@@ -1,4 +1,7 @@
-"""Everything at once, for long: crashes, planned stops, frozen workers, a failing provider and broker, while requests flow."""
+"""Everything at once, for long: crashes, planned stops, frozen workers, a failing provider and broker, while requests
+flow.
+"""
+
 import random
 import time
 
@@ -43,7 +46,9 @@ def provider_slows(lab: Lab, chance: random.Random) -> None:
 def broker_refuses(lab: Lab, chance: random.Random) -> None:
     if lab.broker.can_fail:
         for api in ("Produce", "Fetch"):
-            lab.broker.tell(fail={"api": api, "errors": ["NOT_LEADER_FOR_PARTITION", "REQUEST_TIMED_OUT", "_TRANSPORT"] * 4})
+            lab.broker.tell(
+                fail={"api": api, "errors": ["NOT_LEADER_FOR_PARTITION", "REQUEST_TIMED_OUT", "_TRANSPORT"] * 4}
+            )
         time.sleep(2)
         for api in ("Produce", "Fetch"):
             lab.broker.tell(clear={"api": api})
@@ -79,4 +84,12 @@ def run(lab: Lab) -> None:
     lab.figure("most memory of one worker, MB", round(max(sizes)))
 
 
-EXPERIMENTS = [Experiment("soak", "1,000,000 requests with crashes, restarts, frozen workers and failing neighbours throughout", run, library="new", seconds=(150, 5400))]
+EXPERIMENTS = [
+    Experiment(
+        "soak",
+        "1,000,000 requests with crashes, restarts, frozen workers and failing neighbours throughout",
+        run,
+        library="new",
+        seconds=(150, 5400),
+    )
+]

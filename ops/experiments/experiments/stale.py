@@ -1,4 +1,5 @@
 """Requests that waited too long (by their record's time) end as expired and cost no call."""
+
 import time
 
 from harness.lab import Experiment, Lab
@@ -15,7 +16,9 @@ def run(lab: Lab) -> None:
     lab.workers(1, worker__maxAge="20s")
     for i in range(2 * each):
         want = list(AGES_S)[i % 2]
-        lab.sender.send(f"{want}{i}", request(f"{want}{i}", i), f"k{i}", timestamp_ms=int((time.time() - AGES_S[want]) * 1000))
+        lab.sender.send(
+            f"{want}{i}", request(f"{want}{i}", i), f"k{i}", timestamp_ms=int((time.time() - AGES_S[want]) * 1000)
+        )
     lab.sender.flush()
     lab.end()
     for want in AGES_S:
@@ -26,4 +29,11 @@ def run(lab: Lab) -> None:
     lab.check(calls == each, f"{calls} calls for {each} fresh requests")
 
 
-EXPERIMENTS = [Experiment("stale-requests", "worker.maxAge: old requests end as expired, and no call is made for them", run, needs={"worker.maxAge": "20s"})]
+EXPERIMENTS = [
+    Experiment(
+        "stale-requests",
+        "worker.maxAge: old requests end as expired, and no call is made for them",
+        run,
+        needs={"worker.maxAge": "20s"},
+    )
+]

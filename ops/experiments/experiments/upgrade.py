@@ -1,4 +1,5 @@
 """An older worker and this one side by side in one group: forward, back and forward again, under load."""
+
 from harness.lab import Experiment, Lab, Skipped, run_command
 
 
@@ -44,4 +45,12 @@ def names(program: str) -> set[str]:
     return {line.split()[0] for line in lines if "." in line.partition(" ")[0]}
 
 
-EXPERIMENTS = [Experiment("upgrade", "an older program's workers replaced one by one, back and forth, under load: nothing lost, no duplicate at all", run, library="new", seconds=(300, 900))]
+EXPERIMENTS = [
+    Experiment(
+        "upgrade",
+        "an older program's workers replaced one by one, back and forth, under load: nothing lost, no duplicate at all",
+        run,
+        library="new",
+        seconds=(300, 900),
+    )
+]

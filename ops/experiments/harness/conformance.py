@@ -1,23 +1,56 @@
-"""Plays Simulation/conformance.json to a cluster, as Tests/SimulatedKafkaTests/Support/ConformancePlayer.swift does to the model.
+"""Plays Simulation/conformance.json to a cluster, as Tests/SimulatedKafkaTests/Support/ConformancePlayer.swift does to
+the model.
 
-A step has the name of its request in `do`, `expect` (an error code, or one for each way in which a cluster compares member epochs),
-`see` (fields of the answer), `bind` (names for fields of the answer), `until` (repeat until it fits), `start` (do not wait), and
-`on` (the kinds of brokers that can do it; a scenario may have it too).
+A step has the name of its request in `do`, `expect` (an error code, or one for each way in which a cluster compares
+member epochs), `see` (fields of the answer), `bind` (names for fields of the answer), `until` (repeat until it fits),
+`start` (do not wait), and `on` (the kinds of brokers that can do it; a scenario may have it too).
 """
+
 import base64
 import json
 import threading
 import time
 import uuid
 from pathlib import Path
+from typing import Any
 
 from .kafka_wire import Connection, Writer, error_name, read_batches, write_batch
 
 SCRIPT = Path(__file__).parent.parent.parent.parent / "Simulation" / "conformance.json"
-PRODUCE, FETCH, LIST_OFFSETS, METADATA, OFFSET_COMMIT, OFFSET_FETCH, FIND_COORDINATOR, JOIN, HEARTBEAT, LEAVE, SYNC = 0, 1, 2, 3, 8, 9, 10, 11, 12, 13, 14
-API_VERSIONS, CREATE_TOPICS, DELETE_TOPICS, DELETE_RECORDS, INIT_PRODUCER, ADD_PARTITIONS, ADD_OFFSETS, END_TXN, TXN_OFFSETS, CREATE_PARTITIONS, CONSUMER_HEARTBEAT = 18, 19, 20, 21, 22, 24, 25, 26, 28, 37, 68
+PRODUCE, FETCH, LIST_OFFSETS, METADATA, OFFSET_COMMIT, OFFSET_FETCH, FIND_COORDINATOR, JOIN, HEARTBEAT, LEAVE, SYNC = (
+    0,
+    1,
+    2,
+    3,
+    8,
+    9,
+    10,
+    11,
+    12,
+    13,
+    14,
+)
+(
+    API_VERSIONS,
+    CREATE_TOPICS,
+    DELETE_TOPICS,
+    DELETE_RECORDS,
+    INIT_PRODUCER,
+    ADD_PARTITIONS,
+    ADD_OFFSETS,
+    END_TXN,
+    TXN_OFFSETS,
+    CREATE_PARTITIONS,
+    CONSUMER_HEARTBEAT,
+) = 18, 19, 20, 21, 22, 24, 25, 26, 28, 37, 68
 # What passes of itself on a cluster that has just made a topic or a coordinator.
-PASSING = {"COORDINATOR_LOAD_IN_PROGRESS", "COORDINATOR_NOT_AVAILABLE", "NOT_COORDINATOR", "LEADER_NOT_AVAILABLE", "NOT_LEADER_OR_FOLLOWER"}
+PASSING = {
+    "COORDINATOR_LOAD_IN_PROGRESS",
+    "COORDINATOR_NOT_AVAILABLE",
+    "NOT_COORDINATOR",
+    "LEADER_NOT_AVAILABLE",
+    "NOT_LEADER_OR_FOLLOWER",
+}
 PATIENCE_S = 20
 
 
@@ -104,12 +137,24 @@ class Cluster:
     def _at_leader(self, s: dict, api: int, version: int, body: bytes):
         return self._to(self.leader(s["topic"], s.get("partition", 0))).ask(api, version, body)
 
-    def _coordinate(self, s: dict, api: int, version: int, body: bytes, flexible: bool = False, transaction: bool = False):
+    def _coordinate(
+        self, s: dict, api: int, version: int, body: bytes, flexible: bool = False, transaction: bool = False
+    ):
         found = self.coordinator(s["transaction"] if transaction else s["group"], transaction)
         return found if isinstance(found, str) else self._to(found).ask(api, version, body, flexible)
 
     def do_createTopic(self, s):
-        body = Writer().list([s], lambda _: None).text(s["topic"]).i32(s["partitions"]).i16(1).i32(0).i32(0).i32(10_000).i8(0)
+        body = (
+            Writer()
+            .list([s], lambda _: None)
+            .text(s["topic"])
+            .i32(s["partitions"])
+            .i16(1)
+            .i32(0)
+            .i32(0)
+            .i32(10_000)
+            .i8(0)
+        )
         return self._topic_answer(CREATE_TOPICS, 3, body.bytes, s["topic"])
 
     def do_createPartitions(self, s):
@@ -127,15 +172,40 @@ class Cluster:
         return {"error": error_name(r.i16())}
 
     def do_deleteRecords(self, s):
-        body = Writer().list([s], lambda _: None).text(s["topic"]).list([s], lambda _: None).i32(s["partition"]).i64(s["offset"]).i32(10_000)
+        body = (
+            Writer()
+            .list([s], lambda _: None)
+            .text(s["topic"])
+            .list([s], lambda _: None)
+            .i32(s["partition"])
+            .i64(s["offset"])
+            .i32(10_000)
+        )
         r = self._at_leader(s, DELETE_RECORDS, 1, body.bytes)
         r.i32(), r.i32(), r.text(), r.i32(), r.i32()
         low = r.i64()
         return {"lowWatermark": low, "error": error_name(r.i16())}
 
     def do_produce(self, s):
-        batch = write_batch([v.encode() for v in s["values"]], time.time_ns() // 1_000_000, s.get("producerId", -1), s.get("epoch", -1), s.get("sequence", -1), "transaction" in s)
-        body = Writer().text(s.get("transaction")).i16(-1).i32(10_000).list([s], lambda _: None).text(s["topic"]).list([s], lambda _: None).i32(s["partition"]).blob(batch)
+        batch = write_batch(
+            [v.encode() for v in s["values"]],
+            time.time_ns() // 1_000_000,
+            s.get("producerId", -1),
+            s.get("epoch", -1),
+            s.get("sequence", -1),
+            "transaction" in s,
+        )
+        body = (
+            Writer()
+            .text(s.get("transaction"))
+            .i16(-1)
+            .i32(10_000)
+            .list([s], lambda _: None)
+            .text(s["topic"])
+            .list([s], lambda _: None)
+            .i32(s["partition"])
+            .blob(batch)
+        )
         r = self._at_leader(s, PRODUCE, 7, body.bytes)
         r.i32(), r.text(), r.i32(), r.i32()
         return {"error": error_name(r.i16()), "baseOffset": r.i64()}
@@ -154,7 +224,19 @@ class Cluster:
 
     def _fetch(self, s, position: int) -> tuple[dict, int, bool]:
         committed = s.get("isolation") == "committed"
-        body = Writer().i32(-1).i32(200).i32(1).i32(1 << 20).i8(int(committed)).i32(0).i32(-1).list([s], lambda _: None).text(s["topic"]).list([s], lambda _: None)
+        body = (
+            Writer()
+            .i32(-1)
+            .i32(200)
+            .i32(1)
+            .i32(1 << 20)
+            .i8(int(committed))
+            .i32(0)
+            .i32(-1)
+            .list([s], lambda _: None)
+            .text(s["topic"])
+            .list([s], lambda _: None)
+        )
         body.i32(s["partition"]).i32(-1).i64(position).i64(-1).i32(1 << 20).list([], None).text("")
         r = self._at_leader(s, FETCH, 11, body.bytes)
         r.i32()
@@ -162,7 +244,13 @@ class Cluster:
         if code:
             return {"error": error_name(code)}, position, False
         r.i32(), r.text(), r.i32(), r.i32()
-        part = {"error": error_name(r.i16()), "highWatermark": r.i64(), "lastStableOffset": r.i64(), "logStart": r.i64(), "values": []}
+        part = {
+            "error": error_name(r.i16()),
+            "highWatermark": r.i64(),
+            "lastStableOffset": r.i64(),
+            "logStart": r.i64(),
+            "values": [],
+        }
         aborted = r.list(lambda: (r.i64(), r.i64())) or []
         r.i32()
         ignored, began = set(), position
@@ -178,13 +266,30 @@ class Cluster:
         return part, position, began < position < end
 
     def do_listOffsets(self, s):
-        body = Writer().i32(-1).i8(int(s.get("isolation") == "committed")).list([s], lambda _: None).text(s["topic"]).list([s], lambda _: None)
-        r = self._at_leader(s, LIST_OFFSETS, 5, body.i32(s["partition"]).i32(-1).i64(-1 if s["at"] == "latest" else -2).bytes)
+        body = (
+            Writer()
+            .i32(-1)
+            .i8(int(s.get("isolation") == "committed"))
+            .list([s], lambda _: None)
+            .text(s["topic"])
+            .list([s], lambda _: None)
+        )
+        r = self._at_leader(
+            s, LIST_OFFSETS, 5, body.i32(s["partition"]).i32(-1).i64(-1 if s["at"] == "latest" else -2).bytes
+        )
         r.i32(), r.i32(), r.text(), r.i32(), r.i32()
         return {"error": error_name(r.i16()), "time": r.i64(), "offset": r.i64()}
 
     def do_joinGroup(self, s):
-        body = Writer().text(s["group"]).i32(s.get("session", 30_000)).i32(s.get("rebalance", 60_000)).text(s["member"]).text(s.get("instance")).text("consumer")
+        body = (
+            Writer()
+            .text(s["group"])
+            .i32(s.get("session", 30_000))
+            .i32(s.get("rebalance", 60_000))
+            .text(s["member"])
+            .text(s.get("instance"))
+            .text("consumer")
+        )
         body.list(s["protocols"], lambda name: body.text(name).blob(b""))
         r = self._coordinate(s, JOIN, 5, body.bytes)
         if isinstance(r, str):
@@ -220,7 +325,9 @@ class Cluster:
     def do_offsetCommit(self, s):
         version = s.get("version", 7)
         w = Writer(flexible=version >= 8)
-        w.text(s["group"]).i32(s.get("generation", -1)).text(s.get("member", "")).text(s.get("instance")).list([s], lambda _: None).text(s["topic"]).list([s], lambda _: None)
+        w.text(s["group"]).i32(s.get("generation", -1)).text(s.get("member", "")).text(s.get("instance")).list(
+            [s], lambda _: None
+        ).text(s["topic"]).list([s], lambda _: None)
         w.i32(s["partition"]).i64(s["offset"]).i32(-1).text("").tags().tags().tags()
         return self._offset_answer(self._coordinate(s, OFFSET_COMMIT, version, w.bytes, w.flexible))
 
@@ -260,17 +367,22 @@ class Cluster:
         version = 1 if self.speaks(CONSUMER_HEARTBEAT, 1) else 0
         topic = self.topic_id(s["topic"])
         w = Writer(flexible=True)
-        w.text(s["group"]).text(s["member"]).i32(s["epoch"]).text(s.get("instance")).text(None).i32(s.get("rebalance", -1)).list(s.get("topics"), w.text)
+        w.text(s["group"]).text(s["member"]).i32(s["epoch"]).text(s.get("instance")).text(None).i32(
+            s.get("rebalance", -1)
+        ).list(s.get("topics"), w.text)
         if version >= 1:
             w.text(None)
         w.text(None)
         owned = s.get("owned")
-        w.list(None if owned is None else [owned] if owned else [], lambda numbers: w.raw(topic).list(numbers, w.i32).tags()).tags()
+        w.list(
+            None if owned is None else [owned] if owned else [],
+            lambda numbers: w.raw(topic).list(numbers, w.i32).tags(),
+        ).tags()
         r = self._coordinate(s, CONSUMER_HEARTBEAT, version, w.bytes, flexible=True)
         if isinstance(r, str):
             return {"error": r}
         r.i32()
-        answer = {"error": error_name(r.i16())}
+        answer: dict[str, Any] = {"error": error_name(r.i16())}
         r.text()
         answer |= {"memberId": r.text(), "memberEpoch": r.i32(), "interval": r.i32()}
         if r.i8() >= 0:
@@ -281,7 +393,9 @@ class Cluster:
 
     def do_initProducerId(self, s):
         w = Writer(flexible=True)
-        w.text(s.get("transaction")).i32(s.get("timeout", 60_000)).i64(s.get("producerId", -1)).i16(s.get("epoch", -1) if "producerId" in s else -1).tags()
+        w.text(s.get("transaction")).i32(s.get("timeout", 60_000)).i64(s.get("producerId", -1)).i16(
+            s.get("epoch", -1) if "producerId" in s else -1
+        ).tags()
         if "transaction" in s:
             r = self._coordinate(s, INIT_PRODUCER, 4, w.bytes, flexible=True, transaction=True)
         else:
@@ -300,16 +414,26 @@ class Cluster:
         return self._offset_answer(self._coordinate(s, ADD_PARTITIONS, 1, body.bytes, transaction=True))
 
     def do_addOffsetsToTxn(self, s):
-        return self._short(self._coordinate(s, ADD_OFFSETS, 1, self._transaction(s).text(s["group"]).bytes, transaction=True))
+        return self._short(
+            self._coordinate(s, ADD_OFFSETS, 1, self._transaction(s).text(s["group"]).bytes, transaction=True)
+        )
 
     def do_txnOffsetCommit(self, s):
         w = Writer(flexible=True)
-        w.text(s["transaction"]).text(s["group"]).i64(s["producerId"]).i16(s["epoch"]).i32(s.get("generation", -1)).text(s.get("member", "")).text(s.get("instance"))
-        w.list([s], lambda _: None).text(s["topic"]).list([s], lambda _: None).i32(s["partition"]).i64(s["offset"]).i32(-1).text("").tags().tags().tags()
+        w.text(s["transaction"]).text(s["group"]).i64(s["producerId"]).i16(s["epoch"]).i32(
+            s.get("generation", -1)
+        ).text(s.get("member", "")).text(s.get("instance"))
+        w.list([s], lambda _: None).text(s["topic"]).list([s], lambda _: None).i32(s["partition"]).i64(s["offset"]).i32(
+            -1
+        ).text("").tags().tags().tags()
         return self._offset_answer(self._coordinate(s, TXN_OFFSETS, 3, w.bytes, flexible=True))
 
     def do_endTxn(self, s):
-        return self._short(self._coordinate(s, END_TXN, 1, self._transaction(s).i8(int(s["result"] == "commit")).bytes, transaction=True))
+        return self._short(
+            self._coordinate(
+                s, END_TXN, 1, self._transaction(s).i8(int(s["result"] == "commit")).bytes, transaction=True
+            )
+        )
 
 
 class Player:
@@ -334,8 +458,12 @@ class Player:
                 continue
             self.say(scenario["name"])
             run = uuid.uuid4().hex[:10]
-            self.names = {"topic": f"conformance-{run}", "group": f"conformance-group-{run}", "tx": f"conformance-tx-{run}",
-                          **{f"member{n}": base64.urlsafe_b64encode(uuid.uuid4().bytes).decode().rstrip("=") for n in (1, 2)}}
+            self.names = {
+                "topic": f"conformance-{run}",
+                "group": f"conformance-group-{run}",
+                "tx": f"conformance-tx-{run}",
+                **{f"member{n}": base64.urlsafe_b64encode(uuid.uuid4().bytes).decode().rstrip("=") for n in (1, 2)},
+            }
             for number, step in enumerate(scenario["steps"], 1):
                 if not self.can(step, kinds):
                     self.skipped += 1
@@ -362,7 +490,11 @@ class Player:
         while True:
             answer = self._answer(step)
             problem = self._judge(answer, step)
-            may_pass = step.get("until") or (answer.get("error") in PASSING and answer["error"] not in str(step.get("expect"))) or (self._is_new_topic(step, answer))
+            may_pass = (
+                step.get("until")
+                or (answer.get("error") in PASSING and answer["error"] not in str(step.get("expect")))
+                or (self._is_new_topic(step, answer))
+            )
             if not problem or not may_pass or time.monotonic() > end:
                 return problem
             self.sleep(0.1)
@@ -386,7 +518,9 @@ class Player:
             return {"error": f"{type(e).__name__}: {e}"}
 
     def resolve(self, value):
-        """`$name`, `$name+1`, `$name.0` and `$name-2` stand for what was bound; the last one is another name where it is text."""
+        """`$name`, `$name+1`, `$name.0` and `$name-2` stand for what was bound; the last one is another name where it
+        is text.
+        """
         if isinstance(value, dict):
             return {self.resolve(k): self.resolve(v) for k, v in value.items()}
         if isinstance(value, list):
@@ -394,7 +528,7 @@ class Player:
         if not isinstance(value, str) or not value.startswith("$"):
             return value
         name = value[1:].split("+")[0].split("-")[0].split(".")[0]
-        bound, rest = self.names[name], value[1 + len(name):]
+        bound, rest = self.names[name], value[1 + len(name) :]
         if not rest:
             return bound
         if rest.startswith("."):

@@ -1,20 +1,30 @@
-"""The relay in front of Tansu does here what Kafka's coordinators do and Tansu's do not. Without it no worker could keep
-exactly-once.
+"""The relay in front of Tansu does here what Kafka's coordinators do and Tansu's do not. Without it no worker could
+keep exactly-once.
 
 - Offsets of a process that is no member of the group any more are refused (KIP-447), so that a worker that was frozen
   cannot commit for partitions that others have by then. A heartbeat asks Tansu whether it still is a member.
-- Offsets in a transaction that has not ended are not given out (`require_stable`): the next owner of the partition waits.
-- Offsets of a transaction that was committed are given out. Tansu holds them back while an older transaction is open.
-- A transaction that outlives its `transaction.timeout.ms` is aborted and its producer fenced. Tansu keeps it open.
-- A producer may ask for its next epoch (KIP-360), as librdkafka does after some aborts. Tansu refuses this, so the relay
+- Offsets in a transaction that has not ended are not given out (`require_stable`): the next owner of the partition
+waits. - Offsets of a transaction that was committed are given out. Tansu holds them back while an older transaction is
+open. - A transaction that outlives its `transaction.timeout.ms` is aborted and its producer fenced. Tansu keeps it
+open. - A producer may ask for its next epoch (KIP-360), as librdkafka does after some aborts. Tansu refuses this, so
+the relay
   asks as a new producer would, once it is clear that nobody else has taken the id.
 """
+
 import socket
 import struct
 import threading
 import time
 
-OFFSET_FETCH, HEARTBEAT, INIT_PRODUCER, ADD_PARTITIONS, ADD_OFFSETS, END_TXN, TXN_OFFSET_COMMIT = 9, 12, 22, 24, 25, 26, 28
+OFFSET_FETCH, HEARTBEAT, INIT_PRODUCER, ADD_PARTITIONS, ADD_OFFSETS, END_TXN, TXN_OFFSET_COMMIT = (
+    9,
+    12,
+    22,
+    24,
+    25,
+    26,
+    28,
+)
 ILLEGAL_GENERATION, UNKNOWN_MEMBER, UNSTABLE_OFFSET_COMMIT, PRODUCER_FENCED = 22, 25, 88, 90
 DEFAULT_TIMEOUT = 60.0
 ANSWER_TIMEOUT = 10.0
@@ -29,7 +39,9 @@ class Coordinator:
         """Calls `aborted` with each producer whose transaction has timed out, or whose successor has begun."""
         self.aborted = aborted
         self.port = 0
-        self.pending: dict[tuple[str, str, int], tuple[Producer, int]] = {}  # By group, topic and partition: offsets in an open transaction.
+        self.pending: dict[
+            tuple[str, str, int], tuple[Producer, int]
+        ] = {}  # By group, topic and partition: offsets in an open transaction.
         self.committed: dict[tuple[str, str, int], int] = {}
         self.newest: dict[str, Producer] = {}  # By transactional id.
         self.begun: dict[Producer, tuple[str, float]] = {}  # The transactional id, and when the transaction times out.
@@ -49,8 +61,8 @@ class Coordinator:
     def request(self, api: int, version: int, f) -> bytes | tuple | None:
         """Judges a request by its body `f`.
 
-        Returns bytes to answer in the broker's place, a tuple to be given to `answer` together with what the broker says,
-        or None to let the request pass.
+        Returns bytes to answer in the broker's place, a tuple to be given to `answer` together with what the broker
+        says, or None to let the request pass.
         """
         if api == TXN_OFFSET_COMMIT and version >= 3:
             return self._commit_offsets(f)
@@ -68,8 +80,8 @@ class Coordinator:
         return None
 
     def answer(self, of: tuple, f) -> list[tuple[int, bytes]]:
-        """Learns from an answer, of which `f` is what follows its header. Returns (position, bytes) for each place in the
-        answer that must say something else."""
+        """Learns from an answer, of which `f` is what follows its header. Returns (position, bytes) for each place in
+        the answer that must say something else."""
         f.number(4)
         with self._lock:
             if of[0] == OFFSET_FETCH:
@@ -123,24 +135,37 @@ class Coordinator:
         f.text()
         asked = [(topic, f.many(lambda: (f.number(4), f.number(8), f.number(4), f.text()))) for topic in f.each(f.text)]
         with self._lock:
-            offsets = {(group, topic, p): (producer, offset) for topic, partitions in asked for p, offset, *_ in partitions}
+            offsets = {
+                (group, topic, p): (producer, offset) for topic, partitions in asked for p, offset, *_ in partitions
+            }
             others = {at: self.pending[at] for at in offsets if at in self.pending}
-            # The offsets are pending before Tansu is asked. Should the member lose its partitions from now on, their next
-            # owner will wait for them.
+            # The offsets are pending before Tansu is asked. Should the member lose its partitions from now on, their
+            # next owner will wait for them.
             self.pending |= offsets
-        error = PRODUCER_FENCED if producer in self.fenced else self._heartbeat(group, generation, member) if member else 0
+        error = (
+            PRODUCER_FENCED if producer in self.fenced else self._heartbeat(group, generation, member) if member else 0
+        )
         if error not in (ILLEGAL_GENERATION, UNKNOWN_MEMBER, PRODUCER_FENCED):
             return None
         with self._lock:
             for at in [at for at, of in offsets.items() if self.pending.get(at) == of]:
                 del self.pending[at]
             self.pending |= {at: of for at, of in others.items() if of[0] in self.begun and at not in self.pending}
-        answers = [compact(topic) + array([struct.pack(">ihB", p, error, 0) for p, *_ in partitions]) + b"\0" for topic, partitions in asked]
+        answers = [
+            compact(topic) + array([struct.pack(">ihB", p, error, 0) for p, *_ in partitions]) + b"\0"
+            for topic, partitions in asked
+        ]
         return struct.pack(">i", 0) + array(answers)
 
     def _heartbeat(self, group: str, generation: int, member: str) -> int:
         """Returns the error code that Tansu answers a heartbeat with."""
-        answer = self._ask(struct.pack(">hhih", HEARTBEAT, 3, 0, -1) + plain(group) + struct.pack(">i", generation) + plain(member) + struct.pack(">h", -1))
+        answer = self._ask(
+            struct.pack(">hhih", HEARTBEAT, 3, 0, -1)
+            + plain(group)
+            + struct.pack(">i", generation)
+            + plain(member)
+            + struct.pack(">h", -1)
+        )
         return int.from_bytes(answer[8:10], "big", signed=True) if answer else 0
 
     def _fetch_offsets(self, f, version: int) -> bytes | tuple:
@@ -149,16 +174,26 @@ class Coordinator:
             if version >= 9:
                 f.text(), f.number(4)
             groups.append((group, [(topic, f.many(lambda: f.number(4), tagged=False)) for topic in f.each(f.text)]))
-        if not f.number(1) or not any((group, topic, p) in self.pending for group, topics in groups for topic, partitions in topics for p in partitions):
+        if not f.number(1) or not any(
+            (group, topic, p) in self.pending
+            for group, topics in groups
+            for topic, partitions in topics
+            for p in partitions
+        ):
             return (OFFSET_FETCH,)
         answers = []
         for group, topics in groups:
-            rows = [compact(topic) + array([struct.pack(">iqiBhB", p, -1, -1, 1, UNSTABLE_OFFSET_COMMIT, 0) for p in partitions]) + b"\0" for topic, partitions in topics]
+            rows = [
+                compact(topic)
+                + array([struct.pack(">iqiBhB", p, -1, -1, 1, UNSTABLE_OFFSET_COMMIT, 0) for p in partitions])
+                + b"\0"
+                for topic, partitions in topics
+            ]
             answers.append(compact(group) + array(rows) + struct.pack(">hB", 0, 0))
         return struct.pack(">i", 0) + array(answers)
 
     def _newer_offsets(self, f) -> list[tuple[int, bytes]]:
-        found = []
+        found: list[tuple[int, bytes]] = []
 
         def partition() -> None:
             p, at, offset = f.number(4), f.at, f.number(8)
@@ -166,8 +201,8 @@ class Coordinator:
             if (known := self.committed.get((group, topic, p), -1)) > offset:
                 found.append((at, struct.pack(">q", known)))
 
-        for group in f.each(f.text):
-            for topic in f.each(f.text):
+        for group in f.each(f.text):  # noqa: B007  partition() looks at both
+            for topic in f.each(f.text):  # noqa: B007
                 f.many(partition)
             f.number(2)
         return found

@@ -1,23 +1,68 @@
 """Kafka's protocol, as far as the conformance script needs it: requests as bytes, answers as dictionaries.
 
-One version of each request is spoken, the newest without compact encoding that Kafka 3 and 4 and librdkafka's mock cluster share,
-and a newer one where only that can say what is asked.
+One version of each request is spoken, the newest without compact encoding that Kafka 3 and 4 and librdkafka's mock
+cluster share, and a newer one where only that can say what is asked.
 """
+
 import itertools
 import socket
 import struct
 
 # The names of error codes: those that the script may meet. Others are shown by their number.
 ERRORS = {
-    -1: "UNKNOWN_SERVER_ERROR", 0: "NONE", 1: "OFFSET_OUT_OF_RANGE", 3: "UNKNOWN_TOPIC_OR_PARTITION", 5: "LEADER_NOT_AVAILABLE", 6: "NOT_LEADER_OR_FOLLOWER", 7: "REQUEST_TIMED_OUT",
-    10: "MESSAGE_TOO_LARGE", 12: "OFFSET_METADATA_TOO_LARGE", 14: "COORDINATOR_LOAD_IN_PROGRESS", 15: "COORDINATOR_NOT_AVAILABLE", 16: "NOT_COORDINATOR", 17: "INVALID_TOPIC_EXCEPTION",
-    19: "NOT_ENOUGH_REPLICAS", 20: "NOT_ENOUGH_REPLICAS_AFTER_APPEND", 22: "ILLEGAL_GENERATION", 23: "INCONSISTENT_GROUP_PROTOCOL", 24: "INVALID_GROUP_ID", 25: "UNKNOWN_MEMBER_ID",
-    26: "INVALID_SESSION_TIMEOUT", 27: "REBALANCE_IN_PROGRESS", 29: "TOPIC_AUTHORIZATION_FAILED", 30: "GROUP_AUTHORIZATION_FAILED", 32: "INVALID_TIMESTAMP", 35: "UNSUPPORTED_VERSION",
-    36: "TOPIC_ALREADY_EXISTS", 37: "INVALID_PARTITIONS", 38: "INVALID_REPLICATION_FACTOR", 42: "INVALID_REQUEST", 45: "OUT_OF_ORDER_SEQUENCE_NUMBER", 46: "DUPLICATE_SEQUENCE_NUMBER",
-    47: "INVALID_PRODUCER_EPOCH", 48: "INVALID_TXN_STATE", 49: "INVALID_PRODUCER_ID_MAPPING", 50: "INVALID_TRANSACTION_TIMEOUT", 51: "CONCURRENT_TRANSACTIONS", 55: "OPERATION_NOT_ATTEMPTED",
-    59: "UNKNOWN_PRODUCER_ID", 69: "GROUP_ID_NOT_FOUND", 74: "FENCED_LEADER_EPOCH", 75: "UNKNOWN_LEADER_EPOCH", 79: "MEMBER_ID_REQUIRED", 81: "GROUP_MAX_SIZE_REACHED", 82: "FENCED_INSTANCE_ID",
-    87: "INVALID_RECORD", 88: "UNSTABLE_OFFSET_COMMIT", 90: "PRODUCER_FENCED", 100: "UNKNOWN_TOPIC_ID", 110: "FENCED_MEMBER_EPOCH", 111: "UNRELEASED_INSTANCE_ID", 112: "UNSUPPORTED_ASSIGNOR",
-    113: "STALE_MEMBER_EPOCH", 120: "TRANSACTION_ABORTABLE",
+    -1: "UNKNOWN_SERVER_ERROR",
+    0: "NONE",
+    1: "OFFSET_OUT_OF_RANGE",
+    3: "UNKNOWN_TOPIC_OR_PARTITION",
+    5: "LEADER_NOT_AVAILABLE",
+    6: "NOT_LEADER_OR_FOLLOWER",
+    7: "REQUEST_TIMED_OUT",
+    10: "MESSAGE_TOO_LARGE",
+    12: "OFFSET_METADATA_TOO_LARGE",
+    14: "COORDINATOR_LOAD_IN_PROGRESS",
+    15: "COORDINATOR_NOT_AVAILABLE",
+    16: "NOT_COORDINATOR",
+    17: "INVALID_TOPIC_EXCEPTION",
+    19: "NOT_ENOUGH_REPLICAS",
+    20: "NOT_ENOUGH_REPLICAS_AFTER_APPEND",
+    22: "ILLEGAL_GENERATION",
+    23: "INCONSISTENT_GROUP_PROTOCOL",
+    24: "INVALID_GROUP_ID",
+    25: "UNKNOWN_MEMBER_ID",
+    26: "INVALID_SESSION_TIMEOUT",
+    27: "REBALANCE_IN_PROGRESS",
+    29: "TOPIC_AUTHORIZATION_FAILED",
+    30: "GROUP_AUTHORIZATION_FAILED",
+    32: "INVALID_TIMESTAMP",
+    35: "UNSUPPORTED_VERSION",
+    36: "TOPIC_ALREADY_EXISTS",
+    37: "INVALID_PARTITIONS",
+    38: "INVALID_REPLICATION_FACTOR",
+    42: "INVALID_REQUEST",
+    45: "OUT_OF_ORDER_SEQUENCE_NUMBER",
+    46: "DUPLICATE_SEQUENCE_NUMBER",
+    47: "INVALID_PRODUCER_EPOCH",
+    48: "INVALID_TXN_STATE",
+    49: "INVALID_PRODUCER_ID_MAPPING",
+    50: "INVALID_TRANSACTION_TIMEOUT",
+    51: "CONCURRENT_TRANSACTIONS",
+    55: "OPERATION_NOT_ATTEMPTED",
+    59: "UNKNOWN_PRODUCER_ID",
+    69: "GROUP_ID_NOT_FOUND",
+    74: "FENCED_LEADER_EPOCH",
+    75: "UNKNOWN_LEADER_EPOCH",
+    79: "MEMBER_ID_REQUIRED",
+    81: "GROUP_MAX_SIZE_REACHED",
+    82: "FENCED_INSTANCE_ID",
+    87: "INVALID_RECORD",
+    88: "UNSTABLE_OFFSET_COMMIT",
+    90: "PRODUCER_FENCED",
+    100: "UNKNOWN_TOPIC_ID",
+    110: "FENCED_MEMBER_EPOCH",
+    111: "UNRELEASED_INSTANCE_ID",
+    112: "UNSUPPORTED_ASSIGNOR",
+    113: "STALE_MEMBER_EPOCH",
+    120: "TRANSACTION_ABORTABLE",
 }
 
 
@@ -29,7 +74,8 @@ class Writer:
     """Bytes of a request. `flexible` chooses compact texts and lists, each structure followed by its tags (none)."""
 
     def __init__(self, flexible: bool = False):
-        self.flexible, self.parts = flexible, []
+        self.flexible = flexible
+        self.parts: list[bytes] = []
 
     def number(self, form: str, value: int) -> "Writer":
         self.parts.append(struct.pack(">" + form, value))
@@ -118,7 +164,7 @@ class Reader:
         if size < 0 or self.at + size > len(self.data):
             raise ValueError(f"{size} bytes are announced and {len(self.data) - self.at} are left")
         self.at += size
-        return self.data[self.at - size:self.at]
+        return self.data[self.at - size : self.at]
 
     def unsigned(self) -> int:
         value = shift = 0
@@ -183,6 +229,7 @@ class Connection:
 
 # Record batches
 
+
 def _checksum_table() -> list[int]:
     table = []
     for byte in range(256):
@@ -202,12 +249,31 @@ def crc32c(data: bytes) -> int:
     return value ^ 0xFFFFFFFF
 
 
-def write_batch(values: list[bytes], milliseconds: int, producer: int = -1, epoch: int = -1, sequence: int = -1, transactional: bool = False) -> bytes:
+def write_batch(
+    values: list[bytes],
+    milliseconds: int,
+    producer: int = -1,
+    epoch: int = -1,
+    sequence: int = -1,
+    transactional: bool = False,
+) -> bytes:
     records = Writer()
     for index, value in enumerate(values):
         record = Writer().i8(0).signed(0).signed(index).signed(-1).signed(len(value)).raw(value).signed(0).bytes
         records.signed(len(record)).raw(record)
-    body = Writer().i16(16 if transactional else 0).i32(len(values) - 1).i64(milliseconds).i64(milliseconds).i64(producer).i16(epoch).i32(sequence).i32(len(values)).raw(records.bytes).bytes
+    body = (
+        Writer()
+        .i16(16 if transactional else 0)
+        .i32(len(values) - 1)
+        .i64(milliseconds)
+        .i64(milliseconds)
+        .i64(producer)
+        .i16(epoch)
+        .i32(sequence)
+        .i32(len(values))
+        .raw(records.bytes)
+        .bytes
+    )
     tail = Writer().i32(-1).i8(2).number("I", crc32c(body)).raw(body).bytes
     return Writer().i64(0).i32(len(tail)).raw(tail).bytes
 
@@ -232,7 +298,7 @@ def read_batches(data: bytes):
             reader.i8()
             reader.signed()
             offset = first + reader.signed()
-            key, value = (reader.raw(size) if (size := reader.signed()) >= 0 else None for _ in range(2))
+            _key, value = (reader.raw(size) if (size := reader.signed()) >= 0 else None for _ in range(2))
             for _ in range(reader.signed()):
                 reader.raw(reader.signed())
                 if (length := reader.signed()) > 0:

@@ -1,4 +1,5 @@
 """Several kinds of requests side by side, each at a rate that can be changed while they are sent."""
+
 import threading
 import time
 from collections.abc import Callable
@@ -26,8 +27,8 @@ class Mixture(threading.Thread):
         self._stopped = threading.Event()
 
     def set(self, name: str, rate: float, send: Callable[[str, int], None] | None = None, **members) -> None:
-        """Sends so many requests of a kind per second. They have these members, unless `send` sends something of its own: it
-        is called with an id and a number."""
+        """Sends so many requests of a kind per second. They have these members, unless `send` sends something of its
+        own: it is called with an id and a number."""
 
         def usual(id: str, number: int) -> None:
             own = {member: value(number) if callable(value) else value for member, value in members.items()}

@@ -1,4 +1,5 @@
 """Real processes, each ended by its own pid whatever happens to the experiment."""
+
 import os
 import shutil
 import signal
@@ -7,8 +8,8 @@ import subprocess
 import time
 from pathlib import Path
 
-# The child dies with the harness even if that is killed. Processes must be started on the main thread, because the kernel
-# takes the end of the thread that started them for the end of their parent.
+# The child dies with the harness even if that is killed. Processes must be started on the main thread, because the
+# kernel takes the end of the thread that started them for the end of their parent.
 WITH_US = ["setpriv", "--pdeathsig", "KILL"] if shutil.which("setpriv") else []
 TICKS = os.sysconf("SC_CLK_TCK")
 PAGE = os.sysconf("SC_PAGE_SIZE")
@@ -22,13 +23,16 @@ class Processes:
         self.all: list[subprocess.Popen] = []
 
     def start(self, name: str, command: list[str], env: dict[str, str] | None = None, **options) -> subprocess.Popen:
-        """Starts a process. Its standard error goes to NAME.log, and its standard output too unless `stdout` says otherwise.
+        """Starts a process. Its standard error goes to NAME.log, and its standard output too unless `stdout` says
+        otherwise.
 
         It has a session of its own, so that Ctrl-C reaches only the harness, which ends its children in its own order.
         """
         log = open(self.logs / f"{name}.log", "ab")
         options = {"stdout": log, "stderr": log, "stdin": subprocess.DEVNULL, **options}
-        process = subprocess.Popen(WITH_US + command, env={**os.environ, **(env or {})}, start_new_session=True, **options)
+        process = subprocess.Popen(
+            WITH_US + command, env={**os.environ, **(env or {})}, start_new_session=True, **options
+        )
         log.close()
         self.all.append(process)
         return process
@@ -98,9 +102,10 @@ def first_line(process: subprocess.Popen, within: float = 15) -> str:
     """Returns the line with which one of our servers prints its address."""
     import select
 
+    assert process.stdout, "its output is a pipe"
     if not select.select([process.stdout], [], [], within)[0]:
-        raise TimeoutError(f"{process.args} printed nothing in {within:.0f} s")
+        raise TimeoutError(f"{process.args!r} printed nothing in {within:.0f} s")
     line = process.stdout.readline().strip()
     if not line:
-        raise RuntimeError(f"{process.args} ended with {process.wait(5)} before it said its address")
+        raise RuntimeError(f"{process.args!r} ended with {process.wait(5)} before it said its address")
     return line

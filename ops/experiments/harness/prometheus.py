@@ -1,4 +1,5 @@
 """A real Prometheus with the project's alert rules, on a clock that may run faster than ours."""
+
 import json
 import re
 import urllib.error
@@ -15,13 +16,17 @@ SECONDS = {"s": 1, "m": 60, "h": 3600}
 
 
 def faster(rules: str, times: float) -> str:
-    """Returns the rules with each of their durations, `for: 5m` and `[5m]`, divided by `times`. Nothing else changes."""
+    """Returns the rules with each of their durations, `for: 5m` and `[5m]`, divided by `times`. Nothing else
+    changes.
+    """
 
     def divided(duration: re.Match) -> str:
         milliseconds = int(duration["number"]) * SECONDS[duration["unit"]] * 1000 / times
         return f"{duration['before']}{milliseconds:.0f}ms{duration['after']}"
 
-    return re.sub(r"(?P<before>\bfor: |\[)(?P<number>\d+)(?P<unit>[smh])(?P<after>\]|$)", divided, rules, flags=re.MULTILINE)
+    return re.sub(
+        r"(?P<before>\bfor: |\[)(?P<number>\d+)(?P<unit>[smh])(?P<after>\]|$)", divided, rules, flags=re.MULTILINE
+    )
 
 
 class Prometheus:
@@ -34,17 +39,26 @@ class Prometheus:
         rules.write_text(faster(RULES.read_text(), times_faster))
         every = f"{scrape_every * 1000:.0f}ms"
         config = folder / "prometheus.json"  # JSON is YAML, too.
-        config.write_text(json.dumps({
-            "global": {"scrape_interval": every, "scrape_timeout": every, "evaluation_interval": every},
-            "rule_files": [str(rules)],
-            "scrape_configs": [{"job_name": "locsearch", "file_sd_configs": [{"files": [str(self._targets)]}]}],
-        }))
+        config.write_text(
+            json.dumps(
+                {
+                    "global": {"scrape_interval": every, "scrape_timeout": every, "evaluation_interval": every},
+                    "rule_files": [str(rules)],
+                    "scrape_configs": [{"job_name": "locsearch", "file_sd_configs": [{"files": [str(self._targets)]}]}],
+                }
+            )
+        )
         self._write_targets()
 
         port = free_port()
         self.url = f"http://127.0.0.1:{port}"
         look_back = f"{5 * 60 * 1000 / times_faster:.0f}ms"  # This is how old a sample may be: 5 minutes unless set.
-        options = [f"--config.file={config}", f"--storage.tsdb.path={folder / 'prometheus'}", f"--web.listen-address=127.0.0.1:{port}", f"--query.lookback-delta={look_back}"]
+        options = [
+            f"--config.file={config}",
+            f"--storage.tsdb.path={folder / 'prometheus'}",
+            f"--web.listen-address=127.0.0.1:{port}",
+            f"--query.lookback-delta={look_back}",
+        ]
         self.process = processes.start("prometheus", [str(TOP / "tools" / "with-prometheus"), "prometheus", *options])
         wait_until(self._is_ready, 60, "Prometheus to be ready", 0.2)
 
@@ -69,7 +83,9 @@ class Prometheus:
         self._write_targets()
 
     def _write_targets(self) -> None:
-        groups = [{"targets": [f"127.0.0.1:{port}"], "labels": {"instance": name}} for name, port in self._watched.items()]
+        groups = [
+            {"targets": [f"127.0.0.1:{port}"], "labels": {"instance": name}} for name, port in self._watched.items()
+        ]
         new = self._targets.with_suffix(".new")
         new.write_text(json.dumps(groups))
         new.rename(self._targets)

@@ -1,4 +1,5 @@
 """The provider simulator and its control plane."""
+
 import json
 import subprocess
 import urllib.request

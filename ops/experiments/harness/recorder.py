@@ -1,4 +1,5 @@
 """The history of the run, written to a file as it happens and counted at once."""
+
 import json
 import sys
 import threading
@@ -6,7 +7,7 @@ import time
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent.parent))
-from history import History  # noqa: E402
+from history import History
 
 
 class Recorder:

@@ -1,4 +1,5 @@
 """The report of a run: a table and details for people, a record for machines."""
+
 import json
 import os
 import platform
@@ -19,7 +20,7 @@ def sparkline(values: list[float], width: int = 40) -> str:
     if not values:
         return ""
     step = max(1, len(values) // width)
-    means = [sum(values[i:i + step]) / len(values[i:i + step]) for i in range(0, len(values), step)]
+    means = [sum(values[i : i + step]) / len(values[i : i + step]) for i in range(0, len(values), step)]
     top = max(means) or 1
     return "".join(SPARKS[min(7, int(7.99 * v / top))] for v in means)
 
@@ -30,12 +31,30 @@ def finish(lab: Lab, verdict: Verdict, seconds: float, failure: str | None = Non
     problems = lab.recorder.problems + ([failure] if failure else [])
     code = VIOLATED if violations else FAILED if problems else OK
     record = {
-        "experiment": lab.experiment.name, "form": "long" if lab.long else "short", "at": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
-        "broker": lab.broker.kind if lab.broker else None, "librdkafka": "new" if lab.new_library else "system", "cores": os.cpu_count(), "machine": platform.machine(),
-        "sent": verdict.sent, "outcomes": verdict.outcomes, "lost": verdict.lost, "duplicates": verdict.duplicates, "wrong": verdict.wrong, "superseded": verdict.superseded,
-        "deadLetters": verdict.dead_letters, "kills": verdict.kills, "bound": verdict.bound, "ratePerWorker": round(verdict.rate_per_worker, 1), "codes": verdict.codes,
-        "spoiltSamples": lab.sampler.failed if hasattr(lab, "sampler") else 0, "figures": lab.figures, "violations": violations, "problems": problems,
-        "verdict": {OK: "ok", VIOLATED: "VIOLATED", FAILED: "failed"}[code], "seconds": round(seconds, 1),
+        "experiment": lab.experiment.name,
+        "form": "long" if lab.long else "short",
+        "at": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
+        "broker": lab.broker.kind if lab.broker else None,
+        "librdkafka": "new" if lab.new_library else "system",
+        "cores": os.cpu_count(),
+        "machine": platform.machine(),
+        "sent": verdict.sent,
+        "outcomes": verdict.outcomes,
+        "lost": verdict.lost,
+        "duplicates": verdict.duplicates,
+        "wrong": verdict.wrong,
+        "superseded": verdict.superseded,
+        "deadLetters": verdict.dead_letters,
+        "kills": verdict.kills,
+        "bound": verdict.bound,
+        "ratePerWorker": round(verdict.rate_per_worker, 1),
+        "codes": verdict.codes,
+        "spoiltSamples": lab.sampler.failed if hasattr(lab, "sampler") else 0,
+        "figures": lab.figures,
+        "violations": violations,
+        "problems": problems,
+        "verdict": {OK: "ok", VIOLATED: "VIOLATED", FAILED: "failed"}[code],
+        "seconds": round(seconds, 1),
     }
     return code, record
 
@@ -59,7 +78,12 @@ def details(record: dict) -> str:
 def table(records: list[dict]) -> str:
     rows = [COLUMNS] + [tuple(str(r.get(c, "-")) for c in COLUMNS) for r in records]
     widths = [max(len(row[i]) for row in rows) for i in range(len(COLUMNS))]
-    return "\n".join("  ".join(cell.ljust(w) if i in (0, 7) else cell.rjust(w) for i, (cell, w) in enumerate(zip(row, widths))).rstrip() for row in rows)
+    return "\n".join(
+        "  ".join(
+            cell.ljust(w) if i in (0, 7) else cell.rjust(w) for i, (cell, w) in enumerate(zip(row, widths))
+        ).rstrip()
+        for row in rows
+    )
 
 
 def write(record: dict, folder: Path) -> None:

@@ -1,8 +1,11 @@
 """Load and observation: requests in, outcomes out, committed offsets beside them."""
+
 import json
 import threading
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 from confluent_kafka import Consumer, KafkaException, Producer, TopicPartition
 
@@ -23,7 +26,9 @@ class Topics:
 
     @classmethod
     def named(cls, run: str) -> "Topics":
-        return cls(f"{run}.requests", f"{run}.results", f"{run}.errors", f"{run}.dead-letters", f"{run}.fleet", f"{run}.group")
+        return cls(
+            f"{run}.requests", f"{run}.results", f"{run}.errors", f"{run}.dead-letters", f"{run}.fleet", f"{run}.group"
+        )
 
     @property
     def kinds(self) -> dict[str, str]:
@@ -32,9 +37,14 @@ class Topics:
 
 def request(id: str, number: int = 0, **members) -> bytes:
     """A small search; `number` spreads the positions, so that no two are the same search. A member None is left out."""
-    place = {"latitude": round(35.60 + number % 997 / 10_000, 6), "longitude": round(139.60 + number // 997 % 1999 / 10_000, 6)}
+    place = {
+        "latitude": round(35.60 + number % 997 / 10_000, 6),
+        "longitude": round(139.60 + number // 997 % 1999 / 10_000, 6),
+    }
     body = {"requestId": id, "provider": "hotpepper", "location": place, "limit": 1, **members}
-    return json.dumps({k: v for k, v in body.items() if v is not None}, ensure_ascii=False, separators=(",", ":")).encode()
+    return json.dumps(
+        {k: v for k, v in body.items() if v is not None}, ensure_ascii=False, separators=(",", ":")
+    ).encode()
 
 
 class Sender:
@@ -45,12 +55,32 @@ class Sender:
         self.refused = 0  # These were not acknowledged; the requests topic may hold them or not.
         self.produced = 0
         self.ended = False  # Makes `many` return.
-        self._producer = Producer({"bootstrap.servers": broker.bootstrap, "acks": "all", "linger.ms": 5, "max.in.flight": 5, "queue.buffering.max.messages": 200_000, "log_level": 2, **properties})
+        self._producer = Producer(
+            {
+                "bootstrap.servers": broker.bootstrap,
+                "acks": "all",
+                "linger.ms": 5,
+                "max.in.flight": 5,
+                "queue.buffering.max.messages": 200_000,
+                "log_level": 2,
+                **properties,
+            }
+        )
 
-    def send(self, id: str | None, value: bytes | None, key: str | bytes | None = None, partition: int | None = None, session: str | None = None, bad: bool = False,
-             headers: list | None = None, timestamp_ms: int = 0, acknowledged=None) -> None:
-        """Sends one record. `bad` says that it is no request, and `acknowledged` is called with its partition and offset.
-        Without a partition, records go to all partitions in turn."""
+    def send(
+        self,
+        id: str | None,
+        value: bytes | None,
+        key: str | bytes | None = None,
+        partition: int | None = None,
+        session: str | None = None,
+        bad: bool = False,
+        headers: list | None = None,
+        timestamp_ms: int = 0,
+        acknowledged=None,
+    ) -> None:
+        """Sends one record. `bad` says that it is no request, and `acknowledged` is called with its partition and
+        offset. Without a partition, records go to all partitions in turn."""
         where = self.produced % self.partitions if partition is None else partition
         self.produced += 1
 
@@ -60,22 +90,42 @@ class Sender:
                 return
             if acknowledged:
                 acknowledged(message.partition(), message.offset())
-            self.recorder.add("sent", id=id, key=text(message.key()), p=message.partition(), o=message.offset(), **({"session": session} if session else {}), **({"bad": True} if bad else {}))
+            self.recorder.add(
+                "sent",
+                id=id,
+                key=text(message.key()),
+                p=message.partition(),
+                o=message.offset(),
+                **({"session": session} if session else {}),
+                **({"bad": True} if bad else {}),
+            )
 
         while True:
             try:
-                self._producer.produce(self.topic, value, key, where, on_delivery=delivered, timestamp=timestamp_ms, headers=headers)
+                self._producer.produce(
+                    self.topic, value, key, where, on_delivery=delivered, timestamp=timestamp_ms, headers=headers
+                )
                 break
             except BufferError:
                 self._producer.poll(0.05)
         if self.produced % 64 == 0:
             self._producer.poll(0)
 
-    def many(self, count: int, rate: float = 0, prefix: str = "r", keys: int = 0, until=None, ahead: int = 0, place=None, **members) -> None:
+    def many(
+        self,
+        count: int,
+        rate: float = 0,
+        prefix: str = "r",
+        keys: int = 0,
+        until=None,
+        ahead: int = 0,
+        place=None,
+        **members,
+    ) -> None:
         """Sends `count` requests at `rate` per second (0 means at once), or fewer once `until()` is true.
 
-        The requests have so many `keys`, each in one partition; with 0, each request has its own, and `place(number)` says
-        its partition. While more than `ahead`
+        The requests have so many `keys`, each in one partition; with 0, each request has its own, and `place(number)`
+        says its partition. While more than `ahead`
         requests have no outcome, no further one is sent. `members` are those of the request; a function among them is
         called with the request's number.
         """
@@ -86,11 +136,16 @@ class Sender:
                 time.sleep(wait)
             while ahead and self.produced - self.recorder.finished > ahead:
                 self._producer.poll(0.02)
-            if self.ended or until and until():
+            if self.ended or (until and until()):
                 break
             own = {name: value(i) if callable(value) else value for name, value in members.items()}
             key = f"{prefix}k{i % keys}" if keys else f"{prefix}{i}"
-            self.send(f"{prefix}{i}", request(f"{prefix}{i}", i, **own), key, i % keys % self.partitions if keys else place(i) if place else None)
+            self.send(
+                f"{prefix}{i}",
+                request(f"{prefix}{i}", i, **own),
+                key,
+                i % keys % self.partitions if keys else place(i) if place else None,
+            )
         self.flush()
 
     def start(self, *args, **options) -> threading.Thread:
@@ -107,20 +162,48 @@ class Sender:
 class Reader(threading.Thread):
     """Reads every outcome and dead letter from offset 0 on, while the run goes on."""
 
-    NEEDED = ("ce_specversion", "ce_id", "ce_source", "ce_type", "ce_time", "content-type", "source-topic", "source-partition", "source-offset")
+    NEEDED = (
+        "ce_specversion",
+        "ce_id",
+        "ce_source",
+        "ce_type",
+        "ce_time",
+        "content-type",
+        "source-topic",
+        "source-partition",
+        "source-offset",
+    )
     TYPES = {"result": "location-search.completed.v1", "error": "location-search.failed.v1"}
 
-    def __init__(self, broker: Broker, topics: Topics, partitions: dict[str, int], recorder: Recorder, isolation: str = "read_uncommitted", record: bool = True):
+    def __init__(
+        self,
+        broker: Broker,
+        topics: Topics,
+        partitions: dict[str, int],
+        recorder: Recorder,
+        isolation: str = "read_uncommitted",
+        record: bool = True,
+    ):
         super().__init__(daemon=True)
         self.topics, self.recorder, self.record = topics, recorder, record
-        self.on_outcome = None  # Called with (event, value as read, message).
+        self.on_outcome: Callable[[dict, Any, Any], None] | None = None  # Called with (event, value as read, message).
         self.exact_ends = broker.exact_ends
         self.gaps_are_loss = broker.drops_old  # On other brokers, a transaction's marker leaves a gap.
         self.read = 0
         self._next = {(t, p): 0 for t, n in partitions.items() for p in range(n)}
         self._stopped = threading.Event()
-        self._consumer = Consumer({"bootstrap.servers": broker.bootstrap, "group.id": topics.group + "-reader", "enable.auto.commit": False, "auto.offset.reset": "earliest",
-                                   "fetch.wait.max.ms": broker.fetch_wait_ms, "isolation.level": isolation, "queued.max.messages.kbytes": 65536, "log_level": 2})
+        self._consumer = Consumer(
+            {
+                "bootstrap.servers": broker.bootstrap,
+                "group.id": topics.group + "-reader",
+                "enable.auto.commit": False,
+                "auto.offset.reset": "earliest",
+                "fetch.wait.max.ms": broker.fetch_wait_ms,
+                "isolation.level": isolation,
+                "queued.max.messages.kbytes": 65536,
+                "log_level": 2,
+            }
+        )
         self._consumer.assign([TopicPartition(t, p, 0) for t, p in self._next])
 
     def run(self) -> None:
@@ -138,7 +221,9 @@ class Reader(threading.Thread):
     def _take(self, message) -> None:
         at = (message.topic(), message.partition())
         if message.offset() != self._next[at] and (self.gaps_are_loss or self._next[at] == 0):
-            self.recorder.problem(f"{at[0]}/{at[1]}: the broker dropped {message.offset() - self._next[at]} records before they were read")
+            self.recorder.problem(
+                f"{at[0]}/{at[1]}: the broker dropped {message.offset() - self._next[at]} records before they were read"
+            )
         self.read += 1
         self._next[at] = message.offset() + 1
         if any(name == "dead-letter-redriven" for name, _ in message.headers() or []):
@@ -184,17 +269,40 @@ class Reader(threading.Thread):
 class OffsetSampler(threading.Thread):
     """Reads what the group has committed, then where the outcome topics end, every half second."""
 
-    def __init__(self, broker: Broker, topics: Topics, requests: int, outcomes: dict[str, int], recorder: Recorder, every: float = 0.5, record: bool = True):
+    def __init__(
+        self,
+        broker: Broker,
+        topics: Topics,
+        requests: int,
+        outcomes: dict[str, int],
+        recorder: Recorder,
+        every: float = 0.5,
+        record: bool = True,
+    ):
         super().__init__(daemon=True)
         self.exact_ends, self.record = broker.exact_ends, record
-        self.topics, self.requests, self.outcomes, self.recorder, self.every = topics, requests, outcomes, recorder, every
+        self.topics, self.requests, self.outcomes, self.recorder, self.every = (
+            topics,
+            requests,
+            outcomes,
+            recorder,
+            every,
+        )
         self.drops_old = broker.drops_old
         self.failed = 0  # The number of samples that the broker's faults spoilt.
         self.committed: dict[int, int] = {}
         self._stopped = threading.Event()
         self._lock = threading.Lock()
         # It reads uncommitted records, so that it does not wait for what transactions have pending.
-        self._client = Consumer({"bootstrap.servers": broker.bootstrap, "group.id": topics.group, "enable.auto.commit": False, "isolation.level": "read_uncommitted", "log_level": 2})
+        self._client = Consumer(
+            {
+                "bootstrap.servers": broker.bootstrap,
+                "group.id": topics.group,
+                "enable.auto.commit": False,
+                "isolation.level": "read_uncommitted",
+                "log_level": 2,
+            }
+        )
 
     def run(self) -> None:
         while not self._stopped.wait(self.every):
@@ -218,7 +326,12 @@ class OffsetSampler(threading.Thread):
         if self.drops_old:
             self._check_dropped(committed)
         if self.exact_ends:
-            after = {"ends": {self.topics.kinds[t]: {str(p): self._watermarks(t, p)[1] for p in range(n)} for t, n in self.outcomes.items()}}
+            after: dict[str, Any] = {
+                "ends": {
+                    self.topics.kinds[t]: {str(p): self._watermarks(t, p)[1] for p in range(n)}
+                    for t, n in self.outcomes.items()
+                }
+            }
         else:
             after = {"wall": round(time.time() * 1000)}
         self.committed = committed
@@ -229,7 +342,10 @@ class OffsetSampler(threading.Thread):
         for p in range(self.requests):
             low = self._watermarks(self.topics.requests, p)[0]
             if low > committed.get(p, 0):
-                self.recorder.problem(f"requests/{p}: the broker dropped records up to {low} that were not yet committed: too much was waiting")
+                self.recorder.problem(
+                    f"requests/{p}: the broker dropped records up to {low} that were not yet committed: "
+                    "too much was waiting"
+                )
 
     def _watermarks(self, topic: str, partition: int) -> tuple[int, int]:
         return self._client.get_watermark_offsets(TopicPartition(topic, partition), 5, cached=False)
@@ -252,9 +368,20 @@ def text(raw: bytes | None) -> str | None:
 
 def audit(broker: Broker, topics: Topics, partitions: int, recorder: Recorder, within: float = 60) -> int:
     """Adds the requests that lie in the log without having been acknowledged to us. Returns how many."""
-    reader = Consumer({"bootstrap.servers": broker.bootstrap, "group.id": topics.group + "-audit", "enable.auto.commit": False, "auto.offset.reset": "earliest",
-                       "fetch.wait.max.ms": broker.fetch_wait_ms, "log_level": 2})
-    ends = {p: reader.get_watermark_offsets(TopicPartition(topics.requests, p), 10, cached=False)[1] for p in range(partitions)}
+    reader = Consumer(
+        {
+            "bootstrap.servers": broker.bootstrap,
+            "group.id": topics.group + "-audit",
+            "enable.auto.commit": False,
+            "auto.offset.reset": "earliest",
+            "fetch.wait.max.ms": broker.fetch_wait_ms,
+            "log_level": 2,
+        }
+    )
+    ends = {
+        p: reader.get_watermark_offsets(TopicPartition(topics.requests, p), 10, cached=False)[1]
+        for p in range(partitions)
+    }
     reader.assign([TopicPartition(topics.requests, p, 0) for p in range(partitions) if ends[p]])
     left, found, deadline = {p: n for p, n in ends.items() if n}, 0, time.monotonic() + within
     while left and time.monotonic() < deadline:
@@ -263,7 +390,14 @@ def audit(broker: Broker, topics: Topics, partitions: int, recorder: Recorder, w
                 continue
             if (m.partition(), m.offset()) not in recorder.history.requests:
                 found += 1
-                recorder.add("sent", id=json.loads(m.value())["requestId"], key=text(m.key()), p=m.partition(), o=m.offset(), found=True)
+                recorder.add(
+                    "sent",
+                    id=json.loads(m.value())["requestId"],
+                    key=text(m.key()),
+                    p=m.partition(),
+                    o=m.offset(),
+                    found=True,
+                )
             if m.offset() + 1 >= ends[m.partition()]:
                 left.pop(m.partition(), None)
     reader.close()

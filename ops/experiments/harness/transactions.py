@@ -5,6 +5,7 @@ would see. The relay does: it notes each transaction's records and offsets, and 
 Only requests of producers with a transactional id are noted. What Kafka's coordinators would refuse is refused
 (`coordinator.py`); all else passes unchanged.
 """
+
 import contextlib
 import json
 import socket
@@ -14,13 +15,29 @@ from collections import defaultdict
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from .coordinator import ADD_OFFSETS, ADD_PARTITIONS, END_TXN, INIT_PRODUCER, OFFSET_FETCH, TXN_OFFSET_COMMIT, Coordinator
+from .coordinator import (
+    ADD_OFFSETS,
+    ADD_PARTITIONS,
+    END_TXN,
+    INIT_PRODUCER,
+    OFFSET_FETCH,
+    TXN_OFFSET_COMMIT,
+    Coordinator,
+)
 from .recorder import Recorder
 from .traffic import Topics
 
 PRODUCE = 0
 # From these versions on, Kafka's protocol has compact lengths and tagged fields.
-FLEXIBLE_FROM = {PRODUCE: 9, OFFSET_FETCH: 6, INIT_PRODUCER: 2, ADD_PARTITIONS: 3, ADD_OFFSETS: 3, END_TXN: 3, TXN_OFFSET_COMMIT: 3}
+FLEXIBLE_FROM = {
+    PRODUCE: 9,
+    OFFSET_FETCH: 6,
+    INIT_PRODUCER: 2,
+    ADD_PARTITIONS: 3,
+    ADD_OFFSETS: 3,
+    END_TXN: 3,
+    TXN_OFFSET_COMMIT: 3,
+}
 
 
 class Fields:
@@ -31,7 +48,7 @@ class Fields:
 
     def number(self, size: int) -> int:
         self.at += size
-        return int.from_bytes(self.data[self.at - size:self.at], "big", signed=True)
+        return int.from_bytes(self.data[self.at - size : self.at], "big", signed=True)
 
     def unsigned(self) -> int:
         value = shift = 0
@@ -51,7 +68,7 @@ class Fields:
         if size < 0:
             return None
         self.at += size
-        return self.data[self.at - size:self.at]
+        return self.data[self.at - size : self.at]
 
     def text(self) -> str | None:
         raw = self.take(self.unsigned() - 1 if self.flexible else self.number(2))
@@ -64,7 +81,9 @@ class Fields:
         return max(0, self.unsigned() - 1 if self.flexible else self.number(4))
 
     def each(self, first):
-        """Yields the first member of each structure in an array. The caller reads its other members before the next one."""
+        """Yields the first member of each structure in an array. The caller reads its other members before the next
+        one.
+        """
         for _ in range(self.count()):
             yield first()
             self.tags()
@@ -88,7 +107,8 @@ class Fields:
 class Transaction:
     id: str
     producer: tuple[int, int]
-    # Headers, key and value of each record, by (topic, partition, first sequence number), so that a repeated request counts once.
+    # Headers, key and value of each record, by (topic, partition, first sequence number), so that a repeated request
+    # counts once.
     batches: dict[tuple, list] = field(default_factory=dict)
     offsets: dict[int, int] = field(default_factory=dict)
     ended: str = "open"  # Later this is committed, aborted, or refused.
@@ -101,7 +121,9 @@ class Transaction:
         """Returns the transaction as JSON, without keys and values of its records."""
         records = [{"topic": topic, "headers": headers} for topic, headers, _, _ in self.records]
         offsets = [{"partition": p, "next": o} for p, o in sorted(self.offsets.items())]
-        return json.dumps({"id": self.id, "epoch": self.producer[1], "ended": self.ended, "records": records, "offsets": offsets})
+        return json.dumps(
+            {"id": self.id, "epoch": self.producer[1], "ended": self.ended, "records": records, "offsets": offsets}
+        )
 
 
 class Ledger:
@@ -146,7 +168,7 @@ class Ledger:
             for _ in range(f.count()):
                 partition, batch = f.number(4), f.block()
                 f.tags()
-                self._batch(id, topic, partition, Fields(batch))
+                self._batch(id, topic or "", partition, Fields(batch or b""))
             f.tags()
 
     def _batch(self, id: str, topic: str, partition: int, f: Fields) -> None:
@@ -161,12 +183,15 @@ class Ledger:
         for _ in range(count):
             f.zigzag(), f.take(1), f.zigzag(), f.zigzag()
             key, value = f.take(f.zigzag()), f.take(f.zigzag())
-            headers = {(f.take(f.zigzag()) or b"").decode(): (f.take(f.zigzag()) or b"").decode("utf-8", "replace") for _ in range(f.zigzag())}
+            headers = {
+                (f.take(f.zigzag()) or b"").decode(): (f.take(f.zigzag()) or b"").decode("utf-8", "replace")
+                for _ in range(f.zigzag())
+            }
             records.append((headers, key, value))
         self._of(id, producer).batches[(topic, partition, sequence)] = records
 
     def _offsets(self, f: Fields, version: int) -> None:
-        id, _ = f.text(), f.text()
+        id, _ = f.text() or "", f.text()
         transaction = self._of(id, (f.number(8), f.number(2)))
         if version >= 3:
             f.number(4), f.text(), f.text()
@@ -192,12 +217,23 @@ class Ledger:
         for transaction in self.ended:
             for topic, headers, key, value in transaction.records if transaction.ended == "committed" else ():
                 kind, serial, body = topics.kinds[topic], serial + 1, json.loads(value) if topic != topics.dead else {}
-                recorder.add("outcome", kind=kind, op=0, oo=serial, p=int(headers["source-partition"]), o=int(headers["source-offset"]), key=None if key is None else key.decode("utf-8", "replace"),
-                             id=body.get("requestId"), code=body.get("error", {}).get("code"), ce=headers.get("ce_id"))
+                recorder.add(
+                    "outcome",
+                    kind=kind,
+                    op=0,
+                    oo=serial,
+                    p=int(headers["source-partition"]),
+                    o=int(headers["source-offset"]),
+                    key=None if key is None else key.decode("utf-8", "replace"),
+                    id=body.get("requestId"),
+                    code=body.get("error", {}).get("code"),
+                    ce=headers.get("ce_id"),
+                )
 
     def faults(self) -> list[str]:
         """Checks that each committed transaction holds the outcomes of exactly the offsets that it moves past."""
-        found, reached = [], defaultdict(int)
+        found = []
+        reached: dict[int, int] = defaultdict(int)
         for n, t in enumerate(x for x in self.ended if x.ended == "committed"):
             held = defaultdict(set)
             for _, headers, _, _ in t.records:
@@ -205,15 +241,21 @@ class Ledger:
             for p in sorted(set(held) | set(t.offsets)):
                 due = set(range(reached[p], t.offsets.get(p, reached[p])))
                 if held[p] != due:
-                    found.append(f"transaction {n} of {t.id}: partition {p} goes from {reached[p]} to {t.offsets.get(p)}, but it holds the outcomes of "
-                                 f"{len(held[p] - due)} other offsets and lacks {len(due - held[p])}")
+                    found.append(
+                        f"transaction {n} of {t.id}: partition {p} goes from {reached[p]} to "
+                        f"{t.offsets.get(p)}, but it holds the outcomes of "
+                        f"{len(held[p] - due)} other offsets and lacks {len(due - held[p])}"
+                    )
                 reached[p] = max(reached[p], t.offsets.get(p, 0))
         return found
 
     def summary(self) -> str:
         ends = [t.ended for t in self.ended] + ["open"] * len(self.open)
         sizes = [len(t.records) for t in self.ended if t.ended == "committed"] or [0]
-        return ", ".join(f"{ends.count(e)} {e}" for e in ("committed", "aborted", "refused", "open")) + f"; {sum(sizes) / len(sizes):.0f} records in a committed one, {max(sizes)} at most"
+        return (
+            ", ".join(f"{ends.count(e)} {e}" for e in ("committed", "aborted", "refused", "open"))
+            + f"; {sum(sizes) / len(sizes):.0f} records in a committed one, {max(sizes)} at most"
+        )
 
 
 class Relay:
@@ -292,7 +334,9 @@ class Connection:
             yield head + stream.read(int.from_bytes(head, "big"))
 
     def _request(self, frame: bytes) -> tuple[bytes | None, bytes]:
-        """Returns the answer to give in the broker's place, if there is one, and the frame to send to the broker otherwise."""
+        """Returns the answer to give in the broker's place, if there is one, and the frame to send to the broker
+        otherwise.
+        """
         f = Fields(frame[4:])
         api, version, correlation = f.number(2), f.number(2), f.number(4)
         if api not in FLEXIBLE_FROM:
@@ -300,7 +344,7 @@ class Connection:
         f.text()  # The client's id, which has the old form in every header.
         f.flexible = version >= FLEXIBLE_FROM[api]
         f.tags()
-        body = frame[4 + f.at:]
+        body = frame[4 + f.at :]
         of = self.coordinator.request(api, version, f)
         if isinstance(of, bytes):
             return struct.pack(">i", correlation) + (b"\0" + of + b"\0" if f.flexible else of), frame
@@ -329,5 +373,5 @@ class Connection:
 def changed(frame: bytes, changes: list[tuple[int, bytes]]) -> bytes:
     """Returns the frame with other bytes at these positions, which count from behind its length."""
     for at, other in changes:
-        frame = frame[:4 + at] + other + frame[4 + at + len(other):]
+        frame = frame[: 4 + at] + other + frame[4 + at + len(other) :]
     return frame

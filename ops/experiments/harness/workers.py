@@ -1,5 +1,7 @@
 """Starts, kills, stops, freezes and watches `locsearch worker` processes."""
+
 import json
+import os
 import re
 import signal
 import subprocess
@@ -8,6 +10,7 @@ import time
 import urllib.error
 import urllib.request
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 
 from .brokers import Broker
@@ -15,25 +18,67 @@ from .processes import Processes, cpu_seconds, free_port, resident_bytes, resume
 from .recorder import Recorder
 from .traffic import Topics
 
+_variables: dict[str, str] = {}
+
+
+@cache
+def learn_variables(program: str) -> None:
+    """Asks a program which environment variable belongs to each of its settings. Call it before `environment()`."""
+    done = subprocess.run([program, "config", "--json"], capture_output=True, text=True, timeout=30, env=quiet())
+    if done.returncode:
+        raise RuntimeError(f"`{program} config --json` says: {done.stderr.strip()[:200]}")
+    _variables.clear()
+    _variables.update({setting["name"]: setting["environment"] for setting in json.loads(done.stdout)})
+
+
+def quiet() -> dict[str, str]:
+    """Returns an environment without settings."""
+    return {name: os.environ[name] for name in ("PATH", "HOME", "LD_LIBRARY_PATH", "TMPDIR") if name in os.environ}
+
 
 def variable(setting: str) -> str:
     """Returns a setting's environment variable: `googlePlaces.baseURL` is GOOGLE_PLACES_BASE_URL in the environment."""
-    return re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", setting).replace(".", "_").upper()
+    if not _variables:
+        raise RuntimeError("learn_variables() was not called")
+    if setting not in _variables:
+        raise KeyError(f"locsearch has no setting {setting}")
+    return _variables[setting]
 
 
 def environment(settings: dict) -> dict[str, str]:
-    return {variable(name): str(value).lower() if isinstance(value, bool) else str(value) for name, value in settings.items() if value is not None}
+    return {
+        variable(name): str(value).lower() if isinstance(value, bool) else str(value)
+        for name, value in settings.items()
+        if value is not None
+    }
 
 
 def base_settings(broker: Broker, topics: Topics, provider: str, cooperative: bool) -> dict:
     """Returns the settings that every worker of an experiment starts with. Experiments put their own over them."""
-    client = {"session.timeout.ms": broker.session_ms, "heartbeat.interval.ms": 500, "fetch.wait.max.ms": broker.fetch_wait_ms}
+    client = {
+        "session.timeout.ms": broker.session_ms,
+        "heartbeat.interval.ms": 500,
+        "fetch.wait.max.ms": broker.fetch_wait_ms,
+    }
     return {
-        "kafka.bootstrapServers": broker.bootstrap, "kafka.groupId": topics.group, "kafka.properties": properties(client),
+        "kafka.bootstrapServers": broker.bootstrap,
+        "kafka.groupId": topics.group,
+        "kafka.properties": properties(client),
         "kafka.assignor": "cooperative-sticky" if cooperative else None,
-        "topics.requests": topics.requests, "topics.results": topics.results, "topics.errors": topics.errors, "topics.deadLetters": topics.dead, "topics.fleet": topics.fleet,
-        "hotpepper.baseURL": provider, "hotpepper.apiKey": "experiment", "googlePlaces.baseURL": provider, "googlePlaces.apiKey": "experiment", "googlePlacesLegacy.baseURL": provider,
-        "worker.concurrency": 64, "admin.host": "127.0.0.1", "log.level": "info", "log.format": "json",
+        "topics.requests": topics.requests,
+        "topics.results": topics.results,
+        "topics.errors": topics.errors,
+        "topics.deadLetters": topics.dead,
+        "topics.fleet": topics.fleet,
+        "hotpepper.baseURL": provider,
+        "hotpepper.apiKey": "experiment",
+        "googlePlaces.baseURL": provider,
+        "googlePlaces.apiKey": "experiment",
+        "googlePlacesLegacy.baseURL": provider,
+        "worker.concurrency": 64,
+        "admin.host": "127.0.0.1",
+        "log.level": "info",
+        "log.format": "json",
     }
 
 
@@ -94,12 +139,22 @@ class Fleet:
     """The workers of one experiment by number. A replacement has the number of the worker that it replaces."""
 
     def __init__(self, command: str, processes: Processes, recorder: Recorder, settings: dict, library: Path | None):
-        self.command, self.processes, self.recorder, self.settings, self.library = command, processes, recorder, settings, library
+        self.command, self.processes, self.recorder, self.settings, self.library = (
+            command,
+            processes,
+            recorder,
+            settings,
+            library,
+        )
         self.workers: dict[int, Worker] = {}
         self.gone: list[Worker] = []  # These were ended on purpose, and how they ended is checked.
         self.started = 0
-        recorder.add("params", inFlight=int(settings["worker.concurrency"]), commitInterval=seconds(settings.get("worker.commitInterval", "1s")),
-                     ordering=settings.get("worker.ordering", "unordered"))
+        recorder.add(
+            "params",
+            inFlight=int(settings["worker.concurrency"]),
+            commitInterval=seconds(settings.get("worker.commitInterval", "1s")),
+            ordering=settings.get("worker.ordering", "unordered"),
+        )
 
     def start(self, index: int, **more) -> Worker:
         """Starts a worker. `more` are settings of this one alone, with their dots written as `__`."""
@@ -109,7 +164,9 @@ class Fleet:
         if self.library:
             env["LD_LIBRARY_PATH"] = str(self.library)
         self.started += 1
-        worker = Worker(index, self.processes.start(f"worker-{index}.{self.started}", [self.command, "worker"], env), port)
+        worker = Worker(
+            index, self.processes.start(f"worker-{index}.{self.started}", [self.command, "worker"], env), port
+        )
         self.workers[index] = worker
         self._say_how_many()
         return worker
@@ -120,9 +177,13 @@ class Fleet:
         self.wait_ready(within)
 
     def shares(self) -> dict[int, int]:
-        """Returns the number of partitions by worker, 0 for one that is not ready. Raises RuntimeError if one ended by itself."""
+        """Returns the number of partitions by worker, 0 for one that is not ready. Raises RuntimeError if one ended by
+        itself.
+        """
         if dead := [w for w in self.workers.values() if not w.alive]:
-            raise RuntimeError(f"worker {dead[0].index} ended by itself with {dead[0].process.returncode}: {self.last_words(dead[0])}")
+            raise RuntimeError(
+                f"worker {dead[0].index} ended by itself with {dead[0].process.returncode}: {self.last_words(dead[0])}"
+            )
         return {w.index: w.partitions() if w.ready() else 0 for w in self.workers.values()}
 
     def wait_ready(self, within: float = 40) -> None:

@@ -1,4 +1,7 @@
-"""The parts that experiments stand on: processes that end with us, a broker that fails when told to, an honest reader."""
+"""The parts that experiments stand on: processes that end with us, a broker that fails when told to, an honest
+reader.
+"""
+
 import os
 import signal
 import subprocess
@@ -10,12 +13,12 @@ from confluent_kafka import Producer
 
 ROOT = Path(__file__).parent.parent
 sys.path.insert(0, str(ROOT))
-from harness.brokers import MockBroker  # noqa: E402
-from harness.processes import Processes, resident_bytes, wait_until  # noqa: E402
-from harness.recorder import Recorder  # noqa: E402
-from harness.report import sparkline  # noqa: E402
-from harness.traffic import OffsetSampler, Reader, Sender, Topics, audit, request  # noqa: E402
-from harness.workers import environment, seconds  # noqa: E402
+from harness.brokers import MockBroker
+from harness.processes import Processes, resident_bytes, wait_until
+from harness.recorder import Recorder
+from harness.report import sparkline
+from harness.traffic import OffsetSampler, Reader, Sender, Topics, audit, request
+from harness.workers import environment, learn_variables, seconds
 
 TOPICS = Topics.named("run")
 OUTCOMES = {TOPICS.results: 2, TOPICS.errors: 1, TOPICS.dead: 1}
@@ -43,8 +46,11 @@ def test_frozen_processes_are_ended_too(processes):
 
 
 def test_processes_do_not_outlive_a_killed_harness(tmp_path):
-    script = f"import sys, time; sys.path.insert(0, {str(ROOT)!r}); from pathlib import Path; from harness.processes import Processes\n" \
-             f"print(Processes(Path({str(tmp_path)!r})).start('s', ['sleep', '100']).pid, flush=True); time.sleep(100)"
+    script = (
+        f"import sys, time; sys.path.insert(0, {str(ROOT)!r}); from pathlib import Path; from "
+        "harness.processes import Processes\n"
+        f"print(Processes(Path({str(tmp_path)!r})).start('s', ['sleep', '100']).pid, flush=True); time.sleep(100)"
+    )
     harness = subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE, text=True)
     pid = int(harness.stdout.readline())
     wait_until(lambda: Path(f"/proc/{pid}/comm").read_text().strip() == "sleep", 5, "the child")
@@ -53,8 +59,16 @@ def test_processes_do_not_outlive_a_killed_harness(tmp_path):
     wait_until(lambda: resident_bytes(pid) == 0, 5, "the child to end")
 
 
-@pytest.mark.parametrize("line,complaint", [({"nonsense": 1}, "unknown command"), ({"fail": {"api": "Nope", "errors": []}}, "unknown API"), ({"fail": {"api": "Produce", "errors": ["NOPE"]}}, "unknown error"),
-                                            ({"down": "x"}, "malformed"), ({"topic": {}}, "malformed")])
+@pytest.mark.parametrize(
+    "line,complaint",
+    [
+        ({"nonsense": 1}, "unknown command"),
+        ({"fail": {"api": "Nope", "errors": []}}, "unknown API"),
+        ({"fail": {"api": "Produce", "errors": ["NOPE"]}}, "unknown error"),
+        ({"down": "x"}, "malformed"),
+        ({"topic": {}}, "malformed"),
+    ],
+)
 def test_broker_answers_what_it_cannot_do(broker, line, complaint):
     assert complaint in broker.ask(**line)["error"]
     assert broker.ask(rtt={"broker": 1, "ms": 0}) == {"ok": True}
@@ -77,10 +91,25 @@ def test_injected_errors_reach_a_client_until_cleared(broker):
 def outcome(producer, kind: str, position: int, **changes):
     topic = {"result": TOPICS.results, "error": TOPICS.errors}[kind]
     type = {"result": "location-search.completed.v1", "error": "location-search.failed.v1"}[kind]
-    headers = {"ce_specversion": "1.0", "ce_id": f"e{position}", "ce_source": "/w", "ce_type": type, "ce_time": "2026-01-01T00:00:00Z", "content-type": "application/json",
-               "source-topic": TOPICS.requests, "source-partition": "0", "source-offset": str(position), **changes}
-    body = {"result": b'{"requestId":"r%d","operation":"search","places":[]}', "error": b'{"requestId":"r%d","error":{"code":"timeout"}}'}[kind]
-    producer.produce(topic, body % position, f"k{position}", headers={k: v for k, v in headers.items() if v is not None})
+    headers = {
+        "ce_specversion": "1.0",
+        "ce_id": f"e{position}",
+        "ce_source": "/w",
+        "ce_type": type,
+        "ce_time": "2026-01-01T00:00:00Z",
+        "content-type": "application/json",
+        "source-topic": TOPICS.requests,
+        "source-partition": "0",
+        "source-offset": str(position),
+        **changes,
+    }
+    body = {
+        "result": b'{"requestId":"r%d","operation":"search","places":[]}',
+        "error": b'{"requestId":"r%d","error":{"code":"timeout"}}',
+    }[kind]
+    producer.produce(
+        topic, body % position, f"k{position}", headers={k: v for k, v in headers.items() if v is not None}
+    )
 
 
 def test_reader_and_sampler_write_the_history(broker, tmp_path):
@@ -108,7 +137,7 @@ def test_reader_and_sampler_write_the_history(broker, tmp_path):
 
 def test_reader_tells_what_the_broker_dropped(broker, tmp_path):
     p = Producer({"bootstrap.servers": broker.bootstrap})
-    for i in range(12):
+    for _i in range(12):
         p.produce(TOPICS.results, os.urandom(900_000), partition=0)
     p.flush(20)
     recorder = Recorder(tmp_path / "history.jsonl")
@@ -130,9 +159,24 @@ def test_audit_finds_what_was_not_acknowledged(broker, tmp_path):
     assert recorder.history.judge().lost == 1  # only the one that was acknowledged
 
 
-@pytest.mark.parametrize("setting,variable", [("googlePlaces.baseURL", "GOOGLE_PLACES_BASE_URL"), ("worker.maxAge", "WORKER_MAX_AGE"), ("providers.hotpepper.breaker.enabled", "PROVIDERS_HOTPEPPER_BREAKER_ENABLED")])
-def test_settings_become_environment_variables(setting, variable):
-    assert environment({setting: True}) == {variable: "true"}
+def test_environment_has_the_variables_that_the_program_names(tmp_path):
+    program = tmp_path / "locsearch"
+    program.write_text(
+        "#!/bin/sh\n" + """echo '[{"name": "worker.maxAge", "environment": "MAX_AGE_OF_A_REQUEST"}]'\n"""
+    )
+    program.chmod(0o755)
+    learn_variables(str(program))
+    assert environment({"worker.maxAge": True}) == {"MAX_AGE_OF_A_REQUEST": "true"}
+    with pytest.raises(KeyError, match=r"no setting worker\.loops"):
+        environment({"worker.loops": 2})
+
+
+def test_program_that_refuses_its_settings_says_why(tmp_path):
+    program = tmp_path / "locsearch"
+    program.write_text("#!/bin/sh\necho 'worker.loops is 0' >&2; exit 78\n")
+    program.chmod(0o755)
+    with pytest.raises(RuntimeError, match=r"worker\.loops is 0"):
+        learn_variables(str(program))
 
 
 @pytest.mark.parametrize("text,value", [("250ms", 0.25), ("5s", 5), ("2m", 120), ("1.5s", 1.5)])

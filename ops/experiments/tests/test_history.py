@@ -1,14 +1,16 @@
 """Broken histories, each with one thing wrong: the checker must see it, and nothing in a sound one."""
+
 import json
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 ROOT = Path(__file__).parent.parent
 sys.path.insert(0, str(ROOT))
-from history import History  # noqa: E402
+from history import History
 
 
 def sent(o, p=0, **more):
@@ -16,7 +18,19 @@ def sent(o, p=0, **more):
 
 
 def outcome(o, oo, p=0, t=1.0, **more):
-    return {"e": "outcome", "t": t, "kind": "result", "id": f"r{p}-{o}", "key": f"k{p}", "p": p, "o": o, "op": 0, "oo": oo, "ce": f"e{p}-{o}", **more}
+    return {
+        "e": "outcome",
+        "t": t,
+        "kind": "result",
+        "id": f"r{p}-{o}",
+        "key": f"k{p}",
+        "p": p,
+        "o": o,
+        "op": 0,
+        "oo": oo,
+        "ce": f"e{p}-{o}",
+        **more,
+    }
 
 
 def sound(n=10):
@@ -118,7 +132,8 @@ def test_dead_letter_duplicates_are_bounded_too():
 
 @pytest.mark.parametrize("doubles,ok", [(14, True), (15, False)])
 def test_bound_is_in_flight_plus_one_interval_of_one_worker(doubles, ok):
-    # 20 requests and as many outcomes as doubles in 2 s by 2 workers: with 14 doubles 34/4 per worker and second -> 9, and 5 in flight.
+    # 20 requests and as many outcomes as doubles in 2 s by 2 workers: with 14 doubles 34/4 per worker and second -> 9,
+    # and 5 in flight.
     events = [{"e": "params", "inFlight": 5}, {"e": "live", "t": 0.0, "workers": 2}, {"e": "kill", "t": 1.0}]
     events += [sent(o) for o in range(20)]
     events += [outcome(o, o, t=0.5 + o % 2) for o in range(20)]
@@ -177,7 +192,12 @@ def test_commit_is_judged_at_its_own_time():
 
 def test_commit_past_a_missing_dead_letter():
     events = [sent(0, bad=True), outcome(0, 0, kind="error"), outcome(0, 0, kind="dead")]
-    early = {"e": "commit", "t": 2.0, "committed": {"0": 1}, "ends": {"error": {"0": 1}, "dead": {"0": 0}}}
+    early: dict[str, Any] = {
+        "e": "commit",
+        "t": 2.0,
+        "committed": {"0": 1},
+        "ends": {"error": {"0": 1}, "dead": {"0": 0}},
+    }
     assert judge(events + [early]).commit_violations == 1
     early["ends"]["dead"]["0"] = 1
     assert judge(events + [early]).ok

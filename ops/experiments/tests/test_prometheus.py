@@ -1,14 +1,18 @@
 """The rules of a faster clock: durations are divided, and nothing else changes."""
+
 import sys
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent.parent))
-from harness.prometheus import RULES, Dashboard, faster  # noqa: E402
+from harness.prometheus import RULES, Dashboard, faster
 
 
 def test_durations_are_divided():
     rule = "        expr: rate(a_total[5m]) > 300\n        for: 10m\n        labels: {for: me}\n"
-    assert faster(rule, 60) == "        expr: rate(a_total[5000ms]) > 300\n        for: 10000ms\n        labels: {for: me}\n"
+    assert (
+        faster(rule, 60)
+        == "        expr: rate(a_total[5000ms]) > 300\n        for: 10000ms\n        labels: {for: me}\n"
+    )
 
 
 def test_every_duration_of_the_rules_is_divided():

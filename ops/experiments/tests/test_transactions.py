@@ -1,4 +1,7 @@
-"""The relay in front of a real broker: it must see what was committed, what was aborted, and offsets that do not fit."""
+"""The relay in front of a real broker: it must see what was committed, what was aborted, and offsets that do not
+fit.
+"""
+
 import sys
 from pathlib import Path
 
@@ -7,12 +10,12 @@ from confluent_kafka import Consumer, KafkaException, Producer
 
 ROOT = Path(__file__).parent.parent
 sys.path.insert(0, str(ROOT))
-from harness.brokers import TansuBroker  # noqa: E402
-from harness.processes import Processes, wait_until  # noqa: E402
-from harness.recorder import Recorder  # noqa: E402
-from harness.traffic import Topics  # noqa: E402
-from harness.transactions import Ledger, Relay  # noqa: E402
-from confluent_kafka import TopicPartition  # noqa: E402
+from confluent_kafka import TopicPartition
+from harness.brokers import TansuBroker
+from harness.processes import Processes, wait_until
+from harness.recorder import Recorder
+from harness.traffic import Topics
+from harness.transactions import Ledger, Relay
 
 TOPICS = Topics.named("run")
 
@@ -106,14 +109,21 @@ def committed(bootstrap):
 
 
 def joined(bootstrap):
-    member = Consumer({"bootstrap.servers": bootstrap, "group.id": TOPICS.group, "session.timeout.ms": 6000, "heartbeat.interval.ms": 500})
+    member = Consumer(
+        {
+            "bootstrap.servers": bootstrap,
+            "group.id": TOPICS.group,
+            "session.timeout.ms": 6000,
+            "heartbeat.interval.ms": 500,
+        }
+    )
     member.subscribe([TOPICS.requests])
     wait_until(lambda: member.poll(0.1) or member.assignment(), 30, "an assignment")
     return member
 
 
 def test_offsets_are_given_out_once_their_transaction_has_ended(seen):
-    ledger, bootstrap = seen
+    _ledger, bootstrap = seen
     consumer = Consumer({"bootstrap.servers": bootstrap, "group.id": TOPICS.group})
     earlier, p = producer(bootstrap, "earlier"), producer(bootstrap)
     earlier.begin_transaction()  # Tansu holds back what ends while it is open

@@ -1,4 +1,5 @@
 """Surfaces that are answers to calls of ours: those of providers, of a trace collector and of a token server."""
+
 import asyncio
 import gzip
 import random
@@ -6,28 +7,31 @@ import re
 import threading
 import time
 from collections import deque
-from pathlib import Path
+
+from harness.lab import library_folder
+from harness.traffic import request
+from harness.workers import environment, learn_variables
 
 from .engine import Hung, Surface, unused_port
 from .kafka import PARTITIONS, ROOT, KafkaSurface
-from harness.lab import library_folder
-from harness.traffic import request
-from harness.workers import environment
-from .mutation import Mutator, Raw, parse
+from .mutation import Mutator, parse
 
 CALL = re.compile(rb"k(\d+)z")
 REASONS = {200: "OK", 429: "Too Many Requests", 503: "Service Unavailable"}
 
 
 def plain_answer(body: bytes, status: int = 200, headers: str = "") -> bytes:
-    return f"HTTP/1.1 {status} {REASONS.get(status, 'Some')}\r\nContent-Type: application/json\r\n{headers}Content-Length: {len(body)}\r\n\r\n".encode() + body
+    return (
+        f"HTTP/1.1 {status} {REASONS.get(status, 'Some')}\r\nContent-Type: application/json\r\n"
+        f"{headers}Content-Length: {len(body)}\r\n\r\n"
+    ).encode() + body
 
 
 class HostileServer:
     """An HTTP server that sends what `answer` returns for a call, byte for byte.
 
-    `answer` gets the head and the body of the call, on the server's own thread. It returns bytes, whether the connection ends
-    after them, and a number of seconds to wait before.
+    `answer` gets the head and the body of the call, on the server's own thread. It returns bytes, whether the
+    connection ends after them, and a number of seconds to wait before.
     """
 
     def __init__(self, answer):
@@ -44,7 +48,9 @@ class HostileServer:
 
     def _run(self, ready: threading.Event) -> None:
         asyncio.set_event_loop(self.loop)
-        server = self.loop.run_until_complete(asyncio.start_server(self._serve, "127.0.0.1", 0, limit=1 << 22, backlog=1024))
+        server = self.loop.run_until_complete(
+            asyncio.start_server(self._serve, "127.0.0.1", 0, limit=1 << 22, backlog=1024)
+        )
         self.port = server.sockets[0].getsockname()[1]
         ready.set()
         self.loop.run_forever()
@@ -74,46 +80,120 @@ class HostileServer:
         self.loop.call_soon_threadsafe(self.loop.stop)
 
 
-STATUSES = [200, 200, 200, 200, 201, 204, 206, 301, 302, 304, 400, 401, 403, 404, 408, 410, 418, 499, 500, 501, 502, 504, 599, 600, 999, 100, 101, 0, 99, 1000]
+STATUSES = [
+    200,
+    200,
+    200,
+    200,
+    201,
+    204,
+    206,
+    301,
+    302,
+    304,
+    400,
+    401,
+    403,
+    404,
+    408,
+    410,
+    418,
+    499,
+    500,
+    501,
+    502,
+    504,
+    599,
+    600,
+    999,
+    100,
+    101,
+    0,
+    99,
+    1000,
+]
 
 
 def head(mutate: Mutator, status: int, body: bytes) -> tuple[bytes, bytes]:
     """Returns a status line with headers that may be wrong, and the body in the form that they say it has."""
     line = f"HTTP/1.1 {status} {REASONS.get(status, 'Some Reason')}"
     if mutate.often(0.05):
-        line = mutate.pick((f"HTTP/1.0 {status}", f"HTTP/1.1 {mutate.number()} OK", f"HTTP/2 {status}", "HTTP/1.1", "ICY 200 OK", "HTTP/1.1 200 " + "x" * 5000, mutate.text(), f"HTTP/9.9 {status} OK"))
+        line = mutate.pick(
+            (
+                f"HTTP/1.0 {status}",
+                f"HTTP/1.1 {mutate.number()} OK",
+                f"HTTP/2 {status}",
+                "HTTP/1.1",
+                "ICY 200 OK",
+                "HTTP/1.1 200 " + "x" * 5000,
+                mutate.text(),
+                f"HTTP/9.9 {status} OK",
+            )
+        )
     headers, kind = [], mutate.chance.random()
     if kind < 0.08:
         headers.append("Transfer-Encoding: chunked")
-        size = mutate.pick((f"{len(body):x}", mutate.number(), f"{len(body) + 1:x}", "ffffffffffffffff", f"{len(body):x};x=y", "0" * 300 + f"{len(body):x}"))
+        size = mutate.pick(
+            (
+                f"{len(body):x}",
+                mutate.number(),
+                f"{len(body) + 1:x}",
+                "ffffffffffffffff",
+                f"{len(body):x};x=y",
+                "0" * 300 + f"{len(body):x}",
+            )
+        )
         body = f"{size}\r\n".encode("utf-8", "surrogatepass") + body + b"\r\n0\r\n\r\n"
     elif kind < 0.12:
         body = gzip.compress(body if mutate.often(0.8) else b" " * 3_000_000, 1)
-        headers += ["Content-Encoding: " + mutate.pick(("gzip", "gzip", "deflate", "br", "gzip, gzip")), f"Content-Length: {len(body)}"]
+        headers += [
+            "Content-Encoding: " + mutate.pick(("gzip", "gzip", "deflate", "br", "gzip, gzip")),
+            f"Content-Length: {len(body)}",
+        ]
     elif kind < 0.2:
         headers.append(f"Content-Length: {mutate.pick((mutate.number(), str(len(body) - 1), str(len(body) + 1)))}")
     elif kind < 0.95:
         headers.append(f"Content-Length: {len(body)}")
-    headers.insert(mutate.chance.randrange(len(headers) + 1), "Content-Type: " + mutate.pick(("application/json", "application/json; charset=UTF-8", "text/html", mutate.text())))
+    headers.insert(
+        mutate.chance.randrange(len(headers) + 1),
+        "Content-Type: "
+        + mutate.pick(("application/json", "application/json; charset=UTF-8", "text/html", mutate.text())),
+    )
     if mutate.often(0.1):
-        headers.append(f"{mutate.pick(('Location', 'Date', 'X-' + 'y' * 300, 'Set-Cookie', 'Age', 'Connection', ''))}: {mutate.pick((mutate.text(), mutate.number(), 'x' * 20_000))}")
+        name = mutate.pick(("Location", "Date", "X-" + "y" * 300, "Set-Cookie", "Age", "Connection", ""))
+        headers.append(f"{name}: {mutate.pick((mutate.text(), mutate.number(), 'x' * 20_000))}")
     if mutate.often(0.02):
         headers += [f"X-{i}: {i}" for i in range(mutate.pick((100, 3000)))]
     return "\r\n".join([line, *headers, "", ""]).encode("utf-8", "surrogatepass"), body
 
 
 class ProviderAnswers(KafkaSurface):
-    """An answer after which a provider is left alone for a while must not hide the next ones from the worker. So such answers come
-    last in a batch, all at the same time, and the worker begins anew after them."""
+    """An answer after which a provider is left alone for a while must not hide the next ones from the worker. So such
+    answers come last in a batch, all at the same time, and the worker begins anew after them."""
 
     name = "providers"
-    about = "status lines, headers and bodies of the answers of all three providers, for searches, details and photos -> worker"
+    about = (
+        "status lines, headers and bodies of the answers of all three providers, for searches, details and "
+        "photos -> worker"
+    )
     batch = 2000
     megabytes = 500
 
-    settings = {f"providers.{p}.{name}": value for p in ("hotpepper", "googlePlaces", "googlePlacesLegacy")
-                for name, value in {"maxAttempts": 1, "breaker.enabled": False, "singleFlight": False, "adaptiveConcurrency": False}.items()} | {"worker.concurrency": 256}
-    FOLDERS = {"hotpepper": "hotpepper", "google-places": "google-places-new", "google-places-legacy": "google-places-legacy"}
+    settings = {
+        f"providers.{p}.{name}": value
+        for p in ("hotpepper", "googlePlaces", "googlePlacesLegacy")
+        for name, value in {
+            "maxAttempts": 1,
+            "breaker.enabled": False,
+            "singleFlight": False,
+            "adaptiveConcurrency": False,
+        }.items()
+    } | {"worker.concurrency": 256}
+    FOLDERS = {
+        "hotpepper": "hotpepper",
+        "google-places": "google-places-new",
+        "google-places-legacy": "google-places-legacy",
+    }
     QUOTA = re.compile(r"429|over-|quota|3000|403|401|1000|2000|denied")
 
     def __init__(self, *args):
@@ -124,7 +204,9 @@ class ProviderAnswers(KafkaSurface):
         for provider, folder in self.FOLDERS.items():
             for file in sorted((fixtures / folder).iterdir()):
                 into = self.refusals if self.QUOTA.search(file.name) else self.bodies
-                into.setdefault(provider, []).append((file.name, parse(file.read_text()) if file.suffix == ".json" else file.read_bytes()))
+                into.setdefault(provider, []).append(
+                    (file.name, parse(file.read_text()) if file.suffix == ".json" else file.read_bytes())
+                )
         self.server = None
         self.call = 0
         self.generation = 0
@@ -138,19 +220,35 @@ class ProviderAnswers(KafkaSurface):
         files = self.refusals[provider] if shuts else self.bodies[provider]
         if not shuts and mutate.often(0.7):  # What fits the operation gets further.
             status = 200
-            words = {"search": ("search", "nearby", "gourmet", "partly"), "details": ("details", "gourmet"), "photo": ("photo", "details", "gourmet")}[operation]
+            words = {
+                "search": ("search", "nearby", "gourmet", "partly"),
+                "details": ("details", "gourmet"),
+                "photo": ("photo", "details", "gourmet"),
+            }[operation]
             files = [pair for pair in files if any(word in pair[0] for word in words)] or files
         seed = mutate.pick(files)[1]
         body = mutate.spoil(seed) if isinstance(seed, bytes) else mutate.json(seed)
         if mutate.often(0.02):
-            body = mutate.pick((b"", b"[" * 100_000, b'{"results":' * 20_000, b" " * 2_100_000, mutate.bytes(), b"1" * 100_000))
+            body = mutate.pick(
+                (b"", b"[" * 100_000, b'{"results":' * 20_000, b" " * 2_100_000, mutate.some_bytes(), b"1" * 100_000)
+            )
         top, body = head(mutate, status, body)
         if shuts and mutate.often(0.8):
-            top = top[:-2] + f"Retry-After: {mutate.pick((mutate.number(), mutate.text(), mutate.number()))}\r\n\r\n".encode("utf-8", "surrogatepass")
+            top = top[
+                :-2
+            ] + f"Retry-After: {mutate.pick((mutate.number(), mutate.text(), mutate.number()))}\r\n\r\n".encode(
+                "utf-8", "surrogatepass"
+            )
         answer = top + body
         if mutate.often(0.03):
-            answer = mutate.spoil(answer) if mutate.often(0.5) else answer[:chance.randrange(len(answer) + 1)]
-        return {"provider": provider, "operation": operation, "second": operation == "photo" and mutate.often(0.6), "shuts": shuts, "answer": answer}
+            answer = mutate.spoil(answer) if mutate.often(0.5) else answer[: chance.randrange(len(answer) + 1)]
+        return {
+            "provider": provider,
+            "operation": operation,
+            "second": operation == "photo" and mutate.often(0.6),
+            "shuts": shuts,
+            "answer": answer,
+        }
 
     def start(self) -> None:
         self.server = HostileServer(self.answer)
@@ -169,7 +267,13 @@ class ProviderAnswers(KafkaSurface):
         # A topic of its own, because a new group that begins with the newest would miss what is sent at this moment.
         self.requests = f"{self.topics.requests}-{self.generation}"
         self.broker.create_topics({self.requests: PARTITIONS})
-        self.start_worker(kafka__groupId=group, topics__requests=self.requests, hotpepper__baseURL=url, googlePlaces__baseURL=url, googlePlacesLegacy__baseURL=url)
+        self.start_worker(
+            kafka__groupId=group,
+            topics__requests=self.requests,
+            hotpepper__baseURL=url,
+            googlePlaces__baseURL=url,
+            googlePlacesLegacy__baseURL=url,
+        )
         self.is_shut = False
 
     def stop(self) -> None:
@@ -178,8 +282,10 @@ class ProviderAnswers(KafkaSurface):
             self.server.close()
         self.server = None
 
-    PHOTO = {"google-places": '{"name":"places/k%dz","id":"k%dz","photos":[{"name":"places/k%dz/photos/k%dz","widthPx":100,"heightPx":100}]}',
-             "google-places-legacy": '{"status":"OK","html_attributions":[],"result":{"place_id":"k%dz","name":"k%dz","photos":[{"photo_reference":"k%dz","height":100,"width":100,"html_attributions":["k%dz"]}]}}'}
+    PHOTO = {
+        "google-places": '{"name":"places/k%dz","id":"k%dz","photos":[{"name":"places/k%dz/photos/k%dz","widthPx":100,"heightPx":100}]}',  # noqa: E501
+        "google-places-legacy": '{"status":"OK","html_attributions":[],"result":{"place_id":"k%dz","name":"k%dz","photos":[{"photo_reference":"k%dz","height":100,"width":100,"html_attributions":["k%dz"]}]}}',  # noqa: E501
+    }
 
     def answer(self, head: bytes, body: bytes) -> tuple[bytes, bool, float]:
         found = CALL.search(head) or CALL.search(body)
@@ -199,12 +305,12 @@ class ProviderAnswers(KafkaSurface):
             waiting = [made for made in inputs if made["shuts"] == shuts]
             for _ in range(4):  # What found its provider shut is asked again of a new worker.
                 for at in range(0, len(waiting), 200):
-                    self.ask(waiting[at:at + 200])
+                    self.ask(waiting[at : at + 200])
                 waiting = [made for made in waiting if made.pop("call") not in self.served]
                 if not waiting:
                     break
                 self.begin_worker()
-            self.is_shut = self.is_shut or shuts and any(made["shuts"] for made in inputs)
+            self.is_shut = self.is_shut or (shuts and any(made["shuts"] for made in inputs))
             for made in inputs:
                 made.pop("call", None)
         if self.is_shut:
@@ -220,22 +326,50 @@ class ProviderAnswers(KafkaSurface):
             self.answers[self.call] = made
             mark = f"k{self.call}z"
             members = {"keyword": mark} if made["operation"] == "search" else {"placeId": mark}
-            self.produce(self.requests, request(mark, self.call, provider=made["provider"], operation=made["operation"], **members), mark.encode(), None, 0, self.call % PARTITIONS, number)
+            self.produce(
+                self.requests,
+                request(mark, self.call, provider=made["provider"], operation=made["operation"], **members),
+                mark.encode(),
+                None,
+                0,
+                self.call % PARTITIONS,
+                number,
+            )
         self.producer.flush(20)
         due = {(partition, offset): inputs[number] for number, partition, offset in self.delivered}
         while due:
             before = len(due)
-            self.wait(lambda: (self.outcomes(due), len(due) < before)[1], "outcome of a request within its deadline of 1 s", lambda: list(due.values()), limit=3.0)
+            self.wait(
+                lambda: (self.outcomes(due), len(due) < before)[1],
+                "outcome of a request within its deadline of 1 s",
+                lambda: list(due.values()),
+                limit=3.0,
+            )
 
     def probe(self) -> None:
-        self.wait(lambda: self.get(self.admin, "/livez") == 200 and self.get(self.admin, "/metrics") == 200 and self.get(self.admin, "/status") == 200, "answer of /livez, /metrics or /status")
-        good = {"provider": "hotpepper", "operation": "search", "second": False, "shuts": False, "answer": plain_answer(b'{"results":{"api_version":"1.26","results_available":0,"results_returned":"0","results_start":1,"shop":[]}}')}
+        self.wait(
+            lambda: (
+                self.get(self.admin, "/livez") == 200
+                and self.get(self.admin, "/metrics") == 200
+                and self.get(self.admin, "/status") == 200
+            ),
+            "answer of /livez, /metrics or /status",
+        )
+        good = {
+            "provider": "hotpepper",
+            "operation": "search",
+            "second": False,
+            "shuts": False,
+            "answer": plain_answer(
+                b'{"results":{"api_version":"1.26","results_available":0,"results_returned":"0","results_start":1,"shop":[]}}'
+            ),
+        }
         self.ask([good])
 
 
 class Collector(KafkaSurface):
-    """A worker exports its spans once a second. So there are many workers, each of which reads all requests, and an answer
-    carries several inputs: up to one status line with headers, and many pieces of a body."""
+    """A worker exports its spans once a second. So there are many workers, each of which reads all requests, and an
+    answer carries several inputs: up to one status line with headers, and many pieces of a body."""
 
     name = "collector"
     about = "answers of the trace collector (status, headers, Protocol Buffers) -> 16 workers with tracing.endpoint"
@@ -257,11 +391,23 @@ class Collector(KafkaSurface):
         if kind < 0.94:
             return {"piece": self.piece(mutate)}
         waits = kind > 0.99
-        status = mutate.pick((429, 502, 503, 504)) if waits else mutate.pick((200, 200, 202, 204, 299, 300, 400, 413, 500, 0, 999))
+        status = (
+            mutate.pick((429, 502, 503, 504))
+            if waits
+            else mutate.pick((200, 200, 202, 204, 299, 300, 400, 413, 500, 0, 999))
+        )
         top, _ = head(mutate, status, b"")
-        top = b"".join(line for line in top.splitlines(True) if not line.lower().startswith((b"content-length", b"transfer-enc", b"content-enc")))
+        top = b"".join(
+            line
+            for line in top.splitlines(True)
+            if not line.lower().startswith((b"content-length", b"transfer-enc", b"content-enc"))
+        )
         if mutate.often(0.8 if waits else 0.3):
-            top = top[:-2] + f"Retry-After: {mutate.pick((mutate.number(), mutate.number(), mutate.text()))}\r\n\r\n".encode("utf-8", "surrogatepass")
+            top = top[
+                :-2
+            ] + f"Retry-After: {mutate.pick((mutate.number(), mutate.number(), mutate.text()))}\r\n\r\n".encode(
+                "utf-8", "surrogatepass"
+            )
         return {"head": top, "waits": waits}
 
     @staticmethod
@@ -274,19 +420,29 @@ class Collector(KafkaSurface):
         return bytes(out + bytes([number]))
 
     def piece(self, mutate: Mutator) -> bytes:
-        """Returns a field of an ExportTraceServiceResponse: a partial success, another field, or bytes that are none."""
+        """Returns a field of an ExportTraceServiceResponse: a partial success, another field, or bytes that are
+        none.
+        """
         kind = mutate.chance.random()
-        rejected = b"\x08" + self.varint(mutate.integer(-2**63, 2**64 - 1))
+        rejected = b"\x08" + self.varint(mutate.integer(-(2**63), 2**64 - 1))
         if kind < 0.5:
             inner = rejected + (b"\x12" + self.varint(5) + b"quota" if mutate.often(0.5) else b"")
         elif kind < 0.7:
-            text = mutate.bytes()
+            text = mutate.some_bytes()
             inner = b"\x12" + self.varint(len(text)) + text + rejected
         elif kind < 0.85:
-            return self.varint(mutate.chance.randrange(1, 2**31) << 3 | mutate.pick((0, 1, 2, 5))) + self.varint(8) + mutate.chance.randbytes(8)
+            return (
+                self.varint(mutate.chance.randrange(1, 2**31) << 3 | mutate.pick((0, 1, 2, 5)))
+                + self.varint(8)
+                + mutate.chance.randbytes(8)
+            )
         else:
             inner = mutate.spoil(rejected)
-        length = self.varint(len(inner)) if mutate.often(0.95) else mutate.pick((self.varint(len(inner) + 1), self.varint(2**63), b"\xff" * 9 + b"\x01", b"\x80" * 12))
+        length = (
+            self.varint(len(inner))
+            if mutate.often(0.95)
+            else mutate.pick((self.varint(len(inner) + 1), self.varint(2**63), b"\xff" * 9 + b"\x01", b"\x80" * 12))
+        )
         return b"\x0a" + length + inner
 
     def start(self) -> None:
@@ -306,8 +462,15 @@ class Collector(KafkaSurface):
         self.generation += 1
         name = f"worker-{self.generation}"
         self.names[name] = unused_port()
-        env = self.env(admin__port=self.names[name], kafka__groupId=f"{self.topics.group}-{self.generation}", kafka__startFrom="latest", tracing__endpoint=self.server.url,
-                       tracing__headers=f"x-worker={name}", tracing__timeout="1s", worker__allowNoProvider=True)
+        env = self.env(
+            admin__port=self.names[name],
+            kafka__groupId=f"{self.topics.group}-{self.generation}",
+            kafka__startFrom="latest",
+            tracing__endpoint=self.server.url,
+            tracing__headers=f"x-worker={name}",
+            tracing__timeout="1s",
+            worker__allowNoProvider=True,
+        )
         self.last[name] = time.monotonic()
         self.watch(name, ["worker"], env)
 
@@ -332,7 +495,7 @@ class Collector(KafkaSurface):
         heads = sorted((made for made in inputs if "head" in made), key=lambda made: made["waits"])
         answers = []
         while pieces or heads:
-            body, pieces = b"".join(pieces[:self.PIECES]), pieces[self.PIECES:]
+            body, pieces = b"".join(pieces[: self.PIECES]), pieces[self.PIECES :]
             if heads and (heads[0]["waits"] is False or not pieces):
                 made = heads.pop(0)
                 answers.append((made["head"] + body, made["waits"]))
@@ -345,7 +508,9 @@ class Collector(KafkaSurface):
         """Has the workers make spans until something holds, which each of them must go on exporting."""
         began = moved = time.monotonic()
         left = len(self.queue)
-        patience_s = 6.0  # An export begins each second and may take one. One that failed is repeated, four times, ever later.
+        patience_s = (
+            6.0  # An export begins each second and may take one. One that failed is repeated, four times, ever later.
+        )
         while not is_done():
             for _ in range(2):
                 self.sent += 1
@@ -361,7 +526,9 @@ class Collector(KafkaSurface):
             now = time.monotonic()
             if now - moved > patience_s and now - began > patience_s:
                 raise Hung(f"no worker exports any more; {len(self.queue)} answers are left")
-            if silent := [name for name in self.names if name not in self.parked and now - self.last[name] > self.SILENT_S]:
+            if silent := [
+                name for name in self.names if name not in self.parked and now - self.last[name] > self.SILENT_S
+            ]:
                 raise Hung(f"{silent[0]} has not exported for {self.SILENT_S} s")
 
     def replace(self) -> None:
@@ -379,7 +546,9 @@ class Collector(KafkaSurface):
         waiting = [name for name in self.names if name not in self.parked]
         self.work(lambda: sum(self.last[name] > since for name in waiting) * 2 >= len(waiting))
         for name, port in self.names.items():
-            self.wait(lambda: self.get(port, "/livez") == 200 and self.get(port, "/metrics") == 200, f"answer of {name}")
+            self.wait(
+                lambda: self.get(port, "/livez") == 200 and self.get(port, "/metrics") == 200, f"answer of {name}"
+            )
 
 
 class Tokens(Surface):
@@ -395,15 +564,26 @@ class Tokens(Surface):
     def __init__(self, *args):
         super().__init__(*args)
         self.server = None
-        self.seeds = [parse('{"access_token":"$JWT","token_type":"Bearer","expires_in":300,"scope":"kafka"}'), parse('{"error":"invalid_client","error_description":"no such client"}')]
-        self.claims = parse('{"exp":2000000000,"iat":1700000000,"sub":"worker","iss":"https://id.example","aud":["kafka"]}')
+        self.seeds = [
+            parse('{"access_token":"$JWT","token_type":"Bearer","expires_in":300,"scope":"kafka"}'),
+            parse('{"error":"invalid_client","error_description":"no such client"}'),
+        ]
+        self.claims = parse(
+            '{"exp":2000000000,"iat":1700000000,"sub":"worker","iss":"https://id.example","aud":["kafka"]}'
+        )
 
     def make(self, chance: random.Random, number: int) -> dict:
         import base64
 
         mutate = Mutator(chance)
         encode = lambda data: base64.urlsafe_b64encode(data).rstrip(b"=")  # noqa: E731
-        token = b".".join([encode(b'{"alg":"RS256","typ":"JWT"}'), encode(mutate.json(self.claims)), encode(mutate.chance.randbytes(32))])
+        token = b".".join(
+            [
+                encode(b'{"alg":"RS256","typ":"JWT"}'),
+                encode(mutate.json(self.claims)),
+                encode(mutate.chance.randbytes(32)),
+            ]
+        )
         if mutate.often(0.15):
             token = mutate.spoil(token).replace(b'"', b"")
         body = mutate.json(self.seeds[0 if mutate.often(0.9) else 1]).replace(b"$JWT", token)
@@ -425,18 +605,41 @@ class Tokens(Surface):
         self.server = None
 
     def answer(self, head: bytes, body: bytes) -> tuple[bytes, bool, float]:
-        return (self.queue.popleft(), True, 0) if self.queue else (plain_answer(b'{"error":"temporarily_unavailable"}', 503), True, 0)
+        return (
+            (self.queue.popleft(), True, 0)
+            if self.queue
+            else (plain_answer(b'{"error":"temporarily_unavailable"}', 503), True, 0)
+        )
 
     def feed(self, inputs: list[dict]) -> None:
         self.queue.extend(made["answer"] for made in inputs)
         self.admin = unused_port()
-        env = environment({
-            "kafka.bootstrapServers": "127.0.0.1:9", "kafka.security.protocol": "sasl_plaintext", "kafka.security.sasl.mechanism": "OAUTHBEARER", "kafka.security.oidc.tokenURL": self.server.url + "/token",
-            "kafka.security.oidc.clientId": "fuzz", "kafka.security.oidc.clientSecret": "no-real-secret", "worker.loops": min(64, max(1, len(inputs) // 2)), "hotpepper.apiKey": "experiment",
-            "hotpepper.baseURL": "http://127.0.0.1:9", "admin.port": self.admin, "log.level": "error"})
+        learn_variables(self.locsearch)
+        env = environment(
+            {
+                "kafka.bootstrapServers": "127.0.0.1:9",
+                "kafka.security.protocol": "sasl_plaintext",
+                "kafka.security.sasl.mechanism": "OAUTHBEARER",
+                "kafka.security.oidc.tokenURL": self.server.url + "/token",
+                "kafka.security.oidc.clientId": "fuzz",
+                "kafka.security.oidc.clientSecret": "no-real-secret",
+                "worker.loops": min(64, max(1, len(inputs) // 2)),
+                "hotpepper.apiKey": "experiment",
+                "hotpepper.baseURL": "http://127.0.0.1:9",
+                "admin.port": self.admin,
+                "log.level": "error",
+            }
+        )
         worker = self.watch("worker", ["worker"], env | {"LD_LIBRARY_PATH": self.folder_of_library})
         self.wait(lambda: not self.queue, "call for a token", limit=10)
-        self.wait(lambda: KafkaSurface.get(self, self.admin, "/livez") == 200 and KafkaSurface.get(self, self.admin, "/metrics") == 200, "answer of /livez", limit=10)
+        self.wait(
+            lambda: (
+                KafkaSurface.get(self, self.admin, "/livez") == 200  # type: ignore[arg-type]
+                and KafkaSurface.get(self, self.admin, "/metrics") == 200  # type: ignore[arg-type]
+            ),
+            "answer of /livez",
+            limit=10,
+        )
         self.check()
         self.watched.clear()
         worker.kill()

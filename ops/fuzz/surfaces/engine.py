@@ -1,4 +1,5 @@
 """Feeds a surface batch by batch, watches its processes, and narrows a failure down to the input that makes it."""
+
 import base64
 import contextlib
 import itertools
@@ -14,7 +15,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "experiments"))
-from harness.processes import Processes, resident_bytes  # noqa: E402
+from harness.processes import Processes, resident_bytes
 
 HANG_S = 2.0
 """The longest time without an answer, or without an outcome while some are due."""
@@ -67,8 +68,10 @@ class Patience:
 
     @property
     def waited(self) -> float:
-        starved = {name: max(0.0, seconds - self._starved.get(name, 0.0)) for name, seconds in self._starvation().items()}
-        by_process: dict[int, float] = {}
+        starved = {
+            name: max(0.0, seconds - self._starved.get(name, 0.0)) for name, seconds in self._starvation().items()
+        }
+        by_process: dict[str, float] = {}
         for (pid, _), seconds in starved.items():
             by_process[pid] = max(by_process.get(pid, 0.0), seconds)
         return time.monotonic() - self._began - sum(by_process.values())
@@ -77,10 +80,10 @@ class Patience:
     def is_over(self) -> bool:
         return time.monotonic() - self._began > self.limit and self.waited > self.limit
 
-    def _starvation(self) -> dict[tuple[int, str], float]:
+    def _starvation(self) -> dict[tuple[str, str], float]:
         """Returns by thread the seconds in which it could have run and got no core."""
         found = {}
-        for pid in [p.pid for p in self.processes] + ["self"]:
+        for pid in [str(p.pid) for p in self.processes] + ["self"]:
             for task in Path(f"/proc/{pid}/task").glob("*"):
                 try:
                     found[pid, task.name] = int((task / "schedstat").read_text().split()[1]) / 1e9
@@ -125,7 +128,8 @@ class Surface:
             process.wait()
             for pipe in (process.stdin, process.stdout):
                 if pipe:
-                    # What was written and not read breaks the pipe of a process that has ended, which is why we stop it.
+                    # What was written and not read breaks the pipe of a process that has ended, which is why we stop
+                    # it.
                     with contextlib.suppress(BrokenPipeError):
                         pipe.close()
         self.processes.all.clear()
@@ -148,7 +152,9 @@ class Surface:
         return self.watched[name]
 
     def wait(self, condition, what: str, suspects=None, limit: float = HANG_S):
-        """Returns the first true value of `condition`. Raises Hung when the processes leave us without it for too long."""
+        """Returns the first true value of `condition`. Raises Hung when the processes leave us without it for too
+        long.
+        """
         patience = Patience(list(self.watched.values()), limit)
         late = False
         while not (value := condition()):
@@ -169,7 +175,11 @@ class Surface:
             lines = (self.folder / f"{name}.log").read_text(errors="replace").strip().splitlines()
         except OSError:
             return ""
-        telling = [line for line in lines[-60:] if "atal error" in line or "Illegal" in line or "Crash" in line or "crash" in line]
+        telling = [
+            line
+            for line in lines[-60:]
+            if "atal error" in line or "Illegal" in line or "Crash" in line or "crash" in line
+        ]
         return (telling or lines or ["it said nothing"])[-1 if not telling else 0][:600]
 
 
@@ -213,7 +223,9 @@ def attempt(surface: Surface, inputs: list[dict]) -> Failure | None:
     return None
 
 
-def run(surface: Surface, seed: str, count: int, first: int = 0, findings: int = 3, say=lambda text: None) -> tuple[list[Finding], list[str]]:
+def run(
+    surface: Surface, seed: str, count: int, first: int = 0, findings: int = 3, say=lambda text: None
+) -> tuple[list[Finding], list[str]]:
     """Feeds `count` inputs. Returns what was found, and what was only slow and did not come again."""
     found: list[Finding] = []
     slow: list[str] = []
@@ -273,7 +285,7 @@ def narrowed(surface: Surface, seed: str, batch: list[tuple[int, dict]], failure
     parts = 2
     while reproduced and len(inputs) > 1 and left > 0:
         size = -(-len(inputs) // parts)
-        pieces = [inputs[i:i + size] for i in range(0, len(inputs), size)]
+        pieces = [inputs[i : i + size] for i in range(0, len(inputs), size)]
         for piece in pieces:
             if fails(piece):
                 inputs, parts = piece, 2
@@ -288,10 +300,13 @@ def narrowed(surface: Surface, seed: str, batch: list[tuple[int, dict]], failure
                 if parts >= len(inputs):
                     break
                 parts = min(len(inputs), parts * 2)
-    return Finding(surface.name, seed, str(last), failure.kind, fed, inputs, [numbers[id(i)] for i in inputs], reproduced)
+    return Finding(
+        surface.name, seed, str(last), failure.kind, fed, inputs, [numbers[id(i)] for i in inputs], reproduced
+    )
 
 
 # Saving
+
 
 def packed(value):
     """Returns a value as JSON has it; bytes become an object with one member."""
@@ -321,9 +336,18 @@ def unpacked(value):
 
 def save(finding: Finding, folder: Path) -> Path:
     folder.mkdir(parents=True, exist_ok=True)
-    file = folder / f"{finding.surface}-{finding.seed}-{finding.numbers[0]}{'-' + str(len(finding.numbers)) if len(finding.numbers) > 1 else ''}.json"
-    record = {"surface": finding.surface, "seed": finding.seed, "numbers": finding.numbers, "kind": finding.kind, "failure": finding.failure,
-              "reproduced": finding.reproduced, "began": finding.began, "inputs": packed(finding.inputs)}
+    count = f"-{len(finding.numbers)}" if len(finding.numbers) > 1 else ""
+    file = folder / f"{finding.surface}-{finding.seed}-{finding.numbers[0]}{count}.json"
+    record = {
+        "surface": finding.surface,
+        "seed": finding.seed,
+        "numbers": finding.numbers,
+        "kind": finding.kind,
+        "failure": finding.failure,
+        "reproduced": finding.reproduced,
+        "began": finding.began,
+        "inputs": packed(finding.inputs),
+    }
     file.write_text(json.dumps(record, indent=1, ensure_ascii=True) + "\n")
     return file
 
@@ -334,7 +358,9 @@ def load(file: Path) -> tuple[str, list[dict]]:
 
 
 def unused_port() -> int:
-    """Returns a port below those that the system hands out to whoever connects, so that nobody takes it before it is used."""
+    """Returns a port below those that the system hands out to whoever connects, so that nobody takes it before it is
+    used.
+    """
     while True:
         port = random.SystemRandom().randrange(10_000, 30_000)
         with socket.socket() as s:

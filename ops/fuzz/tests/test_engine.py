@@ -1,4 +1,7 @@
-"""The fuzzer must be able to fail: a fake program that ends, hangs or grows at one input is caught, and the input is found."""
+"""The fuzzer must be able to fail: a fake program that ends, hangs or grows at one input is caught, and the input is
+found.
+"""
+
 import json
 import random
 import subprocess
@@ -9,8 +12,8 @@ import pytest
 
 HERE = Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(HERE), str(HERE.parent / "experiments")]
-from surfaces import all_surfaces, engine  # noqa: E402
-from surfaces.mutation import Members, Mutator, dumps, parse  # noqa: E402
+from surfaces import all_surfaces, engine
+from surfaces.mutation import Members, Mutator, dumps, parse
 
 FAKE = """
 import os, sys, time
@@ -41,7 +44,9 @@ class Fake(engine.Surface):
         return {"word": self.bad.get(number, f"word-{chance.randrange(1000)}")}
 
     def start(self) -> None:
-        self.process = self.processes.start("fake", [sys.executable, "-c", FAKE], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        self.process = self.processes.start(
+            "fake", [sys.executable, "-c", FAKE], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+        )
         self.watched["fake"] = self.process
         self.reader = engine.LineReader(self.process.stdout)
         self.reader.expect(b"ready")
@@ -75,10 +80,18 @@ def test_nothing_is_found_in_a_program_that_works(tmp_path):
     assert found(tmp_path, {}) == ([], [])
 
 
-@pytest.mark.parametrize("word, kind, text", [("end", "ended", "signal 4"), ("stop", "ended", "exit status 0"), ("hang", "hung", "no answer"), ("grow", "grown", "MB of memory")])
+@pytest.mark.parametrize(
+    "word, kind, text",
+    [
+        ("end", "ended", "signal 4"),
+        ("stop", "ended", "exit status 0"),
+        ("hang", "hung", "no answer"),
+        ("grow", "grown", "MB of memory"),
+    ],
+)
 def test_a_program_that_fails_is_caught_and_its_input_found(tmp_path, monkeypatch, word, kind, text):
     monkeypatch.setattr(engine, "LONG_HANG_S", 0.5)
-    findings, slow = found(tmp_path, {47: word}, restarts=12)
+    findings, _slow = found(tmp_path, {47: word}, restarts=12)
     assert [(f.kind, f.numbers, f.inputs, f.reproduced) for f in findings] == [(kind, [47], [{"word": word}], True)]
     assert text in findings[0].failure
     assert findings[0].tried == 60
@@ -110,7 +123,9 @@ def test_an_answer_that_comes_late_each_time_is_a_finding(tmp_path):
 
 
 def test_a_saved_input_is_read_again_byte_for_byte(tmp_path):
-    inputs = [{"value": bytes(range(256)), "key": None, "headers": [["a", b"plain"], ["b", None]], "timestamp": -2**63}]
+    inputs = [
+        {"value": bytes(range(256)), "key": None, "headers": [["a", b"plain"], ["b", None]], "timestamp": -(2**63)}
+    ]
     file = engine.save(engine.Finding("fake", "7", "it ended", "ended", 60, inputs, [47]), tmp_path)
     assert engine.load(file) == ("fake", inputs)
     assert json.loads(file.read_text())["numbers"] == [47]
@@ -135,5 +150,19 @@ def test_seeds_come_back_as_they_were_when_nothing_is_changed():
 def test_the_ends_of_all_ranges_are_among_the_numbers():
     mutate = Mutator(random.Random("7"))
     made = {mutate.number() for _ in range(20_000)}
-    for number in ("0", "-1", "2147483648", "9007199254740992", "9223372036854775807", "-9223372036854775808", "18446744073709551616", "1e300", "-1e300", "1e-400", "nan", "inf", "007"):
+    for number in (
+        "0",
+        "-1",
+        "2147483648",
+        "9007199254740992",
+        "9223372036854775807",
+        "-9223372036854775808",
+        "18446744073709551616",
+        "1e300",
+        "-1e300",
+        "1e-400",
+        "nan",
+        "inf",
+        "007",
+    ):
         assert number in made, number

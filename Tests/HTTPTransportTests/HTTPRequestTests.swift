@@ -3,7 +3,7 @@ import HTTPTransport
 import TestSupport
 import Testing
 
-struct RequestTests {
+struct HTTPRequestTests {
     private func sent(_ request: HTTPRequest) async throws -> String {
         let server = try RawServer { $0.answerAll() }
         var request = request

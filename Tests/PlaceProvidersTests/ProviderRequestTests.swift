@@ -9,7 +9,7 @@ import Testing
 @testable import PlaceProviders
 
 /// What is sent, to the byte: for each provider and operation.
-struct RequestTests {
+struct ProviderRequestTests {
     /// Everything a search can ask for.
     private static let everything = Providers.search(
         category: "cafe", radius: 1499.5, keyword: "抹茶 & \"latte\"", language: "zh-TW", openNow: true, limit: 50)

@@ -5,7 +5,7 @@ import Testing
 
 @testable import ProviderSimulator
 
-struct TrafficTests {
+struct SimulatorTrafficTests {
     @Test func statisticsCountRequestsByProviderMethodAndOutcome() async throws {
         try await Simulator.run { simulator in
             let start = Date().timeIntervalSince1970

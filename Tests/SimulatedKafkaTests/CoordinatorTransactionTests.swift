@@ -1,7 +1,7 @@
 import SimulatedKafka
 import Testing
 
-struct TransactionTests {
+struct CoordinatorTransactionTests {
     @Test func committedRecordsAppearWithTheMarker() {
         let fixture = ClusterFixture()
         let producer = fixture.transactionalProducer()

@@ -2,7 +2,7 @@ import Foundation
 import ProviderSimulator
 import Testing
 
-struct HotpepperTests {
+struct SimulatedHotpepperTests {
     @Test func searchAnswersInTheDocumentedShape() async throws {
         try await Simulator.run { simulator in
             let answer = try await simulator.gourmet("\(Simulator.spot)&range=3&count=20")

@@ -7,7 +7,7 @@ import Testing
 @testable import PlaceProviders
 
 /// Damaged answers: whatever the bytes, there is an answer or an error, soon, and no more of it than the bytes hold.
-struct FuzzTests {
+struct AnswerFuzzTests {
     /// `LOCSEARCH_FUZZ_INPUTS` for more.
     private static let inputs =
         ProcessInfo.processInfo.environment["LOCSEARCH_FUZZ_INPUTS"].flatMap { Int($0) } ?? 20_000

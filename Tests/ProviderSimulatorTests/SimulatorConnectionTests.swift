@@ -4,7 +4,7 @@ import Testing
 
 @testable import ProviderSimulator
 
-struct ConnectionTests {
+struct SimulatorConnectionTests {
     private static func line(_ path: String, _ version: String = "1.1", _ headers: String = "") -> String {
         "GET \(path) HTTP/\(version)\r\nHost: x\r\n\(headers)\r\n"
     }

@@ -6,7 +6,7 @@ import Testing
 @testable import Console
 
 /// What goes by: outcomes, rates, workers.
-struct TrafficTests {
+struct ConsoleTrafficTests {
     private static func record(_ number: Int, code: String? = nil, bytes: Int = 0) -> OutcomeRecord {
         let padding = String(repeating: "x", count: bytes)
         let error = code.map { #","error":{"code":"\#($0)","message":"no","retryable":false}"# } ?? ""

@@ -4,7 +4,7 @@ import Testing
 
 @testable import HTTPTransport
 
-struct FailureTests {
+struct HTTPFailureTests {
     @Test func callFailsAsConnectWhenNobodyListens() async throws {
         let port = try RawServer.unusedPort()
         #expect(try await withTransport { await $0.failure(ofGetting: "http://127.0.0.1:\(port)") } == .connect)

@@ -7,7 +7,7 @@ import Testing
 
 /// What results have when Google is asked for less: the simulator's answers over TCP, and a whole worker's.
 @Suite(.serialized, .timeLimit(.minutes(2)))
-struct GooglePlacesFieldsTests {
+struct FieldsOfAWorkerTests {
     /// The optional members that a place has.
     private func members(_ place: Place) -> Set<String> {
         var members: Set<String> = []

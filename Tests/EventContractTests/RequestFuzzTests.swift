@@ -7,7 +7,7 @@ import Testing
 
 /// Damaged records, the same in every run: each is a valid request or one rejection that says what is wrong, and either
 /// becomes an event that others can read.
-struct FuzzTests {
+struct RequestFuzzTests {
     /// `LOCSEARCH_FUZZ_INPUTS` for more.
     private static let inputs =
         ProcessInfo.processInfo.environment["LOCSEARCH_FUZZ_INPUTS"].flatMap { Int($0) } ?? 15_000

@@ -8,7 +8,7 @@ import Testing
     import FoundationXML
 #endif
 
-struct PictureTests {
+struct SimulatedPictureTests {
     @Test func simulatorAnswersTheSamePictureForTheSamePath() async throws {
         try await Simulator.run { simulator in
             let first = try await simulator.get("/pictures/P012345678_238.jpg")

@@ -5,7 +5,7 @@ import Testing
 @testable import PlaceProviders
 
 /// Every failure the providers have a shape for, in the contract's terms.
-struct FailureTests {
+struct ProviderFailureTests {
     struct Expected: CustomTestStringConvertible {
         let fixture: Fixture
         let status: Int

@@ -10,7 +10,7 @@ import Testing
     import Darwin
 #endif
 
-struct ConnectionTests {
+struct HTTPConnectionTests {
     @Test func callsInARowShareOneConnection() async throws {
         let server = try RawServer { $0.answerAll() }
         try await withTransport { transport in

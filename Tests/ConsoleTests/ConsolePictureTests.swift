@@ -5,7 +5,7 @@ import Testing
 @testable import Console
 
 /// Pictures of places, whose URLs stand in records that nobody vouches for.
-struct PictureTests {
+struct ConsolePictureTests {
     private static let hosts = PictureHosts(["imgfp.hotp.jp", "LH3.googleusercontent.com"])
 
     @Test(arguments: [

@@ -5,7 +5,7 @@ import Testing
 @testable import JSON
 
 /// Random texts, the same in every run: the reader against another one, and its ways of reading against each other.
-struct FuzzTests {
+struct JSONFuzzTests {
     /// `LOCSEARCH_FUZZ_INPUTS` for more.
     private static let inputs =
         ProcessInfo.processInfo.environment["LOCSEARCH_FUZZ_INPUTS"].flatMap { Int($0) } ?? 20_000

@@ -1,0 +1,110 @@
+"""tools/release-notes prints a version's notes only where tag, program and changelog agree; tools/image looks into its
+image.
+"""
+
+import json
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+from operator_files import ROOT
+
+CHANGELOG = """# Changelog
+
+## [Unreleased]
+
+## [1.2.0] - 2026-11-24
+
+### Added
+
+- A thing.
+
+## [1.1.0] - 2026-10-01
+
+- An older thing.
+"""
+
+
+def repository(folder: Path, version: str = "1.2.0", changelog: str = CHANGELOG) -> Path:
+    source = folder / "Sources/locsearch/Version.swift"
+    source.parent.mkdir(parents=True)
+    source.write_text(f'enum Version {{\n    static let current = "{version}"\n}}\n')
+    (folder / "CHANGELOG.md").write_text(changelog)
+    return folder
+
+
+def notes(tag: str, folder: Path) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([ROOT / "tools/release-notes", tag, folder], capture_output=True, text=True)
+
+
+def test_notes_are_those_of_the_version(tmp_path):
+    said = notes("v1.2.0", repository(tmp_path))
+    assert (said.returncode, said.stdout) == (0, "### Added\n\n- A thing.\n")
+
+
+@pytest.mark.parametrize(
+    ("tag", "version", "changelog", "message"),
+    [
+        ("1.2.0", "1.2.0", CHANGELOG, "is no tag of a version"),
+        ("v1.2.0", "1.1.0", CHANGELOG, "Version.swift has 1.1.0"),
+        ("v1.3.0", "1.3.0", CHANGELOG, "has nothing under '## [1.3.0]"),
+        ("v1.2.0", "1.2.0", CHANGELOG.replace("### Added\n\n- A thing.\n", ""), "has nothing under"),
+        ("v1.2.0", "1.2.0", CHANGELOG.replace(" - 2026-11-24", ""), "has nothing under"),
+    ],
+)
+def test_release_stops_where_a_name_differs(tmp_path, tag, version, changelog, message):
+    said = notes(tag, repository(tmp_path, version, changelog))
+    assert said.returncode == 1
+    assert message in said.stderr
+
+
+# Stands in for docker, which is not everywhere: it notes how it was called, and answers as the image would.
+DOCKER = """#!/bin/sh
+echo "$*" >> "$CALLS"
+case "$1" in
+    run) echo "$SAYS" ;;
+    create) echo id ;;
+    cp) cp "$SBOM" "$4" ;;
+esac
+"""
+
+
+def build(folder: Path, says: str, less: int = 0) -> subprocess.CompletedProcess[str]:
+    resolved = json.loads((ROOT / "Package.resolved").read_text())["pins"]
+    parts = [{"purl": f"pkg:swift/{pin['location']}@{pin['state']['version']}"} for pin in resolved[less:]]
+    (folder / "made.json").write_text(json.dumps({"bomFormat": "CycloneDX", "components": parts}))
+    docker = folder / "docker"
+    docker.write_text(DOCKER)
+    docker.chmod(0o755)
+    environment = os.environ | {
+        "PATH": f"{folder}:{os.environ['PATH']}",
+        "CALLS": str(folder / "calls"),
+        "SAYS": says,
+        "SBOM": str(folder / "made.json"),
+    }
+    return subprocess.run(
+        [ROOT / "tools/image", "--sbom", folder / "sbom.json"], env=environment, capture_output=True, text=True
+    )
+
+
+def test_image_gives_its_bill_of_materials(tmp_path):
+    version = (ROOT / "Sources/locsearch/Version.swift").read_text().split('"')[1]
+    built = build(tmp_path, says=version)
+    assert built.returncode == 0, built.stderr
+    assert "CycloneDX" in (tmp_path / "sbom.json").read_text()
+    first, *_ = (tmp_path / "calls").read_text().splitlines()
+    assert first.startswith(f"build --file ops/image/Dockerfile --tag location-search-worker:{version} ")
+
+
+def test_image_whose_program_has_another_version_is_refused(tmp_path):
+    built = build(tmp_path, says="9.9.9")
+    assert built.returncode == 1
+    assert "the program says '9.9.9'" in built.stderr
+
+
+def test_image_that_lacks_a_package_is_refused(tmp_path):
+    version = (ROOT / "Sources/locsearch/Version.swift").read_text().split('"')[1]
+    built = build(tmp_path, says=version, less=1)
+    assert built.returncode == 1
+    assert "does not name async-http-client" in built.stdout
