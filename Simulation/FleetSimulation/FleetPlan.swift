@@ -83,11 +83,13 @@ public struct FleetPlan: Sendable {
     /// `max.message.bytes` of topics, where they have their own.
     var sizeLimits: [String: Int] = [:]
     public var faults: [Fault]
+    /// When more requests come than the rate allows, although nothing goes wrong; `nil` in most plans.
+    var fullLoad: FullLoad?
 
     /// Faults end here, in seconds from the beginning.
     static let faultsEnd = 40.0
     private static let patience = 150.0
-    private static let requestsEnd = 30.0
+    static let requestsEnd = 30.0
 
     public init(seed: UInt64) {
         self.seed = seed
@@ -157,6 +159,8 @@ public struct FleetPlan: Sendable {
         makeSizes(&sizes)
         var producers = seeds.fork()
         makeTransactions(&producers)
+        var use = seeds.fork()
+        makeFullLoad(&use)
     }
 
     /// Adds what goes wrong with the fleet's topic, where workers use it.
