@@ -160,6 +160,8 @@ public struct FleetPlan: Sendable {
         var producers = seeds.fork()
         makeTransactions(&producers)
         var use = seeds.fork()
+        var crashes = seeds.fork()
+        makeCrashes(&crashes)
         makeFullLoad(&use)
     }
 

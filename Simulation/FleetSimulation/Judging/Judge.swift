@@ -111,6 +111,7 @@ struct Judge {
             }
         }
         judgeCommits(outcomes)
+        judgeRepeats()
         judgeDeadLetters()
         judgeShortening()
         judgeAborted(outcomes)

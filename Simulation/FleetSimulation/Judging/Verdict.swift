@@ -14,6 +14,7 @@ public struct Verdict: Sendable, Hashable {
     public enum Rule: String, Sendable, Hashable, CaseIterable {
         case lost = "request without an outcome"
         case doubled = "outcome twice"
+        case repeatedTooMuch = "more repeated than documented"
         case committedTooFar = "committed beyond what was answered"
         case shortened = "outcome shortened that fits"
         case aborted = "aborted request answered"
