@@ -83,12 +83,15 @@ public struct FleetPlan: Sendable {
     /// `max.message.bytes` of topics, where they have their own.
     var sizeLimits: [String: Int] = [:]
     public var faults: [Fault]
+    /// When more requests come than the rate allows, although nothing goes wrong; `nil` in most plans.
+    var fullLoad: FullLoad?
 
     /// Faults end here, in seconds from the beginning.
     private(set) var faultsEnd = FleetPlan.longest
     private static let longest = 40.0
     private static let patience = 150.0
-    private static let requestsEnd = 30.0
+    /// The last request comes before this time.
+    var requestsEnd: Double { faultsEnd * 0.75 }
 
     public init(seed: UInt64) {
         self.seed = seed
@@ -158,8 +161,12 @@ public struct FleetPlan: Sendable {
         makeSizes(&sizes)
         var producers = seeds.fork()
         makeTransactions(&producers)
+        var use = seeds.fork()
+        var crashes = seeds.fork()
+        makeCrashes(&crashes)
         var pace = seeds.fork()
         if pace.chance(0.85) { shorten(to: 0.5) }
+        makeFullLoad(&use)
     }
 
     /// Has everything happen in a part of the time. Most schedules are short, so that more of them can be run: what takes long is
@@ -231,7 +238,7 @@ public struct FleetPlan: Sendable {
         let count = Int.random(in: count, using: &random)
         return (0..<count).map { number in
             Request(
-                number: number, time: Double.random(in: 0.5...requestsEnd, using: &random),
+                number: number, time: Double.random(in: 0.5...(0.75 * longest), using: &random),
                 partition: Int32.random(in: 0..<partitions, using: &random),
                 key: "k\(Int.random(in: 0..<6, using: &random))",
                 keyword: random.chance(0.1) ? "q\(Int.random(in: 0..<count, using: &random))" : "q\(number)",

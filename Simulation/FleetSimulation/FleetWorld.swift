@@ -32,6 +32,8 @@ final class FleetWorld {
     /// Dead letters that went back.
     var redriven = 0
     var movedOffsets: [MovedOffsets] = []
+    /// When members were killed, in seconds from the beginning.
+    private(set) var kills: [Double] = []
     /// When processes of one place were there at the same time.
     private var overlaps: [Range<Instant>] = []
     /// When the newest process of each place was started.
@@ -312,6 +314,7 @@ final class FleetWorld {
         case .kill(let member, let back):
             guard let worker = struck(member) else { return }
             worker.kill()
+            kills.append(beginning.duration(to: simulation.now) / .seconds(1))
             after(back) { [self] in
                 // A deploy may have taken the place meanwhile.
                 if workers[member] === worker { launch(member) }

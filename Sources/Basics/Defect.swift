@@ -80,6 +80,8 @@ public enum Defect: String, CaseIterable, Sendable {
     case newOwnerDoesNotWait = "new-owner-does-not-wait"
     /// A loan has no end for the borrower.
     case loanNeverEnds = "loan-never-ends"
+    /// A member lends nothing of what it does not need.
+    case nothingLent = "nothing-lent"
     /// An empty bucket, or one that is closed for `Retry-After`, holds nothing back.
     case bucketNeverEmpty = "bucket-never-empty"
 

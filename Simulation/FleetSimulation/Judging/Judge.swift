@@ -111,6 +111,7 @@ struct Judge {
             }
         }
         judgeCommits(outcomes)
+        judgeRepeats()
         judgeDeadLetters()
         judgeShortening()
         judgeAborted(outcomes)
@@ -171,6 +172,7 @@ struct Judge {
             guard let limit = plan.rateLimit(of: provider) else { continue }
             judgeRate(calls.filter { $0.provider == provider }, limit)
         }
+        judgeUse()
         if let budget = plan.callsPerDay { judgeBudget(calls.filter { $0.provider == .hotpepper }, budget) }
         judgeLifetimes(calls)
         judgeRepetitions(calls)

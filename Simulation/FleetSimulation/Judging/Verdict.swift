@@ -14,6 +14,7 @@ public struct Verdict: Sendable, Hashable {
     public enum Rule: String, Sendable, Hashable, CaseIterable {
         case lost = "request without an outcome"
         case doubled = "outcome twice"
+        case repeatedTooMuch = "more repeated than documented"
         case committedTooFar = "committed beyond what was answered"
         case shortened = "outcome shortened that fits"
         case aborted = "aborted request answered"
@@ -22,6 +23,7 @@ public struct Verdict: Sendable, Hashable {
         case newestSuperseded = "newest search of a session superseded"
         case olderGoesOn = "older search of a session goes on"
         case overRate = "more calls than the limit"
+        case notFullyUsed = "limit not fully used"
         case overBudget = "more calls than the day's budget"
         case notGranted = "call that was not granted"
         case calledAgain = "call made again"

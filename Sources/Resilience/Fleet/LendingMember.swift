@@ -222,7 +222,7 @@ public final class LendingMember {
         }
 
         return View(
-            loans: isAnyHungry ? LoanPlan(members).loans[name] ?? [] : [],
+            loans: isAnyHungry && !isPutBack(.nothingLent) ? LoanPlan(members).loans[name] ?? [] : [],
             isHungry: mine.need > mine.own + LoanBook.least,
             hasLenders: members.contains { $0.own > $0.need + LoanBook.least })
     }

@@ -1,0 +1,94 @@
+import Basics
+import LocationSearch
+import Resilience
+import SimulatedKafka
+import SimulatedKafkaClients
+import SimulatedLoop
+import WorkerRuntime
+
+/// What crashes repeat with at-least-once, which docs/guarantees.md bounds: what was in flight, what had finished in the last
+/// `worker.commitInterval`, and what a partition finished behind a request that took long.
+extension Judge {
+    /// When the outcomes of a partition's requests were written, in seconds from the beginning, by their offsets.
+    private typealias Times = [Int64: [Double]]
+
+    /// Every repetition follows from a kill. Looked at where nothing else repeats anything: members come and go as they are told
+    /// to, or are killed.
+    mutating func judgeRepeats() {
+        guard plan.isRepeatedByKillsAlone, world.movedOffsets.isEmpty else { return }
+        let outcomes = outcomeTimes()
+        for (partition, times) in outcomes.sorted(by: { $0.key < $1.key }) {
+            for (offset, written) in times.sorted(by: { $0.key < $1.key }) {
+                for (former, next) in zip(written, written.dropFirst()) {
+                    judge("the outcome", of: offset, in: partition, times, begun: former, finished: former, again: next)
+                }
+            }
+        }
+        judgeRepeatedCalls(outcomes)
+    }
+
+    /// Looked at only where nothing but a crash has a call made again.
+    private mutating func judgeRepeatedCalls(_ outcomes: [PartitionID: Times]) {
+        guard plan.failures == 0, plan.latency.upperBound < 1, !plan.hasRateLimit, !plan.givesCallsUp else { return }
+        var calls: [String: [Double]] = [:]
+        for call in world.provider.calls {
+            calls[call.keyword, default: []].append(world.beginning.duration(to: call.time) / .seconds(1))
+        }
+        var askers: [String: Int] = [:]
+        for request in plan.requests { askers[request.keyword, default: 0] += 1 }
+
+        for (partition, requests) in world.requestAt.sorted(by: { $0.key < $1.key }) {
+            let times = outcomes[partition] ?? [:]
+            for (offset, request) in requests.sorted(by: { $0.key < $1.key }) where askers[request.keyword] == 1 {
+                let made = calls[request.keyword] ?? []
+                for (former, next) in zip(made, made.dropFirst()) {
+                    let finished = times[offset]?.first { $0 >= former } ?? .infinity
+                    judge("the call", of: offset, in: partition, times, begun: former, finished: finished, again: next)
+                }
+            }
+        }
+    }
+
+    /// Returns the times in the order in which they were written.
+    private func outcomeTimes() -> [PartitionID: Times] {
+        var all: [PartitionID: Times] = [:]
+        for topic in ["results", "errors"] {
+            for entry in world.outputs(of: topic).joined() {
+                guard let source = RequestRecord.source(of: entry.record), let time = entry.record.timestamp else {
+                    continue
+                }
+                all[source.partition, default: [:]][source.offset, default: []]
+                    .append(world.secondsOfSchedule(at: time))
+            }
+        }
+        return all.mapValues { $0.mapValues { $0.sorted() } }
+    }
+
+    /// - Parameters:
+    ///   - begun: when it was done the first time.
+    ///   - finished: when its outcome was written then.
+    ///   - again: when it was done again.
+    private mutating func judge(
+        _ what: String, of offset: Int64, in partition: PartitionID, _ times: Times, begun: Double, finished: Double,
+        again: Double
+    ) {
+        // Commits take a moment, and so does the brokers' word that an outcome is written.
+        let slack = 0.3
+        let interval = max(plan.settings.commitInterval, 0.5) + slack
+        let kills = world.kills.filter { begun <= $0 + slack && $0 <= again }
+        if kills.contains(where: { finished > $0 - interval }) { return }
+
+        // One that waits for its turn is handed back at a rebalance too, which need not be that of a kill.
+        let moments = plan.handsBackWhatWaits ? kills + [finished + interval] : kills
+        let isBehindOpenOne = moments.contains { moment in
+            (world.requestAt[partition] ?? [:]).keys.contains { other in
+                other < offset && (times[other]?.last ?? .infinity) > moment - interval
+            }
+        }
+        if isBehindOpenOne { return }
+        find(
+            .repeatedTooMuch,
+            "\(what) of \(partition)@\(offset), which was finished at \(finished.threeDecimals) s, came again at \(again.threeDecimals) s; kills at \(kills.map(\.threeDecimals).joined(separator: ", "))"
+        )
+    }
+}
