@@ -68,6 +68,9 @@ public enum Defect: String, CaseIterable, Sendable {
     /// A gap between offsets, as compaction and markers leave them, ends the run of what may be committed.
     case gapStopsCommits = "gap-stops-commits"
 
+    /// Reading goes on at the end of a partition when the offset that is asked for was deleted.
+    case resetToEnd = "reset-to-end"
+
     // MARK: The rate
 
     /// A lane keeps its share of the rate after its partitions were revoked.
@@ -82,6 +85,8 @@ public enum Defect: String, CaseIterable, Sendable {
     case loanNeverEnds = "loan-never-ends"
     /// An empty bucket, or one that is closed for `Retry-After`, holds nothing back.
     case bucketNeverEmpty = "bucket-never-empty"
+    /// The wall clock, which can be set, is used for limits.
+    case wallClockForLimits = "wall-clock-for-limits"
 
     // MARK: The budget
 
