@@ -11,7 +11,7 @@ extension FleetPlan: CustomStringConvertible {
         \(partitions) partitions, group protocol \(groupProtocol) (\(assignor.rawValue)), \(delivery.rawValue), \
         \(ordering.rawValue), concurrency \(concurrency), \(requests.count) requests
         provider: answers in \(latency.lowerBound) to \(latency.upperBound) s, \(failures.short) fail, \
-        limit \(rateLimit.map { "\($0.perSecond)/s" } ?? "none") (\(share)), whenOpen \(whenOpen.rawValue), \
+        limit \(rateLimit.map { "\($0.perSecond)/s, burst \($0.burst.short)" } ?? "none") (\(share)), whenOpen \(whenOpen.rawValue), \
         \(callsPerDay.map { "\($0) calls a day" } ?? "no budget")
         messages: \(fateOfMessages)
         """

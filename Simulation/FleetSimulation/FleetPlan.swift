@@ -161,6 +161,8 @@ public struct FleetPlan: Sendable {
         makeSizes(&sizes)
         var producers = seeds.fork()
         makeTransactions(&producers)
+        var bursts = seeds.fork()
+        makeBursts(&bursts)
         var use = seeds.fork()
         var crashes = seeds.fork()
         makeCrashes(&crashes)
@@ -175,6 +177,13 @@ public struct FleetPlan: Sendable {
         faultsEnd *= part
         for index in requests.indices { requests[index].time *= part }
         for index in faults.indices { faults[index].time *= part }
+    }
+
+    /// Sets a burst of up to a second and a half's worth, in place of a tenth of a second's.
+    private mutating func makeBursts(_ random: inout SeededGenerator) {
+        guard let limit = rateLimit, random.chance(0.5) else { return }
+        rateLimit = RateLimit(
+            perSecond: limit.perSecond, burst: limit.perSecond * Double.random(in: 0.2...1.5, using: &random))
     }
 
     /// Adds what goes wrong with the fleet's topic, where workers use it.

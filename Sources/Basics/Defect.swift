@@ -3,7 +3,8 @@
 /// A normal build contains none of them: `isPutBack(_:)` is `false` there, and the compiler leaves out what depends on it.
 /// `make simulate-defects` builds with `LOCSEARCH_DEFECTS=1` and puts them back one at a time. docs/simulation.md says how
 /// many schedules each needs.
-public enum Defect: String, CaseIterable, Sendable {
+@usableFromInline
+package enum Defect: String, CaseIterable, Sendable {
     // MARK: Offsets and requests
 
     /// The offset that is committed lies one record beyond the last one that is delivered.
@@ -68,6 +69,9 @@ public enum Defect: String, CaseIterable, Sendable {
     /// A gap between offsets, as compaction and markers leave them, ends the run of what may be committed.
     case gapStopsCommits = "gap-stops-commits"
 
+    /// Reading goes on at the end of a partition when the offset that is asked for was deleted.
+    case resetToEnd = "reset-to-end"
+
     // MARK: The rate
 
     /// A lane keeps its share of the rate after its partitions were revoked.
@@ -121,13 +125,13 @@ public enum Defect: String, CaseIterable, Sendable {
         /// The one that is put back.
         ///
         /// Unsafe because nothing protects it: the simulation's program sets it once, before it starts anything else.
-        nonisolated(unsafe) public static var current: Defect?
+        nonisolated(unsafe) package static var current: Defect?
     }
 #endif
 
 /// Returns whether a defect is put back. Always `false` in a normal build, known to the compiler.
 @inlinable @inline(__always)
-public func isPutBack(_ defect: Defect) -> Bool {
+package func isPutBack(_ defect: Defect) -> Bool {
     #if DEFECTS
         return unsafe Defect.current == defect
     #else

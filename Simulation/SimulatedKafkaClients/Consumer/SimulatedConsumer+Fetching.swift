@@ -37,7 +37,7 @@ extension SimulatedConsumer {
         fetchAll()
     }
 
-    /// Goes to the oldest record, as `auto.offset.reset=earliest` says.
+    /// Goes to the oldest record where nothing was committed, and else where the worker sets `auto.offset.reset`.
     /// - Parameter from: The offset that the broker does not have; `nil` where nothing was committed.
     private func reset(_ source: Source, from: Int64?) {
         (source.position, source.isResetting) = (nil, true)
@@ -51,7 +51,8 @@ extension SimulatedConsumer {
             return
         }
 
-        let request = ListOffsetsRequest([source.id: .earliest])
+        let isAtEnd = from != nil && ConsumerConfiguration.offsetReset == "latest"
+        let request = ListOffsetsRequest([source.id: isAtEnd ? .latest : .earliest])
         link.ask(.listOffsets, leader.broker, { $1($0.listOffsets(request, at: leader.broker)) }) {
             [weak self] (result: Result<ListOffsetsResponse, NetworkFailure>) in
             guard let self, sources[source.id] === source else { return }

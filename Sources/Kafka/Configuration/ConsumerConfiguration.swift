@@ -1,3 +1,5 @@
+internal import Basics
+
 /// How one member of a consumer group fetches records.
 public struct ConsumerConfiguration: Sendable, Hashable, CustomStringConvertible, CustomReflectable {
     /// `kafka.bootstrapServers`: brokers to ask first, `host:port`, separated by commas.
@@ -41,10 +43,13 @@ public struct ConsumerConfiguration: Sendable, Hashable, CustomStringConvertible
     /// The values that must be cut out of log lines and error texts.
     var secrets: [String] { security.secrets + SecretProperties.secrets(in: properties) }
 
+    /// Where reading goes on when the broker does not have the offset any more: `auto.offset.reset`.
+    package static var offsetReset: String { isPutBack(.resetToEnd) ? "latest" : "earliest" }
+
     /// librdkafka's spelling of the above.
     func librdkafka(_ version: LibraryVersion) throws(KafkaError) -> [String: String] {
         var all = version.defaults(for: .consumer)
-        all["auto.offset.reset"] = "earliest"
+        all["auto.offset.reset"] = Self.offsetReset
         // Fetches are for small requests, not for bulk: less buffer behind each prefetched record.
         all["fetch.wait.max.ms"] = "100"
         // Members hear of a rebalance by their heartbeats, and it ends when the last has heard. Until then nobody works on
