@@ -34,6 +34,8 @@ final class FleetWorld {
     var movedOffsets: [MovedOffsets] = []
     /// When members were killed, in seconds from the beginning.
     private(set) var kills: [Double] = []
+    /// When processes started, were told to end, or were killed, in seconds from the beginning: what makes the group form anew.
+    private(set) var changesOfMembers: [Double] = []
     /// When processes of one place were there at the same time.
     private var overlaps: [Range<Instant>] = []
     /// When the newest process of each place was started.
@@ -174,6 +176,7 @@ final class FleetWorld {
         workers[number] = worker
         everyWorker.append(worker)
         startTimes[number] = simulation.now
+        changesOfMembers.append(beginning.duration(to: simulation.now) / .seconds(1))
         mostAlive = max(mostAlive, everyWorker.count(where: \.isAlive))
         say("\(worker.name) starts")
         worker.start()
@@ -315,6 +318,7 @@ final class FleetWorld {
             guard let worker = struck(member) else { return }
             worker.kill()
             kills.append(beginning.duration(to: simulation.now) / .seconds(1))
+            changesOfMembers.append(beginning.duration(to: simulation.now) / .seconds(1))
             after(back) { [self] in
                 // A deploy may have taken the place meanwhile.
                 if workers[member] === worker { launch(member) }
@@ -423,9 +427,10 @@ final class FleetWorld {
         network.reach { $0.denied = [] }
         makeFleetTopic()
         healCluster()
-        // A static member that dies between giving partitions up and joining again leaves them to nobody: its next process takes
-        // its place without a rebalance. Brokers wait for the next one, so there is one.
-        let needsRebalance = plan.isStatic && plan.groupProtocol == .classic && plan.assignor == .cooperativeSticky
+        // Static members come and go without a rebalance. One that dies between giving partitions up and joining again leaves
+        // them to nobody, and where partitions were added while the leader was away nobody gives them out. Brokers wait for the
+        // next rebalance, so there is one.
+        let needsRebalance = plan.isStatic && plan.groupProtocol == .classic
         if needsRebalance || !workers.values.contains(where: { $0.state == .running }) {
             launch(workers.keys.max().map { $0 + 1 } ?? 0)
         }

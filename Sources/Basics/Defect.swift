@@ -32,7 +32,7 @@ package enum Defect: String, CaseIterable, Sendable {
 
     /// A partition is given back without waiting for what is in flight on it.
     case revocationDoesNotWait = "revocation-does-not-wait"
-    /// What is finished at a revocation is not committed before the partition goes.
+    /// Finished work is not committed at a revocation before the partition goes.
     case revocationDoesNotCommit = "revocation-does-not-commit"
     /// A partition that was taken away without a word is worked on as before.
     case lostPartitionKept = "lost-partition-kept"
@@ -78,11 +78,11 @@ package enum Defect: String, CaseIterable, Sendable {
     case shareKeptAfterRevocation = "share-kept-after-revocation"
     /// A share that grows comes with a full bucket.
     case gainComesFull = "gain-comes-full"
-    /// A lender goes on using what it has lent.
+    /// A lessor goes on using quota that it has leased out.
     case lenderKeepsLoan = "lender-keeps-loan"
     /// The new owner of a partition uses its share at once.
     case newOwnerDoesNotWait = "new-owner-does-not-wait"
-    /// A loan has no end for the borrower.
+    /// A lease has no end for the lessee.
     case loanNeverEnds = "loan-never-ends"
     /// A member lends nothing of what it does not need.
     case nothingLent = "nothing-lent"
@@ -116,7 +116,7 @@ package enum Defect: String, CaseIterable, Sendable {
     case lifetimeUnchecked = "lifetime-unchecked"
     /// A request that waits for a breaker never looks at it again.
     case heldNeverLooks = "held-never-looks"
-    /// A call that is cancelled never returns its slot of the adaptive limit.
+    /// A call that is cancelled never returns its permit of the adaptive limit.
     case slotNotReturned = "slot-not-returned"
 }
 

@@ -1,10 +1,15 @@
+import Foundation
 import Testing
 
 @testable import FleetSimulation
 
 /// Whole fleets under virtual time. `make simulate` runs thousands of schedules; these are about the simulation itself.
 struct FleetSimulationTests {
-    @Test func scheduleRunsTheSameFromTheSameSeed() {
+    /// Each dictionary has an order of its own otherwise. `make test` and `make simulate` set the variable.
+    private static let isOrderFixed = ProcessInfo.processInfo.environment["SWIFT_DETERMINISTIC_HASHING"] != nil
+
+    @Test(.enabled(if: isOrderFixed, "SWIFT_DETERMINISTIC_HASHING is not set"))
+    func scheduleRunsTheSameFromTheSameSeed() {
         for seed in 1...4 as ClosedRange<UInt64> {
             let (first, second) = (
                 FleetSimulation.run(FleetPlan(seed: seed)), FleetSimulation.run(FleetPlan(seed: seed))

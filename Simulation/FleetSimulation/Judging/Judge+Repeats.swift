@@ -76,7 +76,14 @@ extension Judge {
         let slack = 0.3
         let interval = max(plan.settings.commitInterval, 0.5) + slack
         let kills = world.kills.filter { begun <= $0 + slack && $0 <= again }
-        if kills.contains(where: { finished > $0 - interval }) { return }
+        // While the group forms anew, and for as long as it waits for a member that was killed, nothing is committed: no request
+        // begins then, and what had finished by then stays uncommitted.
+        let longestRebalance = 10.0
+        let explaining = kills.filter { kill in
+            let changes = world.changesOfMembers.filter { $0 < kill && kill - $0 < longestRebalance }
+            return finished > min(kill, changes.min() ?? kill) - interval
+        }
+        if !explaining.isEmpty { return }
 
         // One that waits for its turn is handed back at a rebalance too, which need not be that of a kill.
         let moments = plan.handsBackWhatWaits ? kills + [finished + interval] : kills

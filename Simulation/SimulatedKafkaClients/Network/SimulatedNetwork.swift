@@ -47,7 +47,7 @@ package final class SimulatedNetwork {
         }
     }
 
-    package enum Channel: Hashable, Sendable {
+    package enum Channel: Comparable, Sendable {
         case broker
         case coordinator
     }
@@ -133,14 +133,20 @@ package final class SimulatedNetwork {
     /// Stops a broker: connections to it break.
     package func stop(_ broker: Int32) {
         reach { $0.setBroker(broker, isUp: false) }
-        for (id, peer) in peers where id.broker == broker { breakDown(peer) }
+        for (id, peer) in inOrder where id.broker == broker { breakDown(peer) }
     }
 
     package func start(_ broker: Int32) { reach { $0.setBroker(broker, isUp: true) } }
 
     /// Breaks a client's connections, as when its process dies: what is under way may still take effect.
     package func disconnect(_ client: String) {
-        for (id, peer) in peers where id.client == client { breakDown(peer) }
+        for (id, peer) in inOrder where id.client == client { breakDown(peer) }
+    }
+
+    /// The connections in an order that no run changes.
+    private var inOrder: [(PeerID, Peer)] {
+        peers.sorted { ($0.key.client, $0.key.broker, $0.key.channel) < ($1.key.client, $1.key.broker, $1.key.channel) }
+            .map { ($0.key, $0.value) }
     }
 
     /// Lets the cluster do something at the present time, and sees to what it will do of itself.
