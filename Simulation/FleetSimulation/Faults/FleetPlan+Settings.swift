@@ -62,7 +62,12 @@ struct SecondProvider: Sendable {
 extension FleetPlan {
     /// Draws what is left to a person's settings, for a third of all schedules.
     mutating func makeSettings(_ random: inout SeededGenerator) {
-        if random.chance(0.35) { settings = DrawnSettings(&random) }
+        guard random.chance(0.35) else { return }
+        settings = DrawnSettings(&random)
+        // Requests that are held until the provider answers in time wait for good where it never does.
+        if whenOpen == .hold {
+            settings.attemptTimeout = settings.attemptTimeout.map { max($0, latency.upperBound + 0.5) }
+        }
     }
 
     /// Has a fleet ask two providers, each with a limit of its own.

@@ -47,8 +47,8 @@ package struct OffsetCommitRequest: Hashable, Sendable {
 package struct OffsetCommitResponse: Hashable, Sendable {
     package var results: [PartitionID: ErrorCode]
 
-    /// The error of all partitions, where they have the same.
-    package var error: ErrorCode { results.min { $0.key < $1.key }?.value ?? .none }
+    /// The error of the first partition that has one: a group may take the offset of one partition and refuse that of another.
+    package var error: ErrorCode { results.filter { $0.value != .none }.min { $0.key < $1.key }?.value ?? .none }
 }
 
 /// OffsetFetch.
