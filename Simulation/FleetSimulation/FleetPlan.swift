@@ -286,10 +286,10 @@ public struct FleetPlan: Sendable {
             && !losesAssignmentByStaleCommits
     }
 
-    /// True when a request may be handed back that has cost nothing yet: it waits for its turn at the rate limit, for the next
-    /// day of the budget, or for the breaker. What is done behind it is done again by the next owner.
+    /// True when a request may be handed back that has cost nothing yet: it waits for its turn at the rate limit, for calls of the
+    /// budget to be granted, or for the breaker. What is done behind it is done again by the next owner.
     var handsBackWhatWaits: Bool {
-        hasRateLimit || (whenOpen == .hold && (callsPerDay != nil || failures > 0))
+        hasRateLimit || callsPerDay != nil || (whenOpen == .hold && failures > 0)
     }
 
     /// Seconds from the beginning by which everything is answered that is to be answered: what is usual, and the time that the

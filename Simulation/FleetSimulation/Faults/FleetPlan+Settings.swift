@@ -65,9 +65,9 @@ extension FleetPlan {
         guard random.chance(0.35) else { return }
         settings = DrawnSettings(&random)
         // Requests that are held until the provider answers in time wait for good where it never does.
-        if whenOpen == .hold {
-            settings.attemptTimeout = settings.attemptTimeout.map { max($0, latency.upperBound + 0.5) }
-        }
+        guard whenOpen == .hold else { return }
+        settings.attemptTimeout = settings.attemptTimeout.map { max($0, latency.upperBound + 0.5) }
+        settings.deadline = max(settings.deadline, latency.upperBound + 1)
     }
 
     /// Has a fleet ask two providers, each with a limit of its own.
