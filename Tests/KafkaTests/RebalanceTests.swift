@@ -118,13 +118,13 @@ struct RebalanceTests {
         let bench = try KafkaBench(partitions: 1)
         bench.broker.embedded?.setGroupDelay(.milliseconds(100))
         let producer = try bench.producer()
-        let consumer = try bench.consumer(session: 3000) { $0.properties["max.poll.interval.ms"] = "3000" }
+        let consumer = try bench.consumer(session: 6000) { $0.properties["max.poll.interval.ms"] = "6000" }
         let notes = Notes()
         try await bench.fill(10, partition: 0, with: producer)
         try await consumer.subscribe(to: [bench.topic], listener: notes)
         #expect(try await consumer.read(1).map(\.offset) == [0])
         // The test is that so much time changes nothing, so there is no condition to wait for.
-        try await Task.sleep(for: .milliseconds(4500))
+        try await Task.sleep(for: .seconds(9))
         #expect(try await consumer.read(9).map(\.offset) == Array(1..<10))
         #expect(await notes.lost.isEmpty)
         #expect(await notes.revoked.isEmpty)
