@@ -4,8 +4,8 @@
 ///         await suspend(unless: !records.isEmpty) { arrival.add($0) }
 ///     }
 ///
-/// Whoever changes what they wait for calls `signal` or `broadcast`; a task that was resumed looks again. Belongs to the
-/// isolation of its owner: where another thread may end the wait, as a timer's cancellation can, a lock is needed (`Sleeper`).
+/// Whoever changes what they wait for calls `signal` or `broadcast`; a task that was resumed looks again. A condition belongs to
+/// the isolation of its owner. `Sleeper` keeps its task behind a lock instead, because any thread may wake it.
 public struct Condition {
     // Nearly all conditions have one waiter, which needs no storage of its own. The others are few: an array will do.
     @usableFromInline var first: CheckedContinuation<Void, Never>?

@@ -40,6 +40,20 @@ extension SearchWorkerTests {
         #expect(transitions.all.map(\.to) == (opens ? [.open] : []))
     }
 
+    /// What a provider has said counts however long the process stood still before it read it.
+    @Test func quotaThatIsUsedUpIsHeardAfterAStandstill() async throws {
+        let service = ScriptedService { [clock] _ in
+            clock.advance(by: .seconds(15))
+            return .failure(Self.usedUpQuota)
+        }
+        let worker = worker()
+
+        _ = await ask(worker, [service])
+        #expect(code(await ask(worker, [service], request("next"))) == .rateLimited)
+        #expect(service.calls == 1)
+        #expect(transitions.all.map(\.to) == [.open])
+    }
+
     private static let refusedKey = SearchError(
         .unauthorized, "key refused", httpStatus: 403, providerStatus: "REQUEST_DENIED")
     private static let usedUpQuota = SearchError(

@@ -90,7 +90,7 @@ final class SimulatedFleetReader: FleetTopicReader, @unchecked Sendable {
     private let loop: EventLoop
     private let inbox: LoopInbox
     private let onOpen: () -> Void
-    private var waiter: CheckedContinuation<Void, Never>?
+    private var arrival = Condition()
 
     /// - Parameter onOpen: called when it begins to read.
     init(_ reader: SimulatedTopicReader, loop: EventLoop, inbox: LoopInbox, onOpen: @escaping () -> Void) {
@@ -125,16 +125,13 @@ final class SimulatedFleetReader: FleetTopicReader, @unchecked Sendable {
         inbox.start()
         if !reader.hasNews {
             let timer = loop.schedule(at: loop.now + bound) { [weak self] in self?.wake() }
-            await withCheckedContinuation { waiter = $0 }
+            await suspend(unless: reader.hasNews) { arrival.add($0) }
             loop.cancel(timer)
         }
         return try reader.takeNews(max: max)
     }
 
-    private func wake() {
-        waiter?.resume()
-        waiter = nil
-    }
+    private func wake() { arrival.broadcast() }
 }
 
 extension SimulatedSink: FleetTopicWriter {}

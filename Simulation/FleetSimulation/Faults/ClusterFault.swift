@@ -73,19 +73,21 @@ extension FleetPlan {
     /// Adds what goes wrong at the brokers themselves, and what their operators do to topics.
     mutating func addClusterFaults(_ random: inout SeededGenerator) {
         guard !faults.isEmpty, random.chance(0.5) else { return }
-        for _ in 0..<Int.random(in: 1...2, using: &random) {
-            let time = Double.random(in: 1...26, using: &random)
-            faults.append(Fault(time: time, kind: .cluster(drawClusterFault(&random))))
-        }
-        faults.sort { $0.time < $1.time }
+        addOneOrTwo(&random) { $0.drawClusterFault(&$1) }
     }
 
     /// Adds what operators do to topics, and what deletes records.
     mutating func addTopicFaults(_ random: inout SeededGenerator) {
         guard !faults.isEmpty, random.chance(0.4) else { return }
+        addOneOrTwo(&random) { $0.drawTopicFault(&$1) }
+    }
+
+    private mutating func addOneOrTwo(
+        _ random: inout SeededGenerator, draw: (FleetPlan, inout SeededGenerator) -> ClusterFault
+    ) {
         for _ in 0..<Int.random(in: 1...2, using: &random) {
             let time = Double.random(in: 1...26, using: &random)
-            faults.append(Fault(time: time, kind: .cluster(drawTopicFault(&random))))
+            faults.append(Fault(time: time, kind: .cluster(draw(self, &random))))
         }
         faults.sort { $0.time < $1.time }
     }

@@ -34,7 +34,7 @@ final class Attempt {
     }
 
     /// Returns true for an end that comes so long after the deadline that this process stood still meanwhile: timers fire within
-    /// milliseconds otherwise. Such a call tells nothing about its provider, whatever became of it.
+    /// milliseconds otherwise. The time that such a call took tells nothing about its provider.
     func endedAfterStandstill(at end: Instant) -> Bool {
         end >= deadline.instant + Self.longestOverrun
     }

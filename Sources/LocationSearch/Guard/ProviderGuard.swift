@@ -352,19 +352,20 @@ final class ProviderGuard {
         guard let admitted = attempt.admitted.take() else { preconditionFailure("a call that nobody admitted") }
         if isCancelled { return result.mapError { AttemptFailure(error: $0, cause: .call) } }
 
-        // Nor does the call of a process that stood still.
-        let tellsNothing = attempt.endedAfterStandstill(at: end)
+        // A process that stood still has measured itself, not the provider. What the provider said counts all the same.
+        let stoodStill = attempt.endedAfterStandstill(at: end)
 
         switch result {
         case .success(let reply):
-            if tellsNothing { return .success(reply) }
+            if stoodStill { return .success(reply) }
             attemptTimer.noteAnswer(after: duration)
             let isSlow = duration >= policy.breaker.slowCallDuration
             admission.finish(admitted, failedWith: nil, health: isSlow ? .slow : .success, at: end)
             return .success(reply)
 
         case .failure(let error):
-            if !tellsNothing { finish(admitted, failedWith: error, after: duration, at: end) }
+            let isAnswered = error.code != .timeout && error.code != .unreachable
+            if isAnswered || !stoodStill { finish(admitted, failedWith: error, after: duration, at: end) }
             guard attempt.isOver(at: end), error.code == .timeout, error.httpStatus == nil else {
                 return .failure(AttemptFailure(error: error, cause: .call))
             }

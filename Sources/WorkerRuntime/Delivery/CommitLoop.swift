@@ -14,7 +14,7 @@ final class CommitLoop {
     private let meters: WorkerMeters
     private let log: Logger
     private var pace: CommitPace
-    private var pauseIsOver = Condition()
+    private var endOfPause = Condition()
     private var pauseTimer: TimerID?
     private var hasBegun = false
     private var isFinishing = false
@@ -119,7 +119,7 @@ final class CommitLoop {
 
     private func rest(for time: Duration) async {
         await suspend(unless: isFinishing || isStopped) { continuation in
-            pauseIsOver.add(continuation)
+            endOfPause.add(continuation)
             pauseTimer = loop.schedule(at: loop.now + time) { [weak self] in self?.endRest() }
         }
     }
@@ -127,6 +127,6 @@ final class CommitLoop {
     private func endRest() {
         if let pauseTimer { loop.cancel(pauseTimer) }
         pauseTimer = nil
-        pauseIsOver.broadcast()
+        endOfPause.broadcast()
     }
 }

@@ -28,7 +28,7 @@ final class OwnedPartition {
     var sessions = SessionSearches<RequestInProgress>()
     private var lastStoredFrontier: Int64?
     private var pendingDeadLetters: Set<OffsetTracker.Slot> = []
-    private var deadLetterIsWritten = Condition()
+    private var deadLetterWrite = Condition()
 
     init(_ id: AssignedPartition) { self.id = id }
 
@@ -50,7 +50,7 @@ final class OwnedPartition {
     /// Abandons everything in flight. Whoever has the partition next does it again.
     func giveUp() {
         for request in requests.values { request.end(as: .abandoned) }
-        deadLetterIsWritten.broadcast()
+        deadLetterWrite.broadcast()
     }
 
     /// Abandons the newest requests as long as they have cost nothing: the partition's next owner runs them as if they
@@ -63,7 +63,7 @@ final class OwnedPartition {
         for request in requests.values where lastPaid.map({ request.slot > $0 }) ?? true {
             request.end(as: .abandoned)
         }
-        deadLetterIsWritten.broadcast()
+        deadLetterWrite.broadcast()
     }
 
     // MARK: - Dead letters
@@ -77,7 +77,7 @@ final class OwnedPartition {
     /// - Returns: `true` when that was the last one expected.
     func deadLetterIsWritten(of slot: OffsetTracker.Slot) -> Bool {
         guard pendingDeadLetters.remove(slot) != nil else { return false }
-        deadLetterIsWritten.broadcast()
+        deadLetterWrite.broadcast()
         return pendingDeadLetters.isEmpty
     }
 
@@ -90,7 +90,7 @@ final class OwnedPartition {
         func mustWait() -> Bool { request.fate != .abandoned && awaitsDeadLetter(before: request.slot) }
 
         while mustWait() {
-            await suspend(unless: !mustWait()) { deadLetterIsWritten.add($0) }
+            await suspend(unless: !mustWait()) { deadLetterWrite.add($0) }
         }
     }
 }

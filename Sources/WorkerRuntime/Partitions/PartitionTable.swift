@@ -15,7 +15,7 @@ final class PartitionTable {
     private let maxSpan: Int
     private let sequencer = OutcomeSequencer<OrderKey>()
     private var partitions: [TopicPartition: OwnedPartition] = [:]
-    private var partitionIsIdle = Condition()
+    private var endOfWork = Condition()
     /// Nobody waits for what has failed.
     private var isAbandoned = false
 
@@ -103,7 +103,7 @@ final class PartitionTable {
         }
 
         gate.requestFinished()
-        if partition.isIdle { partitionIsIdle.broadcast() }
+        if partition.isIdle { endOfWork.broadcast() }
     }
 
     /// Has later requests of the partition wait until the dead letter of this record is written: see `OwnedPartition`.
@@ -116,7 +116,7 @@ final class PartitionTable {
     func abandonAll() {
         isAbandoned = true
         for partition in partitions.values { partition.giveUp() }
-        partitionIsIdle.broadcast()
+        endOfWork.broadcast()
     }
 
     // MARK: - Holding back
@@ -137,14 +137,14 @@ final class PartitionTable {
 
     /// Waits for what is in flight on some partitions. What is not done by `end` is given up.
     func waitUntilIdle(_ waited: [OwnedPartition], before end: Instant) async {
-        let timer = loop.schedule(at: end) { [weak self] in self?.partitionIsIdle.broadcast() }
+        let timer = loop.schedule(at: end) { [weak self] in self?.endOfWork.broadcast() }
         defer { loop.cancel(timer) }
         func mustWait() -> Bool {
             !isAbandoned && waited.contains { !$0.isIdle } && loop.now < end
         }
 
         while mustWait() {
-            await suspend(unless: !mustWait()) { partitionIsIdle.add($0) }
+            await suspend(unless: !mustWait()) { endOfWork.add($0) }
         }
         for partition in waited { partition.giveUp() }
     }

@@ -12,7 +12,7 @@ final class OutcomeSequencer<Group: Hashable> {
         let group: Group
         private unowned let sequencer: OutcomeSequencer
         fileprivate var hasLeft = false
-        fileprivate var isNext = Condition()
+        fileprivate var start = Condition()
 
         fileprivate init(_ group: Group, of sequencer: OutcomeSequencer) {
             self.group = group
@@ -22,7 +22,7 @@ final class OutcomeSequencer<Group: Hashable> {
         /// Returns once all earlier turns of the group have left.
         func wait() async {
             guard !sequencer.isFirst(self), !isPutBack(.outOfTurn) else { return }
-            await suspend(unless: sequencer.isFirst(self)) { isNext.add($0) }
+            await suspend(unless: sequencer.isFirst(self)) { start.add($0) }
         }
 
         /// Ends the turn, whether the outcome went out or the request was dropped: the next may go. A second call changes
@@ -55,6 +55,6 @@ final class OutcomeSequencer<Group: Hashable> {
             groups[group] = nil
             return
         }
-        next.isNext.signal()
+        next.start.signal()
     }
 }
