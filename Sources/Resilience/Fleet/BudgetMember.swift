@@ -391,7 +391,9 @@ public final class BudgetMember {
 
     /// The time until `look` should be called, if nothing happens before.
     public func nextLook(at now: Instant) -> Duration {
-        guard isReady, sent.isEmpty, let lastSent, purses.indices.contains(where: { wantsMore($0) }) else {
+        // A day that is used up has nothing to ask for, however much is wanted: then the clock is looked at as usual.
+        guard isReady, sent.isEmpty, let lastSent, purses.indices.contains(where: { reservation($0, at: now) > 0 })
+        else {
             return terms.tick
         }
         return min(terms.tick, max(.milliseconds(1), terms.shortestPause - lastSent.duration(to: now)))

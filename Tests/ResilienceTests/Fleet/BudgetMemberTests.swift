@@ -54,6 +54,26 @@ struct BudgetMemberTests {
         #expect(!calm.isStalled(at: now + .seconds(4)), "calls are held, and nobody asks for the others")
     }
 
+    @Test func memberLooksAtItsClockNoMoreOftenWhenTheDayIsUsedUp() throws {
+        let member = Self.member(["p": 8])
+        var now = Self.start
+        var offset: Int64 = 0
+        member.setWaiting(8, of: 0)
+        while !member.isUsedUp(0, at: now), now < Self.start + .seconds(10) {
+            if let message = member.look(at: now) {
+                member.read(message, at: offset, now: now)
+                offset += 1
+            }
+            while member.tryTake(0, at: now) != nil {}
+            now += .milliseconds(100)
+        }
+
+        // What was refused would still be called for, at the pace of a moment ago.
+        member.setWaiting(1, of: 0)
+        #expect(member.isUsedUp(0, at: now))
+        #expect(member.nextLook(at: now) == BudgetTerms().tick)
+    }
+
     @Test func topicThatTakesNothingCostsNoMemory() {
         let member = Self.member(["p": 1000])
         var numbers: Set<UInt64> = []
