@@ -175,7 +175,7 @@ let package = Package(
             ], path: "Simulation/FleetSimulation", swiftSettings: safe),
         .executableTarget(
             name: "Simulate",
-            dependencies: ["Basics", "FleetSimulation", product("ArgumentParser", "swift-argument-parser")],
+            dependencies: ["Basics", "CMimalloc", "FleetSimulation", product("ArgumentParser", "swift-argument-parser")],
             path: "Simulation/Simulate", swiftSettings: safe),
 
         // Jobs whose instructions are counted: see docs/performance.md.
