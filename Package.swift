@@ -164,8 +164,7 @@ let package = Package(
         .target(name: "CTaskHooks", path: "Simulation/CTaskHooks"),
         .target(
             name: "SimulatedLoop",
-            dependencies: ["Basics", "CTaskHooks", "EventLoop", product("HeapModule", "swift-collections")],
-            path: "Simulation/SimulatedLoop", swiftSettings: safe),
+            dependencies: ["Basics", "CTaskHooks", "EventLoop"], path: "Simulation/SimulatedLoop", swiftSettings: safe),
         // A whole fleet under virtual time: see docs/simulation.md.
         .target(
             name: "FleetSimulation",
@@ -175,7 +174,9 @@ let package = Package(
             ], path: "Simulation/FleetSimulation", swiftSettings: safe),
         .executableTarget(
             name: "Simulate",
-            dependencies: ["Basics", "CMimalloc", "FleetSimulation", product("ArgumentParser", "swift-argument-parser")],
+            dependencies: [
+                "Basics", "CMimalloc", "FleetSimulation", product("ArgumentParser", "swift-argument-parser"),
+            ],
             path: "Simulation/Simulate", swiftSettings: safe),
 
         // Jobs whose instructions are counted: see docs/performance.md.
