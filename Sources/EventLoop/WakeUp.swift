@@ -2,7 +2,7 @@ internal import Basics
 internal import Synchronization
 
 /// Lets one task at a time rest until its time is over, or until it is woken. Thread-safe.
-public final class WakeUp: Sendable {
+package final class WakeUp: Sendable {
     private struct State {
         var sleeper: CheckedContinuation<Void, Never>?
         var isRung = false
@@ -11,10 +11,10 @@ public final class WakeUp: Sendable {
     }
     private let state = Mutex(State())
 
-    public init() {}
+    package init() {}
 
     /// Ends the rest that lasts, or the next one at once.
-    public func ring() {
+    package func ring() {
         let sleeper = state.withLock { state in
             defer { state.sleeper = nil }
             state.isRung = state.sleeper == nil
@@ -24,7 +24,7 @@ public final class WakeUp: Sendable {
     }
 
     /// Suspends the caller, which must run on the loop, for `time` at the most.
-    public func rest(for time: Duration, on loop: EventLoop) async {
+    package func rest(for time: Duration, on loop: EventLoop) async {
         await withCheckedContinuation { continuation in
             let rest: Int? = state.withLock { state in
                 if state.isRung {
