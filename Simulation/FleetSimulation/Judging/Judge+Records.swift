@@ -1,4 +1,5 @@
 import LocationSearch
+import ProviderCalls
 import SimulatedKafka
 
 /// What outcomes may say.

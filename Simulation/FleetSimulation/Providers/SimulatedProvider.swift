@@ -1,6 +1,7 @@
 import Basics
 import EventLoop
 import LocationSearch
+import ProviderCalls
 import Resilience
 import SimulatedLoop
 
