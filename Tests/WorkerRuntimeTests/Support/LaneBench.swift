@@ -140,7 +140,8 @@ actor FakeProvider: SearchWorking {
         asked.append(addressed.request.requestID)
         note?.noteCall(at: .now)
         if isHolding { await withCheckedContinuation { waiters.append($0) } }
-        return SearchReport(result: .success(ProviderAnswer()), provider: .hotpepper, attempts: 1)
+        return SearchReport(
+            result: .success(ProviderAnswer()), provider: .hotpepper, upstream: .milliseconds(7), attempts: 1)
     }
 }
 
