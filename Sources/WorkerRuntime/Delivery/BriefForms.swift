@@ -3,6 +3,7 @@ internal import EventContract
 internal import EventLoop
 internal import Kafka
 internal import LocationSearch
+internal import ProviderCalls
 
 /// Makes the short records that stand in for those that Kafka refuses as too large.
 ///

@@ -8,6 +8,8 @@ import TestSupport
 import Testing
 
 @testable import LocationSearch
+@testable import ProviderCalls
+@testable import QuotaSharing
 @testable import WorkerRuntime
 
 /// A whole lane between a source and a sink without brokers, with a provider that answers when the test says so.
