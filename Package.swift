@@ -96,10 +96,21 @@ let package = Package(
         .target(
             name: "Resilience", dependencies: ["Basics", product("DequeModule", "swift-collections")],
             swiftSettings: safe),
-        .target(name: "LocationSearch", dependencies: ["Basics", "Resilience", tracing], swiftSettings: spans),
+        .target(name: "LocationSearch", dependencies: ["Basics"], swiftSettings: spans),
+        .target(
+            name: "QuotaSharing",
+            dependencies: [
+                "Basics", "EventLoop", "Kafka", "LocationSearch", "Resilience", logging,
+                product("DequeModule", "swift-collections"),
+            ], swiftSettings: safe),
+        .target(
+            name: "ProviderCalls",
+            dependencies: ["Basics", "LocationSearch", "QuotaSharing", "Resilience", tracing], swiftSettings: spans),
         .target(
             name: "PlaceProviders",
-            dependencies: ["Basics", "LocationSearch", "HTTPTransport", "JSON", "CScan", tracing],
+            dependencies: [
+                "Basics", "LocationSearch", "HTTPTransport", "JSON", "CScan", "ProviderCalls", "Resilience", tracing,
+            ],
             swiftSettings: spans),
         .target(name: "EventContract", dependencies: ["Basics", "LocationSearch", "JSON"], swiftSettings: spans),
         .target(
@@ -117,9 +128,8 @@ let package = Package(
         .target(
             name: "WorkerRuntime",
             dependencies: [
-                "Basics", "EventLoop", "Kafka", "LocationSearch", "EventContract", "Resilience", logging, metrics,
-                tracing,
-                product("DequeModule", "swift-collections"),
+                "Basics", "EventLoop", "Kafka", "LocationSearch", "EventContract", "ProviderCalls", "QuotaSharing",
+                "Resilience", logging, metrics, tracing, product("DequeModule", "swift-collections"),
             ], swiftSettings: safe),
         .target(
             name: "HTTPServing",
@@ -151,8 +161,8 @@ let package = Package(
             dependencies: [
                 "AdminServer", "Basics", "Console", "EventContract", "EventLoop", "HTTPServing", "HTTPTransport",
                 "JSON",
-                "Kafka", "LocationSearch", "Observability", "PlaceProviders", "ProviderSimulator", "Resilience",
-                "SessionState", "TraceExport", "WorkerRuntime", "CLinux", "CMimalloc",
+                "Kafka", "LocationSearch", "Observability", "PlaceProviders", "ProviderCalls", "ProviderSimulator",
+                "QuotaSharing", "Resilience", "SessionState", "TraceExport", "WorkerRuntime", "CLinux", "CMimalloc",
                 logging, metrics,
                 product("ArgumentParser", "swift-argument-parser"), product("Configuration", "swift-configuration"),
                 product("Crypto", "swift-crypto"), product("Yams", "Yams"),
@@ -164,18 +174,20 @@ let package = Package(
         .target(name: "CTaskHooks", path: "Simulation/CTaskHooks"),
         .target(
             name: "SimulatedLoop",
-            dependencies: ["Basics", "CTaskHooks", "EventLoop", product("HeapModule", "swift-collections")],
-            path: "Simulation/SimulatedLoop", swiftSettings: safe),
+            dependencies: ["Basics", "CTaskHooks", "EventLoop"], path: "Simulation/SimulatedLoop", swiftSettings: safe),
         // A whole fleet under virtual time: see docs/simulation.md.
         .target(
             name: "FleetSimulation",
             dependencies: [
-                "Basics", "EventContract", "EventLoop", "Kafka", "LocationSearch", "Observability", "Resilience",
-                "SimulatedKafka", "SimulatedKafkaClients", "SimulatedLoop", "WorkerRuntime", logging,
+                "Basics", "EventContract", "EventLoop", "Kafka", "LocationSearch", "Observability", "ProviderCalls",
+                "QuotaSharing", "Resilience", "SimulatedKafka", "SimulatedKafkaClients", "SimulatedLoop",
+                "WorkerRuntime", logging,
             ], path: "Simulation/FleetSimulation", swiftSettings: safe),
         .executableTarget(
             name: "Simulate",
-            dependencies: ["Basics", "FleetSimulation", product("ArgumentParser", "swift-argument-parser")],
+            dependencies: [
+                "Basics", "CMimalloc", "FleetSimulation", product("ArgumentParser", "swift-argument-parser"),
+            ],
             path: "Simulation/Simulate", swiftSettings: safe),
 
         // Jobs whose instructions are counted: see docs/performance.md.
@@ -183,7 +195,7 @@ let package = Package(
             name: "Benchmarks",
             dependencies: [
                 "Basics", "CMimalloc", "EventContract", "EventLoop", "HTTPTransport", "Kafka", "LocationSearch",
-                "Observability", "PlaceProviders", "Resilience", "WorkerRuntime", logging,
+                "Observability", "PlaceProviders", "ProviderCalls", "Resilience", "WorkerRuntime", logging,
             ], path: "Benchmarks", exclude: ["figures.txt"], swiftSettings: safe),
 
         // A model of Kafka for simulations, see docs/simulation.md: the brokers, without any dependency, and librdkafka's side.
@@ -212,23 +224,33 @@ let package = Package(
         .testTarget(
             name: "SimulatedLoopTests",
             dependencies: [
-                "Basics", "EventContract", "EventLoop", "Kafka", "LocationSearch", "Observability", "Resilience",
-                "SimulatedLoop", "WorkerRuntime", logging,
+                "Basics", "EventContract", "EventLoop", "Kafka", "LocationSearch", "Observability", "ProviderCalls",
+                "QuotaSharing", "Resilience", "SimulatedLoop", "WorkerRuntime", logging,
             ],
             swiftSettings: safe),
         .testTarget(
-            name: "LocationSearchTests",
-            dependencies: ["Basics", "EventLoop", "LocationSearch", "TraceExport", "TestSupport", tracing],
+            name: "QuotaSharingTests", dependencies: ["Basics", "Kafka", "QuotaSharing", "Resilience", "TestSupport"],
+            swiftSettings: safe),
+        .testTarget(
+            name: "LocationSearchTests", dependencies: ["Basics", "LocationSearch", "TestSupport"],
+            swiftSettings: safe),
+        .testTarget(
+            name: "ProviderCallsTests",
+            dependencies: [
+                "Basics", "EventLoop", "LocationSearch", "ProviderCalls", "QuotaSharing", "Resilience", "TraceExport",
+                "TestSupport", tracing,
+            ],
             swiftSettings: safe),
         .testTarget(
             name: "PlaceProvidersTests",
             dependencies: [
-                "Basics", "EventContract", "EventLoop", "HTTPTransport", "JSON", "PlaceProviders", "TraceExport",
-                "TestSupport", tracing,
+                "Basics", "EventContract", "EventLoop", "HTTPTransport", "JSON", "PlaceProviders", "ProviderCalls",
+                "TraceExport", "TestSupport", tracing,
             ],
             resources: [.copy("Fixtures")], swiftSettings: safe),
         .testTarget(
-            name: "EventContractTests", dependencies: ["EventContract", "TestSupport"], swiftSettings: spans),
+            name: "EventContractTests", dependencies: ["EventContract", "ProviderCalls", "TestSupport"],
+            swiftSettings: spans),
         .testTarget(
             name: "SessionStateTests",
             dependencies: ["EventContract", "LocationSearch", "SessionState", "TestSupport"], swiftSettings: safe),
@@ -246,7 +268,10 @@ let package = Package(
             ], swiftSettings: safe),
         .testTarget(
             name: "WorkerRuntimeTests",
-            dependencies: ["Basics", "Observability", "TraceExport", "WorkerRuntime", "TestSupport", tracing],
+            dependencies: [
+                "Basics", "Observability", "ProviderCalls", "QuotaSharing", "TraceExport", "WorkerRuntime",
+                "TestSupport", tracing,
+            ],
             swiftSettings: safe),
         .testTarget(
             name: "HTTPServingTests",
@@ -267,8 +292,8 @@ let package = Package(
         .testTarget(
             name: "IntegrationTests",
             dependencies: [
-                "Basics", "Kafka", "HTTPTransport", "Observability", "WorkerRuntime", "ProviderSimulator",
-                "PlaceProviders", "TestSupport",
+                "Basics", "Kafka", "HTTPTransport", "Observability", "WorkerRuntime", "ProviderCalls",
+                "ProviderSimulator", "PlaceProviders", "QuotaSharing", "TestSupport",
             ],
             swiftSettings: safe),
     ],

@@ -2,6 +2,7 @@ internal import Basics
 import EventContract
 import LocationSearch
 import PlaceProviders
+import ProviderCalls
 import Resilience
 
 /// The events' part of a request.

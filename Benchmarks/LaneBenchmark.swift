@@ -2,9 +2,9 @@ internal import Basics
 import EventContract
 import EventLoop
 import Kafka
-import LocationSearch
 import Logging
 import Observability
+import ProviderCalls
 import Synchronization
 import WorkerRuntime
 

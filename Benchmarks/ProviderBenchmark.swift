@@ -2,6 +2,7 @@ internal import Basics
 import HTTPTransport
 import LocationSearch
 import PlaceProviders
+import ProviderCalls
 import Resilience
 
 /// The provider's part of a request.

@@ -1,4 +1,5 @@
 import LocationSearch
+import QuotaSharing
 import Resilience
 import SimulatedLoop
 import WorkerRuntime

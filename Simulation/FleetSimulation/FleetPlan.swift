@@ -1,4 +1,5 @@
-import LocationSearch
+import ProviderCalls
+import QuotaSharing
 import Resilience
 import SimulatedKafka
 import SimulatedKafkaClients

@@ -1,10 +1,9 @@
 import Basics
 import EventContract
-import Resilience
+import QuotaSharing
 import SimulatedKafka
 import SimulatedKafkaClients
 import SimulatedLoop
-import WorkerRuntime
 
 /// What people do to the fleet by the program's commands.
 extension FleetWorld {

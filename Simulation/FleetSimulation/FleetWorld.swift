@@ -2,11 +2,10 @@ import Basics
 import EventLoop
 import LocationSearch
 import Logging
-import Resilience
+import QuotaSharing
 import SimulatedKafka
 import SimulatedKafkaClients
 import SimulatedLoop
-import WorkerRuntime
 
 /// One schedule under way: a cluster, a provider, the workers, what they have to do, and what goes wrong.
 final class FleetWorld {

@@ -1,5 +1,7 @@
 import ArgumentParser
 import Basics
+// As in locsearch: see docs/decisions/0006-mimalloc.md.
+internal import CMimalloc
 import FleetSimulation
 import Foundation
 

@@ -173,6 +173,17 @@ extension SimulatedCluster {
 
     /// Looks again at requests that wait, after something was written, copied, decided or deleted.
     func wakeWaits() {
+        if waitingFetches.contains(where: { !hasNothing(for: $0) }) { wakeFetches() }
+        guard !waitingProduces.isEmpty else { return }
+
+        let produces = waitingProduces
+        waitingProduces = []
+        for wait in produces {
+            if let response = outcome(of: wait) { wait.reply(response) } else { waitingProduces.append(wait) }
+        }
+    }
+
+    private func wakeFetches() {
         let fetches = waitingFetches
         waitingFetches = []
         for wait in fetches {
@@ -183,11 +194,22 @@ extension SimulatedCluster {
                 waitingFetches.append(wait)
             }
         }
+    }
 
-        let produces = waitingProduces
-        waitingProduces = []
-        for wait in produces {
-            if let response = outcome(of: wait) { wait.reply(response) } else { waitingProduces.append(wait) }
+    /// True where a fetch would read nothing, and not be refused, as can be told without reading. It is asked of every fetch that
+    /// waits after everything that is written anywhere.
+    private func hasNothing(for wait: WaitingFetch) -> Bool {
+        guard denied.isEmpty, fullDisks.isEmpty else { return false }
+        return wait.request.partitions.allSatisfy { request in
+            guard request.topicID == nil, let topic = topics[request.partition.topic],
+                topic.settings.retention == nil, topic.partitions.indices.contains(Int(request.partition.partition))
+            else { return false }
+
+            let log = topic.partitions[Int(request.partition.partition)]
+            return log.leader == wait.broker ?? log.leader
+                && (request.leaderEpoch < 0 || request.leaderEpoch == log.leaderEpoch)
+                && request.offset >= log.logStart && request.offset <= log.logEnd
+                && request.offset >= log.end(for: wait.request.isolation)
         }
     }
 
@@ -214,10 +236,11 @@ extension SimulatedCluster {
 
     func endWaits() {
         let lateFetches = waitingFetches.filter { $0.end <= now }
-        waitingFetches.removeAll { $0.end <= now }
+        if !lateFetches.isEmpty { waitingFetches.removeAll { $0.end <= now } }
         for wait in lateFetches { wait.reply(fetch(wait.request, at: wait.broker)) }
 
         let late = waitingProduces.filter { $0.end <= now }
+        guard !late.isEmpty else { return }
         waitingProduces.removeAll { $0.end <= now }
         for var wait in late {
             for index in wait.response.results.indices

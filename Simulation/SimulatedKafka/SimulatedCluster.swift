@@ -62,9 +62,12 @@ package final class SimulatedCluster {
     package var nextDeadline: Int64? {
         // Asked before and after every request, so it makes no arrays and copies no members.
         var next: Int64?
-        for group in groups.values where isCoordinated(.group(group.name)) { next.lower(to: group.nextDeadline) }
+        let areAllUp = downBrokers.isEmpty
+        for group in groups.values where areAllUp || isCoordinated(.group(group.name)) {
+            next.lower(to: group.nextDeadline)
+        }
         for transaction in transactions.values where transaction.mayFire {
-            if isCoordinated(.transaction(transaction.id)) { next.lower(to: deadline(of: transaction)) }
+            if areAllUp || isCoordinated(.transaction(transaction.id)) { next.lower(to: deadline(of: transaction)) }
         }
         for index in waitingFetches.indices { next.lower(to: waitingFetches[index].end) }
         for index in waitingProduces.indices { next.lower(to: waitingProduces[index].end) }

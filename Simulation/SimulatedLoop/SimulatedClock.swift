@@ -11,11 +11,14 @@ public final class SimulatedClock: Sendable {
     private nonisolated(unsafe) var base: (real: Instant, local: Instant)
     private nonisolated(unsafe) var wallOffset: Duration
     private nonisolated(unsafe) var partsPerMillion: Double
+    /// What the clock showed when it was looked at last. Within a turn all look at the same instant.
+    private nonisolated(unsafe) var last: (real: Instant, local: Instant)
 
     init(_ simulation: SimulationState, skew: Duration, wallSkew: Duration, drift: Double) {
         self.simulation = simulation
         unsafe partsPerMillion = drift
         unsafe base = (simulation.now, simulation.now + skew)
+        unsafe last = base
         origin = SimulationState.beginning + skew
         unsafe wallOffset = wallSkew
     }
@@ -25,13 +28,18 @@ public final class SimulatedClock: Sendable {
         get { unsafe partsPerMillion }
         set {
             unsafe base = (simulation.now, now)
+            unsafe last = base
             unsafe partsPerMillion = max(newValue, -900_000)
             unsafe simulation.onDrift?(self)
         }
     }
 
     /// What the clock shows.
-    public var now: Instant { unsafe local(at: simulation.now) }
+    public var now: Instant {
+        let real = unsafe simulation.now
+        if unsafe last.real != real { unsafe last = (real, local(at: real)) }
+        return unsafe last.local
+    }
 
     /// What the wall clock shows. It drifts along with the other.
     public var wallNow: WallTime {
@@ -45,9 +53,10 @@ public final class SimulatedClock: Sendable {
 
     /// Returns what the clock shows at an instant of the simulation's time.
     func local(at instant: Instant) -> Instant {
-        let elapsed = unsafe base.real.duration(to: instant).wholeNanoseconds
+        let elapsed = unsafe instant.nanoseconds.saturatingSubtracting(base.real.nanoseconds)
         let gained = unsafe Int64(saturating: (Double(elapsed) * partsPerMillion / 1e6).rounded(.down))
-        return unsafe base.local + .nanoseconds(elapsed.saturatingAdding(gained))
+        return unsafe Instant(
+            nanoseconds: base.local.nanoseconds.saturatingAdding(elapsed.saturatingAdding(gained)))
     }
 
     /// Returns the first instant of the simulation's time at which the clock shows `local` or later.

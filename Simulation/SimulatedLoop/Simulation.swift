@@ -1,6 +1,5 @@
 public import Basics
 internal import EventLoop
-internal import HeapModule
 
 /// Runs any number of event loops on the calling thread, under virtual time. All that is left to chance follows from a seed.
 ///
@@ -42,9 +41,9 @@ public final class Simulation {
     public var random: SeededGenerator
     private let state: SimulationState
     private var loopSeeds: SeededGenerator
+    /// All but those that were killed some time ago.
     private var loops: [SimulatedLoop] = []
-    /// What may be the next step. Kept, so that no step makes an array of its own.
-    private var candidates: [Step] = []
+    private var loopsMade = 0
     /// The loop whose turn it is.
     private var current: SimulatedLoop?
     /// The turns that loops have taken.
@@ -100,7 +99,10 @@ public final class Simulation {
     /// - Parameter clock: that of its machine, which the loops of a process share; `nil`: one that is right.
     public func makeLoop(_ name: String, clock: SimulatedClock? = nil) -> SimulatedLoop {
         let driver = SimulatedDriver(name, clock: clock ?? makeClock(), random: loopSeeds.fork(), state)
-        let loop = SimulatedLoop(driver, number: loops.count)
+        let loop = SimulatedLoop(driver, number: loopsMade)
+        loopsMade += 1
+        // Killed ones take no turn any more, and each step looks at all.
+        loops.removeAll(where: \.isKilled)
         loops.append(loop)
         return loop
     }
@@ -162,20 +164,22 @@ public final class Simulation {
 
     /// Chooses among what is due first.
     private func nextStep() -> Step? {
-        var due = unsafe state.events.min?.due
-        for loop in loops {
-            if let turn = loop.nextTurn, turn < due ?? .max { due = turn }
-        }
-        guard let due else { return nil }
+        let event = state.firstEvent ?? .max
+        var due = event
+        for loop in loops { due = min(due, loop.nextTurn ?? .max) }
+        guard due < .max else { return nil }
 
         // What is overdue is as due as what is due now.
         let latest = max(due, now)
-        candidates.removeAll(keepingCapacity: true)
-        for loop in loops {
-            if let turn = loop.nextTurn, turn <= latest { candidates.append(Step(due: due, loop: loop)) }
+        var count = event <= latest ? 1 : 0
+        for loop in loops where loop.nextTurn ?? .max <= latest { count += 1 }
+
+        var chosen = count > 1 ? unsafe Int.random(in: 0..<count, using: &state.schedule) : 0
+        for loop in loops where loop.nextTurn ?? .max <= latest {
+            if chosen == 0 { return Step(due: due, loop: loop) }
+            chosen -= 1
         }
-        if let event = unsafe state.events.min, event.due <= latest { candidates.append(Step(due: due, loop: nil)) }
-        return unsafe candidates.count > 1 ? candidates.randomElement(using: &state.schedule) : candidates.first
+        return Step(due: due, loop: nil)
     }
 
     private func take(_ step: Step) {

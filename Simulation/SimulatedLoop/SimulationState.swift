@@ -1,5 +1,4 @@
 internal import Basics
-internal import HeapModule
 internal import Synchronization
 
 #if canImport(Glibc)
@@ -11,32 +10,19 @@ internal import Synchronization
 /// What a simulation and its loops share. It belongs to the thread that made it; the lock guards what another thread does by
 /// mistake.
 final class SimulationState: Sendable {
-    /// Something that happens outside all loops.
-    struct Event: Comparable {
-        let due: Instant
-        let rank: UInt64
-        let serial: Int
-        /// Where its action is in `actions`.
-        let slot: Int
-
-        static func < (a: Event, b: Event) -> Bool { (a.due, a.rank, a.serial) < (b.due, b.rank, b.serial) }
-    }
-
     /// The first instant. Not zero, so that nothing takes it for one.
     static let beginning = Instant(nanoseconds: 1_000_000_000_000)
 
     let settings: Simulation.Settings
+    /// `Settings.turnTime` in nanoseconds.
+    private let turnTime: ClosedRange<Int64>
     private let thread = SimulationState.currentThread
     private let wokenFromOutside = Mutex<String?>(nil)
 
     // Unsafe because the compiler cannot see that the simulation's thread alone uses them.
     nonisolated(unsafe) var now = SimulationState.beginning
     nonisolated(unsafe) var schedule: SeededGenerator
-    private(set) nonisolated(unsafe) var events = Heap<Event>()
-    /// The actions of events; `nil` in a slot that is free.
-    private nonisolated(unsafe) var actions: [(() -> Void)?] = []
-    private nonisolated(unsafe) var freeSlots: [Int] = []
-    private nonisolated(unsafe) var lastSerial = 0
+    private nonisolated(unsafe) var events = EventQueue()
     nonisolated(unsafe) var onNote: ((String) -> Void)?
     /// Told of each clock whose drift has changed. Weak references from clocks to loops would do as well, and would make every
     /// retain of a driver several times as dear.
@@ -45,36 +31,26 @@ final class SimulationState: Sendable {
 
     init(_ settings: Simulation.Settings, schedule: SeededGenerator) {
         self.settings = settings
+        let (least, most) = (settings.turnTime.lowerBound, settings.turnTime.upperBound)
+        turnTime = least.wholeNanoseconds...most.wholeNanoseconds
         unsafe self.schedule = schedule
     }
 
     // MARK: - Events
 
+    /// When the first event is due; `nil` where there is none.
+    var firstEvent: Instant? { unsafe events.firstDue }
+
     func addEvent(at due: Instant, _ action: @escaping () -> Void) {
-        unsafe lastSerial += 1
-        let slot: Int
-        if let free = unsafe freeSlots.popLast() {
-            slot = free
-            unsafe actions[slot] = action
-        } else {
-            slot = unsafe actions.count
-            unsafe actions.append(action)
-        }
-        unsafe events.insert(Event(due: due, rank: schedule.next(), serial: lastSerial, slot: slot))
+        unsafe events.add(at: due, rank: schedule.next(), action)
     }
 
     /// Takes out the event that is due first, and returns its action.
-    func takeEvent() -> (() -> Void)? {
-        guard let event = unsafe events.popMin() else { return nil }
-        unsafe freeSlots.append(event.slot)
-        return unsafe exchange(&actions[event.slot], with: nil)
-    }
+    func takeEvent() -> (() -> Void)? { unsafe events.takeFirst() }
 
     func forgetEvents() {
-        unsafe events = []
-        unsafe freeSlots = []
-        // Freeing an action may schedule another one, so the list is emptied before they are freed.
-        let forgotten = unsafe exchange(&actions, with: [])
+        // Freeing an action may schedule another one, so the queue is emptied before they are freed.
+        let forgotten = unsafe exchange(&events, with: EventQueue())
         withExtendedLifetime(forgotten) {}
     }
 
@@ -91,7 +67,7 @@ final class SimulationState: Sendable {
     }
 
     /// The virtual time that a turn takes.
-    func turnCost() -> Duration { unsafe schedule.duration(in: settings.turnTime) }
+    func turnCost() -> Duration { .nanoseconds(unsafe Int64.random(in: turnTime, using: &schedule)) }
 
     func timerRank() -> UInt16 { unsafe UInt16(truncatingIfNeeded: schedule.next()) }
 

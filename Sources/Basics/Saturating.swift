@@ -32,7 +32,10 @@ extension FixedWidthInteger {
     @inlinable
     public init(saturating value: Double) {
         let whole = value.rounded(.towardZero)
-        if let exact = Self(exactly: whole) {
+        // By way of Int64, because the standard library's conversion to any type goes bit by bit.
+        if whole.magnitude < 0x1p63 {
+            self = Self(clamping: Int64(whole))
+        } else if let exact = Self(exactly: whole) {
             self = exact
         } else if value.isNaN {
             self = 0

@@ -1,6 +1,6 @@
 public import Basics
 public import HTTPTransport
-import LocationSearch
+import ProviderCalls
 import Tracing
 
 /// Notes on a traced call's span what only HTTP knows of it: method, address, status.

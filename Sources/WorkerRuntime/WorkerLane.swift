@@ -3,9 +3,9 @@ internal import DequeModule
 internal import EventContract
 public import EventLoop
 public import Kafka
-public import LocationSearch
 public import Logging
-public import Resilience
+public import ProviderCalls
+public import QuotaSharing
 
 /// One event loop's worth of a worker: takes records from its source, runs each request, has its outcome delivered, and
 /// only then counts the record as done. A process has `worker.loops` of them, each a member of the group.

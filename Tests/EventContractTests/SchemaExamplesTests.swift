@@ -3,6 +3,7 @@ import Testing
 
 @testable import EventContract
 @testable import LocationSearch
+@testable import ProviderCalls
 
 /// The schemas' examples and the decoder must agree: `schemas/validate.py` judges the same files with other tools.
 struct SchemaExamplesTests {

@@ -1,6 +1,7 @@
 import EventContract
 import Kafka
 import LocationSearch
+import ProviderCalls
 import Resilience
 import Synchronization
 import TestSupport

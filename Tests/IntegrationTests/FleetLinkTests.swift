@@ -1,11 +1,10 @@
 import EventLoop
 import Kafka
 import Logging
-import Resilience
+import QuotaSharing
 import Synchronization
 import TestSupport
 import Testing
-import WorkerRuntime
 
 /// What members of a fleet say to each other over a topic.
 struct FleetLinkTests {

@@ -6,7 +6,7 @@ import Kafka
 import LocationSearch
 import Logging
 import PlaceProviders
-import Resilience
+import ProviderCalls
 import TestSupport
 import WorkerRuntime
 

@@ -1,6 +1,6 @@
 import Foundation
 import LocationSearch
-import Resilience
+import QuotaSharing
 import Testing
 
 @testable import locsearch

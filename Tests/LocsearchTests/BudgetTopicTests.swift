@@ -1,10 +1,9 @@
 import EventLoop
 import Kafka
 import Logging
-import Resilience
+import QuotaSharing
 import TestSupport
 import Testing
-import WorkerRuntime
 
 @testable import locsearch
 

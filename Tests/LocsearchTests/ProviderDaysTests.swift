@@ -1,6 +1,7 @@
 import Basics
 import Foundation
 import LocationSearch
+import QuotaSharing
 import Resilience
 import Testing
 

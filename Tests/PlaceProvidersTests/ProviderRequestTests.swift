@@ -2,7 +2,7 @@ import Foundation
 import HTTPTransport
 import JSON
 import LocationSearch
-import Resilience
+import ProviderCalls
 import TestSupport
 import Testing
 

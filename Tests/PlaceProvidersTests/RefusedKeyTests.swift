@@ -2,6 +2,7 @@ import Basics
 import EventLoop
 import HTTPTransport
 import LocationSearch
+import ProviderCalls
 import Resilience
 import Testing
 

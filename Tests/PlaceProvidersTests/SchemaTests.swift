@@ -1,6 +1,7 @@
 import EventContract
 import HTTPTransport
 import LocationSearch
+import ProviderCalls
 import TestSupport
 import Testing
 

@@ -1,4 +1,5 @@
 import LocationSearch
+import ProviderCalls
 import Testing
 
 @testable import PlaceProviders

@@ -1,6 +1,7 @@
 import Basics
 import HTTPTransport
 import LocationSearch
+import ProviderCalls
 import Resilience
 import Testing
 import TraceExport

@@ -308,9 +308,3 @@ struct RateLimiterTests {
         }
     }
 }
-
-/// A value that several tasks of one actor change.
-final class Box<Value> {
-    var value: Value
-    init(_ value: Value) { self.value = value }
-}

@@ -103,6 +103,27 @@ struct SimulatedConsumerTests {
         #expect(consumer.membership != nil)
     }
 
+    /// librdkafka counts `session.timeout.ms` itself in a classic group. With KIP-848 it has no such timer: only the answer to a
+    /// heartbeat takes the assignment away.
+    @Test(arguments: kinds)
+    func onlyAClassicMemberEndsItsSessionItself(kind: @Sendable (inout Settings) -> Void) {
+        let fixture = ClientFixture()
+        let (consumer, recorder) = fixture.consumer("first", kind)
+        fixture.pass(.seconds(5))
+        #expect(recorder.events == ["assigned [0, 1]"])
+        let isModern = consumer.settings.groupProtocol == .consumer
+
+        fixture.network.cut("first", from: 1)
+        fixture.pass(.seconds(120))
+        #expect(fixture.cluster.members(of: "workers").isEmpty)
+        #expect(recorder.events == (isModern ? ["assigned [0, 1]"] : ["assigned [0, 1]", "lost [0, 1]"]))
+        #expect((consumer.membership != nil) == isModern)
+
+        fixture.network.mend("first", and: 1)
+        fixture.pass(.seconds(60))
+        #expect(recorder.events == ["assigned [0, 1]", "lost [0, 1]", "assigned [0, 1]"])
+    }
+
     @Test func memberKnowsOfNoMembershipWhileItsLossIsWithTheHandler() {
         let fixture = ClientFixture()
         let (consumer, recorder) = fixture.consumer("first")

@@ -1,13 +1,12 @@
 import EventContract
 import EventLoop
 import Kafka
-import LocationSearch
-import Resilience
 import Synchronization
 import TestSupport
 import Testing
+import WorkerRuntime
 
-@testable import WorkerRuntime
+@testable import QuotaSharing
 
 /// A whole lane at work, between a source and a sink that have no brokers behind them.
 struct WorkerLaneTests {

@@ -1,6 +1,7 @@
 import EventContract
 import LocationSearch
 import Observability
+import ProviderCalls
 import TestSupport
 import Testing
 

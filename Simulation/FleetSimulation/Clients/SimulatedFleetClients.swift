@@ -1,9 +1,8 @@
 import EventLoop
 import Kafka
-import Resilience
+import QuotaSharing
 import SimulatedKafkaClients
 import SimulatedLoop
-import WorkerRuntime
 
 /// Makes the simulated clients by which a process's real `FleetLink` reaches the fleet's topic.
 final class SimulatedFleetClients: @unchecked Sendable {

@@ -1,4 +1,5 @@
 import LocationSearch
+import ProviderCalls
 import SimulatedLoop
 
 /// What people do to a fleet that works.

@@ -1,4 +1,5 @@
 import LocationSearch
+import ProviderCalls
 import Resilience
 import SimulatedLoop
 import WorkerRuntime

@@ -1,4 +1,5 @@
 import Basics
+import QuotaSharing
 import Resilience
 import SimulatedKafka
 import SimulatedKafkaClients

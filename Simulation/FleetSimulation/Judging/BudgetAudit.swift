@@ -1,5 +1,5 @@
 import Basics
-import Resilience
+import QuotaSharing
 
 /// What the fleet's topic says of a budget, read as docs/budgets.md words it and not by the code that workers use: how many calls
 /// each process was granted on each day, and how many the day may have in all.

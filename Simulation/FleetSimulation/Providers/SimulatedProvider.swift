@@ -1,6 +1,7 @@
 import Basics
 import EventLoop
 import LocationSearch
+import ProviderCalls
 import Resilience
 import SimulatedLoop
 
@@ -72,8 +73,11 @@ final class SimulatedProvider {
 
     func answer(to keyword: String) -> ProviderAnswer {
         guard plan.isLarge(keyword) else { return ProviderAnswer() }
-        return ProviderAnswer(attributions: [String(repeating: "*", count: FleetPlan.largeBytes)])
+        return ProviderAnswer(attributions: [Self.largeText])
     }
+
+    /// Made once, because it is larger than all else that a schedule has.
+    private static let largeText = String(repeating: "*", count: FleetPlan.largeBytes)
 
     func begin(by member: String) {
         underway += 1

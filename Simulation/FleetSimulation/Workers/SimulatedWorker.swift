@@ -4,6 +4,8 @@ import Kafka
 import LocationSearch
 import Logging
 import Observability
+import ProviderCalls
+import QuotaSharing
 import Resilience
 import SimulatedKafka
 import SimulatedKafkaClients

@@ -1,8 +1,8 @@
 import Basics
 import LocationSearch
+import QuotaSharing
 import Resilience
 import SimulatedLoop
-import WorkerRuntime
 
 /// What a worker is about when a fault meets it. Several may hold at once. All of it is seen from outside, in the simulated
 /// clients and the provider, so that the worker needs nothing for it.

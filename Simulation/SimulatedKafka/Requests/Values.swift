@@ -10,6 +10,12 @@ package struct PartitionID: Hashable, Comparable, Sendable, CustomStringConverti
 
     package var description: String { "\(topic)[\(partition)]" }
 
+    /// Hashes the length of the name in place of the name. A cluster has few topics, and hashing their names at each request would
+    /// take longer than what the request does.
+    package func hash(into hasher: inout Hasher) {
+        hasher.combine(Int64(topic.utf8.count) << 32 | Int64(partition))
+    }
+
     package static func < (a: PartitionID, b: PartitionID) -> Bool { (a.topic, a.partition) < (b.topic, b.partition) }
 }
 

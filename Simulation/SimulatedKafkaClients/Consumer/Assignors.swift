@@ -72,45 +72,81 @@ enum Assignors {
         return shares
     }
 
+    // MARK: - Cooperative-sticky
+
+    /// One member's claim to own a partition.
+    private struct Claim {
+        let member: String
+        let generation: Int32
+    }
+
     /// Leaves with each member what it has, as far as that is its share. A partition that is to move is given to nobody before
     /// its owner has given it up.
+    ///
+    /// As librdkafka does it: `rdkafka_sticky_assignor.c` balances, and `rd_kafka_cooperative_protocol_adjust_assignment` then
+    /// takes back what another member claims, however old the claim. For that step the last claim in the order of the members
+    /// counts, and partitions of topics that are not there stay with whom claims them.
     private static func cooperativeSticky(_ counts: [String: Int32], _ members: Members) -> [String: [PartitionID]] {
-        let newest = members.map(\.subscription.generation).max() ?? -1
-        var owners: [PartitionID: String] = [:]
-        for (id, subscription) in members.sorted(by: { $0.id < $1.id })
-        where subscription.generation == newest {
-            for partition in subscription.owned where owners[partition] == nil { owners[partition] = id }
+        var claims: [PartitionID: [Claim]] = [:]
+        for (id, subscription) in members {
+            for partition in subscription.owned {
+                claims[partition, default: []].append(Claim(member: id, generation: subscription.generation))
+            }
         }
+        let targets = balance(counts, members, owners: claims.compactMapValues(owner))
 
         var shares: [String: [PartitionID]] = [:]
+        for (partition, member) in targets.sorted(by: { $0.key < $1.key }) {
+            let claimant = claims[partition]?.last?.member
+            if claimant == nil || claimant == member { shares[member, default: []].append(partition) }
+        }
+        for (partition, claims) in claims.sorted(by: { $0.key < $1.key }) where targets[partition] == nil {
+            if let claim = claims.last { shares[claim.member, default: []].append(partition) }
+        }
+        return shares
+    }
+
+    /// Returns the member whose claim counts: that of the newest generation, whether or not it is the group's newest. Two claims
+    /// of one generation make all of them void.
+    private static func owner(by claims: [Claim]) -> String? {
+        let areTwoEqual = Set(claims.map(\.generation)).count < claims.count
+        return areTwoEqual ? nil : claims.max { $0.generation < $1.generation }?.member
+    }
+
+    /// Returns the member that each partition should have in the end.
+    private static func balance(
+        _ counts: [String: Int32], _ members: Members, owners: [PartitionID: String]
+    ) -> [PartitionID: String] {
+        var targets: [PartitionID: String] = [:]
         for topic in counts.keys.sorted() {
             let readers = members.filter { $0.subscription.topics.contains(topic) }.map(\.id).sorted()
             guard !readers.isEmpty else { continue }
             let count = Int(counts[topic] ?? 0)
-            var sizes: [String: Int] = [:]
+            let limit = count / readers.count
             var extra = count % readers.count
+            var sizes: [String: Int] = [:]
             var unshared: [PartitionID] = []
+
             for number in 0..<count {
                 let partition = PartitionID(topic, Int32(number))
-                let limit = count / readers.count
-                if let owner = owners[partition], readers.contains(owner),
+                guard let owner = owners[partition], readers.contains(owner),
                     sizes[owner, default: 0] < limit + (extra > 0 ? 1 : 0)
-                {
-                    if sizes[owner, default: 0] == limit { extra -= 1 }
-                    sizes[owner, default: 0] += 1
-                    shares[owner, default: []].append(partition)
-                } else {
+                else {
                     unshared.append(partition)
+                    continue
                 }
+                if sizes[owner, default: 0] == limit { extra -= 1 }
+                sizes[owner, default: 0] += 1
+                targets[partition] = owner
             }
+
             for partition in unshared {
                 let reader = readers.min { (sizes[$0, default: 0], $0) < (sizes[$1, default: 0], $1) }
                 guard let reader else { continue }
                 sizes[reader, default: 0] += 1
-                let isFree = owners[partition] == nil || !members.contains { $0.id == owners[partition] }
-                if isFree || owners[partition] == reader { shares[reader, default: []].append(partition) }
+                targets[partition] = reader
             }
         }
-        return shares
+        return targets
     }
 }

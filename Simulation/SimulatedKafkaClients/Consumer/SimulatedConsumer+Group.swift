@@ -130,7 +130,7 @@ extension SimulatedConsumer {
 
     private var subscription: MemberSubscription {
         guard settings.isCooperative else { return MemberSubscription(topics: topics) }
-        return MemberSubscription(topics: topics, owned: sources.keys.sorted(), generation: generation)
+        return MemberSubscription(topics: topics, owned: sources.keys.sorted(), generation: assignmentGeneration)
     }
 
     private func take(syncFailure failure: ClientFailure) {
@@ -191,6 +191,7 @@ extension SimulatedConsumer {
             switch result {
             case .success(let answer):
                 lastHeartbeat = now
+                assignmentGeneration = generation
                 take(assignment: MemberSubscription.decode(assignment: answer.assignment))
             case .failure(let failure): take(syncFailure: failure)
             }

@@ -62,6 +62,9 @@ package final class SimulatedConsumer {
     var memberID = ""
     /// The generation or the member's epoch that the client has heard of last; -1: none.
     var generation: Int32 = -1
+    /// The generation in which the member was last told its assignment: that of its claims. An attempt to join that came to
+    /// nothing raises `generation` alone.
+    var assignmentGeneration: Int32 = -1
     var lastHeartbeat: Int64 = 0
     var isHeartbeatUnderway = false
     var heartbeatInterval: Int64

@@ -42,9 +42,12 @@ final class Connection {
     var lost: Set<SimulatedNetwork.Direction> = []
     /// The client has hung up, or has found out that the connection is gone.
     var isBroken = false
-    /// Requests that have no answer yet, in the order in which they were sent: each is told when the connection breaks.
-    var unanswered: [(number: Int, fail: () -> Void)] = []
+    /// Requests that have no answer yet, in the order in which they were sent: each is told when the connection breaks, or when its
+    /// time is up.
+    var unanswered: [(number: Int, deadline: Int64, fail: (NetworkFailure) -> Void)] = []
     var lastNumber = 0
+    /// When it is looked next whether the time of a request is up; `nil` where that is not planned.
+    var nextCheck: Int64?
 
     init(opensAt: Int64) { self.opensAt = opensAt }
 }

@@ -197,7 +197,7 @@ package final class SimulatedNetwork {
         connection.unanswered = []
         guard !unanswered.isEmpty else { return }
         scheduler.schedule(after: ClusterRules.millisecond) {
-            for request in unanswered { request.fail() }
+            for request in unanswered { request.fail(.disconnected) }
         }
     }
 
@@ -221,21 +221,18 @@ package final class SimulatedNetwork {
         let (peer, connection) = connection(to: PeerID(client: client, broker: broker, channel: channel))
         connection.lastNumber += 1
         let number = connection.lastNumber
-        // Let go of when it is over: the timeout below is there for long after that.
         var waiting: ((Result<Answer, NetworkFailure>) -> Void)? = reply
         let finish = { (result: Result<Answer, NetworkFailure>) in
             guard let reply = waiting else { return }
             waiting = nil
-            connection.unanswered.removeAll { $0.number == number }
+            if let index = connection.unanswered.firstIndex(where: { $0.number == number }) {
+                connection.unanswered.remove(at: index)
+            }
             reply(result)
         }
-        connection.unanswered.append((number, { finish(.failure(.disconnected)) }))
-        schedule(after: timeout, of: client) { [self] in
-            guard waiting != nil else { return }
-            finish(.failure(.timedOut))
-            // `socket.max.fails`: one request without an answer costs the connection.
-            if scheduler.now > connection.opensAt { breakDown(peer, connection) }
-        }
+        let deadline = scheduler.now + timeout
+        connection.unanswered.append((number, deadline, { finish(.failure($0)) }))
+        checkTimes(of: connection, peer, of: client, at: deadline)
 
         let fate = fate(Message(client: client, broker: broker, kind: kind))
         guard cluster.isUp(broker) || connection.opensAt > scheduler.now else { return }
@@ -263,6 +260,25 @@ package final class SimulatedNetwork {
                     carryBack(answer)
                 }
                 reach { perform($0, take) }
+            }
+        }
+    }
+
+    /// Plans to look whether the time of a request is up. Once for all requests of a connection: nearly all are answered long before,
+    /// and a plan for each would outlast them by a minute.
+    private func checkTimes(of connection: Connection, _ peer: Peer, of client: String, at time: Int64) {
+        guard time < connection.nextCheck ?? .max else { return }
+        connection.nextCheck = time
+        schedule(after: time - scheduler.now, of: client) { [self] in
+            guard connection.nextCheck == time else { return }
+            connection.nextCheck = nil
+
+            let late = connection.unanswered.filter { $0.deadline <= scheduler.now }
+            for request in late { request.fail(.timedOut) }
+            // `socket.max.fails`: one request without an answer costs the connection.
+            if !late.isEmpty, scheduler.now > connection.opensAt { breakDown(peer, connection) }
+            if let next = connection.unanswered.map(\.deadline).min() {
+                checkTimes(of: connection, peer, of: client, at: next)
             }
         }
     }

@@ -11,7 +11,7 @@ public enum SearchOperation: String, CaseIterable, Sendable, Hashable {
 /// One request, as its producer meant it; defaults of the contract are filled in.
 public struct SearchRequest: Sendable, Hashable {
     /// The number of characters that a page token may have.
-    static let pageTokenLength = 1...4096
+    package static let pageTokenLength = 1...4096
 
     /// The category of a request that names none.
     @inlinable public static var defaultCategory: String { "restaurant" }

@@ -1,5 +1,6 @@
 public import HTTPTransport
 public import LocationSearch
+public import ProviderCalls
 public import Resilience
 
 /// The service for the Google Places API (New): nearby and text search, details, photo.

@@ -1,6 +1,7 @@
 import Basics
 public import HTTPTransport
 public import LocationSearch
+public import ProviderCalls
 public import Resilience
 
 /// The service for Google Places, the legacy web service: nearby search, details, photo.

@@ -1,5 +1,6 @@
 public import HTTPTransport
 public import LocationSearch
+public import ProviderCalls
 public import Resilience
 
 /// The service for Hot Pepper Gourmet search (Recruit Web Service), which knows restaurants in Japan. Details and photos

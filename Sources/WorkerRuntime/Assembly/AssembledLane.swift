@@ -1,5 +1,6 @@
 public import EventLoop
 public import LocationSearch
+public import ProviderCalls
 
 /// One lane of a worker with what belongs to it.
 public struct AssembledLane: Sendable {

@@ -2,6 +2,8 @@ public import EventLoop
 public import Kafka
 public import LocationSearch
 public import Logging
+public import ProviderCalls
+public import QuotaSharing
 public import Resilience
 
 /// Puts the lanes of one process together, all but what reaches outside: the clients of Kafka and the services of the providers

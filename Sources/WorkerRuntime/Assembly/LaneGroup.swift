@@ -1,5 +1,5 @@
 internal import EventLoop
-internal import Resilience
+public import QuotaSharing
 internal import Synchronization
 
 /// The lanes of one process, from their start to their end: they begin together, hear what the fleet says, and end together.
@@ -85,7 +85,7 @@ public struct LaneGroup: Sendable {
     /// - Returns: `nil` where there is nothing to say.
     private func talk() -> Talk? {
         guard let link, let loop = lanes.first?.loop else { return nil }
-        let over = FleetAlarm()
+        let over = WakeUp()
         Task(executorPreference: loop) {
             await link.run(
                 opened: { extent in
@@ -106,7 +106,7 @@ public struct LaneGroup: Sendable {
     /// The link's work, which is left behind where it does not end in time.
     private struct Talk: Sendable {
         let loop: EventLoop
-        let over: FleetAlarm
+        let over: WakeUp
 
         func end(within bound: Duration) async {
             await Task(executorPreference: loop) { await over.rest(for: bound, on: loop) }.value

@@ -3,6 +3,7 @@ internal import EventContract
 internal import EventLoop
 internal import Kafka
 internal import LocationSearch
+internal import ProviderCalls
 
 /// Makes the short records that stand in for those that Kafka refuses as too large.
 ///
@@ -27,8 +28,13 @@ final class BriefForms {
 
     /// Returns an outcome that says why there is no whole one: an error in place of a result, and a dead letter without
     /// content in place of a whole one.
+    ///
+    /// The outcome says of the request's times, providers and calls what the whole one said: the request ended when its answer
+    /// came, however much later the brokers refuse that.
     func brief(_ outcome: OutgoingOutcome, of request: RequestInProgress) -> OutgoingOutcome {
         let now = EventTime(loop.wallNow)
+        let whole = read(outcome.event)
+        let (receivedAt, completedAt) = (whole?.receivedAt ?? now, whole?.completedAt ?? now)
         var (event, deadLetter) = (outcome.event, nil as ProducerRecord?)
         let requestID: String
 
@@ -36,18 +42,21 @@ final class BriefForms {
             let decoded = try decoder.decode(request.record)
             var failed = presenter.present(.resultTooLarge, for: decoded.request)
             failed.attempts = outcome.calls
+            failed.upstream = whole?.upstream ?? .zero
+            failed.provider = whole?.provider.flatMap { ProviderID(rawValue: $0) } ?? failed.provider
+            failed.triedProviders = whole?.triedProviders.compactMap { ProviderID(rawValue: $0) } ?? []
             request.trace?.fail(with: .resultTooLarge)
             requestID = failed.requestID
             event = ProducerRecord(
                 encoder.encode(
-                    failed, for: decoded.envelope, receivedAt: now, completedAt: now,
+                    failed, for: decoded.envelope, receivedAt: receivedAt, completedAt: completedAt,
                     trace: request.trace?.beginSending(to: topics.errors)), topics: topics)
         } catch {
             requestID = error.requestID
             if outcome.event != nil {
                 event = ProducerRecord(
                     encoder.encode(
-                        error, receivedAt: now, completedAt: now,
+                        error, receivedAt: receivedAt, completedAt: completedAt,
                         trace: request.trace?.beginSending(to: topics.errors)), topics: topics)
             }
             if outcome.deadLetter != nil {
@@ -58,5 +67,11 @@ final class BriefForms {
 
         if let key = event?.key, key.count > maxKeyBytes { event?.key = Array(requestID.utf8) }
         return OutgoingOutcome(event: event, isResult: false, deadLetter: deadLetter, calls: outcome.calls)
+    }
+    /// Reads what the whole outcome says. Only a record that Kafka refuses is read again, so what each request needs stays small.
+    private func read(_ event: ProducerRecord?) -> OutcomeEvent? {
+        guard let event else { return nil }
+        return try? OutcomeReader().read(
+            value: event.value, headers: event.headers.map { EventHeader($0.name, $0.value) })
     }
 }

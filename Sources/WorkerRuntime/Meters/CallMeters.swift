@@ -1,7 +1,8 @@
 internal import Basics
 public import LocationSearch
 internal import Metrics
-public import Resilience
+public import ProviderCalls
+public import QuotaSharing
 
 /// What is counted of calls to providers. Thread-safe.
 public struct CallMeters: Sendable {

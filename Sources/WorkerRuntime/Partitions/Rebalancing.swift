@@ -2,6 +2,7 @@ internal import Basics
 internal import EventLoop
 internal import Kafka
 internal import Logging
+internal import QuotaSharing
 
 /// What a lane does when partitions come and go. One call at a time: the group waits for it.
 ///

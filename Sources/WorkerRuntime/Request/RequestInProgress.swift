@@ -1,8 +1,8 @@
 internal import Basics
 internal import EventContract
 internal import Kafka
-internal import LocationSearch
 internal import Logging
+internal import ProviderCalls
 
 /// One request from its record to its delivered outcome. Confined to its lane; not `Sendable`.
 final class RequestInProgress {

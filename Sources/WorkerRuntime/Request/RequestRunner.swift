@@ -3,6 +3,7 @@ internal import EventContract
 internal import EventLoop
 internal import Kafka
 internal import LocationSearch
+internal import ProviderCalls
 internal import Resilience
 
 /// Runs one request after another of a lane: decodes its record, gives it the time it has, asks the interactor and

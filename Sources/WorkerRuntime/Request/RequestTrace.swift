@@ -3,6 +3,7 @@ internal import EventContract
 internal import Kafka
 internal import LocationSearch
 internal import Logging
+internal import ProviderCalls
 internal import Tracing
 
 /// The spans of one request that is traced: the whole of it, and within that the search and the sending of its outcome. The

@@ -2,7 +2,7 @@ import Basics
 import Foundation
 import JSON
 import LocationSearch
-import Resilience
+import QuotaSharing
 
 /// What of each provider's daily budget is used, as the fleet's topic says.
 struct BudgetReport {

@@ -4,8 +4,8 @@ import Foundation
 import Kafka
 import LocationSearch
 import Logging
-import Resilience
-import WorkerRuntime
+import QuotaSharing
+internal import WorkerRuntime
 
 /// The fleet's topic for a person: what it says of budgets, and a word of one's own.
 struct BudgetTopic {

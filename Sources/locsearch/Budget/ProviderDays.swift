@@ -1,7 +1,7 @@
 import Basics
 import Foundation
 import LocationSearch
-import Resilience
+import QuotaSharing
 import Synchronization
 
 /// The days by which providers' budgets count: each from midnight to midnight in the provider's time zone. Safe to use from

@@ -1,8 +1,8 @@
 internal import Basics
 import Foundation
-import LocationSearch
+internal import LocationSearch
 import Logging
-import Resilience
+import QuotaSharing
 
 extension Settings {
     /// The daily budgets; `nil` where no provider has one.

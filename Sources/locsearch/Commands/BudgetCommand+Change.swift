@@ -2,7 +2,7 @@ import ArgumentParser
 internal import Basics
 import Foundation
 import LocationSearch
-import Resilience
+import QuotaSharing
 
 extension BudgetCommand {
     struct SetCommand: AsyncParsableCommand {

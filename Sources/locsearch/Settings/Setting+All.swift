@@ -2,7 +2,8 @@ import HTTPTransport
 import Kafka
 import LocationSearch
 import PlaceProviders
-import Resilience
+import ProviderCalls
+internal import Resilience
 import TraceExport
 import WorkerRuntime
 

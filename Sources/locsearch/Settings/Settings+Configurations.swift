@@ -3,6 +3,8 @@ import HTTPTransport
 import Kafka
 import LocationSearch
 import PlaceProviders
+import ProviderCalls
+internal import QuotaSharing
 import Resilience
 import WorkerRuntime
 

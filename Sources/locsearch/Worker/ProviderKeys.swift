@@ -1,7 +1,8 @@
 import HTTPTransport
 import LocationSearch
 import PlaceProviders
-import Resilience
+import ProviderCalls
+import QuotaSharing
 
 /// The providers' API keys, which all loops of a process share. Both of Google's APIs have the same key.
 struct ProviderKeys: Sendable {

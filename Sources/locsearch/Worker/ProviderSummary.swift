@@ -1,6 +1,8 @@
 import JSON
 import LocationSearch
 import Observability
+import ProviderCalls
+import QuotaSharing
 import Resilience
 
 /// How one provider fares in this process: its loops taken together.

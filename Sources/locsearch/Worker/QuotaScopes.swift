@@ -2,8 +2,8 @@ import Crypto
 import Foundation
 import Kafka
 import LocationSearch
-import Resilience
-import WorkerRuntime
+import QuotaSharing
+internal import WorkerRuntime
 
 /// Whose quota the calls of a worker with these settings count for.
 ///

@@ -5,6 +5,7 @@ import Kafka
 import LocationSearch
 import Logging
 import PlaceProviders
+import QuotaSharing
 import Resilience
 import TraceExport
 import WorkerRuntime

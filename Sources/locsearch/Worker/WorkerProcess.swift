@@ -2,6 +2,8 @@ import EventLoop
 import HTTPTransport
 import LocationSearch
 import Logging
+import ProviderCalls
+import QuotaSharing
 import Synchronization
 import TraceExport
 import WorkerRuntime

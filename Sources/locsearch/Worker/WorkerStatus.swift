@@ -2,6 +2,7 @@ import AdminServer
 import JSON
 import Kafka
 import Observability
+internal import QuotaSharing
 import WorkerRuntime
 
 /// The state of a worker as its admin endpoints show it.

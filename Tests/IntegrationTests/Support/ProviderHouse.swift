@@ -3,6 +3,7 @@ import EventLoop
 import HTTPTransport
 import LocationSearch
 import PlaceProviders
+import ProviderCalls
 import ProviderSimulator
 import Resilience
 import Synchronization

@@ -1,5 +1,6 @@
 import HTTPTransport
 import LocationSearch
+import ProviderCalls
 import Testing
 
 @testable import PlaceProviders

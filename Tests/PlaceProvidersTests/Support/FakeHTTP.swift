@@ -2,6 +2,7 @@ import Basics
 import HTTPTransport
 import LocationSearch
 import PlaceProviders
+import ProviderCalls
 import Resilience
 import Synchronization
 

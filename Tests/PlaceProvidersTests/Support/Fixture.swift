@@ -1,6 +1,7 @@
 import Foundation
 import HTTPTransport
 import LocationSearch
+import ProviderCalls
 import Testing
 
 @testable import PlaceProviders

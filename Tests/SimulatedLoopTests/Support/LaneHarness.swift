@@ -5,6 +5,7 @@ import Kafka
 import LocationSearch
 import Logging
 import Observability
+import ProviderCalls
 import Resilience
 import SimulatedLoop
 import Synchronization

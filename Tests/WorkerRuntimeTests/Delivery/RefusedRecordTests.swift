@@ -17,12 +17,15 @@ struct RefusedRecordTests {
         record.topic == "results" && record.text.contains("large")
     }
 
+    private static func event(_ record: ProducerRecord) -> OutcomeEvent? {
+        try? OutcomeReader().read(
+            value: record.value, headers: record.headers.map { EventHeader($0.name, $0.value) })
+    }
+
     private static func codes(_ records: [ProducerRecord]) -> [String: String] {
         var codes: [String: String] = [:]
         for record in records {
-            let event = try? OutcomeReader().read(
-                value: record.value, headers: record.headers.map { EventHeader($0.name, $0.value) })
-            guard let event else { continue }
+            guard let event = event(record) else { continue }
             if case .failed(let failure) = event.body {
                 codes[event.requestID] = failure.code
             } else {
@@ -51,6 +54,38 @@ struct RefusedRecordTests {
             let codes = Self.codes(await bench.written)
             #expect(codes == ["a": "ok", "large": "bad-response", "b": "ok", "c": "ok"])
             #expect(await bench.provider.asked.count == 4)
+        }
+    }
+
+    /// A reader of a session compares these times with those of the session's other searches.
+    @Test(arguments: WorkerConfiguration.Delivery.allCases)
+    func outcomeThatIsShortenedKeepsWhatTheWholeOneSaidOfTheRequest(
+        delivery: WorkerConfiguration.Delivery
+    ) async throws {
+        try await LaneBench.run(delivery: delivery) { bench in
+            for sink in [bench.sink, bench.singleSink] {
+                await sink.refuse { record, _ in Self.isLarge(record) ? Self.tooLarge : nil }
+            }
+            await bench.sink.holdReports()
+            await bench.source.append([LaneBench.request("large").replacing(#""hotpepper""#, with: #""auto""#)])
+            try await eventually("it is handed over") { await bench.sink.handedOver.contains(where: Self.isLarge) }
+            let first = await bench.sink.handedOver.first(where: Self.isLarge)
+            let whole = try #require(first.flatMap(Self.event))
+
+            // The brokers' refusal comes in another millisecond than the answer.
+            let completedAt = try #require(whole.completedAt)
+            try await eventually("time has passed") { EventTime.now() > completedAt }
+            await bench.sink.confirmAll()
+            try await bench.outcomesAreWritten(["large"])
+
+            let last = await bench.written.last { $0.topic == "errors" }
+            let brief = try #require(last.flatMap(Self.event))
+            #expect(brief.receivedAt == whole.receivedAt)
+            #expect(brief.completedAt == whole.completedAt)
+            #expect(brief.provider == "hotpepper")
+            #expect(brief.upstream == whole.upstream)
+            #expect(brief.upstream == .milliseconds(7))
+            #expect(brief.attempts == whole.attempts)
         }
     }
 

@@ -3,7 +3,7 @@ import EventContract
 import Kafka
 import Testing
 
-@testable import LocationSearch
+@testable import ProviderCalls
 @testable import WorkerRuntime
 
 /// What a worker gives up at once when a partition goes to another.

@@ -8,6 +8,8 @@ import TestSupport
 import Testing
 
 @testable import LocationSearch
+@testable import ProviderCalls
+@testable import QuotaSharing
 @testable import WorkerRuntime
 
 /// A whole lane between a source and a sink without brokers, with a provider that answers when the test says so.
@@ -138,7 +140,8 @@ actor FakeProvider: SearchWorking {
         asked.append(addressed.request.requestID)
         note?.noteCall(at: .now)
         if isHolding { await withCheckedContinuation { waiters.append($0) } }
-        return SearchReport(result: .success(ProviderAnswer()), provider: .hotpepper, attempts: 1)
+        return SearchReport(
+            result: .success(ProviderAnswer()), provider: .hotpepper, upstream: .milliseconds(7), attempts: 1)
     }
 }
 

@@ -1,0 +1,17 @@
+public import LocationSearch
+
+/// How one call to a provider ended.
+public enum CallEnd: Sendable, Hashable {
+    case answered
+    case failed(SearchError.Code)
+    /// No request waited for the answer any more.
+    case cancelled
+
+    init(_ result: Result<ProviderReply, SearchError>) {
+        self =
+            switch result {
+            case .success: .answered
+            case .failure(let error): .failed(error.code)
+            }
+    }
+}

@@ -1,0 +1,22 @@
+internal import LocationSearch
+
+/// What one call is counted as where the calls of a day are shown.
+struct CallKind: Hashable {
+    let operation: SearchOperation
+    let priceClass: PriceClass
+
+    /// All names are made once, because one is needed for each call.
+    private static let names: [CallKind: String] = {
+        var names: [CallKind: String] = [:]
+        for operation in SearchOperation.allCases {
+            for priceClass in PriceClass.allCases {
+                let kind = CallKind(operation: operation, priceClass: priceClass)
+                names[kind] = "\(operation.rawValue)/\(priceClass.rawValue)"
+            }
+        }
+        return names
+    }()
+
+    /// The operation and the price class, such as `search/nearby-search-pro`.
+    var name: String { Self.names[self] ?? operation.rawValue }
+}

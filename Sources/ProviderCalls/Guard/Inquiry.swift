@@ -1,0 +1,90 @@
+import Basics
+internal import LocationSearch
+import Resilience
+
+/// One request to one provider. A class, so that passing it through async frames copies one pointer.
+///
+/// Two are equal when the same calls serve both: everything that the provider is asked counts, and whether a call that
+/// hangs is left for another provider. Who asks, and how much time the request has, do not count.
+final class Inquiry: Sendable, Hashable {
+    let service: any PlaceService
+    private let addressed: AddressedRequest
+    /// True when another provider can be asked when this one fails.
+    let hasAlternative: Bool
+    /// The note that takes down the first call made for this request.
+    let note: CallNote?
+    /// The hash of the members that tell most requests apart, taken once because each look-up asks for it.
+    private let fingerprint: Int
+
+    init(_ service: any PlaceService, _ addressed: AddressedRequest, hasAlternative: Bool, note: CallNote?) {
+        self.service = service
+        self.addressed = addressed
+        self.hasAlternative = hasAlternative
+        self.note = note
+        fingerprint = Self.fingerprint(of: addressed)
+    }
+
+    var request: SearchRequest { addressed.request }
+
+    /// The moment after which no call is begun for the request; `nil` where only its deadline counts.
+    var lastCall: Instant? { isPutBack(.lifetimeUnchecked) ? nil : addressed.lifetime?.lastCall }
+
+    /// Returns true once no call may begin for the request any more.
+    func isOver(at now: Instant) -> Bool { lastCall.map { $0 <= now } ?? false }
+
+    /// Returns true when calls for this request may begin at moments that are too late for the other one.
+    func mayCallLater(than other: Inquiry) -> Bool {
+        guard let othersLast = other.lastCall else { return false }
+        return lastCall.map { $0 > othersLast } ?? true
+    }
+
+    /// Returns a deadline that was extended by the time for which the request was held back, but never beyond its expiry.
+    func extended(_ deadline: Deadline, by waited: Duration) -> Deadline {
+        let extended = deadline.instant + waited
+        return Deadline(addressed.lifetime?.expiry.map { min($0, extended) } ?? extended)
+    }
+
+    /// What the provider charges a call as.
+    ///
+    /// Asked of the inquiry, because asking its service would copy the request.
+    @inline(never)
+    func priceClass(followUp: FollowUpCall?) -> PriceClass { service.priceClass(of: request, followUp: followUp) }
+
+    private static func fingerprint(of addressed: AddressedRequest) -> Int {
+        var hasher = Hasher()
+        hasher.combine(addressed.request.location)
+        hasher.combine(addressed.request.placeID)
+        hasher.combine(addressed.request.keyword)
+        hasher.combine(addressed.request.pageToken)
+        return hasher.finalize()
+    }
+
+    static func == (a: Inquiry, b: Inquiry) -> Bool {
+        a === b
+            || (a.service.id == b.service.id && a.hasAlternative == b.hasAlternative
+                && a.request.asksTheSame(as: b.request))
+    }
+
+    func hash(into hasher: inout Hasher) { hasher.combine(fingerprint) }
+}
+
+extension SearchRequest {
+    /// Compares member by member, those that differ most often first, because copying either request costs more.
+    fileprivate func asksTheSame(as other: SearchRequest) -> Bool {
+        location == other.location && radiusMeters == other.radiusMeters && operation == other.operation
+            && limit == other.limit && openNow == other.openNow
+            && category.isSpelt(as: other.category) && keyword.isSpelt(as: other.keyword)
+            && language.isSpelt(as: other.language) && pageToken.isSpelt(as: other.pageToken)
+            && placeID.isSpelt(as: other.placeID)
+    }
+}
+
+extension Optional<String> {
+    fileprivate func isSpelt(as other: String?) -> Bool {
+        switch (self, other) {
+        case (nil, nil): true
+        case (let text?, let other?): text.isSpelt(as: other)
+        default: false
+        }
+    }
+}

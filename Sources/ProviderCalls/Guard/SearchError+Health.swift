@@ -1,0 +1,109 @@
+internal import LocationSearch
+import Resilience
+
+/// What a failed call says about the provider.
+extension SearchError {
+    /// A refused key stays refused until a person acts. Asking once in five minutes finds out that somebody did.
+    private static let unauthorizedPause: Duration = .seconds(300)
+    /// The pause for a used-up quota when the provider does not say when it begins anew.
+    private static let quotaPause: Duration = .seconds(3600)
+
+    /// Returns what a call that failed in this way says about the provider's health.
+    /// - Parameter duration: how long the call took.
+    /// - Parameter tellingTimeout: a timeout that came earlier says nothing: the call had too little time.
+    func health(after duration: Duration, tellingTimeout: Duration) -> CircuitBreaker.Outcome {
+        switch code {
+        case .upstreamUnavailable, .unreachable, .badResponse: return .failure
+        case .timeout: return duration >= tellingTimeout ? .failure : .ignored
+        case .unauthorized where isUnexplained: return .failure
+        case .unauthorized: return .trip(for: Self.unauthorizedPause, because: .keyRefused)
+        case .rateLimited where !allowsAttempt: return .trip(for: retryAfter ?? Self.quotaPause, because: .quotaUsedUp)
+        case .notFound: return .success
+        case .rateLimited, .invalidRequest, .upstreamRejected, .circuitOpen, .superseded, .expired, .internal:
+            return .ignored
+        }
+    }
+
+    /// The pause that the provider asked for (`Retry-After`, Google's RetryInfo), and why; `nil` when it asked for none.
+    ///
+    /// A used-up quota is no pause: it opens the breaker for as long as it lasts.
+    var requestedPause: (duration: Duration, reason: CircuitBreaker.Reason)? {
+        guard allowsAttempt, let retryAfter else { return nil }
+        return switch code {
+        case .rateLimited: (retryAfter, .providerRateLimit)
+        case .upstreamUnavailable: (retryAfter, .providerUnavailable)
+        default: nil
+        }
+    }
+
+    /// What the failure says about how much the provider has to do.
+    var load: AdaptiveLimit.Outcome {
+        switch code {
+        case .timeout: .timedOut
+        case .upstreamUnavailable where httpStatus == 503: .overloaded
+        case .rateLimited where allowsAttempt: .overloaded
+        case .unreachable: .ignored
+        default: httpStatus == nil ? .ignored : .answered
+        }
+    }
+
+    /// Whether another provider may do better: this one failed for the moment or for the worker's API key, not for the
+    /// request's own fault.
+    var allowsFallback: Bool { (code.isRetryable && code != .internal) || code == .unauthorized }
+
+    // MARK: - Calls that were not made
+
+    /// The failure of a request whose provider is not to be asked for now. It tells why, because the cures differ.
+    static func shut(_ rejection: CircuitBreaker.Rejection, of provider: ProviderID) -> SearchError {
+        let name = provider.rawValue
+        switch rejection.reason {
+        case .keyRefused:
+            return SearchError(
+                .unauthorized,
+                "\(name) refused this worker's API key and is not asked for now; configure a key that \(name) accepts",
+                retryAfter: rejection.retryAfter)
+        case .quotaUsedUp:
+            return SearchError(
+                .rateLimited,
+                "the quota of this worker's API key at \(name) is used up; send the request again later, or raise the quota",
+                retryAfter: rejection.retryAfter, allowsAttempt: false)
+        case .budgetUsedUp:
+            return SearchError(
+                .rateLimited,
+                "the calls that this fleet's settings give a day to \(name) are used up (callsPerDay); send the request again later, or raise the budget with locsearch budget set",
+                retryAfter: rejection.retryAfter, allowsAttempt: false)
+        case .providerRateLimit:
+            return SearchError(
+                .rateLimited,
+                "\(name) says that it is asked too often and asked for a pause, which is kept; send the request again later",
+                retryAfter: rejection.retryAfter, allowsAttempt: false)
+        case .providerUnavailable:
+            return SearchError(
+                .circuitOpen,
+                "\(name) says that it is not available and asked for a pause, which is kept; send the request again later",
+                retryAfter: rejection.retryAfter)
+        case .failureRate, .slowCallRate, .probesFailed, nil:
+            return SearchError(
+                .circuitOpen, "\(name) is failing and is not asked for now; send the request again later",
+                retryAfter: rejection.retryAfter)
+        }
+    }
+
+    /// The failure of a call that was given up before its request's deadline.
+    static func givenUp(_ provider: ProviderID) -> SearchError {
+        SearchError(
+            .timeout, "\(provider.rawValue) took far longer to answer than it does as a rule; send the request again")
+    }
+
+    /// The failure of a request that a limiter could not let through in time.
+    static func limited(_ error: LimitError, by provider: ProviderID) -> SearchError {
+        switch error {
+        case .cancelled: .timedOut
+        case .tooLate(let retryAfter):
+            SearchError(
+                .rateLimited,
+                "\(provider.rawValue) could not be asked within the deadline at the rate and concurrency that are allowed; send the request again later, or allow more time",
+                retryAfter: retryAfter, allowsAttempt: false)
+        }
+    }
+}

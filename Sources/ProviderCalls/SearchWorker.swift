@@ -1,0 +1,172 @@
+internal import Basics
+public import LocationSearch
+public import QuotaSharing
+public import Resilience
+
+/// Asks providers on behalf of requests: candidates in turn, each through its `ProviderGuard`, all within the one
+/// deadline.
+///
+/// An actor on the executor it is given: on a worker's event loop, a request passes through without a hop.
+public actor SearchWorker: SearchWorking {
+    private nonisolated let executor: any SerialExecutor
+    public nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe executor.asUnownedSerialExecutor() }
+
+    private let policies: [ProviderID: ProviderPolicy]
+    private let defaultPolicy: ProviderPolicy
+    private let clock: any MonotonicClock
+    private let timekeeper: (any Timekeeper & Sendable)?
+    private let taskExecutor: (any TaskExecutor)?
+    private let random: any RandomNumberGenerator & Sendable
+    private let onTransition: @Sendable (ProviderID, CircuitBreaker.Transition, SearchError?) -> Void
+    private let onWasted: @Sendable (ProviderID, Int) -> Void
+    private let onCall: @Sendable (PriceClass, CallEnd, Duration) -> Void
+    private nonisolated let hasBudgets: Bool
+    private var guards: [ProviderGuard] = []
+    /// This loop's part in the quota that its fleet shares.
+    private let quota: QuotaMember
+
+    /// - Parameter policies: by provider; one that is missing has the defaults.
+    /// - Parameter name: this loop's in the fleet: unique, and another one after each start of the process.
+    /// - Parameter budgets: the calls that the fleet may make in a day; `nil`: no provider has a budget.
+    /// - Parameter scopes: whose quota each provider's calls count for.
+    /// - Parameter timekeeper: timers on `executor`; `nil`: a task of `clock` for each.
+    /// - Parameter taskExecutor: `executor` as one, if it is: see `SingleFlight`.
+    /// - Parameter random: for the jitter.
+    /// - Parameter onTransition: told of each breaker's change of state and of the failure that opened it; called on
+    ///   `executor`.
+    /// - Parameter onWasted: told of the number of calls that were made for nothing: given up before their deadline, or
+    ///   ended when no request waited for them any more; called on `executor`.
+    /// - Parameter onCall: told of each call that has ended, what it is charged as, and how long it took; called on
+    ///   `executor`.
+    /// - Parameter onIgnored: told of each message of the fleet's topic that is not about this worker's quota; called on
+    ///   `executor`.
+    public init(
+        executor: any SerialExecutor, policies: [ProviderID: ProviderPolicy] = [:], name: String = "",
+        budgets: BudgetPolicy? = nil, scopes: [ProviderID: QuotaScope] = [:], concurrency: Int = 256,
+        clock: any MonotonicClock, timekeeper: (any Timekeeper & Sendable)? = nil,
+        taskExecutor: (any TaskExecutor)? = nil,
+        random: any RandomNumberGenerator & Sendable,
+        onTransition: @escaping @Sendable (ProviderID, CircuitBreaker.Transition, SearchError?) -> Void = { _, _, _ in
+        },
+        onWasted: @escaping @Sendable (ProviderID, Int) -> Void = { _, _ in },
+        onCall: @escaping @Sendable (PriceClass, CallEnd, Duration) -> Void = { _, _, _ in },
+        onIgnored: @escaping @Sendable (ScopeRelation) -> Void = { _ in }
+    ) {
+        self.executor = executor
+        self.policies = policies
+        defaultPolicy = ProviderPolicy(concurrency: concurrency)
+        self.clock = clock
+        hasBudgets = budgets != nil
+        self.timekeeper = timekeeper
+        self.taskExecutor = taskExecutor
+        self.random = random
+        self.onTransition = onTransition
+        self.onWasted = onWasted
+        self.onCall = onCall
+        quota = QuotaMember(
+            name: name,
+            shares: policies.compactMapValues { $0.rateLimit == nil ? nil : $0.share }, budgets: budgets,
+            scopes: scopes,
+            clock: clock, onIgnored: onIgnored)
+    }
+
+    public func report(
+        on addressed: AddressedRequest, before deadline: Deadline, note: CallNote?
+    ) async -> SearchReport {
+        let candidates = addressed.candidates
+        var tried: [ProviderID] = []
+        var spent = CallCost()
+        while true {
+            let service = candidates[tried.count]
+            let id = service.id
+            tried.append(id)
+            let isLast = tried.count == candidates.count
+            do throws(GuardedFailure) {
+                let answer = try await providerGuard(of: id).answer(
+                    Inquiry(service, addressed, hasAlternative: !isLast, note: note), before: deadline)
+                return SearchReport(answer, from: id, tried, spent: spent)
+            } catch {
+                spent = spent + error.cost
+                if isLast || !error.error.allowsFallback || Task.isCancelled || deadline.hasPassed(at: clock.now) {
+                    return SearchReport(error.error, from: id, tried, spent: spent)
+                }
+            }
+        }
+    }
+
+    private func providerGuard(of id: ProviderID) -> ProviderGuard {
+        if let known = guards.first(where: { $0.id == id }) { return known }
+        let timekeeper: any Timekeeper = timekeeper ?? ClockTimekeeper(clock: clock, owner: self)
+        let new = ProviderGuard(
+            id, policy: policies[id] ?? defaultPolicy, clock: clock, timekeeper: timekeeper, taskExecutor: taskExecutor,
+            random: random, budget: quota.budget(of: id, timekeeper: timekeeper), onTransition: onTransition,
+            onWasted: onWasted, onCall: onCall)
+        quota.add(new)
+        guards.append(new)
+        return new
+    }
+
+    /// Makes the given providers known, so that `statuses` holds them before the first request asks one.
+    public func prepare(for providers: [ProviderID]) {
+        for provider in providers { _ = providerGuard(of: provider) }
+    }
+
+    /// Call this when a provider has a new key: one that was shut for its key is tried again with the next request.
+    /// - Parameter scope: whose quota the new key's calls count for; `nil`: as before.
+    public func renewKey(of provider: ProviderID, scope: QuotaScope? = nil) {
+        guards.first { $0.id == provider }?.renewKey()
+        if let scope { quota.renewScope(scope, of: provider) }
+    }
+
+    /// The state of each provider that was made known by `prepare` or asked by a request.
+    public var statuses: [ProviderStatus] {
+        guards.map(\.status).sorted { $0.provider.rawValue < $1.provider.rawValue }
+    }
+}
+
+// MARK: - The fleet
+
+/// The actor's isolation is what `QuotaMember` and the providers' limits have in common.
+extension SearchWorker: FleetMember {
+    public nonisolated var sharesByPartitions: Bool {
+        policies.values.contains { $0.rateLimit != nil && $0.share.isShared }
+    }
+
+    public nonisolated var usesWords: Bool {
+        hasBudgets || policies.values.contains(where: \.sharesByDemand)
+    }
+
+    public var needsOlderRecords: Bool { quota.needsOlderRecords }
+
+    public func setAlarm(_ ring: @escaping @Sendable () -> Void) { quota.setAlarm(ring) }
+
+    public func opened(_ extent: FleetTopicExtent) { quota.opened(extent) }
+
+    public func owns(_ assigned: [Int32], of partitions: Int, wasTaken: Bool = false) {
+        quota.owns(assigned, of: partitions, wasTaken: wasTaken)
+    }
+
+    public func hear(_ records: [FleetRecord]) { quota.hear(records) }
+
+    public func look() -> FleetView { quota.look() }
+
+    public func leave() -> [FleetWord] { quota.leave() }
+}
+
+// Out of line, because the answer would have room in the frame of every request that waits.
+extension SearchReport {
+    @inline(never)
+    fileprivate init(_ answer: GuardedAnswer, from provider: ProviderID, _ tried: [ProviderID], spent: CallCost) {
+        let cost = spent + answer.cost
+        self.init(
+            result: .success(answer.answer), provider: provider, triedProviders: tried, upstream: cost.upstream,
+            attempts: cost.attempts)
+    }
+
+    @inline(never)
+    fileprivate init(_ error: SearchError, from provider: ProviderID, _ tried: [ProviderID], spent cost: CallCost) {
+        self.init(
+            result: .failure(error), provider: provider, triedProviders: tried, upstream: cost.upstream,
+            attempts: cost.attempts)
+    }
+}

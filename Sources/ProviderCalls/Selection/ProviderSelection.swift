@@ -1,0 +1,69 @@
+public import LocationSearch
+
+/// Chooses the providers to ask: the one that the request names, or for `auto` every one that can serve it, best first.
+/// What a provider can serve, and how well, is known to its service alone.
+public struct ProviderSelection: Sendable {
+    /// Each alone in an array, as a request that names its provider has it asked.
+    private let services: [[any PlaceService]]
+    private let order: [ProviderID]
+
+    /// - Parameter services: the configured ones (those with an API key).
+    /// - Parameter order: `providers.order`, which is for `auto`. A provider that it lacks serves requests that name it.
+    public init(services: [any PlaceService], order: [ProviderID] = [.hotpepper, .googlePlaces]) {
+        self.services = services.map { [$0] }
+        self.order = order
+    }
+
+    /// Returns the providers to ask for a request, best first.
+    /// - Returns: at least one provider. More than one are alternatives: the next may be asked when one fails.
+    /// - Throws: `unauthorized` when no suitable provider has a key, `invalid-request` when none that has can serve it.
+    public func candidates(for request: SearchRequest) throws(SearchError) -> [any PlaceService] {
+        switch request.provider {
+        case .named(let id):
+            guard let candidates = candidates(named: id) else { throw .noKey(of: id) }
+            if let refusal = candidates.first?.refusal(of: request) { throw refusal }
+            return candidates
+        case .auto:
+            return try alternatives(for: request)
+        }
+    }
+
+    private func candidates(named id: ProviderID) -> [any PlaceService]? {
+        services.first { $0.first?.id == id }
+    }
+
+    private func alternatives(for request: SearchRequest) throws(SearchError) -> [any PlaceService] {
+        let configured = order.compactMap { candidates(named: $0)?.first }
+        guard !configured.isEmpty else {
+            throw SearchError(.unauthorized, "no provider has an API key in this worker's settings")
+        }
+
+        var refusals: [SearchError] = []
+        var capable: [any PlaceService] = []
+        for service in configured {
+            if let refusal = service.refusal(of: request) {
+                refusals.append(refusal)
+            } else {
+                capable.append(service)
+            }
+        }
+        guard !capable.isEmpty else { throw Self.summary(of: refusals) }
+
+        let chosen = Self.mostSuitable(of: capable, for: request)
+        // An id is one provider's own: nobody else could make sense of it.
+        return request.placeID != nil ? Array(chosen.prefix(1)) : chosen
+    }
+
+    /// Keeps the services that suit the request best, in their order.
+    private static func mostSuitable(
+        of services: [any PlaceService], for request: SearchRequest
+    ) -> [any PlaceService] {
+        let best = services.reduce(Suitability.unlikely) { max($0, $1.suitability(for: request)) }
+        return services.filter { $0.suitability(for: request) == best }
+    }
+
+    /// Returns the first refusal: the best provider's word on what is wrong with the request.
+    private static func summary(of refusals: [SearchError]) -> SearchError {
+        refusals.first ?? SearchError(.invalidRequest, "no configured provider can serve this request")
+    }
+}

@@ -1,0 +1,137 @@
+public import Basics
+internal import DequeModule
+public import Resilience
+
+/// Why a call has no part of the daily budget.
+public enum BudgetError: Error, Hashable, Sendable {
+    /// Nothing is left today. `retryAfter` is the time until the next day.
+    case usedUp(retryAfter: Duration)
+    /// The fleet did not say before the deadline whether the call may be made.
+    case tooLate
+    /// The waiting task was cancelled.
+    case cancelled
+}
+
+/// Lets calls to one provider pass while its daily budget lasts. A call takes one that its member has reserved, without a
+/// lock or an allocation; where none is held it waits in line until the log has given more.
+///
+/// Not `Sendable`: it belongs to one actor, whose isolation `take` keeps.
+public final class BudgetGate {
+    /// One call of the budget. It belongs to one day.
+    public struct Pass: Sendable, Hashable {
+        fileprivate let turn: Int
+    }
+
+    /// A call in line. A class, because its task finds its verdict here.
+    private final class Entry {
+        let waiter = Waiter()
+        var turn: Int?
+        var retryAfter: Duration?
+    }
+
+    private unowned let keeper: BudgetKeeper
+    private let index: Int
+    private let timekeeper: any Timekeeper
+    private var line: Deque<Entry> = []
+    /// Told when calls can be had again after there were none.
+    public var onMore: (() -> Void)?
+
+    init(_ keeper: BudgetKeeper, index: Int, timekeeper: any Timekeeper) {
+        self.keeper = keeper
+        self.index = index
+        self.timekeeper = timekeeper
+    }
+
+    private var member: BudgetMember { keeper.member }
+
+    // MARK: - Passing
+
+    /// Takes a call if one is held and none waits already.
+    public func tryTake(at now: Instant) -> Pass? {
+        guard line.isEmpty, let turn = member.tryTake(index, at: now) else { return nil }
+        if member.wantsMore(index) { keeper.wake() }
+        return Pass(turn: turn)
+    }
+
+    /// Takes a call as soon as the log gives one.
+    /// - Parameter deadline: the latest moment for the call to begin.
+    public func take(before deadline: Deadline, at now: Instant) async throws(BudgetError) -> Pass {
+        if let pass = tryTake(at: now) { return pass }
+        if line.isEmpty, member.isUsedUp(index, at: now) { throw .usedUp(retryAfter: timeToNextDay(at: now)) }
+
+        let entry = Entry()
+        line.append(entry)
+        noteWaiting()
+        keeper.wake()
+        timekeeper.schedule(at: deadline.instant) { [weak entry] in _ = entry?.waiter.settle(.tooLate()) }
+
+        let verdict = await entry.waiter.verdict()
+        if verdict.isServed, let turn = entry.turn { return Pass(turn: turn) }
+        line.removeAll { $0 === entry }
+        noteWaiting()
+        if let retryAfter = entry.retryAfter { throw .usedUp(retryAfter: retryAfter) }
+        throw Task.isCancelled ? .cancelled : .tooLate
+    }
+
+    /// Takes back a call that was not made.
+    public func putBack(_ pass: Pass) {
+        member.putBack(index, turn: pass.turn)
+        serve(at: timekeeper.now)
+    }
+
+    /// True while the day lasts for which a call was taken.
+    public func isCurrent(_ pass: Pass, at now: Instant) -> Bool {
+        member.isCurrent(index, turn: pass.turn, at: now)
+    }
+
+    /// Counts a call that begins.
+    /// - Parameter kind: what it counts as where the calls of a day are shown.
+    public func noteMade(_ pass: Pass, as kind: String, at now: Instant) {
+        member.noteMade(index, kind, turn: pass.turn, at: now)
+    }
+
+    /// The day's budget as the fleet knows it.
+    public var status: BudgetStatus { BudgetStatus(member.today(index)) }
+
+    // MARK: - The line
+
+    /// Lets pass what can, after a record was read or a day has begun.
+    func review(at now: Instant) {
+        serve(at: now)
+        if !line.isEmpty, member.isUsedUp(index, at: now) { refuseAll(at: now) }
+        if member.hasAnyLeft(index) { onMore?() }
+    }
+
+    private func serve(at now: Instant) {
+        guard !line.isEmpty else { return }
+        while let first = line.first, let turn = member.tryTake(index, at: now) {
+            line.removeFirst()
+            first.turn = turn
+            // Its task was cancelled a moment ago, or its time was up: the next may have the call.
+            if !first.waiter.settle(.served) { member.putBack(index, turn: turn) }
+        }
+        noteWaiting()
+    }
+
+    private func refuseAll(at now: Instant) {
+        let refused = line
+        line = []
+        noteWaiting()
+        for entry in refused {
+            entry.retryAfter = timeToNextDay(at: now)
+            entry.waiter.settle(.tooLate())
+        }
+    }
+
+    private func noteWaiting() { member.setWaiting(line.count, of: index) }
+
+    private func timeToNextDay(at now: Instant) -> Duration {
+        member.timeToNextDay(index, at: now) ?? .seconds(3600)
+    }
+}
+
+extension Waiter.Verdict {
+    fileprivate var isServed: Bool {
+        if case .served = self { true } else { false }
+    }
+}

@@ -1,0 +1,91 @@
+public import Basics
+public import Resilience
+
+/// The daily budgets of one loop: a member of the fleet, and a gate for each provider that has a budget.
+///
+/// Not `Sendable`: it belongs to one actor.
+public final class BudgetKeeper {
+    let member: BudgetMember
+    private var gates: [String: BudgetGate] = [:]
+    /// Told when `look` should be called at once. Not told again before that call.
+    public var onWant: (() -> Void)?
+    private var isWoken = false
+
+    /// - Parameter member: asked and told by this keeper only.
+    public init(_ member: BudgetMember) { self.member = member }
+
+    /// Returns the gate of a provider; `nil` where it has no budget.
+    public func gate(of provider: String, timekeeper: any Timekeeper) -> BudgetGate? {
+        if let known = gates[provider] { return known }
+        guard let index = member.providers.firstIndex(of: provider) else { return nil }
+
+        let gate = BudgetGate(self, index: index, timekeeper: timekeeper)
+        gates[provider] = gate
+        return gate
+    }
+
+    func wake() {
+        guard !isWoken else { return }
+        isWoken = true
+        onWant?()
+    }
+
+    // MARK: - The log
+
+    /// True once the log is read. Nothing may begin before.
+    public var isReady: Bool { member.isReady }
+
+    /// See `BudgetMember.isStalled`.
+    public func isStalled(at now: Instant) -> Bool { member.isStalled(at: now) }
+
+    /// The time until `look` should be called.
+    public func nextLook(at now: Instant) -> Duration { member.nextLook(at: now) }
+
+    /// See `BudgetMember.needsOlderRecords`.
+    public var needsOlderRecords: Bool { member.needsOlderRecords }
+
+    /// See `BudgetMember.begin`.
+    public func begin(
+        first: Int64, end: Int64, oldest: Int64, isRemade: Bool = false, at now: Instant
+    ) {
+        member.begin(first: first, end: end, oldest: oldest, isRemade: isRemade, at: now)
+        review(at: now)
+    }
+
+    /// See `BudgetMember.relation`.
+    public func relation(of message: BudgetMessage) -> ScopeRelation { member.relation(of: message) }
+
+    /// See `BudgetMember.renewScope`.
+    public func renewScope(_ scope: QuotaScope, of provider: String) {
+        member.renewScope(scope, of: provider)
+        wake()
+    }
+
+    /// See `BudgetMember.read`. `review` must follow, once for any number of records.
+    public func read(_ message: BudgetMessage?, at offset: Int64, now: Instant) {
+        member.read(message, at: offset, now: now)
+    }
+
+    /// Lets calls pass that have what they waited for.
+    public func review(at now: Instant) {
+        for gate in gates.values { gate.review(at: now) }
+    }
+
+    /// Looks at the clocks, and says what is to be said now: see `BudgetMember.look`.
+    /// - Parameter days: the present day of each provider.
+    public func look(_ days: [String: BudgetDay], at now: Instant) -> BudgetMessage? {
+        isWoken = false
+        for (provider, day) in days { member.setDay(day, of: provider) }
+        review(at: now)
+        return member.look(at: now)
+    }
+
+    /// See `BudgetMember.leave`.
+    public func leave(at now: Instant) -> BudgetMessage? { member.leave(at: now) }
+
+    /// See `BudgetMember.takeWarnings`.
+    public func takeWarnings() -> [String] { member.takeWarnings() }
+
+    /// See `BudgetMember.today`.
+    public func today(of provider: String) -> (label: String, day: BudgetLedger.Day)? { member.today(of: provider) }
+}

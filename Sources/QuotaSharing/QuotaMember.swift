@@ -1,0 +1,204 @@
+public import Basics
+public import LocationSearch
+public import Resilience
+
+/// A provider's rate limit on one loop, of which the fleet gives this loop a share.
+public protocol SharedRateLimit: AnyObject {
+    var id: ProviderID { get }
+
+    /// Follows the loop's partitions, where the limit is shared by them or by processes.
+    func owns(_ assigned: Int, of partitions: Int)
+
+    /// Returns the fraction of the limit, 0 to 1, that this loop could use now.
+    func need(at now: Instant) -> Double
+
+    /// Takes over this loop's share of a limit that is shared by demand.
+    func take(_ part: LoopPart, at now: Instant)
+}
+
+/// One loop's part in the quota that its fleet shares: leases of rate limits, and reservations of daily call budgets.
+///
+/// Not `Sendable`: it belongs to one actor, as do the limits that are added to it.
+public final class QuotaMember {
+    private let shares: [ProviderID: FleetShare]
+    private let clock: any MonotonicClock
+    private let onIgnored: (ScopeRelation) -> Void
+    private var limits: [any SharedRateLimit] = []
+    private var ownership = (assigned: [Int32](), partitions: 0)
+    /// What is leased to others and from them; `nil` where no limit is shared by demand.
+    private let leases: LendingMember?
+    private let budgets: BudgetPolicy?
+    /// `nil` where no provider has a daily budget.
+    private let keeper: BudgetKeeper?
+    /// Whose quota each provider's calls count for. A provider that is missing shares with every fleet.
+    private var scopes: [ProviderID: QuotaScope]
+
+    /// - Parameters:
+    ///   - name: this loop's in the fleet: unique, and another one after each start of the process.
+    ///   - shares: how the rate limits are shared, by provider; a provider without a limit is missing.
+    ///   - budgets: the calls that the fleet may make in a day; `nil`: no provider has a budget.
+    ///   - scopes: whose quota each provider's calls count for.
+    ///   - onIgnored: called for each message of the fleet topic that is not about this worker's quota.
+    public init(
+        name: String, shares: [ProviderID: FleetShare], budgets: BudgetPolicy? = nil,
+        scopes: [ProviderID: QuotaScope] = [:], clock: any MonotonicClock,
+        onIgnored: @escaping (ScopeRelation) -> Void = { _ in }
+    ) {
+        self.shares = shares
+        self.budgets = budgets
+        self.scopes = scopes
+        self.clock = clock
+        self.onIgnored = onIgnored
+
+        keeper = budgets.map { budgets in
+            // bounded: the keys are those of another dictionary
+            let callsPerDay = Dictionary(uniqueKeysWithValues: budgets.callsPerDay.map { ($0.key.rawValue, $0.value) })
+            // bounded: the keys are those of another dictionary
+            let accounts = Dictionary(uniqueKeysWithValues: scopes.map { ($0.key.rawValue, $0.value) })
+            return BudgetKeeper(BudgetMember(name: name, budgets: callsPerDay, scopes: accounts, at: clock.now))
+        }
+
+        let leased = shares.filter { $0.value == .byDemand }.keys.map { scopes[$0]?.name ?? $0.rawValue }
+        leases = leased.isEmpty ? nil : LendingMember(name: name, limits: leased, at: clock.now)
+    }
+
+    // MARK: - Providers
+
+    /// Adds a provider's rate limit, which follows the fleet from here on.
+    public func add(_ limit: any SharedRateLimit) {
+        limit.owns(ownership.assigned.count, of: ownership.partitions)
+        limits.append(limit)
+    }
+
+    /// Returns the daily call budget of a provider; `nil` where it has none.
+    public func budget(of provider: ProviderID, timekeeper: any Timekeeper) -> BudgetGate? {
+        keeper?.gate(of: provider.rawValue, timekeeper: timekeeper)
+    }
+
+    /// Has a provider's calls count for another quota, because it has a new key.
+    public func renewScope(_ scope: QuotaScope, of provider: ProviderID) {
+        leases?.rename(limitName(of: provider), to: scope.name)
+        keeper?.renewScope(scope, of: provider.rawValue)
+        scopes[provider] = scope
+    }
+
+    /// The name under which the fleet shares a provider's rate limit.
+    private func limitName(of provider: ProviderID) -> String { scopes[provider]?.name ?? provider.rawValue }
+
+    // MARK: - What happens
+
+    public func setAlarm(_ ring: @escaping () -> Void) { keeper?.onWant = ring }
+
+    /// Follows the partitions that this loop owns. To be called before a loss is acknowledged, and after a gain.
+    public func owns(_ assigned: [Int32], of partitions: Int, wasTaken: Bool) {
+        ownership = (assigned, partitions)
+        for limit in limits { limit.owns(assigned.count, of: partitions) }
+
+        guard let leases else { return }
+        leases.assign(assigned, of: partitions, wasTaken: wasTaken, at: clock.now)
+        updateShares(at: clock.now)
+    }
+
+    /// Begins to read the fleet topic, for the first time or anew. `hear` follows for each record.
+    public func opened(_ extent: FleetTopicExtent) {
+        keeper?.begin(
+            first: extent.first, end: extent.end, oldest: extent.oldest, isRemade: extent.isRemade, at: clock.now)
+    }
+
+    /// True when the records since `opened` do not tell all, so that the topic must be read from its oldest record on.
+    public var needsOlderRecords: Bool { keeper?.needsOlderRecords ?? false }
+
+    /// Takes in records of the fleet topic, this member's own among them, in their order.
+    public func hear(_ records: [FleetRecord]) {
+        let now = clock.now
+        for record in records {
+            switch record.word {
+            case .shares(let message):
+                if !record.isOld { receive(message, at: now) }
+                keeper?.read(nil, at: record.offset, now: now)
+            case .budget(let message):
+                if !record.isOld, let keeper { count(keeper.relation(of: message)) }
+                keeper?.read(message, at: record.offset, now: now)
+            case nil: keeper?.read(nil, at: record.offset, now: now)
+            }
+        }
+        if leases != nil { updateShares(at: now) }
+        if let keeper { review(keeper, at: now) }
+    }
+
+    private func receive(_ message: FleetMessage, at now: Instant) {
+        guard let leases else { return }
+        count(leases.relation(of: message))
+        leases.receive(message, at: now)
+    }
+
+    private func count(_ relation: ScopeRelation) {
+        if relation != .own { onIgnored(relation) }
+    }
+
+    // MARK: - Time
+
+    /// Looks at the clock. To be called when the time is over that the last look named, and after each change.
+    public func look() -> FleetView {
+        let now = clock.now
+        let (shares, budget) = (lookAtShares(at: now), lookAtBudgets(at: now))
+        return FleetView(
+            words: shares.words + budget.words, isReady: shares.isReady && budget.isReady,
+            nextLook: min(shares.nextLook, budget.nextLook))
+    }
+
+    private func lookAtBudgets(at now: Instant) -> FleetView {
+        guard let keeper, let budgets else { return FleetView() }
+        let days = budgets.days(now).map { ($0.key.rawValue, $0.value) }
+        // bounded: the keys are those of another dictionary
+        let message = keeper.look(Dictionary(uniqueKeysWithValues: days), at: now)
+        review(keeper, at: now)
+        return FleetView(
+            words: message.map { [.budget($0)] } ?? [], isReady: keeper.isReady && !keeper.isStalled(at: now),
+            nextLook: keeper.nextLook(at: now))
+    }
+
+    private func review(_ keeper: BudgetKeeper, at now: Instant) {
+        keeper.review(at: now)
+        for provider in keeper.takeWarnings() {
+            guard let id = ProviderID(rawValue: provider) else { continue }
+            budgets?.onWarning(id, BudgetStatus(keeper.today(of: provider)))
+        }
+    }
+
+    private func lookAtShares(at now: Instant) -> FleetView {
+        guard let leases else { return FleetView() }
+        for limit in limits { leases.setNeed(limit.need(at: now), of: limitName(of: limit.id)) }
+
+        // What is leased with this message is no longer ours when the message leaves.
+        let message = leases.look(at: now)
+        updateShares(at: now)
+        return FleetView(
+            words: message.map { [.shares($0)] } ?? [], isReady: !leases.isSettling(at: now),
+            nextLook: leases.nextLook)
+    }
+
+    private func updateShares(at now: Instant) {
+        guard let leases else { return }
+        for limit in limits where shares[limit.id] == .byDemand {
+            let name = limitName(of: limit.id)
+            limit.take(
+                LoopPart(
+                    share: leases.part(of: name, at: now), end: leases.partHolds(of: name, after: now),
+                    prospect: leases.prospect(of: name)),
+                at: now)
+        }
+    }
+
+    /// Ends the sharing: nothing that is shared by messages is used from here on.
+    /// - Returns: the last messages.
+    public func leave() -> [FleetWord] {
+        var words: [FleetWord] = []
+        if let leases {
+            words.append(.shares(leases.leave(at: clock.now)))
+            updateShares(at: clock.now)
+        }
+        if let message = keeper?.leave(at: clock.now) { words.append(.budget(message)) }
+        return words
+    }
+}

@@ -1,0 +1,88 @@
+import Basics
+import EventLoop
+import Resilience
+import Synchronization
+import TestSupport
+import Testing
+import TraceExport
+import Tracing
+
+@testable import LocationSearch
+@testable import ProviderCalls
+
+/// The spans of the calls that a search makes.
+struct SearchTraceTests {
+    private static let failed = SearchError(.upstreamUnavailable, "closed for today", providerStatus: "CLOSED")
+
+    private final class Spans: Sendable {
+        private let ended = Mutex<[RecordedSpan]>([])
+        var all: [RecordedSpan] { ended.withLock { $0 } }
+
+        /// A note that carries a trace whose spans end here.
+        func note() -> (note: CallNote, parent: RecordedSpan) {
+            let tracer = SpanTracer(sampleRatio: 1, seed: 1) { span in self.ended.withLock { $0.append(span) } }
+            let parent = tracer.startSpan("search", context: .topLevel)
+            let note = CallNote(since: .now)
+            note.follow(SearchTrace(tracer: tracer, context: parent.context))
+            return (note, parent)
+        }
+    }
+
+    private func ask(_ service: any PlaceService, _ note: CallNote, loop: EventLoop) async -> SearchReport {
+        let worker = SearchWorker(
+            executor: loop, clock: SystemClock(), taskExecutor: loop, random: SystemRandomNumberGenerator())
+        let request = SearchRequest(requestID: "r", location: Coordinate(latitude: 35, longitude: 139))
+        return await worker.report(
+            on: AddressedRequest(request, to: [service]), before: Deadline(.now + .seconds(30)), note: note)
+    }
+
+    @Test func eachAttemptIsASpanThatSaysHowItEnded() async throws {
+        let loop = try EventLoop()
+        defer { loop.stop() }
+        let spans = Spans()
+        let (note, parent) = spans.note()
+        let service = ScriptedService { $0 < 2 ? .failure(Self.failed) : .success(ProviderAnswer()) }
+
+        #expect(await ask(service, note, loop: loop).attempts == 2)
+
+        let contents = spans.all.map(\.content)
+        #expect(spans.all.allSatisfy { $0.kind == .client && $0.parent?.spanID == parent.trace.spanID })
+        #expect(contents.map { $0.attributes.get("locsearch.call.number") } == [.int64(1), .int64(2)])
+        #expect(contents.map { $0.attributes.get("error.type") } == [.string("upstream-unavailable"), nil])
+        #expect(contents.first?.attributes.get("locsearch.provider.status") == .string("CLOSED"))
+        #expect(contents.map(\.status?.message) == ["closed for today", nil])
+    }
+
+    @Test func serviceFindsTheSpanOfItsCallAndNobodyElseDoes() async throws {
+        let loop = try EventLoop()
+        defer { loop.stop() }
+        let spans = Spans()
+        let service = ScriptedService { _ in
+            CallSpan.current?.attributes["seen"] = true
+            return .success(ProviderAnswer())
+        }
+
+        _ = await ask(service, spans.note().note, loop: loop)
+        #expect(spans.all.map { $0.content.attributes.get("seen") } == [.bool(true)])
+        #expect(CallSpan.current == nil)
+    }
+
+    @Test func callThatNobodyWaitsForAnyMoreEndsAsCancelled() async throws {
+        let loop = try EventLoop()
+        defer { loop.stop() }
+        let spans = Spans()
+        let note = spans.note().note
+        let service = ScriptedService { _ in
+            // Only cancellation ends this within the test's patience.
+            try? await Task.sleep(for: .seconds(60))
+            return .failure(Self.failed)
+        }
+
+        let asking = Task { await ask(service, note, loop: loop) }
+        try await eventually("the call is under way") { service.calls == 1 }
+        asking.cancel()
+        _ = await asking.value
+        try await eventually("its span has ended") { spans.all.count == 1 }
+        #expect(spans.all.first?.content.attributes.get("error.type") == .string("cancelled"))
+    }
+}

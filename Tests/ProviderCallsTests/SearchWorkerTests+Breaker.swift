@@ -1,0 +1,145 @@
+import ProviderCalls
+import Resilience
+import TestSupport
+import Testing
+
+@testable import LocationSearch
+
+/// What an open breaker means for the requests that meet it.
+extension SearchWorkerTests {
+    @Test func aProviderThatFailsIsNotAskedForAWhile() async throws {
+        let service = ScriptedService { $0 <= 20 ? .failure(Self.failed) : .success(Self.found) }
+        let worker = worker { $0.retry.maxAttempts = 1 }
+        for number in 0..<20 { _ = await ask(worker, [service], request("r\(number)")) }
+        let refused = await ask(worker, [service])
+        #expect(code(refused) == .circuitOpen)
+        guard case .failure(let error) = refused.result else { return }
+        #expect(error.retryAfter == .seconds(5))
+        #expect(refused.attempts == 0)
+        #expect(service.calls == 20)
+        clock.advance(by: .seconds(5))
+        for number in 0..<3 { #expect(code(await ask(worker, [service], request("p\(number)"))) == nil) }
+        #expect(transitions.all.map(\.to) == [.open, .halfOpen, .closed])
+    }
+
+    /// A process that is stopped for a while finds all of its calls timed out when it goes on. The breaker stays closed.
+    @Test(arguments: [(Duration.seconds(5), true), (.milliseconds(5_900), true), (.seconds(15), false)])
+    func timeoutsOfAStandstillSayNothingAboutTheProvider(passed: Duration, opens: Bool) async throws {
+        let service = ScriptedService { [clock] number in
+            if number > 5 { return .success(Self.found) }
+            clock.advance(by: passed)
+            return .failure(SearchError(.timeout, "no answer in time"))
+        }
+        let worker = worker {
+            $0.retry.maxAttempts = 1
+            $0.breaker.window = .seconds(100)
+            $0.breaker.minimumCalls = 5
+        }
+        for number in 0..<5 { #expect(code(await ask(worker, [service], request("r\(number)"))) == .timeout) }
+
+        #expect(code(await ask(worker, [service])) == (opens ? .circuitOpen : nil))
+        #expect(transitions.all.map(\.to) == (opens ? [.open] : []))
+    }
+
+    /// What a provider has said counts however long the process stood still before it read it.
+    @Test func quotaThatIsUsedUpIsHeardAfterAStandstill() async throws {
+        let service = ScriptedService { [clock] _ in
+            clock.advance(by: .seconds(15))
+            return .failure(Self.usedUpQuota)
+        }
+        let worker = worker()
+
+        _ = await ask(worker, [service])
+        #expect(code(await ask(worker, [service], request("next"))) == .rateLimited)
+        #expect(service.calls == 1)
+        #expect(transitions.all.map(\.to) == [.open])
+    }
+
+    private static let refusedKey = SearchError(
+        .unauthorized, "key refused", httpStatus: 403, providerStatus: "REQUEST_DENIED")
+    private static let usedUpQuota = SearchError(
+        .rateLimited, "quota", retryAfter: .seconds(7200), httpStatus: 429, allowsAttempt: false)
+
+    /// 401 and 403 open the breaker at once and are reported once. Later requests learn that the key is to blame, not the
+    /// provider, and when it is tried again.
+    @Test func requestsAfterARefusedKeyEndUnauthorizedWithoutACall() async throws {
+        let service = ScriptedService { _ in .failure(Self.refusedKey) }
+        let worker = worker()
+        #expect(code(await ask(worker, [service])) == .unauthorized)
+        for number in 0..<10 {
+            let report = await ask(worker, [service], request("\(number)"))
+            #expect(code(report) == .unauthorized)
+            guard case .failure(let error) = report.result else { return }
+            #expect(error.retryAfter == .seconds(300))
+            #expect(error.message.contains("API key"))
+        }
+        #expect(service.calls == 1)
+        #expect(transitions.all.map(\.reason) == [.keyRefused])
+        #expect(transitions.causes == [Self.refusedKey], "the log names the provider's status")
+        #expect(await worker.statuses.first?.breakerReason == .keyRefused)
+    }
+
+    @Test func requestsAfterAUsedUpQuotaEndRateLimitedForAsLongAsItSays() async throws {
+        let service = ScriptedService { _ in .failure(Self.usedUpQuota) }
+        let worker = worker()
+        #expect(code(await ask(worker, [service])) == .rateLimited)
+        clock.advance(by: .seconds(7100))
+        let report = await ask(worker, [service])
+        #expect(code(report) == .rateLimited)
+        guard case .failure(let error) = report.result else { return }
+        #expect(error.retryAfter == .seconds(100))
+        #expect(error.message.contains("quota"))
+        #expect(service.calls == 1)
+        #expect(await worker.statuses.first?.breakerReason == .quotaUsedUp)
+    }
+
+    /// The first request that meets the refusal falls back as well as those that come later.
+    @Test(arguments: [refusedKey, usedUpQuota])
+    func autoMovesOnFromAProviderWhoseKeyCannotBeUsed(error: SearchError) async throws {
+        let refused = ScriptedService(.hotpepper) { _ in .failure(error) }
+        let other = ScriptedService(.googlePlaces) { _ in .success(Self.found) }
+        let worker = worker()
+        for number in 0..<5 {
+            let report = await ask(worker, [refused, other], request("r\(number)"))
+            #expect(report.provider == .googlePlaces)
+            #expect(code(report) == nil)
+        }
+        #expect(refused.calls == 1)
+        #expect(other.calls == 5)
+    }
+
+    /// `whenOpen=hold` keeps batch work for the time when the key can be used again, whatever the breaker is open for.
+    @Test(arguments: [refusedKey, usedUpQuota])
+    func heldRequestsWaitForAKeyThatCanBeUsedAgain(error: SearchError) async throws {
+        let service = ScriptedService { $0 == 1 ? .failure(error) : .success(Self.found) }
+        let worker = worker { $0.whenOpen = .hold }
+        #expect(code(await ask(worker, [service])) == error.code)
+
+        let task = Task { await self.ask(worker, [service], within: .seconds(1)) }
+        try await eventually("the request is held") { await worker.statuses.first?.held == 1 }
+        clock.advance(by: .seconds(7200))
+        #expect(code(await task.value) == nil)
+        #expect(service.calls == 2)
+    }
+
+    @Test func aRequestsOwnFaultNeverOpensIt() async throws {
+        let service = ScriptedService { _ in .failure(SearchError(.invalidRequest, "no", httpStatus: 400)) }
+        let worker = worker()
+        for number in 0..<50 { _ = await ask(worker, [service], request("r\(number)")) }
+        #expect(service.calls == 50)
+        #expect(transitions.all.isEmpty)
+    }
+
+    /// `whenOpen=hold`: the request waits, and its deadline with it.
+    @Test func heldRequestsWaitForTheProvider() async throws {
+        let service = ScriptedService { $0 <= 20 ? .failure(Self.failed) : .success(Self.found) }
+        let worker = worker {
+            $0.retry.maxAttempts = 1
+            $0.whenOpen = .hold
+        }
+        for number in 0..<20 { _ = await ask(worker, [service], request("r\(number)")) }
+        let report = try await driving(clock) { await self.ask(worker, [service], within: .seconds(1)) }
+        #expect(code(report) == nil)
+        #expect(service.calls == 21)
+    }
+}

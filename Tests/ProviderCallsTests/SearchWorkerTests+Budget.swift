@@ -1,0 +1,178 @@
+import Basics
+import LocationSearch
+import Resilience
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import ProviderCalls
+@testable import QuotaSharing
+
+/// What a daily budget means for requests.
+extension SearchWorkerTests {
+    /// The log that a worker shares with others: it has everything at once.
+    private actor BudgetLog {
+        let worker: SearchWorker
+        let clock: ManualClock
+        private var offset: Int64 = 0
+        init(_ worker: SearchWorker, clock: ManualClock) {
+            self.worker = worker
+            self.clock = clock
+        }
+
+        func append(_ word: FleetWord) async {
+            await worker.hear([FleetRecord(offset: offset, word: word)])
+            offset += 1
+        }
+
+        func look() async {
+            for word in await worker.look().words { await append(word) }
+        }
+
+        /// Has the worker look at its budgets until a task is done.
+        func serve<Value: Sendable>(_ body: @escaping @Sendable () async -> Value) async throws -> Value {
+            let result = Mutex<Value?>(nil)
+            let task = Task {
+                let value = await body()
+                result.withLock { $0 = value }
+            }
+            try await eventually("the request ends") {
+                clock.advance(by: .milliseconds(25))
+                await self.look()
+                return result.withLock { $0 != nil }
+            }
+            await task.value
+            return try #require(result.withLock { $0 })
+        }
+    }
+
+    private func budgeted(
+        _ calls: Int, _ change: (inout ProviderPolicy) -> Void = { _ in }
+    ) async -> (SearchWorker, BudgetLog) {
+        var policy = ProviderPolicy(concurrency: 16)
+        change(&policy)
+        let begin = clock.now
+        let budgets = BudgetPolicy(callsPerDay: [.hotpepper: calls]) { now in
+            let hours = Int(begin.duration(to: now) / .seconds(3600))
+            return [.hotpepper: BudgetDay(label: "2026-11-\(23 + hours)", end: begin + .seconds(3600 * (hours + 1)))]
+        }
+        let worker = SearchWorker(
+            executor: loop, policies: [.hotpepper: policy], name: "m", budgets: budgets, clock: clock,
+            taskExecutor: loop, random: SystemRandomNumberGenerator(),
+            onTransition: { [transitions] _, transition, cause in transitions.add(transition, cause: cause) })
+        await worker.opened(FleetTopicExtent(first: 0, end: 0, oldest: 0))
+        return (worker, BudgetLog(worker, clock: clock))
+    }
+
+    @Test func requestsBeyondTheBudgetAreRateLimitedUntilTheNextDay() async throws {
+        let service = ScriptedService { _ in .success(Self.found) }
+        let (worker, log) = await budgeted(3)
+        for number in 0..<3 {
+            #expect(code(try await log.serve { await self.ask(worker, [service], self.request("\(number)")) }) == nil)
+        }
+
+        for number in 0..<3 {
+            let report = try await log.serve { await self.ask(worker, [service], self.request("later \(number)")) }
+            #expect(code(report) == .rateLimited)
+            guard case .failure(let error) = report.result else { return }
+            #expect(error.retryAfter ?? .zero > .seconds(3500))
+            #expect(error.message.contains("callsPerDay"))
+        }
+        #expect(service.calls == 3)
+        #expect(transitions.all.map(\.reason) == [.budgetUsedUp])
+
+        let status = try #require(await worker.statuses.first)
+        #expect(status.breakerReason == .budgetUsedUp)
+        #expect(status.budget?.calls == 3)
+        #expect(status.budget?.left == 0)
+
+        clock.advance(by: .seconds(3600))
+        #expect(code(try await log.serve { await self.ask(worker, [service], self.request("next day")) }) == nil)
+        #expect(service.calls == 4)
+    }
+
+    @Test func everyCallCountsAlsoRetries() async throws {
+        let service = ScriptedService { $0 < 3 ? .failure(Self.failed) : .success(Self.found) }
+        let (worker, log) = await budgeted(100)
+        #expect(code(try await log.serve { await self.ask(worker, [service]) }) == nil)
+        for _ in 0..<60 {
+            clock.advance(by: .milliseconds(50))
+            await log.look()
+        }
+        #expect(service.calls == 3)
+        #expect(await worker.statuses.first?.budget?.made == ["search/hotpepper": 3])
+    }
+
+    @Test func heldRequestGoesOnOnceAPersonRaisesTheBudget() async throws {
+        let service = ScriptedService { _ in .success(Self.found) }
+        let (worker, log) = await budgeted(1) { $0.whenOpen = .hold }
+        #expect(code(try await log.serve { await self.ask(worker, [service]) }) == nil)
+
+        let held = Task { try await log.serve { await self.ask(worker, [service], self.request("held")) } }
+        try await eventually("the request is held") { await worker.statuses.first?.held == 1 }
+        let order = BudgetMessage.Order(provider: "hotpepper", day: "2026-11-23", limit: 5, time: "now")
+        await log.append(.budget(BudgetMessage(sender: "person", number: 1, order: order)))
+        #expect(code(try await held.value) == nil)
+        #expect(service.calls == 2)
+    }
+
+    /// The new day pays only for held requests that are still of use.
+    @Test func heldRequestsThatAreOverWhenTheNextDayBeginsAreNotCalled() async throws {
+        let service = ScriptedService { _ in .success(Self.found) }
+        let (worker, log) = await budgeted(1) { $0.whenOpen = .hold }
+        #expect(code(try await log.serve { await self.ask(worker, [service]) }) == nil)
+
+        let lifetime = RequestLifetime(lastCall: clock.now + .seconds(120))
+        let over = (0..<4).map { number in
+            Task { await self.ask(worker, [service], self.request("over \(number)"), lifetime: lifetime) }
+        }
+        // Another keyword, so that it shares no call with them.
+        let lasting = Task {
+            try await log.serve { await self.ask(worker, [service], self.request("lasting", keyword: "udon")) }
+        }
+        try await eventually("the requests are held") { await worker.statuses.first?.held == 5 }
+        clock.advance(by: .seconds(3600))
+
+        for task in over {
+            let report = await task.value
+            #expect(code(report) == .expired)
+            #expect(report.attempts == 0)
+        }
+        #expect(code(try await lasting.value) == nil)
+        #expect(service.calls == 2)
+    }
+
+    @Test func autoMovesOnFromAProviderWhoseBudgetIsUsedUp() async throws {
+        let limited = ScriptedService(.hotpepper) { _ in .success(Self.found) }
+        let other = ScriptedService(.googlePlaces) { _ in .success(Self.found) }
+        let (worker, log) = await budgeted(1)
+        for number in 0..<3 {
+            let report = try await log.serve { await self.ask(worker, [limited, other], self.request("\(number)")) }
+            #expect(code(report) == nil)
+        }
+        #expect(limited.calls == 1)
+        #expect(other.calls == 2)
+    }
+
+    @Test func budgetHoldsWithoutABreaker() async throws {
+        let service = ScriptedService { _ in .success(Self.found) }
+        let (worker, log) = await budgeted(1) { $0.breaker.isEnabled = false }
+        for number in 0..<3 { _ = try await log.serve { await self.ask(worker, [service], self.request("\(number)")) } }
+        #expect(service.calls == 1)
+    }
+
+    /// A call that a limiter refuses has not been made.
+    @Test func refusedCallIsNotCounted() async throws {
+        let service = ScriptedService { _ in .success(Self.found) }
+        let (worker, log) = await budgeted(10) { $0.rateLimit = RateLimit(perSecond: 0.001) }
+        #expect(code(try await log.serve { await self.ask(worker, [service]) }) == .rateLimited)
+        await worker.owns([0], of: 1)
+        for _ in 0..<60 {
+            clock.advance(by: .milliseconds(50))
+            await log.look()
+        }
+        #expect(await worker.statuses.first?.budget?.used == 0)
+        for word in await worker.leave() { await log.append(word) }
+        #expect(await worker.statuses.first?.budget?.left == 10)
+    }
+}

@@ -1,0 +1,101 @@
+import ProviderCalls
+import Resilience
+import TestSupport
+import Testing
+
+@testable import LocationSearch
+
+/// What a pause that a provider asks for (`Retry-After`) means for the requests that meet it.
+extension SearchWorkerTests {
+    private static let tooOften = SearchError(
+        .rateLimited, "too often", retryAfter: .seconds(90), httpStatus: 429)
+    private static let unavailable = SearchError(
+        .upstreamUnavailable, "not available", retryAfter: .seconds(90), httpStatus: 503)
+
+    private static let pauses: [(SearchError, CircuitBreaker.Reason, SearchError.Code)] = [
+        (tooOften, .providerRateLimit, .rateLimited), (unavailable, .providerUnavailable, .circuitOpen),
+    ]
+
+    @Test(arguments: pauses)
+    func requestsAfterALongPauseWasAskedForSaySo(
+        error: SearchError, reason: CircuitBreaker.Reason, code: SearchError.Code
+    ) async throws {
+        let service = ScriptedService { $0 == 1 ? .failure(error) : .success(Self.found) }
+        let worker = worker { $0.retry.maxAttempts = 1 }
+        #expect(self.code(await ask(worker, [service])) == error.code)
+
+        clock.advance(by: .seconds(20))
+        let report = await ask(worker, [service])
+        #expect(self.code(report) == code)
+        guard case .failure(let refusal) = report.result else { return }
+        #expect(refusal.retryAfter == .seconds(70))
+        #expect(refusal.message.contains("asked for a pause"))
+        #expect(!refusal.message.contains("rate and concurrency that are allowed"), "our settings are not to blame")
+
+        let status = try #require(await worker.statuses.first)
+        #expect(status.breaker == .paused)
+        #expect(status.breakerReason == reason)
+        #expect(status.pausedFor == .seconds(70))
+        #expect(status.openFor == nil)
+        #expect(!status.isAskable)
+
+        clock.advance(by: .seconds(70))
+        #expect(await worker.statuses.first?.breaker == .closed)
+        #expect(await worker.statuses.first?.breakerReason == nil)
+        #expect(self.code(await ask(worker, [service])) == nil)
+        #expect(transitions.all.map(\.to) == [.paused, .closed])
+        #expect(transitions.all.map(\.reason) == [reason, nil])
+        #expect(transitions.all.first?.openFor == .seconds(90))
+        #expect(transitions.causes == [error, nil], "the log names the provider's status")
+    }
+
+    /// A provider may ask for a second with every other answer.
+    @Test func shortPausesAreShownButNotTold() async throws {
+        let short = SearchError(.rateLimited, "too often", retryAfter: .seconds(2), httpStatus: 429)
+        let service = ScriptedService { $0 == 1 ? .failure(short) : .success(Self.found) }
+        let worker = worker { $0.retry.maxAttempts = 1 }
+        _ = await ask(worker, [service])
+        #expect(await worker.statuses.first?.breaker == .paused)
+
+        let report = try await driving(clock) { await self.ask(worker, [service]) }
+        #expect(code(report) == nil, "it waits for the end of the pause")
+        #expect(transitions.all.isEmpty)
+    }
+
+    @Test func heldRequestsWaitForTheEndOfAPause() async throws {
+        let service = ScriptedService { $0 == 1 ? .failure(Self.tooOften) : .success(Self.found) }
+        let worker = worker {
+            $0.retry.maxAttempts = 1
+            $0.whenOpen = .hold
+        }
+        _ = await ask(worker, [service])
+
+        let task = Task { await self.ask(worker, [service], within: .seconds(1)) }
+        try await eventually("the request is held") { await worker.statuses.first?.held == 1 }
+        clock.advance(by: .seconds(90))
+        #expect(code(await task.value) == nil)
+        #expect(service.calls == 2)
+    }
+
+    @Test func autoMovesOnFromAProviderThatAskedForAPause() async throws {
+        let paused = ScriptedService(.hotpepper) { _ in .failure(Self.unavailable) }
+        let other = ScriptedService(.googlePlaces) { _ in .success(Self.found) }
+        let worker = worker { $0.retry.maxAttempts = 1 }
+        for number in 0..<3 {
+            let report = await ask(worker, [paused, other], request("r\(number)"))
+            #expect(report.provider == .googlePlaces)
+        }
+        #expect(paused.calls == 1)
+    }
+
+    /// A used-up quota is the breaker's business. Where that is off, every call is let through.
+    @Test func usedUpQuotaIsNoPause() async throws {
+        let used = SearchError(
+            .rateLimited, "quota", retryAfter: .seconds(3600), httpStatus: 200, allowsAttempt: false)
+        let service = ScriptedService { $0 == 1 ? .failure(used) : .success(Self.found) }
+        let worker = worker { $0.breaker.isEnabled = false }
+        #expect(code(await ask(worker, [service])) == .rateLimited)
+        #expect(code(await ask(worker, [service])) == nil)
+        #expect(await worker.statuses.first?.breaker == .closed)
+    }
+}

@@ -1,0 +1,243 @@
+import Basics
+import EventLoop
+import QuotaSharing
+import Resilience
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import LocationSearch
+@testable import ProviderCalls
+
+/// What a request meets on its way to a provider, and in which order.
+struct SearchWorkerTests {
+    static let failed = SearchError(.upstreamUnavailable, "broken", httpStatus: 500)
+    static let found = ProviderAnswer(places: [Place(id: "a", provider: .hotpepper, name: "A")])
+
+    let clock = ManualClock()
+    let loop: EventLoop
+    let transitions = Transitions()
+
+    final class Transitions: Sendable {
+        private let seen = Mutex<[(transition: CircuitBreaker.Transition, cause: SearchError?)]>([])
+        func add(_ transition: CircuitBreaker.Transition, cause: SearchError?) {
+            seen.withLock { $0.append((transition, cause)) }
+        }
+        var all: [CircuitBreaker.Transition] { seen.withLock { $0.map(\.transition) } }
+        var causes: [SearchError?] { seen.withLock { $0.map(\.cause) } }
+    }
+
+    init() throws { loop = try EventLoop() }
+
+    func worker(_ change: (inout ProviderPolicy) -> Void = { _ in }) -> SearchWorker {
+        var policy = ProviderPolicy(concurrency: 16)
+        change(&policy)
+        let policies = Dictionary(uniqueKeysWithValues: ProviderID.allCases.map { ($0, policy) })
+        return SearchWorker(
+            executor: loop, policies: policies, clock: clock, taskExecutor: loop, random: SystemRandomNumberGenerator(),
+            onTransition: { [transitions] _, transition, cause in transitions.add(transition, cause: cause) })
+    }
+
+    func request(_ id: String = "r", keyword: String? = nil) -> SearchRequest {
+        SearchRequest(requestID: id, location: Coordinate(latitude: 35, longitude: 139), keyword: keyword)
+    }
+
+    func ask(
+        _ worker: SearchWorker, _ services: [any PlaceService], _ request: SearchRequest? = nil,
+        within time: Duration = .seconds(5), lifetime: RequestLifetime? = nil, note: CallNote? = nil
+    ) async -> SearchReport {
+        await worker.report(
+            on: AddressedRequest(request ?? self.request(), to: services, lifetime: lifetime),
+            before: Deadline(clock.now + time), note: note)
+    }
+
+    func code(_ report: SearchReport) -> SearchError.Code? {
+        if case .failure(let error) = report.result { error.code } else { nil }
+    }
+
+    // MARK: - Retries
+
+    @Test func aFailureIsFollowedByAnotherAttempt() async throws {
+        let service = ScriptedService { $0 < 3 ? .failure(Self.failed) : .success(Self.found) }
+        let worker = worker()
+        let report = try await driving(clock) { await self.ask(worker, [service]) }
+        #expect(code(report) == nil)
+        #expect(report.attempts == 3)
+        #expect(service.calls == 3)
+    }
+
+    @Test(arguments: [SearchError.Code.invalidRequest, .notFound, .upstreamRejected])
+    func whatAnotherAttemptCannotCureIsNotTriedAgain(code: SearchError.Code) async throws {
+        let service = ScriptedService { _ in .failure(SearchError(code, "no")) }
+        let report = await ask(worker(), [service])
+        #expect(self.code(report) == code)
+        #expect(service.calls == 1)
+    }
+
+    /// An outage is not multiplied: with the minimum used up, one request in five brings a retry.
+    @Test func retriesKeepToTheirBudget() async throws {
+        let service = ScriptedService { _ in .failure(Self.failed) }
+        let worker = worker {
+            $0.breaker.isEnabled = false
+            $0.budget.minimumPerSecond = 0
+        }
+        for number in 0..<100 {
+            _ = try await driving(clock) { await self.ask(worker, [service], self.request("r\(number)")) }
+        }
+        #expect(service.calls > 100)
+        #expect(service.calls <= 120)
+    }
+
+    @Test func nothingIsSentAfterTheDeadline() async throws {
+        let service = ScriptedService { _ in .success(Self.found) }
+        let report = await ask(worker(), [service], within: .zero)
+        #expect(code(report) == .timeout)
+        #expect(service.calls == 0)
+    }
+
+    // MARK: - Fallback
+
+    @Test func anOpenBreakerPassesOnToTheNextCandidate() async throws {
+        let broken = ScriptedService(.hotpepper) { _ in .failure(Self.failed) }
+        let other = ScriptedService(.googlePlaces) { _ in .success(Self.found) }
+        let worker = worker { $0.retry.maxAttempts = 1 }
+        for number in 0..<25 {
+            let report = await ask(worker, [broken, other], request("r\(number)"))
+            #expect(report.provider == .googlePlaces)
+            #expect(report.triedProviders == [.hotpepper, .googlePlaces])
+        }
+        #expect(broken.calls == 20)
+        #expect(other.calls == 25)
+    }
+
+    // MARK: - Rate
+
+    @Test func aRateIsKeptAndTooLateIsSaidAtOnce() async throws {
+        let service = ScriptedService { _ in .success(Self.found) }
+        let worker = worker {
+            $0.rateLimit = RateLimit(perSecond: 10, burst: 2)
+            $0.share = .perProcess(loops: 1)
+        }
+        await worker.owns([0], of: 1)
+        for number in 0..<2 { #expect(code(await ask(worker, [service], request("\(number)"))) == nil) }
+        let refused = await ask(worker, [service], within: .milliseconds(50))
+        #expect(code(refused) == .rateLimited)
+        guard case .failure(let error) = refused.result else { return }
+        #expect(error.retryAfter == .milliseconds(100))
+        clock.advance(by: .milliseconds(100))
+        #expect(code(await ask(worker, [service], request("later"))) == nil)
+    }
+
+    @Test func theShareFollowsThePartitions() async throws {
+        let service = ScriptedService { _ in .success(Self.found) }
+        let worker = worker { $0.rateLimit = RateLimit(perSecond: 100, burst: 1) }
+        _ = await ask(worker, [service], within: .milliseconds(1))
+        #expect(service.calls == 0)  // owns nothing yet
+        await worker.owns([0, 1, 2], of: 12)
+        #expect(await worker.statuses.first?.allowedPerSecond == 25)
+    }
+
+    /// `Retry-After` counts for whoever comes, not only for who was told.
+    @Test func aProvidersPauseHoldsEverybody() async throws {
+        let service = ScriptedService {
+            $0 == 1
+                ? .failure(SearchError(.rateLimited, "slow down", retryAfter: .seconds(3), httpStatus: 429))
+                : .success(Self.found)
+        }
+        let worker = worker { $0.retry.maxAttempts = 1 }
+        _ = await ask(worker, [service])
+        #expect(code(await ask(worker, [service], request("other"), within: .seconds(1))) == .rateLimited)
+        #expect(service.calls == 1)
+        clock.advance(by: .seconds(3))
+        #expect(code(await ask(worker, [service], request("third"))) == nil)
+    }
+
+    // MARK: - Single flight
+
+    @Test func identicalSearchesShareOneCall() async throws {
+        let door = Door()
+        let service = ScriptedService { _ in
+            await door.pass()
+            return .success(Self.found)
+        }
+        let worker = worker()
+        let first = Task { await self.ask(worker, [service], self.request("one")) }
+        try await eventually("the call is under way") { service.calls == 1 }
+        let second = Task { await self.ask(worker, [service], self.request("two")) }
+        let different = Task { await self.ask(worker, [service], self.request("three", keyword: "ramen")) }
+        try await eventually("the second joined") { await worker.statuses.first?.shared == 1 && service.calls == 2 }
+        await door.open()
+        #expect(await first.value.attempts == 1)
+        #expect(await second.value.attempts == 0)
+        #expect(code(await second.value) == nil)
+        #expect(await different.value.attempts == 1)
+        #expect(service.calls == 2)
+    }
+
+    /// The calls belong to the request that made them; the others report none, whatever came of it.
+    @Test func requestsThatShareAFailedCallReportNoAttempts() async throws {
+        let door = Door()
+        let service = ScriptedService { _ in
+            await door.pass()
+            return .failure(Self.failed)
+        }
+        let worker = worker()
+        let tasks = (0..<20).map { number in Task { await self.ask(worker, [service], self.request("\(number)")) } }
+        try await eventually("all share one call") { await worker.statuses.first?.shared == 19 }
+        await door.open()
+
+        let reports = try await driving(clock) {
+            var reports: [SearchReport] = []
+            for task in tasks { reports.append(await task.value) }
+            return reports
+        }
+        #expect(reports.allSatisfy { code($0) == .upstreamUnavailable })
+        #expect(service.calls == 3)
+        #expect(reports.map(\.attempts).sorted() == Array(repeating: 0, count: 19) + [3])
+    }
+
+    @Test func whoIsCancelledLeavesTheCallToTheOthers() async throws {
+        let door = Door()
+        let service = ScriptedService { _ in
+            await door.pass()
+            return .success(Self.found)
+        }
+        let worker = worker()
+        let first = Task { await self.ask(worker, [service], self.request("one")) }
+        try await eventually("the call is under way") { service.calls == 1 }
+        let second = Task { await self.ask(worker, [service], self.request("two")) }
+        try await eventually("the second joined") { await worker.statuses.first?.shared == 1 }
+        first.cancel()
+        _ = await first.value
+        await door.open()
+        #expect(code(await second.value) == nil)
+        #expect(service.cancelled == 0)
+    }
+
+    // MARK: - What it cost
+
+    /// The call runs in a task of its own, or not.
+    @Test(arguments: [true, false])
+    func aCallIsNotedForTheRequestThatItIsMadeFor(isShared: Bool) async throws {
+        let service = ScriptedService { _ in .success(Self.found) }
+        let worker = worker {
+            $0.sharesIdenticalCalls = isShared
+            $0.rateLimit = RateLimit(perSecond: 1, burst: 1)
+            $0.share = .perProcess(loops: 1)
+        }
+        let (paid, refused) = (CallNote(since: .now), CallNote(since: .now))
+        let first = await ask(worker, [service], note: paid)
+        #expect(code(first) == nil)
+        #expect(paid.hasCalled)
+        let second = await ask(worker, [service], request("other"), within: .milliseconds(10), note: refused)
+        #expect(code(second) == .rateLimited)
+        #expect(!refused.hasCalled)
+    }
+
+    @Test func withoutSingleFlightEachMakesItsOwnCall() async throws {
+        let service = ScriptedService { _ in .success(Self.found) }
+        let worker = worker { $0.sharesIdenticalCalls = false }
+        for _ in 0..<3 { #expect(await ask(worker, [service]).attempts == 1) }
+        #expect(service.calls == 3)
+    }
+}

@@ -1,0 +1,51 @@
+import Basics
+import Resilience
+import Synchronization
+import TestSupport
+import Testing
+import TraceExport
+import Tracing
+
+@testable import LocationSearch
+@testable import ProviderCalls
+
+/// What a request awaits on its way must not go by the executor's queue: each time costs more than most of what is awaited.
+struct SwitchTests {
+    private struct Ready: PlaceService {
+        let id = ProviderID.hotpepper
+
+        func refusal(of request: SearchRequest) -> SearchError? { nil }
+
+        func priceClass(of request: SearchRequest, followUp: FollowUpCall?) -> PriceClass { .hotpepper }
+
+        func call(
+            for request: SearchRequest, followUp: FollowUpCall?, before deadline: Deadline
+        ) async throws(SearchError) -> ProviderReply {
+            .answer(ProviderAnswer(places: []))
+        }
+    }
+
+    private static let tracedNote: CallNote = {
+        let tracer = SpanTracer(sampleRatio: 1, seed: 1) { _ in }
+        let note = CallNote(since: .now)
+        note.follow(SearchTrace(tracer: tracer, context: tracer.startSpan("search", context: .topLevel).context))
+        return note
+    }()
+
+    @Test(arguments: [nil, tracedNote]) func aRequestThatWaitsForNothingMakesFewJobs(note: CallNote?) {
+        let executor = VirtualTime()
+        let worker = SearchWorker(
+            executor: executor, clock: SystemClock(), taskExecutor: executor, random: SystemRandomNumberGenerator())
+        let isAnswered = Mutex(false)
+        Task.detached(executorPreference: executor) {
+            let request = SearchRequest(requestID: "r", location: Coordinate(latitude: 35, longitude: 139))
+            let report = await worker.report(
+                on: AddressedRequest(request, to: [Ready()]), before: Deadline(.now + .seconds(60)), note: note)
+            if case .success = report.result { isAnswered.withLock { $0 = true } }
+        }
+        executor.settle()
+        #expect(isAnswered.withLock { $0 })
+        // The request's task begins, the call's task begins, the request's goes on; the test's own closure takes two.
+        #expect(executor.jobCount <= 5)
+    }
+}

@@ -1,0 +1,227 @@
+import Basics
+import TestSupport
+import Testing
+
+@testable import QuotaSharing
+@testable import Resilience
+
+/// Calls that wait for their part of a daily budget.
+struct BudgetGateTests {
+    /// A loop with one budgeted provider, and the log in which it reserves.
+    private final class Loop {
+        let time: VirtualTime
+        let keeper: BudgetKeeper
+        let gate: BudgetGate
+        var day = 23
+        var log: [BudgetMessage] = []
+        var results: [Result<BudgetGate.Pass, BudgetError>] = []
+
+        init(budget: Int, time: VirtualTime) throws {
+            self.time = time
+            let member = BudgetMember(name: "m", budgets: ["p": budget], at: time.now)
+            keeper = BudgetKeeper(member)
+            gate = try #require(keeper.gate(of: "p", timekeeper: time))
+        }
+
+        var passes: [BudgetGate.Pass] { results.compactMap { try? $0.get() } }
+        var errors: [BudgetError] {
+            results.compactMap { if case .failure(let error) = $0 { error } else { nil } }
+        }
+
+        func begin() { keeper.begin(first: 0, end: 0, oldest: 0, at: time.now) }
+
+        func ask(within patience: Duration = .seconds(5)) async {
+            do throws(BudgetError) {
+                let pass = try await gate.take(before: Deadline(time.now + patience), at: time.now)
+                gate.noteMade(pass, as: "search", at: time.now)
+                results.append(.success(pass))
+            } catch {
+                results.append(.failure(error))
+            }
+        }
+
+        /// What comes of a message that another member appends.
+        func append(_ message: BudgetMessage) {
+            keeper.read(message, at: Int64(log.count), now: time.now)
+            log.append(message)
+            keeper.review(at: time.now)
+        }
+
+        /// Looks at the clock. What is said then stands in the log at once.
+        func look() {
+            let end = time.start + .seconds(3600 * (day - 22))
+            let message = keeper.look(["p": BudgetDay(label: "2026-11-\(day)", end: end)], at: time.now)
+            if let message { append(message) }
+        }
+    }
+
+    private func world(budget: Int, _ body: @Sendable (VirtualTime, isolated Owner, Loop) throws -> Void) throws {
+        let time = VirtualTime()
+        let owner = Owner(time)
+        try owner.assumeIsolated { try body(time, $0, Loop(budget: budget, time: time)) }
+    }
+
+    /// Begins calls that run side by side.
+    private func ask(_ loop: Loop, _ count: Int = 1, on owner: isolated Owner, within patience: Duration = .seconds(5))
+    {
+        for _ in 0..<count {
+            Task.immediate(executorPreference: owner.time) {
+                _ = owner
+                await loop.ask(within: patience)
+            }
+        }
+    }
+
+    @Test func callWaitsUntilItsReservationIsReadBack() throws {
+        try world(budget: 100) { time, owner, loop in
+            loop.begin()
+            ask(loop, on: owner)
+            time.settle()
+            #expect(loop.results.isEmpty)
+
+            loop.look()
+            time.settle()
+            #expect(loop.passes.count == 1)
+            #expect(loop.log.first?.entries.first?.take ?? 0 >= 1)
+        }
+    }
+
+    @Test func nothingPassesBeforeTheLogIsRead() throws {
+        try world(budget: 100) { time, owner, loop in
+            loop.look()
+            ask(loop, on: owner, within: .seconds(1))
+            time.run(for: .seconds(2))
+            loop.look()
+            #expect(loop.errors == [.tooLate])
+            #expect(loop.log.isEmpty)
+        }
+    }
+
+    @Test func callsBeyondTheBudgetAreToldWhenTheNextDayBegins() throws {
+        try world(budget: 3) { time, owner, loop in
+            loop.begin()
+            ask(loop, 5, on: owner)
+            for _ in 0..<10 {
+                loop.look()
+                time.run(for: .milliseconds(100))
+            }
+
+            #expect(loop.passes.count == 3)
+            #expect(loop.errors.count == 2)
+            for error in loop.errors {
+                guard case .usedUp(let retryAfter) = error else {
+                    Issue.record("\(error)")
+                    return
+                }
+                #expect(retryAfter > .seconds(3590) && retryAfter <= .seconds(3600))
+            }
+
+            // The next one need not wait.
+            ask(loop, on: owner)
+            time.settle()
+            #expect(loop.errors.count == 3)
+        }
+    }
+
+    @Test func nextDayBringsNewCalls() throws {
+        try world(budget: 1) { time, owner, loop in
+            loop.begin()
+            loop.look()
+            ask(loop, on: owner)
+            time.run(for: .milliseconds(100))
+            loop.look()
+            time.run(for: .seconds(3600))
+            loop.day = 24
+            loop.look()
+            ask(loop, on: owner)
+            loop.look()
+            time.settle()
+            #expect(loop.passes.count == 2)
+        }
+    }
+
+    @Test func callThatIsHeldOverMidnightIsNoneOfTheNewDay() throws {
+        try world(budget: 8) { time, owner, loop in
+            loop.begin()
+            loop.look()
+            ask(loop, on: owner)
+            time.run(for: .milliseconds(100))
+            loop.look()
+            time.settle()
+            let pass = try #require(loop.passes.first)
+            #expect(loop.gate.isCurrent(pass, at: time.now))
+
+            time.run(for: .seconds(3600))
+            #expect(!loop.gate.isCurrent(pass, at: time.now))
+            #expect(loop.gate.tryTake(at: time.now) == nil)
+            loop.day = 24
+            loop.look()
+            loop.gate.putBack(pass)
+
+            let granted = loop.keeper.today(of: "p")?.day.taken ?? 0
+            var count = 0
+            while loop.gate.tryTake(at: time.now) != nil { count += 1 }
+            #expect(count == granted, "what was put back is of yesterday")
+        }
+    }
+
+    @Test func callThatIsCancelledLeavesItsPartToTheNext() throws {
+        try world(budget: 1) { time, owner, loop in
+            loop.begin()
+            let first = Task.immediate(executorPreference: time) {
+                _ = owner
+                await loop.ask()
+            }
+            ask(loop, on: owner)
+            time.settle()
+            first.cancel()
+            loop.look()
+            time.settle()
+            #expect(loop.errors == [.cancelled])
+            #expect(loop.passes.count == 1)
+        }
+    }
+
+    @Test func orderOfAPersonLetsCallsPassAgain() throws {
+        try world(budget: 1) { time, owner, loop in
+            let told = Box(0)
+            loop.gate.onMore = { told.value += 1 }
+            loop.begin()
+            ask(loop, 2, on: owner)
+            for _ in 0..<3 {
+                loop.look()
+                time.run(for: .milliseconds(100))
+            }
+            #expect(loop.errors.count == 1)
+
+            told.value = 0
+            loop.append(
+                BudgetMessage(
+                    sender: "cli", number: 1,
+                    order: BudgetMessage.Order(provider: "p", day: "2026-11-23", limit: 2, time: "now")))
+            #expect(told.value == 1)
+            ask(loop, on: owner)
+            loop.look()
+            time.settle()
+            #expect(loop.passes.count == 2)
+        }
+    }
+
+    @Test func leavingMemberGivesBackWhatItHolds() throws {
+        try world(budget: 100) { time, owner, loop in
+            loop.begin()
+            ask(loop, on: owner)
+            time.settle()
+            loop.look()
+            time.settle()
+            #expect(loop.keeper.today(of: "p")?.day.taken ?? 0 > 1)
+            let last = loop.keeper.leave(at: time.now)
+            loop.append(try #require(last))
+
+            let today = try #require(loop.keeper.today(of: "p"))
+            #expect(today.day.taken == 1)
+            #expect(today.day.used == 1)
+            #expect(today.day.left == 99)
+        }
+    }
+}

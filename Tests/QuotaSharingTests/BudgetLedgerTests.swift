@@ -1,0 +1,208 @@
+import Foundation
+import Testing
+
+@testable import QuotaSharing
+
+/// What the records of the log do to a budget.
+struct BudgetLedgerTests {
+    private static func message(
+        _ number: UInt64, from sender: String = "a", take: Int = 0, giveBack: Int = 0, made: Int = 0, limit: Int = 10,
+        day: String = "2026-11-23", for scope: QuotaScope = QuotaScope(provider: "p")
+    ) -> BudgetMessage {
+        BudgetMessage(
+            sender: sender, number: number,
+            entries: [
+                BudgetMessage.Entry(
+                    scope, day: day, limit: limit, take: take, giveBack: giveBack,
+                    made: made > 0 ? ["search": made] : [:])
+            ])
+    }
+
+    private static func order(
+        _ number: UInt64, limit: Int? = nil, isReset: Bool = false, fleet: String? = nil
+    ) -> BudgetMessage {
+        let order = BudgetMessage.Order(
+            provider: "p", fleet: fleet, day: "2026-11-23", limit: limit, isReset: isReset, time: "2026-11-23T12:00:00Z"
+        )
+        return BudgetMessage(sender: "person \(number)", number: 1, order: order)
+    }
+
+    @Test func reservationGetsWhatIsLeft() {
+        var ledger = BudgetLedger()
+        #expect(ledger.apply(Self.message(1, take: 7), at: 0)?.granted == [7])
+        #expect(ledger.apply(Self.message(1, from: "b", take: 7), at: 1)?.granted == [3])
+        #expect(ledger.apply(Self.message(2, take: 1), at: 2)?.granted == [0])
+        #expect(ledger.apply(Self.message(3, giveBack: 2), at: 3)?.granted == [0])
+        #expect(ledger.apply(Self.message(2, from: "b", take: 5), at: 4)?.granted == [2])
+    }
+
+    @Test func doubledAndOvertakenMessageDoesNothing() {
+        var ledger = BudgetLedger()
+        ledger.apply(Self.message(2, take: 3), at: 0)
+        #expect(ledger.apply(Self.message(2, take: 3), at: 1) == nil)
+        #expect(ledger.apply(Self.message(1, take: 3), at: 2) == nil)
+        #expect(ledger.days["p"]?["2026-11-23"]?.taken == 3)
+    }
+
+    @Test func eachMemberGoesByTheBudgetOfItsSettings() {
+        var ledger = BudgetLedger()
+        #expect(ledger.apply(Self.message(1, take: 20, limit: 10), at: 0)?.granted == [10])
+        #expect(ledger.apply(Self.message(1, from: "new", take: 20, limit: 15), at: 1)?.granted == [5])
+        #expect(ledger.apply(Self.message(2, take: 1, limit: 10), at: 2)?.granted == [0])
+        #expect(ledger.days["p"]?["2026-11-23"]?.budget == 10)
+    }
+
+    @Test func orderedBudgetCountsForAllUntilTheDayEnds() {
+        var ledger = BudgetLedger()
+        ledger.apply(Self.message(1, take: 10), at: 0)
+        ledger.apply(Self.order(1, limit: 12), at: 1)
+        #expect(ledger.apply(Self.message(2, take: 9), at: 2)?.granted == [2])
+        #expect(ledger.apply(Self.message(3, take: 99, day: "2026-11-24"), at: 3)?.granted == [10])
+    }
+
+    @Test func resetKeepsWhatIsReservedAndNotMade() throws {
+        var ledger = BudgetLedger()
+        ledger.apply(Self.message(1, take: 9, made: 6), at: 0)
+        ledger.apply(Self.order(1, isReset: true), at: 1)
+
+        let day = try #require(ledger.days["p"]?["2026-11-23"])
+        #expect((day.used, day.reserved, day.left) == (0, 3, 7))
+        #expect(day.since == "2026-11-23T12:00:00Z")
+    }
+
+    @Test func fourFifthsAreNoticedOnce() {
+        var ledger = BudgetLedger()
+        #expect(ledger.apply(Self.message(1, take: 7), at: 0)?.warned == [])
+        #expect(ledger.apply(Self.message(2, take: 1), at: 1)?.warned == ["p"])
+        #expect(ledger.apply(Self.message(3, take: 1, giveBack: 2), at: 2)?.warned == [])
+        #expect(ledger.apply(Self.message(4, take: 2), at: 3)?.warned == [])
+    }
+
+    @Test func clockThatIsWrongByYearsDoesNotPushThePresentDayOut() {
+        var ledger = BudgetLedger()
+        ledger.apply(Self.message(1, take: 4), at: 0)
+        ledger.apply(Self.message(1, from: "wrong", take: 4, day: "2099-01-01"), at: 1)
+        ledger.apply(Self.message(2, from: "wrong", take: 4, day: "1970-01-01"), at: 2)
+        #expect(ledger.left(of: Self.scope(nil), on: "2026-11-23", limit: 10) == 6)
+    }
+
+    @Test(arguments: [Int.min, -1, Int.max])
+    func hostileNumbersDoNotOverflow(number: Int) {
+        var ledger = BudgetLedger()
+        ledger.apply(Self.message(1, take: number, giveBack: number, limit: number), at: 0)
+        ledger.apply(Self.message(2, take: number, giveBack: number, limit: number), at: 1)
+        #expect(ledger.days["p"]?["2026-11-23"]?.taken ?? -1 >= 0)
+    }
+
+    @Test func stateIsTheSameAfterItWasWrittenAndRead() throws {
+        var ledger = BudgetLedger()
+        ledger.apply(Self.message(1, take: 4, made: 2), at: 0)
+        ledger.apply(Self.order(1, limit: 5, isReset: true), at: 1)
+        let message = BudgetMessage(
+            sender: "a", number: 2, base: BudgetMessage.Base(offset: 1, ledger: ledger))
+        let read = try JSONDecoder().decode(BudgetMessage.self, from: JSONEncoder().encode(message))
+        #expect(read == message)
+    }
+
+    // MARK: - Scopes
+
+    private static func scope(_ fleet: String?, _ key: String? = nil) -> QuotaScope {
+        QuotaScope(provider: "p", fleet: fleet, key: key)
+    }
+
+    private static func taken(_ scope: QuotaScope, in ledger: BudgetLedger) -> Int? {
+        ledger.day("2026-11-23", of: scope)?.taken
+    }
+
+    @Test func eachFleetAndEachKeyHasABudgetOfItsOwn() {
+        var ledger = BudgetLedger()
+        for (offset, scope) in [Self.scope("f", "k"), Self.scope("g", "k"), Self.scope("f", "l")].enumerated() {
+            let message = Self.message(1, from: scope.name, take: 10, for: scope)
+            #expect(ledger.apply(message, at: Int64(offset))?.granted == [10])
+        }
+        #expect(ledger.apply(Self.message(2, take: 1, for: Self.scope("f", "k")), at: 3)?.granted == [0])
+    }
+
+    /// Workers of a version that knows no scopes go by one budget for all. Beside them nobody may reserve what they have.
+    @Test func callsOfOlderWorkersCountForEveryFleet() {
+        var ledger = BudgetLedger()
+        ledger.apply(Self.message(1, from: "known", take: 1, for: Self.scope("f", "k")), at: 0)
+        #expect(ledger.apply(Self.message(1, from: "old", take: 4), at: 1)?.granted == [4])
+
+        #expect(ledger.left(of: Self.scope("f", "k"), on: "2026-11-23", limit: 10) == 5)
+        #expect(ledger.left(of: Self.scope("g", "k"), on: "2026-11-23", limit: 10) == 6)
+        #expect(ledger.apply(Self.message(1, from: "new", take: 10, for: Self.scope("g", "k")), at: 2)?.granted == [6])
+        ledger.apply(Self.message(2, from: "old", giveBack: 2), at: 3)
+        #expect(ledger.left(of: Self.scope("g", "k"), on: "2026-11-23", limit: 10) == 2)
+    }
+
+    @Test func orderCountsForEveryKeyOfItsFleetAlsoThoseThatComeLater() {
+        var ledger = BudgetLedger()
+        ledger.apply(Self.message(1, from: "a", take: 1, for: Self.scope("f", "k")), at: 0)
+        ledger.apply(Self.message(1, from: "b", take: 1, for: Self.scope("g", "k")), at: 1)
+        ledger.apply(Self.order(1, limit: 3, fleet: "f"), at: 2)
+
+        #expect(ledger.left(of: Self.scope("f", "k"), on: "2026-11-23", limit: 10) == 2)
+        #expect(ledger.left(of: Self.scope("f", "later"), on: "2026-11-23", limit: 10) == 3)
+        #expect(ledger.left(of: Self.scope("g", "k"), on: "2026-11-23", limit: 10) == 9)
+    }
+
+    private static func renewal(_ number: UInt64, from sender: String, _ old: String, _ new: String) -> BudgetMessage {
+        BudgetMessage(
+            sender: sender, number: number,
+            renewals: [BudgetMessage.Renewal(provider: "p", fleet: "f", old: old, new: new)])
+    }
+
+    @Test func replacedKeyGoesOnWithTheBudgetOfTheOldOne() {
+        var ledger = BudgetLedger()
+        ledger.apply(Self.message(1, from: "a", take: 6, for: Self.scope("f", "old")), at: 0)
+        // One worker was restarted with the new key, another read it from its file.
+        ledger.apply(Self.message(1, from: "restarted", take: 1, for: Self.scope("f", "new")), at: 1)
+        ledger.apply(Self.renewal(2, from: "a", "old", "new"), at: 2)
+        #expect(Self.taken(Self.scope("f", "new"), in: ledger) == 7)
+
+        ledger.apply(Self.message(2, from: "restarted", take: 2, for: Self.scope("f", "new")), at: 3)
+        #expect(Self.taken(Self.scope("f", "old"), in: ledger) == 9)
+        // Back to the old key, and said twice.
+        ledger.apply(Self.renewal(3, from: "a", "new", "old"), at: 4)
+        ledger.apply(Self.renewal(3, from: "b", "old", "new"), at: 5)
+        #expect(ledger.apply(Self.message(4, from: "a", take: 9, for: Self.scope("f", "old")), at: 6)?.granted == [1])
+        #expect(ledger.accounts(of: "p", fleet: "f").count == 1)
+    }
+
+    @Test func resetOfADayWithoutCallsDoesNotHideItsWarning() {
+        var ledger = BudgetLedger()
+        ledger.apply(Self.order(1, isReset: true), at: 0)
+        #expect(ledger.apply(Self.message(1, take: 8), at: 1)?.warned == ["p"])
+    }
+
+    /// A clock that wanders names more days than are kept.
+    @Test func dayThatIsSpokenOfStaysWhateverOtherDaysAreNamed() {
+        var ledger = BudgetLedger()
+        ledger.apply(Self.message(1, take: 4), at: 0)
+        for day in 10..<30 {
+            let number = UInt64(day)
+            ledger.apply(
+                Self.message(number, from: "wrong", take: 1, day: "2027-01-\(day)"), at: Int64(day * 2))
+            ledger.apply(Self.message(number, made: 1), at: Int64(day * 2 + 1))
+        }
+        #expect(ledger.days["p"]?.count == 8)
+        #expect(ledger.left(of: Self.scope(nil), on: "2026-11-23", limit: 10) == 6)
+    }
+
+    @Test(arguments: ["-9223372036854775808", "9223372036854775807", "-1"])
+    func stateOfAnyNumbersIsReadAndGoneOnWith(number: String) throws {
+        let day = """
+            {"taken":\(number),"made":{"search":\(number),"photo":\(number)},"limit":\(number),"isWarned":false,\
+            "touched":\(number)}
+            """
+        let text = """
+            {"days":{"p":{"2026-11-23":\(day)}},"renewed":{},"heard":{"a":{"number":7,"offset":\(number)}},\
+            "cleaned":\(number)}
+            """
+        var ledger = try JSONDecoder().decode(BudgetLedger.self, from: Data(text.utf8))
+        ledger.apply(Self.message(8, take: 1, giveBack: 1, made: 1), at: 1)
+        ledger.apply(Self.order(1, limit: 5, isReset: true), at: 2)
+        #expect(ledger.days["p"]?["2026-11-23"]?.left ?? -1 >= 0)
+    }
+}

@@ -1,0 +1,170 @@
+import Basics
+import TestSupport
+import Testing
+
+@testable import QuotaSharing
+
+/// What one member that goes by daily budgets says, and when.
+struct BudgetMemberTests {
+    private static let start = Instant.now
+    private static let day = BudgetDay(label: "2026-11-23", end: start + .seconds(86_400))
+
+    private static func scope(_ provider: String, _ key: String = "k") -> QuotaScope {
+        QuotaScope(provider: provider, fleet: "f", key: key)
+    }
+
+    /// A member that has read an empty topic.
+    private static func member(_ budgets: [String: Int]) -> BudgetMember {
+        let scopes = budgets.keys.reduce(into: [:]) { $0[$1] = scope($1) }
+        let member = BudgetMember(name: "m-0", budgets: budgets, scopes: scopes, at: start)
+        member.begin(first: 0, end: 0, oldest: 0, at: start)
+        for provider in budgets.keys { member.setDay(day, of: provider) }
+        return member
+    }
+
+    @Test func idleAndUsedUpProvidersDoNotHoldUpOthersWhileTheTopicStalls() throws {
+        let member = Self.member(["busy": 1000, "idle": 1000, "used": 0])
+        let busy = try #require(member.providers.firstIndex(of: "busy"))
+        member.setWaiting(1, of: busy)
+        var now = Self.start
+        let message = try #require(member.look(at: now))
+        member.read(message, at: 0, now: now)
+        #expect(member.tryTake(busy, at: now) != nil)
+        member.setWaiting(0, of: busy)
+
+        // The next reservation does not come back.
+        while member.look(at: now) == nil, now < Self.start + .seconds(20) {
+            _ = member.tryTake(busy, at: now)
+            now += .milliseconds(100)
+        }
+        now += .seconds(4)
+        while member.tryTake(busy, at: now) != nil {}
+        #expect(member.isStalled(at: now), "the one that is asked for lacks calls")
+
+        member.read(BudgetMessage(sender: "other", number: 1), at: 1, now: now)
+        let calm = Self.member(["busy": 1000, "idle": 1000, "used": 0])
+        calm.setWaiting(1, of: busy)
+        let first = try #require(calm.look(at: now))
+        calm.read(first, at: 0, now: now)
+        calm.setWaiting(0, of: busy)
+        while calm.look(at: now) == nil, now < Self.start + .seconds(40) {
+            calm.noteMade(busy, "search", turn: 1, at: now)
+            now += .milliseconds(100)
+        }
+        #expect(!calm.isStalled(at: now + .seconds(4)), "calls are held, and nobody asks for the others")
+    }
+
+    @Test func memberLooksAtItsClockNoMoreOftenWhenTheDayIsUsedUp() throws {
+        let member = Self.member(["p": 8])
+        var now = Self.start
+        var offset: Int64 = 0
+        member.setWaiting(8, of: 0)
+        while !member.isUsedUp(0, at: now), now < Self.start + .seconds(10) {
+            if let message = member.look(at: now) {
+                member.read(message, at: offset, now: now)
+                offset += 1
+            }
+            while member.tryTake(0, at: now) != nil {}
+            now += .milliseconds(100)
+        }
+
+        // What was refused would still be called for, at the pace of a moment ago.
+        member.setWaiting(1, of: 0)
+        #expect(member.isUsedUp(0, at: now))
+        #expect(member.nextLook(at: now) == BudgetTerms().tick)
+    }
+
+    @Test func topicThatTakesNothingCostsNoMemory() {
+        let member = Self.member(["p": 1000])
+        var numbers: Set<UInt64> = []
+        for second in 0..<3600 {
+            member.setWaiting(1, of: 0)
+            if let message = member.look(at: Self.start + .seconds(second)) { numbers.insert(message.number) }
+        }
+        #expect(numbers.count == 8)
+    }
+
+    @Test func questionIsAnsweredByThoseWhoKeepThatBudget() throws {
+        for (provider, fleet, isAnswered) in [("p", "f", true), ("p", "g", false), ("q", "f", false)] {
+            let member = Self.member(["p": 1000])
+            let question = BudgetMessage.Question(provider: provider, fleet: fleet)
+            member.read(BudgetMessage(sender: "person", number: 1, question: question), at: 0, now: Self.start)
+            #expect((member.look(at: Self.start + .seconds(1))?.answers == "person") == isAnswered)
+        }
+    }
+
+    @Test func replacedKeyIsToldUntilItIsReadBack() throws {
+        let member = Self.member(["p": 1000])
+        member.renewScope(Self.scope("p", "l"), of: "p")
+        let lost = try #require(member.look(at: Self.start + .seconds(1)))
+        #expect(lost.renewals?.map(\.new) == ["l"])
+
+        let again = try #require(member.look(at: Self.start + .seconds(5)))
+        #expect(again.renewals?.map(\.new) == ["l"])
+        member.read(again, at: 0, now: Self.start + .seconds(5))
+        member.setWaiting(1, of: 0)
+        #expect(try #require(member.look(at: Self.start + .seconds(9))).renewals == nil)
+    }
+
+    @Test func topicThatWasMadeAnewIsToldWhatIsTaken() throws {
+        let member = Self.member(["p": 1000])
+        let entry = BudgetMessage.Entry(Self.scope("p"), day: Self.day.label, limit: 1000, take: 400)
+        member.read(BudgetMessage(sender: "other", number: 1, entries: [entry]), at: 0, now: Self.start)
+
+        member.begin(first: 0, end: 0, oldest: 0, isRemade: true, at: Self.start)
+        #expect(member.isReady)
+        let message = try #require(member.look(at: Self.start + .seconds(1)))
+        let new = BudgetMember(name: "new-0", budgets: ["p": 1000], scopes: ["p": Self.scope("p")], at: Self.start)
+        new.begin(first: 0, end: 1, oldest: 0, at: Self.start)
+        new.read(message, at: 0, now: Self.start)
+        #expect(new.ledger.left(of: Self.scope("p"), on: Self.day.label, limit: 1000) == 600)
+    }
+
+    /// It is made anew while the member reads it from its beginning, after records that it had not read were deleted.
+    @Test func countIsKeptWhenTheTopicIsMadeAnewWhileItIsReadAgain() throws {
+        let member = Self.member(["p": 10])
+        let spent = BudgetMessage.Entry(Self.scope("p"), day: Self.day.label, limit: 10, take: 10)
+        member.read(BudgetMessage(sender: "gone", number: 1, entries: [spent]), at: 0, now: Self.start)
+
+        member.begin(first: 0, end: 1, oldest: 0, at: Self.start)
+        #expect(!member.isReady)
+        member.begin(first: 0, end: 0, oldest: 0, isRemade: true, at: Self.start)
+        #expect(member.isReady)
+        #expect(member.ledger.left(of: Self.scope("p"), on: Self.day.label, limit: 10) == 0)
+        #expect(member.look(at: Self.start + .seconds(1))?.base != nil)
+    }
+
+    /// A member that starts on a topic that was made anew may read it before the others have written the day's count down.
+    @Test func memberThatCameBeforeTheStateTakesItOver() throws {
+        let known = Self.member(["p": 10])
+        let spent = BudgetMessage.Entry(Self.scope("p"), day: Self.day.label, limit: 10, take: 10)
+        known.read(BudgetMessage(sender: "gone", number: 1, entries: [spent]), at: 0, now: Self.start)
+
+        let new = BudgetMember(name: "new-0", budgets: ["p": 10], scopes: ["p": Self.scope("p")], at: Self.start)
+        new.begin(first: 0, end: 0, oldest: 0, at: Self.start)
+        new.setDay(Self.day, of: "p")
+        new.setWaiting(1, of: 0)
+        let reservation = try #require(new.look(at: Self.start))
+        known.begin(first: 0, end: 0, oldest: 0, isRemade: true, at: Self.start)
+        for member in [known, new] { member.read(reservation, at: 0, now: Self.start) }
+        #expect(new.ledger.left(of: Self.scope("p"), on: Self.day.label, limit: 10) == 9)
+
+        let state = try #require(known.look(at: Self.start + .seconds(1)))
+        for member in [known, new] {
+            member.read(state, at: 1, now: Self.start + .seconds(1))
+            #expect(member.ledger.left(of: Self.scope("p"), on: Self.day.label, limit: 10) == 0)
+        }
+        #expect(new.tryTake(0, at: Self.start + .seconds(1)) == nil, "what it was given was not there to be given")
+        #expect(new.ledger == known.ledger)
+    }
+
+    /// The end of a transaction takes an offset and is no record.
+    @Test func historyEndsWhereTheTopicDoesWithoutARecordThere() {
+        let member = BudgetMember(name: "m-0", budgets: ["p": 10], at: Self.start)
+        member.begin(first: 0, end: 2, oldest: 0, at: Self.start)
+        member.read(nil, at: 0, now: Self.start)
+        #expect(!member.isReady)
+        member.read(nil, at: 1, now: Self.start)
+        #expect(member.isReady)
+    }
+}

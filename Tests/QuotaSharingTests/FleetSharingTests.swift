@@ -1,0 +1,184 @@
+import Basics
+import Foundation
+import QuotaSharing
+import TestSupport
+import Testing
+
+/// A limit that a fleet shares by demand, in virtual time.
+struct FleetSharingTests {
+    /// Messages are lost, doubled, late and out of order; members are stopped, killed, leave and join.
+    private static let hostile: FleetSimulation.Conditions = {
+        var conditions = FleetSimulation.Conditions()
+        conditions.lost = 0.05
+        conditions.doubled = 0.1
+        conditions.late = 0.1
+        conditions.incidents = 0.5
+        return conditions
+    }()
+
+    @Test(.timeLimit(.minutes(60))) func partsNeverSumToMoreThanTheLimitWhateverHappens() {
+        let seeds = Schedules.seeds(unlessSet: 1000)
+        var highest = 0.0
+
+        for seed in seeds {
+            var simulation = FleetSimulation(seed: seed, Self.hostile)
+            simulation.run()
+
+            let (part, time) = simulation.highestSum
+            guard part <= 1 + 1e-9 else {
+                Issue.record("\(part) of the limit at \(time) s: \(Schedules.again(seed))")
+                return
+            }
+            highest = max(highest, part)
+        }
+        print("measured: never more than \((highest * 1e6).rounded() / 1e4) % of the limit in \(seeds.count) schedules")
+    }
+
+    /// What breaks a rule must be seen, or the test above proves nothing: here a member that the group gave up hears of it much
+    /// later than a new owner waits.
+    @Test func simulationSeesAMemberThatGoesOnWithWhatOthersHave() {
+        var conditions = Self.hostile
+        conditions.noticing = 4...6
+
+        let isSeen = (1...100 as ClosedRange<UInt64>).contains { seed in
+            var simulation = FleetSimulation(seed: seed, conditions)
+            simulation.run()
+            return simulation.highestSum.part > 1.01
+        }
+        #expect(isSeen)
+    }
+
+    /// A borrower that is never heard of again has stopped using the loan before its lender uses that part again.
+    @Test func lenderHoldsBackALoanForLongerThanItLasts() throws {
+        let limit = FleetSimulation.limit
+        var now = Instant.now
+        let lender = LendingMember(name: "lender", limits: [limit], at: now)
+        let borrower = LendingMember(name: "borrower", limits: [limit], at: now)
+        lender.assign([0], of: 2, at: now)
+        borrower.assign([1], of: 2, at: now)
+        borrower.setNeed(1, of: limit)
+
+        // They talk until all is lent.
+        let talkingEnds = now + .seconds(10)
+        while borrower.part(of: limit, at: now) < 1, now < talkingEnds {
+            if let message = borrower.look(at: now) { lender.receive(message, at: now) }
+            if let message = lender.look(at: now) { borrower.receive(message, at: now) }
+            now += .milliseconds(100)
+        }
+        #expect(borrower.part(of: limit, at: now) == 1)
+        #expect(lender.part(of: limit, at: now) == 0)
+
+        // Then neither hears the other any more, and the lender has work of its own.
+        lender.setNeed(1, of: limit)
+        var (loanEnd, heldUntil): (Instant?, Instant?)
+        let silenceEnds = now + .seconds(5)
+        while now < silenceEnds {
+            _ = (borrower.look(at: now), lender.look(at: now))
+            if loanEnd == nil, borrower.part(of: limit, at: now) < 1 { loanEnd = now }
+            if heldUntil == nil, lender.part(of: limit, at: now) > 0 { heldUntil = now }
+            now += .milliseconds(1)
+        }
+        let (end, held) = (try #require(loanEnd), try #require(heldUntil))
+        #expect(end < held)
+    }
+
+    /// A member that needs a loan no more gives it back at once, so that its lender need not wait for the loan's end.
+    @Test func memberGivesBackWhatItNeedsNoMore() {
+        let used = Self.used(for: 12) { second, member in
+            // The work moves from the first to the second after six seconds; the third has none.
+            (second < 6 ? 0 : 1) == member ? 1 : 0
+        }
+        #expect(used[13] > 0.99, "\(used)")
+    }
+
+    // MARK: - What is used
+
+    /// Runs a calm fleet of three, and returns the part of the limit that was used at each half second.
+    private static func used(for seconds: Int, need: (_ second: Double, _ member: Int) -> Double) -> [Double] {
+        var conditions = FleetSimulation.Conditions()
+        conditions.members = 3...3
+        conditions.demandChanges = 0
+        var simulation = FleetSimulation(seed: 1, conditions)
+
+        return (1...2 * seconds).map { half in
+            let time = Double(half) / 2
+            for member in 0..<3 { simulation.setNeed(need(time - 0.5, member), of: member) }
+            simulation.run(until: time)
+            return simulation.used
+        }
+    }
+
+    /// The least that was used in any ten seconds that begin three seconds after the start.
+    private static func leastInTenSeconds(_ used: [Double]) -> Double {
+        let averages = (6...used.count - 20).map { begin in used[begin..<begin + 20].reduce(0, +) / 20 }
+        return averages.min() ?? 0
+    }
+
+    @Test(arguments: [[1, 1, 1], [1, 0.1, 0.1], [1, 0, 0], [0.5, 0.5, 0.02], [1, 1, 0]])
+    func waitingWorkUsesTheLimitFromThreeSecondsAfterTheStart(needs: [Double]) {
+        let used = Self.used(for: 20) { _, member in needs[member] }
+        #expect(Self.leastInTenSeconds(used) > 0.95, "\(used)")
+        #expect(used.dropFirst(10).allSatisfy { $0 > 0.99 }, "\(used)")
+    }
+
+    @Test func loadThatMovesFromMemberToMemberUsesTheLimitThreeSecondsLater() {
+        let used = Self.used(for: 60) { second, member in Int(second / 5) % 3 == member ? 1 : 0 }
+        for (half, part) in used.enumerated() where half % 10 >= 6 {
+            #expect(part > 0.99, "\(Double(half) / 2) s: \(used)")
+        }
+    }
+
+    @Test func memberTakesItsOwnPartBackWithinTwoSeconds() {
+        let used = Self.used(for: 20) { second, member in member == 0 || second >= 10 ? 1 : 0 }
+        #expect(used[24...].allSatisfy { $0 > 0.99 }, "\(used)")
+    }
+
+    @Test(arguments: [0.0, 0.05])
+    func fleetThatLacksNothingSaysNextToNothing(need: Double) {
+        var conditions = FleetSimulation.Conditions()
+        conditions.members = 6...6
+        conditions.demandChanges = 0
+        var simulation = FleetSimulation(seed: 1, conditions)
+        for member in 0..<6 { simulation.setNeed(need, of: member) }
+
+        simulation.run(until: 5)
+        let atStart = simulation.messages
+        simulation.run(until: 105)
+        #expect(simulation.messages - atStart <= 6 * 10)
+        #expect(simulation.messages - atStart >= 6 * 9, "a silent member would be taken for gone")
+    }
+
+    // MARK: - Large fleets
+
+    /// What is printed stands in docs/fleet.md.
+    @Test(.timeLimit(.minutes(60)), arguments: ["one of them has work", "half of them have", "none has"])
+    func largeFleetUsesTheLimitWithinTwoSeconds(load: String) {
+        let count = Schedules.members(unlessSet: 24)
+        var conditions = FleetSimulation.Conditions()
+        conditions.members = count...count
+        conditions.partitions = count
+        conditions.demandChanges = 0
+        conditions.eventsPerCheck = 100 * count
+        var simulation = FleetSimulation(seed: 1, conditions)
+        simulation.run(until: 3)
+
+        let (encoder, said) = (JSONEncoder(), Log<Int>())
+        simulation.onMessage = { said.note((try? encoder.encode(FleetWord.shares($0)).count) ?? 0) }
+        let workers = ["one of them has work": 1, "half of them have": count / 2][load] ?? 0
+        for member in 0..<workers { simulation.setNeed(1, of: member) }
+        var waits: [Double] = []
+        for tenth in 1...20 {
+            simulation.run(until: 3 + Double(tenth) / 10)
+            if simulation.used > 0.99 { waits.append(Double(tenth) / 10) }
+        }
+        if workers > 0 { #expect(simulation.used > 0.99) }
+
+        let before = said.count
+        simulation.run(until: 8)
+        #expect(simulation.highestSum.part <= 1 + 1e-9)
+        let late = said.entries.dropFirst(before)
+        print(
+            "measured: \(count) members, \(load): all used after \(waits.first.map { "\($0) s" } ?? "-"),",
+            "\(late.count / 3) messages/s, \(late.reduce(0, +) / max(1, late.count)) bytes each")
+    }
+}

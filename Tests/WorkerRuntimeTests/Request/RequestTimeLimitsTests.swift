@@ -1,0 +1,54 @@
+import Basics
+import Testing
+
+@testable import LocationSearch
+@testable import ProviderCalls
+@testable import WorkerRuntime
+
+struct RequestTimeLimitsTests {
+    private let now = Instant(nanoseconds: 1_000_000_000)
+    private let request = SearchRequest(requestID: "r-1")
+
+    @Test func lifetimeIsTheNearerOfAgeAndExpiry() throws {
+        let limits = RequestTimeLimits(standard: .seconds(5), longest: .seconds(30), maxAge: .seconds(60))
+
+        let aged = try limits.time(for: request, age: .seconds(20), timeToExpiry: nil)
+        #expect(aged.lifetime(from: now) == RequestLifetime(lastCall: now + .seconds(40)))
+        #expect(aged.time == .seconds(5))
+
+        let both = try limits.time(for: request, age: .seconds(20), timeToExpiry: .seconds(10))
+        #expect(
+            both.lifetime(from: now)
+                == RequestLifetime(lastCall: now + .seconds(10), expiry: now + .seconds(10)))
+
+        // The clock of the producer may be ahead.
+        let young = try limits.time(for: request, age: .seconds(-20), timeToExpiry: .seconds(100))
+        #expect(
+            young.lifetime(from: now)
+                == RequestLifetime(lastCall: now + .seconds(60), expiry: now + .seconds(100)))
+
+        let plain = RequestTimeLimits(standard: .seconds(5), longest: .seconds(30))
+        #expect(try plain.time(for: request, age: .seconds(20), timeToExpiry: nil).lifetime(from: now) == nil)
+    }
+
+    /// An expired request stays expired when it is sent again as it is, so the text must not ask for that.
+    @Test func textsOfExpiredRequestsAgreeWithTheirFlag() throws {
+        let limits = RequestTimeLimits(standard: .seconds(5), longest: .seconds(30), maxAge: .seconds(60))
+        var errors = [SearchError.overWhileWaiting(for: .hotpepper)]
+        for (age, expiry) in [(61, nil), (1, -1)] as [(Int64, Int64?)] {
+            do throws(SearchError) {
+                _ = try limits.time(
+                    for: request, age: .seconds(age), timeToExpiry: expiry.map { .seconds($0) })
+                Issue.record("it has not expired")
+            } catch {
+                errors.append(error)
+            }
+        }
+        for error in errors {
+            #expect(error.code == .expired)
+            #expect(!error.code.isRetryable)
+            #expect(!error.message.contains("send it again"))
+            #expect(error.message.contains("make a new request"))
+        }
+    }
+}
