@@ -267,7 +267,7 @@ final class SimulatedWorker: @unchecked Sendable {
     private func noteLeaks(of lane: AssembledLane) async {
         let status = await lane.lane.status
         if status.inFlight != 0 { leaks.append("\(name): \(status.inFlight) places in flight") }
-        if status.undelivered != 0 { leaks.append("\(name): \(status.undelivered) places of outcomes") }
+        if status.unconfirmed != 0 { leaks.append("\(name): \(status.unconfirmed) places of outcomes") }
         for provider in await lane.searches.statuses {
             if provider.concurrency.inFlight != 0 {
                 leaks.append("\(name): \(provider.concurrency.inFlight) slots of the adaptive limit")

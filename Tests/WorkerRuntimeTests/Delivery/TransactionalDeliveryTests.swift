@@ -212,7 +212,7 @@ struct TransactionalDeliveryTests {
         var configuration = WorkerConfiguration()
         configuration.delivery = .exactlyOnce
         // The dead letter of a record that is no request holds the record's bytes.
-        let half = String(repeating: "x", count: configuration.intakeLimits.undeliveredBytes / 2 + 1)
+        let half = String(repeating: "x", count: configuration.intakeLimits.unconfirmedBytes / 2 + 1)
 
         try await LaneBench.run(delivery: .exactlyOnce, assigned: [0, 1, 2]) { bench in
             await bench.provider.hold()

@@ -58,13 +58,13 @@ struct PartitionTableTests {
         try await TableFixture.run { fixture in
             let requests = try fixture.takeAll(0..<3)
             let partition = try #require(fixture.table[Self.first])
-            #expect(fixture.gate.undelivered == 3)
+            #expect(fixture.gate.open == 3)
 
             fixture.table.finish(requests[1], isDelivered: true)
             #expect(partition.tracker.frontier == nil, "the one before it is not delivered")
             fixture.table.finish(requests[0], isDelivered: true)
             #expect(partition.tracker.frontier == 2)
-            #expect(fixture.gate.undelivered == 1)
+            #expect(fixture.gate.open == 1)
         }
     }
 
@@ -76,7 +76,7 @@ struct PartitionTableTests {
             fixture.table.finish(requests[1], isDelivered: true)
 
             #expect(partition.tracker.frontier == nil)
-            #expect(fixture.gate.undelivered == 0)
+            #expect(fixture.gate.open == 0)
             #expect(partition.isIdle)
         }
     }
@@ -91,7 +91,7 @@ struct PartitionTableTests {
             fixture.table.finish(late, isDelivered: true)
             #expect(fixture.table[Self.first]?.tracker.frontier == nil)
             #expect(late.partition.tracker.frontier == nil)
-            #expect(fixture.gate.undelivered == 0)
+            #expect(fixture.gate.open == 0)
         }
     }
 
