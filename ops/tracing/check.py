@@ -403,7 +403,7 @@ def check_other_collector(house: House) -> None:
             "100ms",
         ],
     )
-    wait_until(lambda: listens(port), 10, "the other collector")
+    wait_until(lambda: listens(port), 30, "the other collector")
     worker = house.worker(OTEL_EXPORTER_OTLP_ENDPOINT=f"http://127.0.0.1:{port}", OTEL_SERVICE_NAME="by-way-of-rotel")
     parent, trace, _ = new_parent("01")
     house.send("by-way-of-rotel", parent)
