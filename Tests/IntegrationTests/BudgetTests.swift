@@ -52,7 +52,7 @@ struct BudgetTests {
             #expect(try await Self.gauge("calls", in: house) == 5)
             #expect(try await Self.gauge("left_calls", in: house) == 0)
             #expect(try await house.get("/status").body.contains(#""breakerReason":"budget-used-up""#))
-            #expect(house.logLines(with: "four fifths of the day's budget of calls are taken") == 1)
+            #expect(try await house.awaitedLogLines(with: "four fifths of the day's budget of calls are taken") == 1)
             #expect(try await Self.command([], in: house).contains("100 %"))
         }
     }

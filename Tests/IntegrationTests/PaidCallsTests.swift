@@ -69,7 +69,7 @@ struct PaidCallsTests {
             let reason = "locsearch_provider_breaker_reason{provider=\"hotpepper\",reason=\"failure-rate\"}"
             #expect(try await house.metric(reason) == 1)
             #expect(try await house.metric("locsearch_provider_breaker_rejections_total{provider=\"hotpepper\"}") == 10)
-            #expect(house.logLines(with: "provider is failing", "hotpepper") == 1)
+            #expect(try await house.awaitedLogLines(with: "provider is failing", "hotpepper") == 1)
         }
     }
 
@@ -92,7 +92,7 @@ struct PaidCallsTests {
             #expect(try await house.calls(to: "hotpepper") == 4)
             for outcome in try await house.outcomes(20).values { #expect(outcome.places != nil) }
             #expect(try await house.calls(to: "hotpepper") == 24)
-            #expect(house.logLines(with: "provider answers again", "hotpepper") == 1)
+            #expect(try await house.awaitedLogLines(with: "provider answers again", "hotpepper") == 1)
             #expect(try await house.status(of: "hotpepper")["heldRequests"] as? Int == 0)
         }
     }
@@ -116,10 +116,10 @@ struct PaidCallsTests {
             }
             for provider in Self.providers {
                 #expect(try await house.calls(to: provider) == 1)
-                #expect(house.logLines(with: "provider refuses our key", "\"\(provider)\"") == 1)
+                #expect(try await house.awaitedLogLines(with: "provider refuses our key", "\"\(provider)\"") == 1)
                 #expect(try await house.status(of: provider)["breakerReason"] as? String == "key-refused")
             }
-            #expect(house.logLines(with: "provider refuses our key", #""httpStatus":"401""#) == 1)
+            #expect(try await house.awaitedLogLines(with: "provider refuses our key", #""httpStatus":"401""#) == 1)
             let readiness = try await house.get("/readyz")
             #expect(readiness.status == 503)
             #expect(readiness.body.contains("hotpepper: key-refused"), "\(readiness.body)")
@@ -182,7 +182,7 @@ struct PaidCallsTests {
                 #expect(status["pausedForSeconds"] as? Double ?? 0 > 0)
                 let labels = "provider=\"\(provider)\",state=\"paused\""
                 #expect(try await house.metric("locsearch_provider_breaker_state{\(labels)}") == 1)
-                #expect(house.logLines(with: "asked for a pause", "\"\(provider)\"", "provider-rate-limit") == 1)
+                #expect(try await house.awaitedLogLines(with: "asked for a pause", "\"\(provider)\"", "provider-rate-limit") == 1)
             }
         }
     }

@@ -85,7 +85,7 @@ struct WorkerTests {
 
     @Test func providerFailuresBecomeErrorEventsWithoutTheKey() async throws {
         let bench = try WorkerBench { target in
-            if target.contains("keyword=slow") { return .init(body: WorkerBench.shop, delay: .seconds(2)) }
+            if target.contains("keyword=slow") { return .init(body: WorkerBench.shop, delay: .seconds(5)) }
             if target.contains("keyword=html") { return .init(body: "<html>maintenance</html>") }
             if target.contains("keyword=cut") { return .init(body: #"{"results":{"shop":[{"id":"J1"#) }
             return .init(status: 503, body: "")
@@ -94,7 +94,7 @@ struct WorkerTests {
             ("slow", "timeout"), ("html", "upstream-unavailable"), ("cut", "bad-response"),
             ("503", "upstream-unavailable"),
         ]
-        try await bench.send(cases.map { ($0.0, WorkerBench.request($0.0, #","keyword":"\#($0.0)","timeoutMs":700"#)) })
+        try await bench.send(cases.map { ($0.0, WorkerBench.request($0.0, #","keyword":"\#($0.0)","timeoutMs":2000"#)) })
         let records = try await bench.run(expecting: cases.count)
         for (id, code) in cases {
             let found = try records.map({ try $0.outcome() }).first { $0.requestID == id }

@@ -98,7 +98,7 @@ struct TransactionCallsTests {
 
         let (error, time) = await bench.make(.abort)
         #expect(error?.kind == .timedOut)
-        #expect(time < .milliseconds(500))
+        #expect(time < .seconds(1), "a call that had begun would be left after a second")
         #expect(await bench.started.count == 1)
 
         await bench.returnFromCall()

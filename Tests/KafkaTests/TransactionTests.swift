@@ -34,7 +34,7 @@ struct TransactionTests {
             let error = await #expect(throws: KafkaError.self) { try await starting.value }
 
             #expect(error?.kind == .timedOut)
-            #expect(Instant.now - begin < .milliseconds(500))
+            #expect(Instant.now - begin < .seconds(5))
         }
     }
 
@@ -49,7 +49,7 @@ struct TransactionTests {
             await #expect(throws: KafkaError.self) { try await starting.value }
 
             #expect(Instant.now >= end)
-            #expect(Instant.now < end + .milliseconds(500))
+            #expect(Instant.now < end + .seconds(5))
         }
     }
 

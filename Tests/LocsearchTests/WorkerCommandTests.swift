@@ -71,7 +71,7 @@ struct WorkerCommandTests {
             defer { search.end() }
             try await eventually("the search ends", within: .seconds(30)) { !search.isRunning }
             #expect(search.code == code, "\(search.error)")
-            try await eventually("its output is there", within: .seconds(5)) { search.output.hasSuffix("\n") }
+            try await eventually("its output is there") { search.output.hasSuffix("\n") }
             #expect(try JSONSerialization.jsonObject(with: Data(search.output.utf8)) is [String: Any])
         }
         let metrics = try await house.get("/metrics").body
@@ -86,7 +86,7 @@ struct WorkerCommandTests {
         house.worker.signal(SIGTERM)
         try await eventually("the worker ends", within: .seconds(30)) { !house.worker.isRunning }
         #expect(house.worker.code == 0)
-        try await eventually("its last line is there", within: .seconds(5)) {
+        try await eventually("its last line is there") {
             house.worker.error.contains("worker ends")
         }
         for line in house.worker.error.split(separator: "\n") {
@@ -114,7 +114,8 @@ struct WorkerCommandTests {
         }
         #expect(house.worker.isRunning)
         house.worker.signal(SIGTERM)
-        try await eventually("the worker ends", within: .seconds(5)) { !house.worker.isRunning }
+        // The grace is 60 s.
+        try await eventually("the worker ends") { !house.worker.isRunning }
         #expect(house.worker.code != 0)
     }
 
@@ -128,7 +129,7 @@ struct WorkerCommandTests {
         defer { second.end() }
         try await eventually("the second worker ends", within: .seconds(30)) { !second.isRunning }
         #expect(second.code == 78)
-        try await eventually("its line is there", within: .seconds(5)) {
+        try await eventually("its line is there") {
             second.error.contains("admin.port: cannot listen on 127.0.0.1:\(port)")
         }
         #expect(second.error.split(separator: "\n").count == 1, "\(second.error)")

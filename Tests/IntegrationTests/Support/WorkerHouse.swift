@@ -166,7 +166,16 @@ struct WorkerHouse: Sendable {
     }
 
     /// How many lines of the log hold all these texts.
-    func logLines(with texts: String...) -> Int {
+    func logLines(with texts: String...) -> Int { logLines(withAll: texts) }
+
+    /// Waits until the log has a line that holds all these texts, and returns how many do. A line comes through a pipe, and so
+    /// later than the outcome or the metric that tells the same.
+    func awaitedLogLines(with texts: String...) async throws -> Int {
+        try await eventually("a line of the log with \(texts)") { logLines(withAll: texts) > 0 }
+        return logLines(withAll: texts)
+    }
+
+    private func logLines(withAll texts: [String]) -> Int {
         worker.error.split(separator: "\n").count { line in texts.allSatisfy { line.contains($0) } }
     }
 
