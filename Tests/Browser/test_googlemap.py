@@ -64,8 +64,8 @@ STAND_IN = """
 
 
 @pytest.fixture(scope="module")
-def keyed(house):
-    return house.console("console-with-a-key", CONSOLE_GOOGLE_MAPS_KEY="Zq7maps")
+def keyed(harness):
+    return harness.console("console-with-a-key", CONSOLE_GOOGLE_MAPS_KEY="Zq7maps")
 
 
 @pytest.fixture

@@ -2,7 +2,7 @@
 
 import pytest
 from browser import search_url
-from house import Tiles
+from console_harness import Tiles
 
 TOKEN = "Zq7console+token"
 
@@ -13,13 +13,13 @@ def tiles():
 
 
 @pytest.fixture(scope="module")
-def tiled(house, tiles):
+def tiled(harness, tiles):
     settings = {
         "CONSOLE_TILE_URL": tiles.origin + "/{z}/{x}/{y}.svg",
         "CONSOLE_TILE_ATTRIBUTION": "© <b>Test</b> tiles",
         "CONSOLE_TOKEN": TOKEN,
     }
-    return house.console("console-with-tiles", **settings)
+    return harness.console("console-with-tiles", **settings)
 
 
 @pytest.fixture

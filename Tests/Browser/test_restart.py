@@ -46,8 +46,8 @@ def test_window_that_nobody_sees_gives_its_connection_back_and_catches_up_later(
     window.wait_for_places(20)
 
 
-def test_pages_catch_up_after_the_console_was_killed_and_started_anew(browser, house, allowed):
-    console = house.console("console-to-kill")
+def test_pages_catch_up_after_the_console_was_killed_and_started_anew(browser, harness, allowed):
+    console = harness.console("console-to-kill")
     allowed["hosts"].add(console.url)
     session = fresh_session()
     search = browser.window(search_url(console, session))

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 
 import pytest
 from browser import fresh_session
-from house import SHINJUKU
+from console_harness import SHINJUKU
 
 
 @pytest.fixture
@@ -50,10 +50,10 @@ def test_outcomes_arrive_newest_first_and_are_filtered(window, console):
     window.wait_for_count("#rows tr", 0)
 
 
-def test_outcome_is_found_by_its_trace(window, house):
+def test_outcome_is_found_by_its_trace(window, harness):
     trace, mark = secrets.token_hex(16), fresh_session()
     request = {"requestId": mark, "provider": "hotpepper", "location": SHINJUKU}
-    house.produce("requested", request, mark, [("traceparent", f"00-{trace}-{secrets.token_hex(8)}-01".encode())])
+    harness.produce("requested", request, mark, [("traceparent", f"00-{trace}-{secrets.token_hex(8)}-01".encode())])
 
     window.fill("#filter-text", trace[4:])
     window.wait(
@@ -94,8 +94,8 @@ def test_record_shows_headers_body_and_where_its_request_is(window, console):
     window.wait_for_focus("#rows *")  # The keyboard is where it was.
 
 
-def test_workers_and_rates_are_drawn(window, console, house):
-    address = house.worker.removeprefix("http://")
+def test_workers_and_rates_are_drawn(window, console, harness):
+    address = harness.worker.removeprefix("http://")
     for words in (address, "Ready", "hotpepper", "Breaker closed", "of 100,000 calls today"):
         window.wait(lambda: words in window.text(".worker"), f"{words} on the worker's card")
 
@@ -105,10 +105,10 @@ def test_workers_and_rates_are_drawn(window, console, house):
     window.wait(lambda: re.search(r"\d", window.text("#latency-legend strong")), "a latency")
 
 
-def test_dead_letters_go_back_after_a_confirmation_only(window, console, house):
+def test_dead_letters_go_back_after_a_confirmation_only(window, console, harness):
     mark = fresh_session()
-    house.produce("requested", f'{{"requestId": "{mark}", "location": {{"latitude": 91'.encode(), mark)
-    house.produce("requested", f'{{"requestId": "{mark}-2", "location": "nowhere"}}'.encode(), mark)
+    harness.produce("requested", f'{{"requestId": "{mark}", "location": {{"latitude": 91'.encode(), mark)
+    harness.produce("requested", f'{{"requestId": "{mark}-2", "location": "nowhere"}}'.encode(), mark)
 
     window.click("#dead-open")
     ours = lambda: [(number, row) for number, row in enumerate(rows(window, "#dead-rows")) if mark in row]  # noqa: E731
@@ -170,9 +170,9 @@ def open_record(window, mark: str) -> None:
 @pytest.mark.parametrize(
     "topic", ["t; touch /tmp/x", "t' -X a=b '", "$(id)", "`id`", "a\nb", "..", "x" * 250, "-b evil:9092 -t x"]
 )
-def test_command_is_copied_for_a_topic_that_kafka_knows_only(window, house, topic):
+def test_command_is_copied_for_a_topic_that_kafka_knows_only(window, harness, topic):
     mark = fresh_session()
-    house.produce("completed", outcome(mark, time.time()), mark, source(topic))
+    harness.produce("completed", outcome(mark, time.time()), mark, source(topic))
     open_record(window, mark)
 
     titles = window.run("return [...document.querySelectorAll('#record .where .copy')].map((button) => button.title)")
@@ -183,9 +183,9 @@ def test_command_is_copied_for_a_topic_that_kafka_knows_only(window, house, topi
     )
 
 
-def test_record_with_a_byte_order_mark_is_shown(window, house):
+def test_record_with_a_byte_order_mark_is_shown(window, harness):
     mark = fresh_session()
-    house.produce(
+    harness.produce(
         "completed",
         b"\xef\xbb\xbf" + json.dumps(outcome(mark, time.time())).encode(),
         mark,
@@ -198,10 +198,10 @@ def test_record_with_a_byte_order_mark_is_shown(window, house):
     )
 
 
-def test_time_that_a_request_waited_stands_beside_the_time_that_it_took(window, house):
+def test_time_that_a_request_waited_stands_beside_the_time_that_it_took(window, harness):
     mark = fresh_session()
     request = {"requestId": mark, "provider": "hotpepper", "location": SHINJUKU}
-    house.produce("requested", request, mark, timestamp=int(time.time() * 1000) - 76_000)
+    harness.produce("requested", request, mark, timestamp=int(time.time() * 1000) - 76_000)
     open_record(window, mark)
 
     waited, worked = window.run(
@@ -218,8 +218,8 @@ def test_time_that_a_request_waited_stands_beside_the_time_that_it_took(window, 
     ), facts
 
 
-def test_latency_of_a_single_result_is_seen(browser, house, allowed):
-    console = house.console("console-sparse")
+def test_latency_of_a_single_result_is_seen(browser, harness, allowed):
+    console = harness.console("console-sparse")
     allowed["hosts"].add(console.url)
     window = browser.window(console.url + "/traffic")
     window.wait_for("#rate-chart .curve.completed")
@@ -237,11 +237,11 @@ def test_latency_of_a_single_result_is_seen(browser, house, allowed):
 
 
 @pytest.mark.parametrize("width", [1400, 1280, 1000])
-def test_each_column_is_seen_as_a_whole(browser, console, house, width):
+def test_each_column_is_seen_as_a_whole(browser, console, harness, width):
     # Long words in all columns, and a request that waited for nearly an hour.
     mark = fresh_session()
     request = {"requestId": mark, "provider": "google-places-legacy", "location": SHINJUKU, "keyword": "fault:503"}
-    house.produce("requested", request, mark, timestamp=int(time.time() * 1000) - 3_500_000)
+    harness.produce("requested", request, mark, timestamp=int(time.time() * 1000) - 3_500_000)
     window = browser.window(console.url + "/traffic", (width, 900))
     window.fill("#filter-text", mark)
     window.wait_for_count("#rows tr", 1)
@@ -256,14 +256,14 @@ def test_each_column_is_seen_as_a_whole(browser, console, house, width):
     assert cut == [], "headings, codes and figures are whole"
 
 
-def test_history_is_in_the_order_of_its_times(browser, house, allowed):
+def test_history_is_in_the_order_of_its_times(browser, harness, allowed):
     mark, now = fresh_session(), time.time()
     ages = [50, 10, 40, 20, 30, 60]
     for age in ages:
         # The key decides the partition, so that both have some.
-        house.produce("completed", outcome(f"{mark}-{age}", now - age), f"{mark}-{age}")
+        harness.produce("completed", outcome(f"{mark}-{age}", now - age), f"{mark}-{age}")
 
-    console = house.console("console-history")
+    console = harness.console("console-history")
     allowed["hosts"].add(console.url)
     window = browser.window(console.url + "/traffic")
     window.fill("#filter-text", mark)
