@@ -26,6 +26,8 @@ public actor KafkaProducer: ReadinessHandler {
     private let queue: ProducerQueue
     private let log: Logger
     private let deliveries = DeliveryTable()
+    /// The longest flush of a transaction's records; `nil` without transactions.
+    private let longestFlush: Duration?
     /// The records that wait for a larger batch on this side of librdkafka.
     private var gathering: Gathering
     /// The hand-overs that found the local queue full, in order.
@@ -40,6 +42,7 @@ public actor KafkaProducer: ReadinessHandler {
         self.log = log
         client = try ClientHandle(
             .producer, properties: configuration.librdkafka(.running), hiding: configuration.secrets, log: log)
+        longestFlush = configuration.longestFlush
         queue = ProducerQueue(client)
         transactions = TransactionCalls(loop: loop)
         brokers = BrokerWatch(client, isReporting: false, loop: loop, log: log)
@@ -246,11 +249,15 @@ public actor KafkaProducer: ReadinessHandler {
     // MARK: - The end
 
     /// Sends what still lingers and waits until nothing is undelivered any more.
+    ///
+    /// The records of a transaction are waited for no longer than half of `transaction.timeout.ms`, so that the transaction's
+    /// end reaches the coordinator before that gives the transaction up, which would end the producer. A record that fails
+    /// ends the wait: librdkafka then purges the others of its transaction.
     /// - Returns: Whether that was reached within `bound`.
     public func flush(within bound: Duration) async -> Bool {
         guard undelivered > 0, !isClosed, !transactions.hasStrayCall else { return undelivered == 0 }
         handOverGathered()
-        await client.flush(within: bound)
+        await client.flush(within: min(bound, longestFlush ?? bound))
         return undelivered == 0
     }
 

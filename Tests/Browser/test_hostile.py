@@ -100,20 +100,13 @@ def assert_nothing_ran(window) -> None:
 
 def test_hostile_places_are_texts_on_the_search_page(browser, console, hostile_session):
     window = browser.window(search_url(console, hostile_session))
-    names = window.wait(
-        lambda: len(found := window.texts("#places .place-name")) == len(NAMES) and found, "the hostile places"
-    )
-    assert names == NAMES
-    assert window.texts("#credits li") == [MARKUP, REVERSED, *ANCHORS, "Aoi"], (
-        "a plain link to the web is a link, all else is text"
-    )
+    window.wait_for_texts("#places .place-name", NAMES)
+    # A plain link to the web is a link, all else is text.
+    window.wait_for_texts("#credits li", [MARKUP, REVERSED, *ANCHORS, "Aoi"])
 
     for row in range(len(NAMES)):
         window.run(f"document.querySelectorAll('#places .place button')[{row}].click()")
-        window.wait(
-            lambda: window.run("return document.querySelector('.info-name')?.textContent") == NAMES[row],
-            "the info window",
-        )
+        window.wait_for_result("return document.querySelector('.info-name')?.textContent", NAMES[row])
         width = window.run("return document.querySelector('.info').offsetWidth")
         assert width < 400, "a long name does not widen the info window"
     heights = window.run("return [...document.querySelectorAll('#places .place')].map((row) => row.offsetHeight)")
@@ -123,14 +116,14 @@ def test_hostile_places_are_texts_on_the_search_page(browser, console, hostile_s
 
 def test_hostile_details_are_texts(browser, console, house, hostile_session):
     window = browser.window(search_url(console, hostile_session))
-    window.wait(lambda: window.texts("#places .place-name") == NAMES, "the hostile places")
+    window.wait_for_texts("#places .place-name", NAMES)
     request = console.send(hostile_session, operation="details", provider="hotpepper", placeId=place(1, MARKUP)["id"])
     value = outcome(
         hostile_session, request, "details", places=[{**place(1, SCRIPT), "address": LONG}], attributions=[SCRIPT]
     )
     house.produce("completed", value, hostile_session, headers("completed", request))
 
-    window.wait(lambda: window.text("#detail-name") == SCRIPT, "the details")
+    window.wait_for_text("#detail-name", SCRIPT)
     assert not window.is_seen("#detail .detail-line a"), "an address of another kind than http is no link"
     assert_nothing_ran(window)
 
@@ -143,7 +136,7 @@ def test_hostile_records_are_texts_on_the_traffic_page(browser, console, house):
     house.produce("completed", b'{"requestId": "<b>broken</b>"' + b"\xff\x00", MARKUP.encode())
 
     window.fill("#filter-text", session)
-    window.wait(lambda: window.count("#rows tr") == 1, "the hostile record")
+    window.wait_for_count("#rows tr", 1)
     window.run("document.querySelector('#rows tr').click()")
     body = window.wait(lambda: window.run("return document.querySelector('#record pre')?.textContent"), "the record")
     assert json.loads(body)["error"]["message"] == SCRIPT

@@ -207,11 +207,11 @@ struct WorkerTests {
         let outcomes = try await bench.whileWorking { lane in
             // Outcomes of `size` bytes and more.
             let most = 3 << 20
-            try await eventually("much is undelivered") { await lane.status.undelivered >= 40 }
+            try await eventually("much is undelivered") { await lane.status.unconfirmed >= 40 }
             let start = Instant.now
             try await eventually("nothing more is taken") {
                 // 64 more came with the last that there was room for.
-                #expect(await lane.status.undelivered <= most / size + 1 + 64)
+                #expect(await lane.status.unconfirmed <= most / size + 1 + 64)
                 return start.duration(to: .now) > .seconds(1)
             }
             return try await bench.outcomes { $0.count >= count }

@@ -76,4 +76,63 @@ struct TransactionTests {
             #expect(error?.description.contains("(Connection refused)") == true)
         }
     }
+
+    // MARK: - Flushing
+
+    /// Runs `body` with a producer whose transaction is open, and a topic that has no leader, so that its records never leave.
+    private func withLeaderlessTopic(
+        properties: [String: String] = [:],
+        _ body: (KafkaBench, KafkaProducer, _ leaderless: String) async throws -> Void
+    ) async throws {
+        let bench = try KafkaBench(partitions: 1, others: ["leaderless": 1])
+        let leaderless = bench.broker.name("leaderless")
+        bench.broker.embedded?.setError(5, ofTopic: leaderless)  // LEADER_NOT_AVAILABLE
+        let producer = try bench.producer {
+            $0.transactionalID = bench.broker.name("x")
+            $0.properties = properties
+        }
+        try await producer.initTransactions()
+        try await producer.beginTransaction()
+
+        try await body(bench, producer, leaderless)
+
+        await producer.close()
+        bench.loop.stop()
+    }
+
+    /// librdkafka purges what has not left, and says of it that it was purged.
+    @Test(.enabled(if: TestBroker.isEmbedded, "only the embedded broker can be told to fail"))
+    func recordThatIsRefusedEndsTheFlushOfItsTransaction() async throws {
+        try await withLeaderlessTopic { bench, producer, leaderless in
+            bench.broker.embedded?.fail(.produce, with: 10)  // MSG_SIZE_TOO_LARGE
+            let waiting = try await producer.handOver(ProducerRecord(topic: leaderless, value: [1]))
+            let refused = try await producer.handOver(ProducerRecord(topic: bench.topic, value: [2]))
+
+            let begin = Instant.now
+            #expect(await producer.flush(within: .seconds(25)))
+            #expect(Instant.now - begin < .seconds(20))
+            let reason = await #expect(throws: KafkaError.self) { try await producer.confirm(refused) }
+            #expect(reason?.kind == .recordTooLarge)
+            let purge = await #expect(throws: KafkaError.self) { try await producer.confirm(waiting) }
+            #expect(purge?.kind == .other)
+            #expect(purge?.isTopicRefusal == false)
+            try await producer.abortTransaction()
+        }
+    }
+
+    @Test(.enabled(if: TestBroker.isEmbedded, "only the embedded broker can be told to fail"))
+    func flushLeavesHalfOfTheTransactionsTimeForItsEnd() async throws {
+        try await withLeaderlessTopic(properties: ["transaction.timeout.ms": "8000"]) { bench, producer, leaderless in
+            let waiting = try await producer.handOver(ProducerRecord(topic: leaderless, value: [1]))
+
+            let begin = Instant.now
+            #expect(await !producer.flush(within: .seconds(25)))
+            let time = Instant.now - begin
+            #expect(time >= .milliseconds(3900))
+            #expect(time < .seconds(8))
+
+            try await producer.abortTransaction()
+            await #expect(throws: KafkaError.self) { try await producer.confirm(waiting) }
+        }
+    }
 }

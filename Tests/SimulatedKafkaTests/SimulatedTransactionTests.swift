@@ -56,6 +56,39 @@ struct SimulatedTransactionTests {
         #expect(!producer.handOverAtOnce(ProducerRecord(topic: "results", value: [1])) { _ in })
     }
 
+    /// As `KafkaTests.TransactionTests` sees it of librdkafka.
+    @Test func recordThatIsRefusedEndsTheFlushOfItsTransaction() {
+        let fixture = ClientFixture()
+        let producer = transactional("p", in: fixture)
+        _ = producer.beginTransaction()
+        var reports: [String: KafkaProducer.Report] = [:]
+        for (topic, value) in [("nowhere", [UInt8]()), ("results", [UInt8](repeating: 0, count: 2 << 20))] {
+            #expect(producer.handOverAtOnce(ProducerRecord(topic: topic, value: value)) { reports[topic] = $0 })
+        }
+
+        #expect(fixture.wait { producer.flush(within: .seconds(5), reply: $0) } == true)
+        guard case .failure(let refusal)? = reports["results"], case .failure(let purge)? = reports["nowhere"] else {
+            Issue.record("both records were to fail: \(reports)")
+            return
+        }
+        #expect(refusal.kind == .recordTooLarge)
+        #expect(purge.kind == .other)
+        #expect(!purge.isTopicRefusal)
+        #expect(abort(producer, in: fixture) == nil)
+    }
+
+    @Test func recordsOfATransactionAreTriedNoLongerThanItLasts() {
+        let fixture = ClientFixture()
+        let producer = transactional("p", in: fixture, timeout: .seconds(15))
+        _ = producer.beginTransaction()
+        var report: KafkaProducer.Report?
+        #expect(producer.handOverAtOnce(ProducerRecord(topic: "nowhere", value: [])) { report = $0 })
+        fixture.pass(.seconds(14))
+        #expect(report == nil)
+        fixture.pass(.seconds(2))
+        #expect(throws: KafkaError.self) { try report?.get() }
+    }
+
     @Test func offsetsAreCommittedAlong() throws {
         let fixture = ClientFixture()
         let (consumer, _) = fixture.consumer("c")

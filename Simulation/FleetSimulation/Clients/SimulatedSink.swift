@@ -86,7 +86,10 @@ final class SimulatedSink: OutcomeSink, @unchecked Sendable {
     var statistics: ClientStatistics? { nil }
 
     func flush(within bound: Duration) async -> Bool {
-        var isEmpty = false
+        var (isEmpty, bound) = (false, bound)
+        if producer.settings.transactionalID != nil {
+            bound = min(bound, .nanoseconds(producer.settings.transactionTimeout) / 2)
+        }
         await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
             producer.flush(within: bound.wholeNanoseconds) { result in
                 isEmpty = result

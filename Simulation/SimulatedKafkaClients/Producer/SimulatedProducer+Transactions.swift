@@ -164,7 +164,7 @@ extension SimulatedProducer {
 
     // MARK: - What fails
 
-    /// Notes that the transaction can only be aborted.
+    /// Notes that the transaction can only be aborted, and purges its records that are not under way.
     func failTransaction(_ code: Int32, needsNewEpoch: Bool) {
         guard transaction.state == .open || transaction.state == .failed else { return }
         transaction.state = .failed
@@ -173,6 +173,8 @@ extension SimulatedProducer {
         // `Sources/Kafka` says of a member whose place was taken that it is fenced, although the transaction could be aborted.
         let kind = known.kind == .fenced ? known.kind : .abortable
         transaction.problem = transaction.problem ?? KafkaError(kind, code: code, known.description)
+        // librdkafka does so at once, so that a flush ends (`rd_kafka_txn_set_abortable_error0`).
+        purge()
     }
 
     private func failForGood(_ code: ErrorCode) {
@@ -276,10 +278,6 @@ extension SimulatedProducer {
         default:
             let needsNewEpoch = code == .invalidProducerIDMapping || code == .unknownProducerID
             failTransaction(Int32(code.rawValue), needsNewEpoch: needsNewEpoch)
-            let refused = lane.queue
-            lane.queue = []
-            for entry in refused { finish(entry, code: Int32(code.rawValue)) }
-            wake()
         }
     }
 

@@ -77,8 +77,8 @@ package final class SimulatedProducer {
         guard refusal(of: record) == nil, undelivered < settings.queueRecords else { return false }
         undelivered += 1
         undeliveredBytes += record.value?.count ?? 0
-        let entry = Entry(record, end: now + settings.messageTimeout, report: report)
-        link.after(settings.messageTimeout) { [weak self] in self?.expire() }
+        let entry = Entry(record, end: now + settings.recordTimeout, report: report)
+        link.after(settings.recordTimeout) { [weak self] in self?.expire() }
         place(entry)
         return true
     }
@@ -231,8 +231,8 @@ package final class SimulatedProducer {
         let late = { (entry: Entry) in entry.end <= self.now }
         let unsent = unplaced.filter(late) + inOrder.flatMap { $0.queue.filter(late) }
         unplaced.removeAll(where: late)
+        for lane in lanes.values { lane.queue.removeAll(where: late) }
         for lane in inOrder {
-            lane.queue.removeAll(where: late)
             guard !lane.batch.isEmpty, !lane.isUnderway, lane.batch.allSatisfy(late) else { continue }
             let batch = lane.batch
             lane.batch = []

@@ -12,6 +12,10 @@ package struct SimulatedProducerSettings: Hashable, Sendable {
     package var batchRecords = 1_000
     /// `message.timeout.ms`: how long a record is tried.
     package var messageTimeout: Int64 = 300 * ClusterRules.second
+    /// How long a record of this producer is tried: with transactions, librdkafka lowers `message.timeout.ms` to theirs.
+    package var recordTimeout: Int64 {
+        transactionalID == nil ? messageTimeout : min(messageTimeout, transactionTimeout)
+    }
     /// `request.timeout.ms`: how long the leader waits for the other replicas.
     package var requestTimeout: Int64 = 30 * ClusterRules.second
     /// `queue.buffering.max.messages`.

@@ -36,6 +36,13 @@ public struct ProducerConfiguration: Sendable, Hashable, CustomStringConvertible
     /// do not: it ends with what librdkafka has of it.
     var gathers: Bool { transactionalID == nil }
 
+    /// Half of `transaction.timeout.ms`; `nil` without transactions.
+    var longestFlush: Duration? {
+        guard transactionalID != nil else { return nil }
+        let timeout = properties["transaction.timeout.ms"].flatMap(Int32.init) ?? 60_000
+        return .milliseconds(timeout / 2)  // bounded: 32 bits
+    }
+
     func librdkafka(_ version: LibraryVersion) throws(KafkaError) -> [String: String] {
         var all = version.defaults(for: .producer)
         all["linger.ms"] = gathers ? "0" : "\(linger.wholeMilliseconds)"

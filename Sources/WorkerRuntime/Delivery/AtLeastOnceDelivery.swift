@@ -86,6 +86,10 @@ final class AtLeastOnceDelivery: OutcomeDelivery {
 
     func storeFinished() async { await commits.storeFrontiers() }
 
+    /// Returns at once. A commit of a former assignment that is still on its way moves the group's offset only past outcomes that
+    /// are delivered, so that at worst these are published again.
+    func waitUntilCertain(of assigned: [AssignedPartition]) async {}
+
     func forget(_ partition: OwnedPartition) {}
 
     func limit(to end: Instant) async {}

@@ -32,7 +32,7 @@ public protocol OutcomeSink: AnyObject, Sendable {
     /// What the client said about itself at the end of its last statistics interval; `nil` before that, or without one.
     var statistics: ClientStatistics? { get }
 
-    /// Waits until nothing is undelivered.
+    /// Waits until nothing is undelivered. With transactions, it never waits longer than half of the transaction's timeout.
     /// - Returns: `false` when `bound` passed first.
     func flush(within bound: Duration) async -> Bool
 

@@ -29,8 +29,9 @@ struct TransactionAttempt {
     private(set) var sent: [Sent] = []
     /// The record that was refused before it left, so that no other has a part in it.
     private(set) var refusedAtHandOver: (entry: ReadyOutcomes.Entry, topic: String, error: KafkaError)?
-    /// `true` when some records were not confirmed in time, and no report says why: see `ConfirmationWatch`.
-    private(set) var isStalled = false
+    /// How long the records were waited for in vain, and no report says why: see `ConfirmationWatch`. `nil` where all had a
+    /// report in time.
+    private(set) var stall: Duration?
     /// `true` from the first call to commit on until it is answered: without an answer, nobody here knows whether the
     /// transaction has taken effect.
     private(set) var isCommitting = false
@@ -54,8 +55,9 @@ struct TransactionAttempt {
         do throws(KafkaError) {
             try await sink.beginTransaction()
             for entry in batch { try await handOver(entry, to: sink) }
+            let start = loop.now
             guard await sink.flush(within: patience) else {
-                isStalled = true
+                stall = start.duration(to: loop.now)
                 return Self.unconfirmed
             }
 

@@ -21,8 +21,10 @@ extension TransactionalDelivery {
             do throws(KafkaError) {
                 _ = try await sink.confirm(record.receipt)
             } catch {
-                if attempt.isStalled, !brokersAreDown {
-                    noteRefusal(by: record.topic, of: record.entry, reason: failure, isLasting: true)
+                if let stall = attempt.stall, !brokersAreDown {
+                    noteRefusal(
+                        by: record.topic, of: record.entry, reason: failure,
+                        isLasting: stall > ConfirmationWatch.patience / 2)
                     isExplained = true
                 } else if noteRefusal(
                     error, of: record.entry, by: record.topic, whileAlone: attempt.batch.count == 1)

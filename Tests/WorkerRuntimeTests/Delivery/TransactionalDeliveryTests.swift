@@ -169,12 +169,50 @@ struct TransactionalDeliveryTests {
         bench.loop.stop()
     }
 
+    /// A member that joins again may be in the same generation as before, where brokers take the offsets that it sent then. So the
+    /// partition is not read before they are committed, or never will be.
+    @Test func partitionThatComesBackWaitsForTheTransactionOfItsFormerAssignment() async throws {
+        try await LaneBench.run(delivery: .exactlyOnce) {
+            $0.shutdownGrace = .milliseconds(100)
+        } _: { bench in
+            await bench.sink.holdCommit()
+            await bench.source.append([LaneBench.request("a")])
+            try await eventually("a commit is under way") { await bench.sink.holdsCommit }
+            await bench.source.revoke([0])
+
+            let questions = await bench.source.partitionCountQuestions
+            let committedAtReturn = Mutex<Int64??>(nil)
+            let assigning = Task {
+                await bench.source.assign([0])
+                let offset = await bench.sink.transactionOffsets[TopicPartition("requests", 0)]
+                committedAtReturn.withLock { $0 = .some(offset) }
+            }
+            try await eventually("the lane takes the partition") {
+                await bench.source.partitionCountQuestions > questions
+            }
+            for _ in 0..<50 { _ = await bench.lane.status }
+            #expect(committedAtReturn.withLock { $0 == nil })
+
+            await bench.sink.releaseCommit()
+            await assigning.value
+            #expect(committedAtReturn.withLock { $0 } == .some(1))
+
+            // Another partition than those of the transaction waits for nothing.
+            await bench.sink.holdCommit()
+            await bench.source.append([LaneBench.request("b")])
+            try await eventually("another commit is under way") { await bench.sink.holdsCommit }
+            await bench.source.assign([1])
+            await bench.sink.releaseCommit()
+            try await bench.isCommitted(upTo: 2)
+        }
+    }
+
     /// Outcomes that wait for the oldest request of their partition are in memory, so they count against what may be taken.
     @Test func outcomesThatWaitForTheirTransactionHoldUpTheIntake() async throws {
         var configuration = WorkerConfiguration()
         configuration.delivery = .exactlyOnce
         // The dead letter of a record that is no request holds the record's bytes.
-        let half = String(repeating: "x", count: configuration.intakeLimits.undeliveredBytes / 2 + 1)
+        let half = String(repeating: "x", count: configuration.intakeLimits.unconfirmedBytes / 2 + 1)
 
         try await LaneBench.run(delivery: .exactlyOnce, assigned: [0, 1, 2]) { bench in
             await bench.provider.hold()

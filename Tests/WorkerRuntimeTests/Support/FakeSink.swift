@@ -29,6 +29,8 @@ actor FakeSink: OutcomeSink {
     private var commitFailures: [CommitFailure] = []
     private var heldCall: CheckedContinuation<KafkaError?, Never>?
     private var isCommitHeld = false
+    /// `RD_KAFKA_RESP_ERR__PURGE_QUEUE`.
+    private static let purged: Int32 = -152
     private static let unanswered = KafkaError(.timedOut, "no answer in time")
     private var transaction: [ProducerRecord] = []
 
@@ -60,8 +62,15 @@ actor FakeSink: OutcomeSink {
     /// Has the next commits fail, one each.
     func failCommits(_ failures: [CommitFailure]) { commitFailures = failures }
 
-    /// Has the next commit wait until `endTransactions` is called.
+    /// Has the next commit wait until `releaseCommit` or `endTransactions` is called.
     func holdCommit() { isCommitHeld = true }
+
+    /// Lets the commit that waits succeed, and those that follow.
+    func releaseCommit() {
+        isCommitHeld = false
+        heldCall?.resume(returning: nil)
+        heldCall = nil
+    }
 
     /// True while a commit waits.
     var holdsCommit: Bool { heldCall != nil }
@@ -158,8 +167,18 @@ actor FakeSink: OutcomeSink {
 
     func flush(within bound: Duration) -> Bool {
         guard !isHolding else { return underway.isEmpty }
-        for slot in underway.keys.sorted() { report(on: slot) }
+        for slot in underway.keys.sorted() {
+            report(on: slot)
+            if isTransactional, case .failure? = underway[slot]?.report { purge() }
+        }
         return true
+    }
+
+    /// Ends what has no report yet, as librdkafka does once a record of a transaction has failed.
+    private func purge() {
+        for slot in underway.keys where underway[slot]?.report == nil {
+            underway[slot]?.report = .failure(KafkaError(librdkafkaCode: Self.purged, doing: "delivery"))
+        }
     }
 
     func close() {
@@ -180,15 +199,20 @@ actor FakeSink: OutcomeSink {
     func sendOffsets(
         _ offsets: [(partition: TopicPartition, next: Int64)], as member: GroupMembership
     ) async throws(KafkaError) {
+        try failWithFailedRecord("send offsets")
         pendingOffsets = offsets
     }
     private var pendingOffsets: [(partition: TopicPartition, next: Int64)] = []
 
+    private func failWithFailedRecord(_ call: String) throws(KafkaError) {
+        for (_, entry) in underway.sorted(by: { $0.key < $1.key }) {
+            if case .failure(let error)? = entry.report { throw KafkaError(.abortable, "\(call): \(error)") }
+        }
+    }
+
     func commitTransaction() async throws(KafkaError) {
         for slot in underway.keys.sorted() { report(on: slot) }
-        for entry in underway.values {
-            if case .failure(let error)? = entry.report { throw KafkaError(.abortable, "commit: \(error)") }
-        }
+        try failWithFailedRecord("commit")
         if isCommitHeld, let error = await withCheckedContinuation({ heldCall = $0 }) { throw error }
 
         let failure = commitFailures.isEmpty ? nil : commitFailures.removeFirst()

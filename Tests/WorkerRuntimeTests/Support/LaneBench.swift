@@ -118,7 +118,7 @@ struct LaneBench: Sendable {
 }
 
 /// Answers every request with nothing found, at once or when the test lets it.
-actor FakeProvider: SearchWorking {
+actor FakeProvider: SearchReporting {
     private var isHolding = false
     private var waiters: [CheckedContinuation<Void, Never>] = []
     /// The requests that were asked for, in order: each may have cost money.
@@ -136,9 +136,9 @@ actor FakeProvider: SearchWorking {
         waiters = []
     }
 
-    func report(on addressed: AddressedRequest, before deadline: Deadline, note: CallNote?) async -> SearchReport {
+    func report(on addressed: AddressedRequest, before deadline: Deadline) async -> SearchReport {
         asked.append(addressed.request.requestID)
-        note?.noteCall(at: .now)
+        addressed.context?.noteCall(at: .now)
         if isHolding { await withCheckedContinuation { waiters.append($0) } }
         return SearchReport(
             result: .success(ProviderAnswer()), provider: .hotpepper, upstream: .milliseconds(7), attempts: 1)
