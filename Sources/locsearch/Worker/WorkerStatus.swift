@@ -1,4 +1,4 @@
-import AdminServer
+import HTTPServing
 import JSON
 import Kafka
 import Observability

@@ -1,12 +1,11 @@
 import Basics
 import Foundation
-import HTTPServing
 import Logging
 import Synchronization
 import TestSupport
 import Testing
 
-@testable import AdminServer
+@testable import HTTPServing
 
 #if canImport(FoundationNetworking)
     import FoundationNetworking
