@@ -71,7 +71,7 @@ public actor KafkaConsumer: ReadinessHandler {
 
     let client: ClientHandle
     let log: Logger
-    let partitions: PartitionTable
+    let partitions: PartitionSources
     let commits: OffsetCommits
     let brokers: BrokerWatch
     var group = Group()
@@ -94,7 +94,7 @@ public actor KafkaConsumer: ReadinessHandler {
         startFrom = configuration.startFrom
         client = try ClientHandle(
             .consumer, properties: configuration.librdkafka(.running), hiding: configuration.secrets, log: log)
-        partitions = PartitionTable(client)
+        partitions = PartitionSources(client)
         commits = OffsetCommits(client, loop: loop, partitions: partitions)
         brokers = BrokerWatch(client, isReporting: true, loop: loop, log: log)
     }
@@ -107,7 +107,7 @@ public actor KafkaConsumer: ReadinessHandler {
     public func subscribe(to topics: [String], listener: any RebalanceListener) throws(KafkaError) {
         group.listener = listener
         group.topics = Set(topics)
-        client.signal.connect(client.events, as: PartitionTable.mainQueueNumber)
+        client.signal.connect(client.events, as: PartitionSources.mainQueueNumber)
         loop.watch(client.signal.readEnd, for: .read, handler: self)
         scheduleTick()
 
@@ -232,7 +232,7 @@ public actor KafkaConsumer: ReadinessHandler {
     private func takeSignals() {
         var hasRecords = false
         for number in client.signal.drain() {
-            if number == PartitionTable.mainQueueNumber {
+            if number == PartitionSources.mainQueueNumber {
                 serveEvents()
             } else if let source = partitions.source(signalledAs: number) {
                 source.mayHaveRecords = true

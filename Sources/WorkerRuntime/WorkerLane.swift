@@ -33,7 +33,7 @@ public actor WorkerLane {
     private var state = LaneState.running
     private var isPrepared = false
     /// True once the log says that the requests topic holds outcomes.
-    private var hasSeenOwnWords = false
+    private var hasReportedLoopback = false
     /// Requests whose tasks have yet to run, in the order of both.
     private var starting: Deque<RequestInProgress> = []
 
@@ -260,9 +260,9 @@ public actor WorkerLane {
         case .request(let decoded):
             await waitForDeadLetters(before: request)
             outcome = await runner.run(decoded, of: request)
-        case .rejected(let rejection, let isOwnWord):
+        case .rejected(let rejection, let isLoopback):
             partitions.expectDeadLetter(of: request)
-            if isOwnWord { noteOwnWord(request) }
+            if isLoopback { reportLoopback(request) }
             outcome = rejection
         }
 
@@ -274,10 +274,10 @@ public actor WorkerLane {
         delivery.deliver(outcome, of: request)
     }
 
-    /// Says once that the requests topic holds a worker's outcomes.
-    private func noteOwnWord(_ request: RequestInProgress) {
-        guard !hasSeenOwnWords else { return }
-        hasSeenOwnWords = true
+    /// Logs, once in a lane's life, that the requests topic holds a worker's outcomes.
+    private func reportLoopback(_ request: RequestInProgress) {
+        guard !hasReportedLoopback else { return }
+        hasReportedLoopback = true
         log.error(
             "the requests topic holds a worker's results or errors, which are put aside: check who writes to it",
             metadata: request.logMetadata)

@@ -19,28 +19,28 @@ public struct RequestDecoder: Sendable {
     /// - Throws: why the record is no valid request. What is wrong with its envelope goes before what is wrong with its
     ///   members, and a member's type before its range.
     public func decode(_ record: IncomingRecord) throws(RejectedRecord) -> DecodedRequest {
-        var reading = RequestReading(EventAttributes(record.headers))
+        var reader = RequestReader(EventAttributes(record.headers))
         do throws(SearchError) {
             try checkSize(of: record)
-            try reading.read(record.value)
-            let request = try reading.members.request(id: reading.id(or: record.source))
-            return DecodedRequest(request: request, envelope: envelope(of: record, reading))
+            try reader.read(record.value)
+            let request = try reader.members.request(id: reader.id(or: record.source))
+            return DecodedRequest(request: request, envelope: envelope(of: record, reader))
         } catch {
-            let event = reading.attributes.mode == .bare ? RequestReading.undeclaredEvent(record.value) : nil
-            let members = (event ?? reading).members
+            let event = reader.attributes.mode == .bare ? RequestReader.undeclaredEvent(record.value) : nil
+            let members = (event ?? reader).members
             throw RejectedRecord(
-                requestID: (event ?? reading).usableID ?? record.source.requestID, operation: members.operation,
+                requestID: (event ?? reader).usableID ?? record.source.requestID, operation: members.operation,
                 provider: members.provider?.named, sessionID: RequestMembers.usable(members.sessionID),
-                envelope: envelope(of: record, reading), error: event == nil ? error : .undeclaredEvent,
-                outcome: reading.attributes.outcome,
-                isDeadLetter: DeadLetter.isOne(record.headers), answersOutcome: reading.attributes.answersOutcome)
+                envelope: envelope(of: record, reader), error: event == nil ? error : .undeclaredEvent,
+                outcome: reader.attributes.outcome,
+                isDeadLetter: DeadLetter.isOne(record.headers), answersOutcome: reader.attributes.answersOutcome)
         }
     }
 
-    private func envelope(of record: IncomingRecord, _ reading: RequestReading) -> RequestEnvelope {
+    private func envelope(of record: IncomingRecord, _ reader: RequestReader) -> RequestEnvelope {
         RequestEnvelope(
-            source: record.source, key: record.key, trace: reading.attributes.trace,
-            time: reading.attributes.time ?? record.timestamp, expiry: reading.attributes.expiry)
+            source: record.source, key: record.key, trace: reader.attributes.trace,
+            time: reader.attributes.time ?? record.timestamp, expiry: reader.attributes.expiry)
     }
 
     private func checkSize(of record: IncomingRecord) throws(SearchError) {

@@ -5,7 +5,7 @@ internal import EventLoop
 final class OffsetCommits {
     private let client: ClientHandle
     private let loop: EventLoop
-    private let partitions: PartitionTable
+    private let partitions: PartitionSources
 
     /// How many commits were asked for, and how many were answered: at most one more and less.
     private(set) var begun = 0
@@ -17,7 +17,7 @@ final class OffsetCommits {
     /// How many offsets came for an assignment that was over, and were left out.
     private(set) var staleOffsets = 0
 
-    init(_ client: ClientHandle, loop: EventLoop, partitions: PartitionTable) {
+    init(_ client: ClientHandle, loop: EventLoop, partitions: PartitionSources) {
         self.client = client
         self.loop = loop
         self.partitions = partitions

@@ -11,11 +11,11 @@ internal import Resilience
 ///
 /// Confined to its lane; not `Sendable`.
 final class RequestRunner {
-    /// What a record turned out to be.
-    enum Reading {
+    /// A record of the requests topic, decoded.
+    enum DecodedRecord {
         case request(DecodedRequest)
-        /// - Parameter isOwnWord: true for a worker's result or error.
-        case rejected(OutgoingOutcome, isOwnWord: Bool)
+        /// - Parameter isLoopback: true when the record is a worker's result or error.
+        case rejected(OutgoingOutcome, isLoopback: Bool)
     }
 
     private let interactor: SearchInteractor
@@ -44,7 +44,7 @@ final class RequestRunner {
     }
 
     /// Reads a request's record, with which its trace begins.
-    func read(_ request: RequestInProgress) -> Reading {
+    func read(_ request: RequestInProgress) -> DecodedRecord {
         do throws(RejectedRecord) {
             let decoded = try decoder.decode(request.record)
             if let tracing {
@@ -53,7 +53,7 @@ final class RequestRunner {
             }
             return .request(decoded)
         } catch {
-            return .rejected(rejection(of: request, error), isOwnWord: error.outcome != nil)
+            return .rejected(rejection(of: request, error), isLoopback: error.outcome != nil)
         }
     }
 

@@ -1,5 +1,5 @@
 /// The partitions assigned to one consumer, and the fair reading from their queues. Belongs to the consumer's actor.
-final class PartitionTable {
+final class PartitionSources {
     /// The number that the client's signal gives for the main queue, and so the number of no partition.
     static let mainQueueNumber = UInt32.max
 

@@ -2,7 +2,7 @@ import JSON
 import LocationSearch
 
 /// Reads one record. It goes on past what is wrong, so that the rejection can say whose request it was.
-struct RequestReading {
+struct RequestReader {
     /// The attributes of the event, which a structured event's value adds to.
     private(set) var attributes: EventAttributes
     /// The members of the request, as far as they were read.
@@ -39,7 +39,7 @@ struct RequestReading {
 
     private mutating func readBinary(_ json: Span<UInt8>) throws(SearchError) {
         // What is wrong with the envelope is reported first, but a rejection needs the members all the same.
-        let fault = failure { (reading) throws(SearchError) in try reading.readBody(json, named: "value") }
+        let fault = failure { (reader) throws(SearchError) in try reader.readBody(json, named: "value") }
 
         try attributes.check(prefix: "ce_")
         try attributes.checkContentType("content-type")
@@ -48,7 +48,7 @@ struct RequestReading {
 
     /// Takes a step and returns its failure, for what must go on after it.
     private mutating func failure(
-        of step: (inout RequestReading) throws(SearchError) -> Void
+        of step: (inout RequestReader) throws(SearchError) -> Void
     ) -> SearchError? {
         do throws(SearchError) {
             try step(&self)
@@ -126,7 +126,7 @@ struct RequestReading {
 
         var fault: SearchError?
         if let base64 {
-            fault = failure { (reading) throws(SearchError) in try reading.readBase64(base64, beside: data) }
+            fault = failure { (reader) throws(SearchError) in try reader.readBase64(base64, beside: data) }
         } else if data != .request {
             fault = .invalid("data", "a request as a JSON object")
         }
@@ -175,13 +175,13 @@ struct RequestReading {
     /// says so; `nil` for any other value.
     ///
     /// Such a value is refused all the same. Read as bare JSON, it would be refused for members that it has in `data`.
-    static func undeclaredEvent(_ value: [UInt8]?) -> RequestReading? {
+    static func undeclaredEvent(_ value: [UInt8]?) -> RequestReader? {
         guard let value else { return nil }
-        var reading = RequestReading(EventAttributes([]))
+        var reader = RequestReader(EventAttributes([]))
         // What is wrong with the event does not matter here.
-        _ = reading.failure { (reading) throws(SearchError) in try reading.readEnvelope(value.span) }
-        let attributes = reading.attributes
-        return attributes.specVersion != nil && attributes.type != nil && attributes.source != nil ? reading : nil
+        _ = reader.failure { (reader) throws(SearchError) in try reader.readEnvelope(value.span) }
+        let attributes = reader.attributes
+        return attributes.specVersion != nil && attributes.type != nil && attributes.source != nil ? reader : nil
     }
 
     // MARK: The request's id
