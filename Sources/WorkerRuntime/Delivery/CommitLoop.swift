@@ -64,7 +64,7 @@ final class CommitLoop {
         let begin = loop.now
         let hasMoved = await storeFrontiers()
         do throws(KafkaError) {
-            try await source.commit(within: CommitPace.patience)
+            try await source.commit(within: CommitPace.timeout)
             if hasMoved { meters.kafka.countCommit(after: begin.duration(to: loop.now)) }
         } catch {
             noteFailure(error)

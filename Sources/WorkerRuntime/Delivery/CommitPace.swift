@@ -7,8 +7,9 @@ internal import Basics
 /// begins. Commits begin twice in an interval, so that one that is slow, or refused once, makes no difference.
 struct CommitPace {
 
-    /// How long commits are overdue before that is worth a line in the log: a rebalance often takes as long.
-    static let patience = Duration.seconds(1)
+    /// One commit may take this long, and commits that are overdue for as long are told in the log. A rebalance often takes
+    /// less.
+    static let timeout = Duration.seconds(1)
 
     /// A commit takes a while even where all is well; an interval of less must not keep work waiting for that.
     static let shortestLimit = Duration.milliseconds(500)
@@ -49,7 +50,7 @@ struct CommitPace {
     /// A commit failed.
     /// - Returns: whether that is to be announced: once, when commits have been overdue for a while.
     mutating func failed(at now: Instant) -> Bool {
-        guard !isAnnounced, let overdue = overdue(at: now), overdue >= Self.patience else { return false }
+        guard !isAnnounced, let overdue = overdue(at: now), overdue >= Self.timeout else { return false }
         isAnnounced = true
         return true
     }

@@ -20,7 +20,7 @@ struct DeliveryParts {
     /// Makes the one of the two kinds that `worker.delivery` names.
     func makeDelivery() -> any OutcomeDelivery {
         let diagnostics = TopicDiagnostics(source: source, loop: loop)
-        let refusals = TopicRefusals(
+        let backoff = TopicBackoff(
             deadLetters: configuration.topics.deadLetters, diagnostics: diagnostics, gate: gate, loop: loop, log: log)
         let sinks = ReplaceableSink(sink, makeSink: makeSink, loop: loop, meters: meters, log: log)
         switch configuration.delivery {
@@ -29,11 +29,11 @@ struct DeliveryParts {
                 interval: configuration.commitInterval, source: source, partitions: partitions, gate: gate,
                 loop: loop, meters: meters, log: log)
             return AtLeastOnceDelivery(
-                sinks: sinks, singles: makeSingles(), commits: commits, refusals: refusals, diagnostics: diagnostics,
+                sinks: sinks, singles: makeSingles(), commits: commits, backoff: backoff, diagnostics: diagnostics,
                 partitions: partitions, gate: gate, configuration: configuration, loop: loop, meters: meters, log: log)
         case .exactlyOnce:
             return TransactionalDelivery(
-                sinks: sinks, source: source, refusals: refusals, partitions: partitions, gate: gate,
+                sinks: sinks, source: source, backoff: backoff, partitions: partitions, gate: gate,
                 configuration: configuration, loop: loop, meters: meters, log: log)
         }
     }

@@ -15,8 +15,8 @@ final class ReadyOutcomes {
         var goesAlone = false
         /// It may be why a topic was refused to a whole transaction. It goes alone until one is committed.
         fileprivate(set) var isSuspect = false
-        /// The brief form stands in for a record that was refused as too large although it was alone.
-        var isBrief = false
+        /// A truncated record has taken the place of one that was refused as too large although it was alone.
+        var isTruncated = false
         /// The topic that refused a record of it for a reason that lasts.
         var refusingTopic: String?
 

@@ -8,7 +8,7 @@ struct TransactionAttempt {
     struct Sent {
         let entry: ReadyOutcomes.Entry
         let topic: String
-        let kind: ConfirmationWatch.Topic
+        let kind: DeliveryStallDetector.Topic
         let receipt: KafkaProducer.Receipt
         let handedOver: Instant
     }
@@ -29,7 +29,7 @@ struct TransactionAttempt {
     private(set) var sent: [Sent] = []
     /// The record that was refused before it left, so that no other has a part in it.
     private(set) var refusedAtHandOver: (entry: ReadyOutcomes.Entry, topic: String, error: KafkaError)?
-    /// How long the records were waited for in vain, and no report says why: see `ConfirmationWatch`. `nil` where all had a
+    /// How long the records were waited for in vain, and no report says why: see `DeliveryStallDetector`. `nil` where all had a
     /// report in time.
     private(set) var stall: Duration?
     /// `true` from the first call to commit on until it is answered: without an answer, nobody here knows whether the
@@ -45,18 +45,18 @@ struct TransactionAttempt {
     }
 
     /// Runs the transaction.
-    /// - Parameter patience: how long the records may take to be confirmed.
+    /// - Parameter timeout: how long the records may take to be confirmed.
     /// - Parameter membership: asked once all records are confirmed, because brokers refuse offsets in the name of a generation
     ///   that is over. Returns `nil` when a partition of the batch has been taken away.
     /// - Returns: why it is not committed; `nil` when it is.
     mutating func run(
-        on sink: any OutcomeSink, within patience: Duration, as membership: () async -> GroupMembership?
+        on sink: any OutcomeSink, within timeout: Duration, as membership: () async -> GroupMembership?
     ) async -> KafkaError? {
         do throws(KafkaError) {
             try await sink.beginTransaction()
             for entry in batch { try await handOver(entry, to: sink) }
             let start = loop.now
-            guard await sink.flush(within: patience) else {
+            guard await sink.flush(within: timeout) else {
                 stall = start.duration(to: loop.now)
                 return Self.unconfirmed
             }

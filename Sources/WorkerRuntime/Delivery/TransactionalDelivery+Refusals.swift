@@ -24,7 +24,7 @@ extension TransactionalDelivery {
                 if let stall = attempt.stall, !brokersAreDown {
                     noteRefusal(
                         by: record.topic, of: record.entry, reason: failure,
-                        isLasting: stall > ConfirmationWatch.patience / 2)
+                        isLasting: stall > DeliveryStallDetector.timeout / 2)
                     isExplained = true
                 } else if noteRefusal(
                     error, of: record.entry, by: record.topic, whileAlone: attempt.batch.count == 1)
@@ -38,7 +38,7 @@ extension TransactionalDelivery {
 
     /// Returns `true` for a topic that may be tried, although it may have refused a record before.
     func mayRetry(_ topic: String) -> Bool {
-        refusals.retryTime(of: topic).map { $0 <= loop.now } ?? true
+        backoff.retryTime(of: topic).map { $0 <= loop.now } ?? true
     }
 
     /// Decides what becomes of an outcome one of whose records was refused.
@@ -46,23 +46,14 @@ extension TransactionalDelivery {
     private func noteRefusal(
         _ error: KafkaError, of entry: ReadyOutcomes.Entry, by topic: String, whileAlone: Bool
     ) -> Bool {
-        if error.isTopicRefusal {
-            noteRefusal(by: topic, of: entry, reason: error)
-            return true
-        }
-        guard error.kind == .recordTooLarge else { return false }
-
-        if !whileAlone {
-            entry.goesAlone = true
-        } else if entry.isBrief {
-            noteRefusal(by: topic, of: entry, reason: error)
-        } else {
-            log.error(
-                "Kafka refuses a record as too large; it is written in brief",
-                metadata: entry.request.logMetadata.merging(["topic": "\(topic)", "reason": "\(error)"]) { _, own in own
-                })
-            entry.outcome = briefForms.brief(entry.outcome, of: entry.request)
-            entry.isBrief = true
+        switch RefusalCure(error, wasAlone: whileAlone, isTruncated: entry.isTruncated) {
+        case .alone: entry.goesAlone = true
+        case .truncated:
+            entry.isTruncated = true
+            entry.outcome = truncatedRecords.truncate(
+                entry.outcome, of: entry.request, refusedBy: topic, with: error)
+        case .later: noteRefusal(by: topic, of: entry, reason: error)
+        case nil: return false
         }
         return true
     }
@@ -70,7 +61,7 @@ extension TransactionalDelivery {
     private func noteRefusal(
         by topic: String, of entry: ReadyOutcomes.Entry, reason: KafkaError, isLasting: Bool = false
     ) {
-        refusals.note(reason, by: topic, isLasting: isLasting)
+        backoff.note(reason, by: topic, isLasting: isLasting)
         entry.refusingTopic = topic
     }
 

@@ -54,7 +54,7 @@ extension TransactionalDelivery {
             do throws(KafkaError) {
                 return try await question()
             } catch {
-                if [.fatal, .fenced, .closed].contains(error.kind) { throw error }
+                if error.endsProducer { throw error }
                 health.noteFailure(error, isExplained: false)
             }
 

@@ -25,8 +25,8 @@ final class TransactionalDelivery: OutcomeDelivery {
     let source: any RequestSource
     let partitions: PartitionTable
     let gate: IntakeGate
-    let refusals: TopicRefusals
-    let briefForms: BriefForms
+    let backoff: TopicBackoff
+    let truncatedRecords: TruncatedRecords
     let loop: EventLoop
     let meters: WorkerMeters
     let log: Logger
@@ -46,28 +46,28 @@ final class TransactionalDelivery: OutcomeDelivery {
     }
 
     init(
-        sinks: ReplaceableSink, source: any RequestSource, refusals: TopicRefusals, partitions: PartitionTable,
+        sinks: ReplaceableSink, source: any RequestSource, backoff: TopicBackoff, partitions: PartitionTable,
         gate: IntakeGate, configuration: WorkerConfiguration, loop: EventLoop, meters: WorkerMeters, log: Logger
     ) {
         self.sinks = sinks
         self.source = source
-        self.refusals = refusals
+        self.backoff = backoff
         self.partitions = partitions
         self.gate = gate
         self.loop = loop
         self.meters = meters
         self.log = log
-        briefForms = BriefForms(configuration, loop: loop)
+        truncatedRecords = TruncatedRecords(configuration, loop: loop, log: log)
         health = TransactionHealth(loop: loop, log: log)
     }
 
-    var acceptsRequests: Bool { health.problem == nil && !refusals.blockOutcomes }
+    var acceptsRequests: Bool { health.problem == nil && !backoff.blockOutcomes }
 
     var sink: any OutcomeSink { sinks.current }
 
     var status: DeliveryStatus {
         DeliveryStatus(
-            commitOverdue: nil, problem: refusals.problem ?? health.problem, blockedTopics: refusals.blockedTopics)
+            commitOverdue: nil, problem: backoff.problem ?? health.problem, blockedTopics: backoff.blockedTopics)
     }
 
     // MARK: - Begin and end
@@ -99,7 +99,7 @@ final class TransactionalDelivery: OutcomeDelivery {
 
     func stop() {
         phase = .stopped
-        refusals.close()
+        backoff.close()
         wake()
     }
 
@@ -107,7 +107,7 @@ final class TransactionalDelivery: OutcomeDelivery {
 
     func close(within bound: Duration, hasFailed: Bool) async {
         if hasFailed { await cutCallsShort() }
-        refusals.close()
+        backoff.close()
         await sinks.close()
     }
 
@@ -189,7 +189,7 @@ final class TransactionalDelivery: OutcomeDelivery {
         var pause = Self.firstPause
         while !phase.isOver(at: loop.now) {
             let (batch, hasMore) = ready.nextBatch(
-                of: partitions.all, isRefusing: refusals.contains, mayRetry: mayRetry)
+                of: partitions.all, isRefusing: backoff.contains, mayRetry: mayRetry)
             if hasMore { wake() }
             guard !batch.isEmpty else { return noteNothingCanLeave() }
 
@@ -243,8 +243,8 @@ final class TransactionalDelivery: OutcomeDelivery {
 
     /// How long the records of a transaction that begins now may take to be confirmed.
     private var timeToConfirm: Duration {
-        guard let end = phase.end else { return ConfirmationWatch.patience }
-        return min(ConfirmationWatch.patience, max(.milliseconds(100), loop.now.duration(to: end)))
+        guard let end = phase.end else { return DeliveryStallDetector.timeout }
+        return min(DeliveryStallDetector.timeout, max(.milliseconds(100), loop.now.duration(to: end)))
     }
 
     /// Returns the membership in whose name the offsets of a batch may be committed.
@@ -267,8 +267,8 @@ final class TransactionalDelivery: OutcomeDelivery {
 
         health.noteSuccess()
         ready.clearSuspicions()
-        if !refusals.isEmpty {
-            for (record, _) in attempt.batch.flatMap(\.outcome.records) { refusals.clear(record.topic) }
+        if !backoff.isEmpty {
+            for (record, _) in attempt.batch.flatMap(\.outcome.records) { backoff.clear(record.topic) }
             // Nothing else may become ready until a refused outcome is tried again.
             wake()
         }
@@ -310,27 +310,9 @@ final class TransactionalDelivery: OutcomeDelivery {
     private func noteNothingCanLeave() {
         let wasBlocked = !acceptsRequests
         health.noteNothingIsLeft()
-        refusals.forget { !ready.isRefused(by: $0) }
+        backoff.forget { !ready.isRefused(by: $0) }
         if wasBlocked { gate.wake() }
-        guard !refusals.isEmpty, !phase.isOver(at: loop.now) else { return }
+        guard !backoff.isEmpty, !phase.isOver(at: loop.now) else { return }
         _ = loop.schedule(at: loop.now + .milliseconds(250)) { [weak self] in self?.wake() }
-    }
-}
-
-extension KafkaError {
-    /// True when the same call about a transaction may succeed later.
-    fileprivate var mayPass: Bool {
-        switch kind {
-        case .retriable, .timedOut, .unreachable: true
-        default: false
-        }
-    }
-
-    /// True when the producer that the error came from can run no further transaction.
-    fileprivate var endsProducer: Bool {
-        switch kind {
-        case .fatal, .fenced, .closed: true
-        default: false
-        }
     }
 }

@@ -30,7 +30,7 @@ struct KafkaMeters: Sendable {
         missed = maker.counter("locsearch_requests_deleted_unread_total")
         deadLetters = maker.counter("locsearch_dead_letters_written_total")
 
-        sends = ConfirmationWatch.Topic.allCases.map { operation("send", on: topics.name(of: $0)) }
+        sends = DeliveryStallDetector.Topic.allCases.map { operation("send", on: topics.name(of: $0)) }
         commits = operation("commit", on: topics.requests)
         rebalances = maker.each(RebalanceKind.self) {
             maker.timer("locsearch_rebalance_duration_seconds", labels: [("kind", $0)])
@@ -38,7 +38,7 @@ struct KafkaMeters: Sendable {
     }
 
     /// Counts a record that the brokers have confirmed.
-    func countConfirmed(by topic: ConfirmationWatch.Topic, after time: Duration) {
+    func countConfirmed(by topic: DeliveryStallDetector.Topic, after time: Duration) {
         sends[topic.rawValue].record(wait: time)
     }
 

@@ -19,11 +19,11 @@ final class OutgoingOutcome: Sendable {
     }
 
     /// The topic that the event goes to.
-    var eventTopic: ConfirmationWatch.Topic { isResult ? .results : .errors }
+    var eventTopic: DeliveryStallDetector.Topic { isResult ? .results : .errors }
 
     /// What is to be written, the event first.
-    var records: [(record: ProducerRecord, topic: ConfirmationWatch.Topic)] {
-        var records: [(record: ProducerRecord, topic: ConfirmationWatch.Topic)] = []
+    var records: [(record: ProducerRecord, topic: DeliveryStallDetector.Topic)] {
+        var records: [(record: ProducerRecord, topic: DeliveryStallDetector.Topic)] = []
         if let event { records.append((event, eventTopic)) }
         if let deadLetter { records.append((deadLetter, .deadLetters)) }
         return records

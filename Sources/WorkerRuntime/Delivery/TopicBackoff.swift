@@ -8,7 +8,7 @@ internal import Logging
 /// One writer at a time tries such a topic again, at growing intervals, while the others wait. The first record that
 /// is taken lets them all go on. A writer that reports nothing of its attempt holds nobody up: the next one's turn comes
 /// after the longest interval. Confined to its lane; not `Sendable`.
-final class TopicRefusals {
+final class TopicBackoff {
     private final class Refusal {
         let since: Instant
         var reason: KafkaError

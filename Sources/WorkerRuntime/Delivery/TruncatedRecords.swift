@@ -3,22 +3,25 @@ internal import EventContract
 internal import EventLoop
 internal import Kafka
 internal import LocationSearch
+internal import Logging
 internal import ProviderCalls
 
-/// Makes the short records that stand in for those that Kafka refuses as too large.
+/// Makes truncated records, which take the place of those that Kafka refuses as too large.
 ///
 /// A request whose outcome can never be written would end each worker that takes it, one after another. Confined to its
 /// lane; not `Sendable`.
-final class BriefForms {
+final class TruncatedRecords {
     private let decoder: RequestDecoder
     private var encoder: OutcomeEncoder
     private let topics: WorkerConfiguration.Topics
     /// No request may have a longer key, so a longer one is what was too large.
     private let maxKeyBytes: Int
     private let loop: EventLoop
+    private let log: Logger
 
-    init(_ configuration: WorkerConfiguration, loop: EventLoop) {
+    init(_ configuration: WorkerConfiguration, loop: EventLoop, log: Logger) {
         self.loop = loop
+        self.log = log
         encoder = OutcomeEncoder(seed: loop.randomNumber())
         decoder = RequestDecoder(maximumBytes: configuration.maxRequestBytes)
         topics = configuration.topics
@@ -30,7 +33,11 @@ final class BriefForms {
     ///
     /// The outcome says of the request's times, providers and calls what the whole one said: the request ended when its answer
     /// came, however much later the brokers refuse that.
-    func brief(_ outcome: OutgoingOutcome, of request: RequestInProgress) -> OutgoingOutcome {
+    /// - Parameter topic: refused a record of the outcome, as the log says.
+    func truncate(
+        _ outcome: OutgoingOutcome, of request: RequestInProgress, refusedBy topic: String, with refusal: KafkaError
+    ) -> OutgoingOutcome {
+        logRefusal(of: outcome, request: request, by: topic, with: refusal)
         let now = EventTime(loop.wallNow)
         let whole = read(outcome.event)
         let (receivedAt, completedAt) = (whole?.receivedAt ?? now, whole?.completedAt ?? now)
@@ -67,6 +74,18 @@ final class BriefForms {
         if let key = event?.key, key.count > maxKeyBytes { event?.key = Array(requestID.utf8) }
         return OutgoingOutcome(event: event, isResult: false, deadLetter: deadLetter, calls: outcome.calls)
     }
+
+    private func logRefusal(
+        of outcome: OutgoingOutcome, request: RequestInProgress, by topic: String, with refusal: KafkaError
+    ) {
+        let record = outcome.records.first { $0.record.topic == topic }?.record
+        log.error(
+            "Kafka refuses a record as too large; it is written in brief",
+            metadata: request.logMetadata.merging([
+                "topic": "\(topic)", "bytes": "\(record?.value?.count ?? 0)", "reason": "\(refusal)",
+            ]) { _, own in own })
+    }
+
     /// Reads what the whole outcome says. Only a record that Kafka refuses is read again, so what each request needs stays small.
     private func read(_ event: ProducerRecord?) -> OutcomeEvent? {
         guard let event else { return nil }

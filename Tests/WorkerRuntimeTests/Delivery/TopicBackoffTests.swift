@@ -8,7 +8,7 @@ import Testing
 @testable import WorkerRuntime
 
 /// What a lane does while a topic takes no records, in both ways to deliver.
-struct TopicRefusalsTests {
+struct TopicBackoffTests {
     private static let notAuthorized = KafkaError(.authentication, code: 29, "TOPIC_AUTHORIZATION_FAILED")
 
     static let causes: [(TopicDiagnosis, problem: String, blocked: [String])] = [

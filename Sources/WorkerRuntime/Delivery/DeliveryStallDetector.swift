@@ -5,7 +5,7 @@ internal import Kafka
 /// no delivery report says what is wrong: a topic that this user may not see, or a partition without a leader.
 ///
 /// Counting costs a request two additions; only `stalledTopics` looks at the clock. Confined to its lane; not `Sendable`.
-final class ConfirmationWatch {
+final class DeliveryStallDetector {
     /// The topics that a lane writes to.
     enum Topic: Int, CaseIterable {
         case results
@@ -13,8 +13,9 @@ final class ConfirmationWatch {
         case deadLetters
     }
 
-    /// Long against a round trip to slow brokers, short against the 10 s within which a worker says what is wrong.
-    static let patience = Duration.seconds(5)
+    /// A topic that confirms nothing for this long has stalled. Long against a round trip to slow brokers, short against the
+    /// 10 s within which a worker says what is wrong.
+    static let timeout = Duration.seconds(5)
 
     private struct Count {
         var handedOver = 0
@@ -30,7 +31,7 @@ final class ConfirmationWatch {
 
     func confirmed(by topic: Topic) { counts[topic.rawValue].confirmed += 1 }
 
-    /// Returns the topics that have confirmed nothing for longer than `patience` although records wait. Call it often: a
+    /// Returns the topics that have confirmed nothing for longer than `timeout` although records wait. Call it often: a
     /// topic counts as stalled from the second call on that finds no progress.
     func stalledTopics(at now: Instant) -> [Topic] {
         Topic.allCases.filter { topic in
@@ -45,13 +46,13 @@ final class ConfirmationWatch {
                 counts[topic.rawValue].lastMoved = now
                 return false
             }
-            return now - lastMoved > Self.patience
+            return now - lastMoved > Self.timeout
         }
     }
 }
 
 extension WorkerConfiguration.Topics {
-    func name(of topic: ConfirmationWatch.Topic) -> String {
+    func name(of topic: DeliveryStallDetector.Topic) -> String {
         switch topic {
         case .results: results
         case .errors: errors

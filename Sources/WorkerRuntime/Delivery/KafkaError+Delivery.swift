@@ -1,0 +1,20 @@
+internal import Kafka
+
+/// What a delivery asks of an error.
+extension KafkaError {
+    /// `true` when the producer that the error came from can write nothing more.
+    var endsProducer: Bool {
+        switch kind {
+        case .fatal, .fenced, .closed: true
+        default: false
+        }
+    }
+
+    /// `true` when the same call about a transaction may succeed later.
+    var mayPass: Bool {
+        switch kind {
+        case .retriable, .timedOut, .unreachable: true
+        default: false
+        }
+    }
+}

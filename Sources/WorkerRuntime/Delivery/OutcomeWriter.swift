@@ -1,0 +1,238 @@
+internal import Basics
+internal import EventLoop
+internal import Kafka
+internal import Logging
+
+/// Writes outcomes that may have to wait: for room, for a topic that refuses records, for a producer that replaces a failed one.
+/// A record that is refused is written again by what `RefusalCure` says, until the brokers have it.
+///
+/// `AtLeastOnceDelivery` writes all other outcomes by itself. Confined to its lane; not `Sendable`.
+final class OutcomeWriter {
+    /// Which of an outcome's records is written.
+    enum Part {
+        case event
+        case deadLetter
+    }
+
+    private let sinks: ReplaceableSink
+    private let singles: SingleRecordWriter
+    private let backoff: TopicBackoff
+    private let stallDetector: DeliveryStallDetector
+    private let truncatedRecords: TruncatedRecords
+    private let keepsOrder: Bool
+    private let loop: EventLoop
+    private let meters: WorkerMeters
+    private(set) var isClosing = false
+
+    init(
+        sinks: ReplaceableSink, singles: SingleRecordWriter, backoff: TopicBackoff,
+        stallDetector: DeliveryStallDetector, configuration: WorkerConfiguration, loop: EventLoop,
+        meters: WorkerMeters, log: Logger
+    ) {
+        self.sinks = sinks
+        self.singles = singles
+        self.backoff = backoff
+        self.stallDetector = stallDetector
+        truncatedRecords = TruncatedRecords(configuration, loop: loop, log: log)
+        keepsOrder = configuration.ordering != .unordered
+        self.loop = loop
+        self.meters = meters
+    }
+
+    /// Begins no further attempt: from now on, what is not delivered is given up.
+    func close() {
+        isClosing = true
+        backoff.close()
+    }
+
+    /// Notes that the brokers have a record.
+    func noteConfirmed(
+        _ part: Part, at position: RecordPosition, by topic: DeliveryStallDetector.Topic, since start: Instant,
+        of request: RequestInProgress
+    ) {
+        meters.kafka.countConfirmed(by: topic, after: start.duration(to: loop.now))
+        if part == .event, let trace = request.trace { trace.noteConfirmed(at: position) }
+    }
+
+    // MARK: - Writing
+
+    /// Writes an outcome, its dead letter first. Were the event first and the letter refused, each restart would publish the
+    /// event again.
+    /// - Throws: what ends the worker.
+    func write(_ outcome: OutgoingOutcome, of request: RequestInProgress) async throws(KafkaError) {
+        if isPutBack(.deadLetterNotAwaited), let letter = outcome.deadLetter {
+            _ = sinks.current.handOverAtOnce(letter) { _ in }
+        } else if outcome.deadLetter != nil {
+            try await write(.deadLetter, of: outcome, request: request)
+            meters.kafka.countDeadLetter()
+        }
+        try await write(.event, of: outcome, request: request)
+    }
+
+    private func write(
+        _ part: Part, of outcome: OutgoingOutcome, request: RequestInProgress
+    ) async throws(KafkaError) {
+        guard let record = outcome.record(part) else { return }
+        if backoff.contains(record.topic) { try await waitForRetry(of: record.topic) }
+
+        var writer = sinks
+        if part == .event, singles.mustTake(request), let single = singles.open() {
+            singles.begin(request)
+            writer = single
+        }
+
+        var sink = writer.current
+        let refusal: KafkaError
+        do throws(KafkaError) {
+            return try await send(record, as: part, of: outcome, request: request, by: writer, sink: &sink)
+        } catch {
+            refusal = error
+        }
+        try await writeAgain(part, of: outcome, request: request, refusedBy: sink, with: refusal)
+    }
+
+    // MARK: - Writing again
+
+    /// A record that was refused, with what has been tried to get it written.
+    private struct RefusedRecord {
+        let part: OutcomeWriter.Part
+        let request: RequestInProgress
+        var outcome: OutgoingOutcome
+        var refusal: KafkaError
+        /// The producer that refused the record.
+        var sink: any OutcomeSink
+        /// Whose producer takes the record next.
+        var writer: ReplaceableSink
+        /// The record was sent without any other in its batch, or there is no way to do so.
+        var wentAlone: Bool
+        var isTruncated = false
+
+        var record: ProducerRecord? { outcome.record(part) }
+    }
+
+    /// Writes a record that was refused once.
+    /// - Throws: what ends the worker.
+    func writeAgain(
+        _ part: Part, of outcome: OutgoingOutcome, request: RequestInProgress, refusedBy sink: any OutcomeSink,
+        with refusal: KafkaError
+    ) async throws(KafkaError) {
+        let writer = request.isWrittenSingly && part == .event ? singles.open() ?? sinks : sinks
+        var refused = RefusedRecord(
+            part: part, request: request, outcome: outcome, refusal: refusal, sink: sink, writer: writer,
+            wentAlone: writer !== sinks)
+
+        while let topic = refused.record?.topic {
+            if isClosing { throw Self.closed(before: topic) }
+            guard try await prepareNextAttempt(of: &refused, topic: topic), let record = refused.record else { return }
+
+            do throws(KafkaError) {
+                return try await send(
+                    record, as: part, of: refused.outcome, request: request, by: refused.writer, sink: &refused.sink)
+            } catch {
+                refused.refusal = error
+            }
+        }
+    }
+
+    /// Does what may get a refused record written.
+    /// - Returns: `false` for a record that needs no further attempt.
+    /// - Throws: what ends the worker.
+    private func prepareNextAttempt(of refused: inout RefusedRecord, topic: String) async throws(KafkaError) -> Bool {
+        let refusal = refused.refusal
+        // The producer failed for good after it had written this record: its topic takes records.
+        if refusal.status == .persisted {
+            backoff.clear(topic)
+            return false
+        }
+        if refusal.endsProducer {
+            try replaceProducer(of: refused)
+            return true
+        }
+        if isPutBack(.largeOutcomeDropped), refusal.kind == .recordTooLarge { return false }
+
+        let wasAlone = refused.wentAlone || isPutBack(.batchShortened)
+        switch RefusalCure(refusal, wasAlone: wasAlone, isTruncated: refused.isTruncated) {
+        case .alone: sendAlone(&refused)
+        case .truncated:
+            refused.isTruncated = true
+            refused.outcome = truncatedRecords.truncate(
+                refused.outcome, of: refused.request, refusedBy: topic, with: refusal)
+        // An error that is not about the record, such as a timeout, may be over later.
+        case .later, nil: try await waitForTopic(of: refused, topic: topic)
+        }
+        return true
+    }
+
+    /// Has another producer take the record of one that can write nothing more.
+    /// - Throws: the refusal where another producer would not help, or could break the order.
+    private func replaceProducer(of refused: RefusedRecord) throws(KafkaError) {
+        if refused.refusal.kind == .fatal, !keepsOrder {
+            return try refused.writer.replace(
+                refused.sink, failedWith: refused.refusal,
+                consequence: "its unconfirmed records are written again and may appear twice")
+        }
+
+        let wasReplacedAlready = refused.refusal.kind == .closed && refused.sink !== refused.writer.current
+        guard wasReplacedAlready else { throw refused.refusal }
+    }
+
+    private func sendAlone(_ refused: inout RefusedRecord) {
+        refused.wentAlone = true
+        guard let single = singles.open() else { return }
+        refused.writer = single
+        if refused.part == .event { singles.begin(refused.request) }
+    }
+
+    /// - Throws: the refusal where an order is kept: sent later, the record would stand behind outcomes that were handed over
+    ///   after it.
+    private func waitForTopic(of refused: RefusedRecord, topic: String) async throws(KafkaError) {
+        if keepsOrder, refused.part == .event { throw refused.refusal }
+        backoff.note(refused.refusal, by: topic)
+        try await waitForRetry(of: topic)
+    }
+
+    /// Waits until a topic that refuses records may be tried again.
+    /// - Throws: `closed` when the worker ended meanwhile. A record that were written now could not be committed any more, so
+    ///   it would be done, and published, again.
+    private func waitForRetry(of topic: String) async throws(KafkaError) {
+        await backoff.waitForRetry(of: topic)
+        if isClosing { throw Self.closed(before: topic) }
+    }
+
+    private static func closed(before topic: String) -> KafkaError {
+        KafkaError(.closed, "the worker ended before \(topic) took the record")
+    }
+
+    // MARK: - One attempt
+
+    /// Hands a record over and waits for the brokers' acknowledgement.
+    /// - Parameter writer: whose producer takes the record.
+    /// - Parameter sink: the one that has the record, or has refused it.
+    private func send(
+        _ record: ProducerRecord, as part: Part, of outcome: OutgoingOutcome, request: RequestInProgress,
+        by writer: ReplaceableSink, sink: inout any OutcomeSink
+    ) async throws(KafkaError) {
+        sink = writer.current
+        let (topic, start) = (outcome.topic(of: part), loop.now)
+        let receipt = try await sink.handOver(record)
+        stallDetector.handedOver(to: topic)
+        defer { stallDetector.confirmed(by: topic) }
+        // The next in order may go: its outcome is behind this one in the producer's queue.
+        if part == .event { request.leaveTurn() }
+
+        let position = try await sink.confirm(receipt)
+        noteConfirmed(part, at: position, by: topic, since: start, of: request)
+        backoff.clear(record.topic)
+    }
+}
+
+extension OutgoingOutcome {
+    /// - Returns: `nil` where the outcome has no such record.
+    fileprivate func record(_ part: OutcomeWriter.Part) -> ProducerRecord? {
+        part == .deadLetter ? deadLetter : event
+    }
+
+    fileprivate func topic(of part: OutcomeWriter.Part) -> DeliveryStallDetector.Topic {
+        part == .deadLetter ? .deadLetters : eventTopic
+    }
+}

@@ -1,0 +1,82 @@
+internal import EventLoop
+internal import Kafka
+internal import Logging
+
+/// Says which topics confirm nothing although records wait for them, and why, as far as the brokers tell it.
+///
+/// Confined to its lane; not `Sendable`.
+final class StalledTopics {
+    private let detector: DeliveryStallDetector
+    private let diagnostics: TopicDiagnostics
+    private let backoff: TopicBackoff
+    private let names: WorkerConfiguration.Topics
+    private let loop: EventLoop
+    private let log: Logger
+    /// What the log says of each topic.
+    private var announced: [DeliveryStallDetector.Topic: TopicDiagnosis] = [:]
+
+    /// - Parameter backoff: knows the topics that refuse records. Of those it says itself what is wrong.
+    init(
+        _ detector: DeliveryStallDetector, diagnostics: TopicDiagnostics, backoff: TopicBackoff,
+        names: WorkerConfiguration.Topics, loop: EventLoop, log: Logger
+    ) {
+        self.detector = detector
+        self.diagnostics = diagnostics
+        self.backoff = backoff
+        self.names = names
+        self.loop = loop
+        self.log = log
+    }
+
+    /// `true` while no outcome is confirmed. Dead letters hold up single partitions only.
+    var includeOutcomes: Bool { detector.stalledTopics(at: loop.now).contains { $0 != .deadLetters } }
+
+    /// What is wrong, one line for each topic that has stalled, and those topics that a broker blames.
+    var status: (problems: [String], blockedTopics: [String]) {
+        let now = loop.now
+        let stalled = detector.stalledTopics(at: now).map(names.name).filter { !backoff.blocks($0) }
+        let diagnosed = stalled.map { (name: $0, diagnosis: diagnostics.diagnosis(of: $0, at: now)) }
+
+        let problems = diagnosed.map { $1?.problem(of: $0) ?? "topic \($0) confirms no records" }
+        let blocked = diagnosed.filter { $0.diagnosis != .noBrokerAnswers }.map(\.name)
+        return (problems, blocked)
+    }
+
+    /// Writes one log line for each topic that has stalled, or stalls for another reason, or has recovered.
+    func announceChanges() {
+        let now = loop.now
+        let stalled = detector.stalledTopics(at: now)
+        guard !stalled.isEmpty || !announced.isEmpty else { return }
+
+        for topic in stalled {
+            let name = names.name(of: topic)
+            guard let diagnosis = diagnostics.diagnosis(of: name, at: now), diagnosis != announced[topic] else {
+                continue
+            }
+            announced[topic] = diagnosis
+            announce(diagnosis, of: name)
+        }
+
+        for topic in DeliveryStallDetector.Topic.allCases where !stalled.contains(topic) {
+            let name = names.name(of: topic)
+            if announced.removeValue(forKey: topic) != nil {
+                log.info("a topic confirms records again", metadata: ["topic": "\(name)"])
+            }
+            if !backoff.contains(name) { diagnostics.forget(name) }
+        }
+    }
+
+    private func announce(_ diagnosis: TopicDiagnosis, of topic: String) {
+        let metadata: Logger.Metadata = ["topic": "\(topic)", "reason": "\(diagnosis.text)"]
+        switch diagnosis {
+        case .noBrokerAnswers:
+            log.warning("no broker confirms records: what waits is delivered once one answers", metadata: metadata)
+        case .refused:
+            log.error(
+                "a topic takes no records: check that it exists and that this user may write to it",
+                metadata: metadata)
+        case .withoutLeader, .complete:
+            log.error("no broker confirms the records of a topic", metadata: metadata)
+        }
+    }
+}
