@@ -13,7 +13,7 @@ final class Attempt {
     /// False while the call waits for room.
     var hasSlot = false
     /// The call's part of the daily budget; `nil` for a provider without one.
-    var pass: BudgetGate.Pass?
+    var budgetPermit: BudgetGate.Permit?
     var start: Instant
     /// When the call is over, answered or not.
     var deadline: Deadline

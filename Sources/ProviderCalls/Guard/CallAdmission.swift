@@ -41,15 +41,15 @@ struct CallAdmission {
         _ permit: consuming CircuitBreaker.Permit, within budget: BudgetGate, before deadline: Deadline,
         at now: Instant
     ) throws(AdmissionError) -> AdmittedCall {
-        guard let pass = budget.tryTake(at: now) else { return AdmittedCall(permit: permit, slot: nil) }
+        guard let budgetPermit = budget.tryTake(at: now) else { return AdmittedCall(permit: permit, slot: nil) }
         do throws(LimitError) {
             let admitted = AdmittedCall(
-                permit: permit, slot: try slotWithoutWaiting(before: deadline, at: now), pass: pass)
+                permit: permit, slot: try slotWithoutWaiting(before: deadline, at: now), budgetPermit: budgetPermit)
             // A call that has to wait for its slot takes a part of the budget when it does.
-            if !admitted.hasSlot { budget.putBack(pass) }
+            if !admitted.hasSlot { budget.putBack(budgetPermit) }
             return admitted
         } catch {
-            budget.putBack(pass)
+            budget.putBack(budgetPermit)
             throw .limited(error)
         }
     }
@@ -71,7 +71,7 @@ struct CallAdmission {
     ) async throws(AdmissionError) -> AwaitedSlot {
         if let budget { return try await waitForSlot(of: budget, within: times, clock: clock) }
         do throws(LimitError) {
-            return AwaitedSlot(slot: try await slotAfterWaiting(within: times, clock: clock), pass: nil)
+            return AwaitedSlot(slot: try await slotAfterWaiting(within: times, clock: clock), budgetPermit: nil)
         } catch {
             throw refusal(for: error, within: times, at: clock.now)
         }
@@ -88,30 +88,32 @@ struct CallAdmission {
         return .paused(CircuitBreaker.Rejection(retryAfter: now.duration(to: end), reason: breaker.reason(at: now)))
     }
 
-    /// Waits for a part of the daily budget, and then for a turn and a slot.
+    /// Waits for a permit of the daily budget, and then for a turn and a slot.
     private func waitForSlot(
         of budget: BudgetGate, within times: CallTimes, clock: any MonotonicClock
     ) async throws(AdmissionError) -> AwaitedSlot {
         while true {
-            let pass = try await takePass(of: budget, within: times, clock: clock)
+            let budgetPermit = try await takeBudgetPermit(of: budget, within: times, clock: clock)
             let slot: AdaptiveLimit.Slot
             do throws(LimitError) {
                 slot = try await slotAfterWaiting(within: times, clock: clock)
             } catch {
-                budget.putBack(pass)
+                budget.putBack(budgetPermit)
                 throw refusal(for: error, within: times, at: clock.now)
             }
 
-            if budget.isCurrent(pass, at: clock.now) { return AwaitedSlot(slot: slot, pass: pass) }
-            // The day has ended while the call waited. It gives its turn back until it has a part of the new day.
+            if budget.isCurrent(budgetPermit, at: clock.now) {
+                return AwaitedSlot(slot: slot, budgetPermit: budgetPermit)
+            }
+            // The day has ended while the call waited. It gives its turn back until it has a permit of the new day.
             limiter.giveBack(at: clock.now)
         }
     }
 
-    /// Takes a part of the daily budget. Where nothing is left the breaker opens until the next day.
-    private func takePass(
+    /// Takes a permit of the daily budget. Where nothing is left the breaker opens until the next day.
+    private func takeBudgetPermit(
         of budget: BudgetGate, within times: CallTimes, clock: any MonotonicClock
-    ) async throws(AdmissionError) -> BudgetGate.Pass {
+    ) async throws(AdmissionError) -> BudgetGate.Permit {
         do throws(BudgetError) {
             return try await budget.take(before: latestStart(within: times, at: clock.now), at: clock.now)
         } catch {
@@ -198,13 +200,16 @@ struct AdmittedCall: ~Copyable {
     var slot: AdaptiveLimit.Slot?
     let hasSlot: Bool
     /// The part of the daily budget that goes with the slot; `nil` for a provider without one.
-    let pass: BudgetGate.Pass?
+    let budgetPermit: BudgetGate.Permit?
 
-    init(permit: consuming CircuitBreaker.Permit, slot: consuming AdaptiveLimit.Slot?, pass: BudgetGate.Pass? = nil) {
+    init(
+        permit: consuming CircuitBreaker.Permit, slot: consuming AdaptiveLimit.Slot?,
+        budgetPermit: BudgetGate.Permit? = nil
+    ) {
         self.permit = permit
         hasSlot = slot != nil
         self.slot = slot
-        self.pass = pass
+        self.budgetPermit = budgetPermit
     }
 }
 
@@ -212,7 +217,7 @@ struct AdmittedCall: ~Copyable {
 struct AwaitedSlot: ~Copyable {
     /// Taken out by whoever makes the call.
     var slot: AdaptiveLimit.Slot?
-    let pass: BudgetGate.Pass?
+    let budgetPermit: BudgetGate.Permit?
 }
 
 /// Within which times a call must begin and end.

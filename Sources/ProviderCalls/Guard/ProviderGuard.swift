@@ -30,7 +30,7 @@ final class ProviderGuard: SharedRateLimit {
     private var judgedFailure: SearchError?
     /// This loop's part of the key's rate limit, 0 to 1.
     private var share: Double
-    private var demand = RateDemand()
+    private var rateDemand = RateDemand()
     /// HTTP calls made.
     private var calls = 0
     /// Requests that wait for an open breaker.
@@ -297,7 +297,7 @@ final class ProviderGuard: SharedRateLimit {
         do throws(AdmissionError) {
             let admitted = try admission.admit(before: deadline, at: now)
             attempt.hasSlot = admitted.hasSlot
-            attempt.pass = admitted.pass
+            attempt.budgetPermit = admitted.budgetPermit
             attempt.admitted = consume admitted
         } catch {
             throw failure(for: error, of: inquiry)
@@ -311,7 +311,7 @@ final class ProviderGuard: SharedRateLimit {
         do throws(AdmissionError) {
             var awaited = try await admission.waitForSlot(
                 within: CallTimes(deadline: attempt.deadline, lastCall: lastCall), clock: clock)
-            attempt.pass = awaited.pass
+            attempt.budgetPermit = awaited.budgetPermit
             attempt.admitted?.slot = awaited.slot.take()
             attempt.hasSlot = true
         } catch {
@@ -324,7 +324,7 @@ final class ProviderGuard: SharedRateLimit {
         let now = clock.now
         attempt.start = now
         countCall(for: attempt.inquiry, isFirst: cost.attempts == 0, at: now)
-        if let pass = attempt.pass { countBudgeted(attempt, pass, at: now) }
+        if let permit = attempt.budgetPermit { countBudgeted(attempt, permit, at: now) }
         cost.attempts += 1
 
         // Without a retry set aside, calls that were given up together could not all be made again.
@@ -402,10 +402,10 @@ final class ProviderGuard: SharedRateLimit {
     }
 
     @inline(never)
-    private func countBudgeted(_ attempt: Attempt, _ pass: BudgetGate.Pass, at now: Instant) {
+    private func countBudgeted(_ attempt: Attempt, _ permit: BudgetGate.Permit, at now: Instant) {
         let priceClass = attempt.inquiry.priceClass(followUp: attempt.followUp)
         let kind = CallKind(operation: attempt.inquiry.request.operation, priceClass: priceClass)
-        admission.budget?.noteMade(pass, as: kind.name, at: now)
+        admission.budget?.noteMade(permit, as: kind.name, at: now)
     }
 
     private func failure(for error: AdmissionError, of inquiry: Inquiry) -> AttemptFailure {
@@ -425,22 +425,22 @@ final class ProviderGuard: SharedRateLimit {
 
     /// Takes over what follows from the partitions that this loop owns. Called at each rebalance: before a loss is
     /// acknowledged, after a gain.
-    func owns(_ assigned: Int, of partitions: Int) {
+    func assign(_ assigned: Int, of partitions: Int) {
         guard policy.share != .byDemand else { return }
         share = policy.share.value(assigned: assigned, of: partitions)
         admission.limiter.setShare(share, at: clock.now)
     }
 
-    /// Takes over this loop's part of a limit that is shared by demand.
-    func take(_ part: LoopPart, at now: Instant) {
-        share = part.share
-        admission.limiter.setShare(part.share, until: part.end, prospect: part.prospect, at: now)
+    /// Takes over this loop's share of a limit that is shared by demand.
+    func take(_ loopShare: LoopShare, at now: Instant) {
+        share = loopShare.share
+        admission.limiter.setShare(loopShare.share, until: loopShare.end, prospect: loopShare.prospect, at: now)
     }
 
-    /// The part of the limit that this loop could use now, 0 to 1.
-    func need(at now: Instant) -> Double {
+    /// The fraction of the limit that this loop could use now, 0 to 1.
+    func demand(at now: Instant) -> Double {
         guard let limit = policy.rateLimit else { return 0 }
-        return demand.need(of: limit, admission.limiter.statistics, at: now)
+        return rateDemand.fraction(of: limit, admission.limiter.statistics, at: now)
     }
 
     /// Lets the next call through where the last key was to blame. See `CircuitBreaker.renewKey`.
