@@ -43,7 +43,7 @@ class CheckWordsTests(unittest.TestCase):
         self.assertEqual(sum("a sentence begins with" in problem for problem in found), 3, found)
 
     def test_code_headings_names_and_questions_are_left_alone(self):
-        text = "# Who gets how much\n\n`lender-keeps-loan` and `heeded`, lender-keeps-loan.\n"
+        text = "# Who gets how much\n\n`lessor-keeps-lease` and `heeded`, lessor-keeps-lease.\n"
         text += "\n    lend it\n\nIt says\nWho is asked.\n"
         self.assertEqual(problems({"a.md": text, "CHANGELOG.md": "Loans.\n"}), [])
 

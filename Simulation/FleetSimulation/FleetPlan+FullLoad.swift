@@ -47,7 +47,7 @@ extension FleetPlan {
         if waitsForTransactions { start += transactionTimeout }
         fullLoad = FullLoad(start: start)
 
-        // What one partition has demand for needs what the owners of the others lend.
+        // What one partition has demand for needs leases from the owners of the others.
         let hot = share == .byDemand && random.chance(0.5) ? Int32.random(in: 0..<partitions, using: &random) : nil
         let first = requests.count
         let seconds = FullLoad.timeToUse + FullLoad.measured

@@ -200,7 +200,7 @@ public struct FleetPlan: Sendable {
     }
 
     /// Has more requests come within ten seconds than the rate allows, so that the rate or the budget is what holds them back.
-    /// Most are in one partition at a time, so that the other members have something to lend.
+    /// Most are in one partition at a time, so that the other members have quota to lease out.
     private mutating func makeCrowd(_ random: inout SeededGenerator) {
         rateLimit = RateLimit(perSecond: Double(Int.random(in: 5...40, using: &random)))
         // A slow provider would take longer for them all than they are waited for.

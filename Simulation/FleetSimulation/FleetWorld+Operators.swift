@@ -24,7 +24,7 @@ extension FleetWorld {
     }
 
     /// The records of the fleet's topic, with the time of each; `nil` where the plan has some deleted.
-    var fleetLog: [(time: Instant, word: FleetWord)]? {
+    var fleetLog: [(time: Instant, message: FleetMessage)]? {
         let isWhole = plan.faults.allSatisfy { fault in
             switch fault.kind {
             case .fleetTopic(.remade, _), .fleetTopic(.cut, _): false
@@ -33,9 +33,9 @@ extension FleetWorld {
         }
         guard isWhole, let log = network.cluster.log(of: PartitionID(SimulatedWorker.fleetTopic, 0)) else { return nil }
         return log.committed.compactMap { entry in
-            guard let word = entry.record.value.flatMap({ words.word($0) }) else { return nil }
+            guard let message = entry.record.value.flatMap({ fleetMessages.message($0) }) else { return nil }
             let seconds = entry.record.timestamp.map { secondsOfSchedule(at: $0) } ?? 0
-            return (beginning + .seconds(seconds), word)
+            return (beginning + .seconds(seconds), message)
         }
     }
 

@@ -13,7 +13,7 @@ final class FleetWorld {
     let simulation: Simulation
     let network: SimulatedNetwork
     let provider: SimulatedProvider
-    let words = SimulatedFleetClients.Words()
+    let fleetMessages = SimulatedFleetClients.Messages()
     /// The processes, by the place they take.
     private(set) var workers: [Int: SimulatedWorker] = [:]
     /// Every process there was.

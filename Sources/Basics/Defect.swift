@@ -79,13 +79,13 @@ package enum Defect: String, CaseIterable, Sendable {
     /// A share that grows comes with a full bucket.
     case gainComesFull = "gain-comes-full"
     /// A lessor goes on using quota that it has leased out.
-    case lenderKeepsLoan = "lender-keeps-loan"
+    case lessorKeepsLease = "lessor-keeps-lease"
     /// The new owner of a partition uses its share at once.
     case newOwnerDoesNotWait = "new-owner-does-not-wait"
     /// A lease has no end for the lessee.
-    case loanNeverEnds = "loan-never-ends"
-    /// A member lends nothing of what it does not need.
-    case nothingLent = "nothing-lent"
+    case leaseNeverEnds = "lease-never-ends"
+    /// A member leases out nothing of the quota for which it has no demand.
+    case nothingLeased = "nothing-leased"
     /// An empty bucket, or one that is closed for `Retry-After`, holds nothing back.
     case bucketNeverEmpty = "bucket-never-empty"
 

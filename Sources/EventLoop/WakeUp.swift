@@ -5,7 +5,7 @@ internal import Synchronization
 package final class WakeUp: Sendable {
     private struct State {
         var sleeper: CheckedContinuation<Void, Never>?
-        var isRung = false
+        var isWoken = false
         /// Counts the rests, so that the timer of one does not end the next.
         var rest = 0
     }
@@ -14,10 +14,10 @@ package final class WakeUp: Sendable {
     package init() {}
 
     /// Ends the rest that lasts, or the next one at once.
-    package func ring() {
+    package func wake() {
         let sleeper = state.withLock { state in
             defer { state.sleeper = nil }
-            state.isRung = state.sleeper == nil
+            state.isWoken = state.sleeper == nil
             return state.sleeper
         }
         sleeper?.resume()
@@ -27,8 +27,8 @@ package final class WakeUp: Sendable {
     package func rest(for time: Duration, on loop: EventLoop) async {
         await withCheckedContinuation { continuation in
             let rest: Int? = state.withLock { state in
-                if state.isRung {
-                    state.isRung = false
+                if state.isWoken {
+                    state.isWoken = false
                     return nil
                 }
                 state.sleeper = continuation

@@ -127,25 +127,25 @@ extension SearchWorker: FleetMember {
         policies.values.contains { $0.rateLimit != nil && $0.share.isShared }
     }
 
-    public nonisolated var usesWords: Bool {
+    public nonisolated var usesMessages: Bool {
         hasBudgets || policies.values.contains(where: \.sharesByDemand)
     }
 
     public var needsOlderRecords: Bool { quota.needsOlderRecords }
 
-    public func setAlarm(_ ring: @escaping @Sendable () -> Void) { quota.setAlarm(ring) }
+    public func onWakeUp(_ wake: @escaping @Sendable () -> Void) { quota.onWakeUp(wake) }
 
-    public func opened(_ extent: FleetTopicExtent) { quota.opened(extent) }
+    public func topicOpened(_ extent: FleetTopicExtent) { quota.topicOpened(extent) }
 
-    public func owns(_ assigned: [Int32], of partitions: Int, wasTaken: Bool = false) {
-        quota.owns(assigned, of: partitions, wasTaken: wasTaken)
+    public func assign(_ assigned: [Int32], of partitions: Int, wasTaken: Bool = false) {
+        quota.assign(assigned, of: partitions, wasTaken: wasTaken)
     }
 
-    public func hear(_ records: [FleetRecord]) { quota.hear(records) }
+    public func receive(_ records: [FleetRecord]) { quota.receive(records) }
 
-    public func look() -> FleetView { quota.look() }
+    public func tick() -> FleetTick { quota.tick() }
 
-    public func leave() -> [FleetWord] { quota.leave() }
+    public func leave() -> [FleetMessage] { quota.leave() }
 }
 
 // Out of line, because the answer would have room in the frame of every request that waits.

@@ -7,13 +7,13 @@ public protocol SharedRateLimit: AnyObject {
     var id: ProviderID { get }
 
     /// Follows the loop's partitions, where the limit is shared by them or by processes.
-    func owns(_ assigned: Int, of partitions: Int)
+    func assign(_ assigned: Int, of partitions: Int)
 
     /// Returns the fraction of the limit, 0 to 1, that this loop could use now.
-    func need(at now: Instant) -> Double
+    func demand(at now: Instant) -> Double
 
     /// Takes over this loop's share of a limit that is shared by demand.
-    func take(_ part: LoopPart, at now: Instant)
+    func take(_ share: LoopShare, at now: Instant)
 }
 
 /// One loop's part in the quota that its fleet shares: leases of rate limits, and reservations of daily call budgets.
@@ -26,7 +26,7 @@ public final class QuotaMember {
     private var limits: [any SharedRateLimit] = []
     private var ownership = (assigned: [Int32](), partitions: 0)
     /// What is leased to others and from them; `nil` where no limit is shared by demand.
-    private let leases: LendingMember?
+    private let leases: LeaseMember?
     private let budgets: BudgetPolicy?
     /// `nil` where no provider has a daily budget.
     private let keeper: BudgetKeeper?
@@ -59,14 +59,14 @@ public final class QuotaMember {
         }
 
         let leased = shares.filter { $0.value == .byDemand }.keys.map { scopes[$0]?.name ?? $0.rawValue }
-        leases = leased.isEmpty ? nil : LendingMember(name: name, limits: leased, at: clock.now)
+        leases = leased.isEmpty ? nil : LeaseMember(name: name, limits: leased, at: clock.now)
     }
 
     // MARK: - Providers
 
     /// Adds a provider's rate limit, which follows the fleet from here on.
     public func add(_ limit: any SharedRateLimit) {
-        limit.owns(ownership.assigned.count, of: ownership.partitions)
+        limit.assign(ownership.assigned.count, of: ownership.partitions)
         limits.append(limit)
     }
 
@@ -87,32 +87,32 @@ public final class QuotaMember {
 
     // MARK: - What happens
 
-    public func setAlarm(_ ring: @escaping () -> Void) { keeper?.onWant = ring }
+    public func onWakeUp(_ wake: @escaping () -> Void) { keeper?.onWant = wake }
 
     /// Follows the partitions that this loop owns. To be called before a loss is acknowledged, and after a gain.
-    public func owns(_ assigned: [Int32], of partitions: Int, wasTaken: Bool) {
+    public func assign(_ assigned: [Int32], of partitions: Int, wasTaken: Bool) {
         ownership = (assigned, partitions)
-        for limit in limits { limit.owns(assigned.count, of: partitions) }
+        for limit in limits { limit.assign(assigned.count, of: partitions) }
 
         guard let leases else { return }
         leases.assign(assigned, of: partitions, wasTaken: wasTaken, at: clock.now)
         updateShares(at: clock.now)
     }
 
-    /// Begins to read the fleet topic, for the first time or anew. `hear` follows for each record.
-    public func opened(_ extent: FleetTopicExtent) {
+    /// Begins to read the fleet topic, for the first time or anew. `receive` follows for each record.
+    public func topicOpened(_ extent: FleetTopicExtent) {
         keeper?.begin(
             first: extent.first, end: extent.end, oldest: extent.oldest, isRemade: extent.isRemade, at: clock.now)
     }
 
-    /// True when the records since `opened` do not tell all, so that the topic must be read from its oldest record on.
+    /// True when the records since `topicOpened` do not tell all, so that the topic must be read from its oldest record on.
     public var needsOlderRecords: Bool { keeper?.needsOlderRecords ?? false }
 
     /// Takes in records of the fleet topic, this member's own among them, in their order.
-    public func hear(_ records: [FleetRecord]) {
+    public func receive(_ records: [FleetRecord]) {
         let now = clock.now
         for record in records {
-            switch record.word {
+            switch record.message {
             case .shares(let message):
                 if !record.isOld { receive(message, at: now) }
                 keeper?.read(nil, at: record.offset, now: now)
@@ -126,7 +126,7 @@ public final class QuotaMember {
         if let keeper { review(keeper, at: now) }
     }
 
-    private func receive(_ message: FleetMessage, at now: Instant) {
+    private func receive(_ message: LeaseMessage, at now: Instant) {
         guard let leases else { return }
         count(leases.relation(of: message))
         leases.receive(message, at: now)
@@ -139,23 +139,23 @@ public final class QuotaMember {
     // MARK: - Time
 
     /// Looks at the clock. To be called when the time is over that the last look named, and after each change.
-    public func look() -> FleetView {
+    public func tick() -> FleetTick {
         let now = clock.now
-        let (shares, budget) = (lookAtShares(at: now), lookAtBudgets(at: now))
-        return FleetView(
-            words: shares.words + budget.words, isReady: shares.isReady && budget.isReady,
-            nextLook: min(shares.nextLook, budget.nextLook))
+        let (shares, budget) = (tickLeases(at: now), tickBudgets(at: now))
+        return FleetTick(
+            messages: shares.messages + budget.messages, isReady: shares.isReady && budget.isReady,
+            nextTick: min(shares.nextTick, budget.nextTick))
     }
 
-    private func lookAtBudgets(at now: Instant) -> FleetView {
-        guard let keeper, let budgets else { return FleetView() }
+    private func tickBudgets(at now: Instant) -> FleetTick {
+        guard let keeper, let budgets else { return FleetTick() }
         let days = budgets.days(now).map { ($0.key.rawValue, $0.value) }
         // bounded: the keys are those of another dictionary
-        let message = keeper.look(Dictionary(uniqueKeysWithValues: days), at: now)
+        let message = keeper.tick(Dictionary(uniqueKeysWithValues: days), at: now)
         review(keeper, at: now)
-        return FleetView(
-            words: message.map { [.budget($0)] } ?? [], isReady: keeper.isReady && !keeper.isStalled(at: now),
-            nextLook: keeper.nextLook(at: now))
+        return FleetTick(
+            messages: message.map { [.budget($0)] } ?? [], isReady: keeper.isReady && !keeper.isTimedOut(at: now),
+            nextTick: keeper.nextTick(at: now))
     }
 
     private func review(_ keeper: BudgetKeeper, at now: Instant) {
@@ -166,16 +166,16 @@ public final class QuotaMember {
         }
     }
 
-    private func lookAtShares(at now: Instant) -> FleetView {
-        guard let leases else { return FleetView() }
-        for limit in limits { leases.setNeed(limit.need(at: now), of: limitName(of: limit.id)) }
+    private func tickLeases(at now: Instant) -> FleetTick {
+        guard let leases else { return FleetTick() }
+        for limit in limits { leases.setDemand(limit.demand(at: now), of: limitName(of: limit.id)) }
 
         // What is leased with this message is no longer ours when the message leaves.
-        let message = leases.look(at: now)
+        let message = leases.tick(at: now)
         updateShares(at: now)
-        return FleetView(
-            words: message.map { [.shares($0)] } ?? [], isReady: !leases.isSettling(at: now),
-            nextLook: leases.nextLook)
+        return FleetTick(
+            messages: message.map { [.shares($0)] } ?? [], isReady: !leases.isSettling(at: now),
+            nextTick: leases.nextTick)
     }
 
     private func updateShares(at now: Instant) {
@@ -183,8 +183,8 @@ public final class QuotaMember {
         for limit in limits where shares[limit.id] == .byDemand {
             let name = limitName(of: limit.id)
             limit.take(
-                LoopPart(
-                    share: leases.part(of: name, at: now), end: leases.partHolds(of: name, after: now),
+                LoopShare(
+                    share: leases.share(of: name, at: now), end: leases.shareEnd(of: name, after: now),
                     prospect: leases.prospect(of: name)),
                 at: now)
         }
@@ -192,13 +192,13 @@ public final class QuotaMember {
 
     /// Ends the sharing: nothing that is shared by messages is used from here on.
     /// - Returns: the last messages.
-    public func leave() -> [FleetWord] {
-        var words: [FleetWord] = []
+    public func leave() -> [FleetMessage] {
+        var messages: [FleetMessage] = []
         if let leases {
-            words.append(.shares(leases.leave(at: clock.now)))
+            messages.append(.shares(leases.leave(at: clock.now)))
             updateShares(at: clock.now)
         }
-        if let message = keeper?.leave(at: clock.now) { words.append(.budget(message)) }
-        return words
+        if let message = keeper?.leave(at: clock.now) { messages.append(.budget(message)) }
+        return messages
     }
 }

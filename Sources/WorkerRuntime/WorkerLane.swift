@@ -44,14 +44,14 @@ public actor WorkerLane {
     ///   that is refused with its batch is sent again in another batch.
     /// - Parameter interactor: its worker and services live on the same loop.
     /// - Parameter fleet: told at each rebalance which of the topic's partitions are this lane's.
-    /// - Parameter link: where the fleet's members talk; `nil`: they do not.
+    /// - Parameter link: publishes the messages of the fleet's members; `nil`: none is published.
     /// - Parameter departure: shared by the lanes of a process.
     /// - Parameter tracing: starts the trace of each request; `nil`: none is traced.
     public init(
         loop: EventLoop, configuration: WorkerConfiguration, source: any RequestSource, sink: any OutcomeSink,
         makeSink: (@Sendable () throws(KafkaError) -> any OutcomeSink)? = nil,
         makeSingleSink: (@Sendable () throws(KafkaError) -> any OutcomeSink)? = nil, interactor: SearchInteractor,
-        fleet: (any FleetMember)? = nil, link: (any FleetSpeaking)? = nil,
+        fleet: (any FleetMember)? = nil, link: (any FleetPublisher)? = nil,
         departure: DepartureBarrier = DepartureBarrier(lanes: 1), meters: WorkerMeters, tracing: RequestTracing? = nil,
         log: Logger
     ) {
@@ -73,7 +73,7 @@ public actor WorkerLane {
         delivery = parts.makeDelivery()
         rebalancing = Rebalancing(
             partitions: partitions, delivery: delivery, source: source,
-            fleet: FleetPulse(fleet, link: link, loop: loop), configuration: configuration, loop: loop, log: log)
+            fleet: FleetTicker(fleet, link: link, loop: loop), configuration: configuration, loop: loop, log: log)
         shutdown = LaneShutdown(
             partitions: partitions, delivery: delivery, source: source, departure: departure, loop: loop)
     }
@@ -124,7 +124,7 @@ public actor WorkerLane {
         }
         var delivering: Task<Void, Never>?
         do throws(KafkaError) {
-            Task(executorPreference: loop) { await self.lookAtFleet() }
+            Task(executorPreference: loop) { await self.runFleetTicker() }
             Task(executorPreference: loop) { await self.watchPartitionCount() }
             try await source.subscribe(to: [configuration.topics.requests], listener: self)
             delivering = Task(executorPreference: loop) { await self.runDelivery() }
@@ -135,7 +135,7 @@ public actor WorkerLane {
         return delivering
     }
 
-    private func lookAtFleet() async { await rebalancing.fleet.beat() }
+    private func runFleetTicker() async { await rebalancing.fleet.run() }
 
     private func watchPartitionCount() async {
         await rebalancing.watchPartitionCount(on: loop) { !state.isRunning }
@@ -338,11 +338,11 @@ public actor WorkerLane {
 }
 
 extension WorkerLane {
-    /// The fleet's topic is read from some record on.
-    public func openedFleetTopic(_ extent: FleetTopicExtent) async { await rebalancing.fleet.opened(extent) }
+    /// Begins to read the fleet topic, for the first time or anew.
+    public func fleetTopicOpened(_ extent: FleetTopicExtent) async { await rebalancing.fleet.topicOpened(extent) }
 
-    /// Takes what the members of the fleet say, in the order of the fleet's topic.
-    public func hear(_ records: [FleetRecord]) async { await rebalancing.fleet.hear(records) }
+    /// Takes in records of the fleet topic, in their order.
+    public func receive(_ records: [FleetRecord]) async { await rebalancing.fleet.receive(records) }
 
     /// `true` when the fleet's topic must be read from its oldest record on.
     public var needsOlderFleetRecords: Bool {

@@ -6,25 +6,25 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// What members of a fleet say to each other over a topic.
+/// Members of a fleet publish messages to a topic, and receive those of all members.
 struct FleetLinkTests {
     private let log = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
 
-    /// What one process hears.
-    private final class Ear: Sendable {
-        let heard = Mutex<[FleetRecord]>([])
+    /// The records that one process has received.
+    private final class Inbox: Sendable {
+        let received = Mutex<[FleetRecord]>([])
 
         func numbers(isOld: Bool) -> [UInt64] {
-            heard.withLock { records in
+            received.withLock { records in
                 records.filter { $0.isOld == isOld }.compactMap { record in
-                    if case .shares(let message) = record.word { message.number } else { nil }
+                    if case .shares(let message) = record.message { message.number } else { nil }
                 }
             }
         }
     }
 
-    private static func word(_ number: UInt64) -> FleetWord {
-        .shares(FleetMessage(sender: "a", number: number, owned: 1, partitionCount: 2))
+    private static func message(_ number: UInt64) -> FleetMessage {
+        .shares(LeaseMessage(sender: "a", number: number, owned: 1, partitionCount: 2))
     }
 
     private func link(_ broker: TestBroker, loop: EventLoop, history: Int64 = 0) -> FleetLink {
@@ -37,80 +37,84 @@ struct FleetLinkTests {
     }
 
     /// Runs a link while `body` does, which begins once the topic is open.
-    private func run(_ link: FleetLink, _ ear: Ear, _ body: () async throws -> Void) async throws {
-        let running = Task { await link.run { records in ear.heard.withLock { $0 += records } } }
+    private func run(_ link: FleetLink, _ inbox: Inbox, _ body: () async throws -> Void) async throws {
+        let running = Task { await link.run { records in inbox.received.withLock { $0 += records } } }
         try await eventually("the topic is open", within: .seconds(40)) { link.problem == nil }
         try await body()
         link.end()
         await running.value
     }
 
-    @Test(.timeLimit(.minutes(2))) func wordsAreHeardByAllInTheOrderInWhichTheyWereSaid() async throws {
+    @Test(.timeLimit(.minutes(2))) func allMembersReceiveMessagesInTheOrderOfTheirPublication() async throws {
         let broker = try TestBroker(topics: ["fleet": 2])
         let loop = try EventLoop()
         defer { loop.stop() }
-        let (speaker, listener) = (link(broker, loop: loop), link(broker, loop: loop))
-        let (own, other) = (Ear(), Ear())
+        let (publisher, reader) = (link(broker, loop: loop), link(broker, loop: loop))
+        let (own, other) = (Inbox(), Inbox())
 
-        try await run(listener, other) {
-            try await run(speaker, own) {
-                for number in 1...20 as ClosedRange<UInt64> { speaker.say([Self.word(number)]) }
-                for ear in [own, other] {
-                    try await eventually("all is heard", within: .seconds(40)) {
-                        ear.numbers(isOld: false) == Array(1...20)
+        try await run(reader, other) {
+            try await run(publisher, own) {
+                for number in 1...20 as ClosedRange<UInt64> { publisher.publish([Self.message(number)]) }
+                for inbox in [own, other] {
+                    try await eventually("all messages are received", within: .seconds(40)) {
+                        inbox.numbers(isOld: false) == Array(1...20)
                     }
                 }
             }
         }
-        let offsets = other.heard.withLock { $0.map(\.offset) }
+        let offsets = other.received.withLock { $0.map(\.offset) }
         #expect(offsets == offsets.sorted())
     }
 
-    @Test(.timeLimit(.minutes(2))) func whatIsNoWordIsPassedOver() async throws {
+    @Test(.timeLimit(.minutes(2))) func recordsThatAreNoMessagesAreSkipped() async throws {
         let broker = try TestBroker(topics: ["fleet": 2])
         let loop = try EventLoop()
         defer { loop.stop() }
-        let ear = Ear()
+        let inbox = Inbox()
         let producer = try KafkaProducer(
             loop: loop, configuration: ProducerConfiguration(bootstrapServers: broker.bootstrapServers), log: log)
 
-        let listener = link(broker, loop: loop)
-        try await run(listener, ear) {
+        let reader = link(broker, loop: loop)
+        try await run(reader, inbox) {
             let texts = ["", "null", "{", #"{"news":1}"#, #"{"shares":{"sender":"a","number":1e400}}"#]
             for text in texts.map({ Array($0.utf8) }) {
                 try await producer.send(ProducerRecord(topic: broker.name("fleet"), partition: 0, value: text))
             }
             try await producer.send(ProducerRecord(topic: broker.name("fleet"), partition: 0, value: nil))
-            // A word in another partition is nobody's.
+            // Messages in other partitions are ignored.
             try await producer.send(
-                ProducerRecord(topic: broker.name("fleet"), partition: 1, value: FleetCodec.bytes(of: Self.word(1))))
-            listener.say([Self.word(2)])
-            try await eventually("the word is heard", within: .seconds(40)) { !ear.numbers(isOld: false).isEmpty }
+                ProducerRecord(topic: broker.name("fleet"), partition: 1, value: FleetCodec.bytes(of: Self.message(1))))
+            reader.publish([Self.message(2)])
+            try await eventually("the message is received", within: .seconds(40)) {
+                !inbox.numbers(isOld: false).isEmpty
+            }
         }
-        #expect(ear.heard.withLock { $0.count { $0.word != nil } } == 1)
-        #expect(ear.numbers(isOld: false) == [2])
+        #expect(inbox.received.withLock { $0.count { $0.message != nil } } == 1)
+        #expect(inbox.numbers(isOld: false) == [2])
         await producer.close()
     }
 
     @Test(
         .timeLimit(.minutes(2)),
         .enabled(if: TestBroker.isEmbedded, "another broker may tell an end that was earlier than the last record"))
-    func whatWasSaidBeforeIsMarkedAsOld() async throws {
+    func recordsFromBeforeTheStartAreMarkedAsOld() async throws {
         let broker = try TestBroker(topics: ["fleet": 1])
         let loop = try EventLoop()
         defer { loop.stop() }
-        let (first, second) = (Ear(), Ear())
+        let (first, second) = (Inbox(), Inbox())
 
         let before = link(broker, loop: loop)
         try await run(before, first) {
-            before.say([Self.word(1), Self.word(2), Self.word(3)])
-            try await eventually("all is heard", within: .seconds(40)) { first.numbers(isOld: false).count == 3 }
+            before.publish([Self.message(1), Self.message(2), Self.message(3)])
+            try await eventually("all messages are received", within: .seconds(40)) {
+                first.numbers(isOld: false).count == 3
+            }
         }
 
         let after = link(broker, loop: loop, history: 2)
         try await run(after, second) {
-            after.say([Self.word(4)])
-            try await eventually("the new word is heard", within: .seconds(40)) {
+            after.publish([Self.message(4)])
+            try await eventually("the new message is received", within: .seconds(40)) {
                 second.numbers(isOld: false) == [4]
             }
         }
@@ -126,21 +130,23 @@ struct FleetLinkTests {
         defer { loop.stop() }
         let producer = try KafkaProducer(
             loop: loop, configuration: ProducerConfiguration(bootstrapServers: broker.bootstrapServers), log: log)
-        let listener = link(broker, loop: loop, history: 100)
-        let ear = Ear()
+        let reader = link(broker, loop: loop, history: 100)
+        let inbox = Inbox()
         let extents = Mutex<[FleetTopicExtent]>([])
         let isOpen = Mutex(false)
 
         let running = Task {
-            await listener.run(opened: { extent in extents.withLock { $0.append(extent) } }) { records in
-                ear.heard.withLock { $0 += records }
-                // Hears nothing more until the topic has lost what comes next.
+            await reader.run(topicOpened: { extent in extents.withLock { $0.append(extent) } }) { records in
+                inbox.received.withLock { $0 += records }
+                // Receives nothing more until the topic has lost the next records.
                 while !isOpen.withLock({ $0 }), !Task.isCancelled { try? await Task.sleep(for: .milliseconds(10)) }
             }
         }
-        try await eventually("the topic is open", within: .seconds(40)) { listener.problem == nil }
-        listener.say([Self.word(1)])
-        try await eventually("the first word is heard", within: .seconds(40)) { !ear.numbers(isOld: false).isEmpty }
+        try await eventually("the topic is open", within: .seconds(40)) { reader.problem == nil }
+        reader.publish([Self.message(1)])
+        try await eventually("the first message is received", within: .seconds(40)) {
+            !inbox.numbers(isOld: false).isEmpty
+        }
 
         let filler = [UInt8](repeating: 0x20, count: 64_000)
         for _ in 0..<1500 {
@@ -148,14 +154,14 @@ struct FleetLinkTests {
         }
         isOpen.withLock { $0 = true }
         try await eventually("the topic is read anew", within: .seconds(60)) { extents.withLock { $0.count } > 1 }
-        listener.say([Self.word(2)])
-        try await eventually("the next word is heard", within: .seconds(40)) {
-            ear.numbers(isOld: false).contains(2)
+        reader.publish([Self.message(2)])
+        try await eventually("the next message is received", within: .seconds(40)) {
+            inbox.numbers(isOld: false).contains(2)
         }
 
         let last = try #require(extents.withLock { $0.last })
         #expect(last.oldest > 1 && !last.isRemade)
-        listener.end()
+        reader.end()
         await running.value
         await producer.close()
     }

@@ -33,7 +33,7 @@ struct FleetTests {
             try await eventually("one of them may use nearly all", within: .seconds(30)) {
                 let own = try await harness.metric(#"locsearch_provider_rate_limit{provider="hotpepper"}"#)
                 parts.append(own)
-                // The work is either the harness's own worker's, which then has all, or the other's, to which it lends all.
+                // The work is either the harness's own worker's, which then has all, or the other's, to which it leases all.
                 return own > 19 || (own < 1 && parts.contains { $0 > 9 })
             }
             let outcomes = try await harness.outcomes(requests.count)

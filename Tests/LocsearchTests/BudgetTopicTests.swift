@@ -46,7 +46,7 @@ struct BudgetTopicTests {
         let settings = try Settings.load(
             flags: ["kafka.bootstrapServers": broker.bootstrapServers, "topics.fleet": topic], file: nil,
             environment: [:])
-        let reader = try BudgetTopic(settings, patience: .seconds(20), history: history, log: log)
+        let reader = try BudgetTopic(settings, timeout: .seconds(20), history: history, log: log)
         return try await reader.ledger().days["hotpepper"]?[day]?.used
     }
 

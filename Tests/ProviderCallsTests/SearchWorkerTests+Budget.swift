@@ -20,13 +20,13 @@ extension SearchWorkerTests {
             self.clock = clock
         }
 
-        func append(_ word: FleetWord) async {
-            await worker.hear([FleetRecord(offset: offset, word: word)])
+        func append(_ message: FleetMessage) async {
+            await worker.receive([FleetRecord(offset: offset, message: message)])
             offset += 1
         }
 
-        func look() async {
-            for word in await worker.look().words { await append(word) }
+        func tick() async {
+            for message in await worker.tick().messages { await append(message) }
         }
 
         /// Has the worker look at its budgets until a task is done.
@@ -38,7 +38,7 @@ extension SearchWorkerTests {
             }
             try await eventually("the request ends") {
                 clock.advance(by: .milliseconds(25))
-                await self.look()
+                await self.tick()
                 return result.withLock { $0 != nil }
             }
             await task.value
@@ -60,7 +60,7 @@ extension SearchWorkerTests {
             executor: loop, policies: [.hotpepper: policy], name: "m", budgets: budgets, clock: clock,
             taskExecutor: loop, random: SystemRandomNumberGenerator(),
             onTransition: { [transitions] _, transition, cause in transitions.add(transition, cause: cause) })
-        await worker.opened(FleetTopicExtent(first: 0, end: 0, oldest: 0))
+        await worker.topicOpened(FleetTopicExtent(first: 0, end: 0, oldest: 0))
         return (worker, BudgetLog(worker, clock: clock))
     }
 
@@ -97,7 +97,7 @@ extension SearchWorkerTests {
         #expect(code(try await log.serve { await self.ask(worker, [service]) }) == nil)
         for _ in 0..<60 {
             clock.advance(by: .milliseconds(50))
-            await log.look()
+            await log.tick()
         }
         #expect(service.calls == 3)
         #expect(await worker.statuses.first?.budget?.made == ["search/hotpepper": 3])
@@ -166,13 +166,13 @@ extension SearchWorkerTests {
         let service = ScriptedService { _ in .success(Self.found) }
         let (worker, log) = await budgeted(10) { $0.rateLimit = RateLimit(perSecond: 0.001) }
         #expect(code(try await log.serve { await self.ask(worker, [service]) }) == .rateLimited)
-        await worker.owns([0], of: 1)
+        await worker.assign([0], of: 1)
         for _ in 0..<60 {
             clock.advance(by: .milliseconds(50))
-            await log.look()
+            await log.tick()
         }
         #expect(await worker.statuses.first?.budget?.used == 0)
-        for word in await worker.leave() { await log.append(word) }
+        for message in await worker.leave() { await log.append(message) }
         #expect(await worker.statuses.first?.budget?.left == 10)
     }
 }

@@ -118,7 +118,7 @@ struct SearchWorkerTests {
             $0.rateLimit = RateLimit(perSecond: 10, burst: 2)
             $0.share = .perProcess(loops: 1)
         }
-        await worker.owns([0], of: 1)
+        await worker.assign([0], of: 1)
         for number in 0..<2 { #expect(code(await ask(worker, [service], request("\(number)"))) == nil) }
         let refused = await ask(worker, [service], within: .milliseconds(50))
         #expect(code(refused) == .rateLimited)
@@ -133,7 +133,7 @@ struct SearchWorkerTests {
         let worker = worker { $0.rateLimit = RateLimit(perSecond: 100, burst: 1) }
         _ = await ask(worker, [service], within: .milliseconds(1))
         #expect(service.calls == 0)  // owns nothing yet
-        await worker.owns([0, 1, 2], of: 12)
+        await worker.assign([0, 1, 2], of: 12)
         #expect(await worker.statuses.first?.allowedPerSecond == 25)
     }
 

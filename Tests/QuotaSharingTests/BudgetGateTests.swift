@@ -14,7 +14,7 @@ struct BudgetGateTests {
         let gate: BudgetGate
         var day = 23
         var log: [BudgetMessage] = []
-        var results: [Result<BudgetGate.Pass, BudgetError>] = []
+        var results: [Result<BudgetGate.Permit, BudgetError>] = []
 
         init(budget: Int, time: VirtualTime) throws {
             self.time = time
@@ -23,18 +23,18 @@ struct BudgetGateTests {
             gate = try #require(keeper.gate(of: "p", timekeeper: time))
         }
 
-        var passes: [BudgetGate.Pass] { results.compactMap { try? $0.get() } }
+        var permits: [BudgetGate.Permit] { results.compactMap { try? $0.get() } }
         var errors: [BudgetError] {
             results.compactMap { if case .failure(let error) = $0 { error } else { nil } }
         }
 
         func begin() { keeper.begin(first: 0, end: 0, oldest: 0, at: time.now) }
 
-        func ask(within patience: Duration = .seconds(5)) async {
+        func ask(within timeout: Duration = .seconds(5)) async {
             do throws(BudgetError) {
-                let pass = try await gate.take(before: Deadline(time.now + patience), at: time.now)
-                gate.noteMade(pass, as: "search", at: time.now)
-                results.append(.success(pass))
+                let permit = try await gate.take(before: Deadline(time.now + timeout), at: time.now)
+                gate.noteMade(permit, as: "search", at: time.now)
+                results.append(.success(permit))
             } catch {
                 results.append(.failure(error))
             }
@@ -48,9 +48,9 @@ struct BudgetGateTests {
         }
 
         /// Looks at the clock. What is said then stands in the log at once.
-        func look() {
+        func tick() {
             let end = time.start + .seconds(3600 * (day - 22))
-            let message = keeper.look(["p": BudgetDay(label: "2026-11-\(day)", end: end)], at: time.now)
+            let message = keeper.tick(["p": BudgetDay(label: "2026-11-\(day)", end: end)], at: time.now)
             if let message { append(message) }
         }
     }
@@ -62,12 +62,11 @@ struct BudgetGateTests {
     }
 
     /// Begins calls that run side by side.
-    private func ask(_ loop: Loop, _ count: Int = 1, on owner: isolated Owner, within patience: Duration = .seconds(5))
-    {
+    private func ask(_ loop: Loop, _ count: Int = 1, on owner: isolated Owner, within timeout: Duration = .seconds(5)) {
         for _ in 0..<count {
             Task.immediate(executorPreference: owner.time) {
                 _ = owner
-                await loop.ask(within: patience)
+                await loop.ask(within: timeout)
             }
         }
     }
@@ -79,19 +78,19 @@ struct BudgetGateTests {
             time.settle()
             #expect(loop.results.isEmpty)
 
-            loop.look()
+            loop.tick()
             time.settle()
-            #expect(loop.passes.count == 1)
+            #expect(loop.permits.count == 1)
             #expect(loop.log.first?.entries.first?.take ?? 0 >= 1)
         }
     }
 
-    @Test func nothingPassesBeforeTheLogIsRead() throws {
+    @Test func noCallIsPermittedBeforeTheLogIsRead() throws {
         try world(budget: 100) { time, owner, loop in
-            loop.look()
+            loop.tick()
             ask(loop, on: owner, within: .seconds(1))
             time.run(for: .seconds(2))
-            loop.look()
+            loop.tick()
             #expect(loop.errors == [.tooLate])
             #expect(loop.log.isEmpty)
         }
@@ -102,11 +101,11 @@ struct BudgetGateTests {
             loop.begin()
             ask(loop, 5, on: owner)
             for _ in 0..<10 {
-                loop.look()
+                loop.tick()
                 time.run(for: .milliseconds(100))
             }
 
-            #expect(loop.passes.count == 3)
+            #expect(loop.permits.count == 3)
             #expect(loop.errors.count == 2)
             for error in loop.errors {
                 guard case .usedUp(let retryAfter) = error else {
@@ -126,37 +125,37 @@ struct BudgetGateTests {
     @Test func nextDayBringsNewCalls() throws {
         try world(budget: 1) { time, owner, loop in
             loop.begin()
-            loop.look()
+            loop.tick()
             ask(loop, on: owner)
             time.run(for: .milliseconds(100))
-            loop.look()
+            loop.tick()
             time.run(for: .seconds(3600))
             loop.day = 24
-            loop.look()
+            loop.tick()
             ask(loop, on: owner)
-            loop.look()
+            loop.tick()
             time.settle()
-            #expect(loop.passes.count == 2)
+            #expect(loop.permits.count == 2)
         }
     }
 
     @Test func callThatIsHeldOverMidnightIsNoneOfTheNewDay() throws {
         try world(budget: 8) { time, owner, loop in
             loop.begin()
-            loop.look()
+            loop.tick()
             ask(loop, on: owner)
             time.run(for: .milliseconds(100))
-            loop.look()
+            loop.tick()
             time.settle()
-            let pass = try #require(loop.passes.first)
-            #expect(loop.gate.isCurrent(pass, at: time.now))
+            let permit = try #require(loop.permits.first)
+            #expect(loop.gate.isCurrent(permit, at: time.now))
 
             time.run(for: .seconds(3600))
-            #expect(!loop.gate.isCurrent(pass, at: time.now))
+            #expect(!loop.gate.isCurrent(permit, at: time.now))
             #expect(loop.gate.tryTake(at: time.now) == nil)
             loop.day = 24
-            loop.look()
-            loop.gate.putBack(pass)
+            loop.tick()
+            loop.gate.putBack(permit)
 
             let granted = loop.keeper.today(of: "p")?.day.taken ?? 0
             var count = 0
@@ -165,7 +164,7 @@ struct BudgetGateTests {
         }
     }
 
-    @Test func callThatIsCancelledLeavesItsPartToTheNext() throws {
+    @Test func cancelledCallLeavesItsPermitToTheNext() throws {
         try world(budget: 1) { time, owner, loop in
             loop.begin()
             let first = Task.immediate(executorPreference: time) {
@@ -175,21 +174,21 @@ struct BudgetGateTests {
             ask(loop, on: owner)
             time.settle()
             first.cancel()
-            loop.look()
+            loop.tick()
             time.settle()
             #expect(loop.errors == [.cancelled])
-            #expect(loop.passes.count == 1)
+            #expect(loop.permits.count == 1)
         }
     }
 
-    @Test func orderOfAPersonLetsCallsPassAgain() throws {
+    @Test func orderOfAPersonPermitsCallsAgain() throws {
         try world(budget: 1) { time, owner, loop in
             let told = Box(0)
             loop.gate.onMore = { told.value += 1 }
             loop.begin()
             ask(loop, 2, on: owner)
             for _ in 0..<3 {
-                loop.look()
+                loop.tick()
                 time.run(for: .milliseconds(100))
             }
             #expect(loop.errors.count == 1)
@@ -201,9 +200,9 @@ struct BudgetGateTests {
                     order: BudgetMessage.Order(provider: "p", day: "2026-11-23", limit: 2, time: "now")))
             #expect(told.value == 1)
             ask(loop, on: owner)
-            loop.look()
+            loop.tick()
             time.settle()
-            #expect(loop.passes.count == 2)
+            #expect(loop.permits.count == 2)
         }
     }
 
@@ -212,7 +211,7 @@ struct BudgetGateTests {
             loop.begin()
             ask(loop, on: owner)
             time.settle()
-            loop.look()
+            loop.tick()
             time.settle()
             #expect(loop.keeper.today(of: "p")?.day.taken ?? 0 > 1)
             let last = loop.keeper.leave(at: time.now)

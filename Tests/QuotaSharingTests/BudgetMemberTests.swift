@@ -22,36 +22,36 @@ struct BudgetMemberTests {
         return member
     }
 
-    @Test func idleAndUsedUpProvidersDoNotHoldUpOthersWhileTheTopicStalls() throws {
+    @Test func idleAndUsedUpProvidersDoNotDelayOthersWhenTheTopicTimesOut() throws {
         let member = Self.member(["busy": 1000, "idle": 1000, "used": 0])
         let busy = try #require(member.providers.firstIndex(of: "busy"))
         member.setWaiting(1, of: busy)
         var now = Self.start
-        let message = try #require(member.look(at: now))
+        let message = try #require(member.tick(at: now))
         member.read(message, at: 0, now: now)
         #expect(member.tryTake(busy, at: now) != nil)
         member.setWaiting(0, of: busy)
 
         // The next reservation does not come back.
-        while member.look(at: now) == nil, now < Self.start + .seconds(20) {
+        while member.tick(at: now) == nil, now < Self.start + .seconds(20) {
             _ = member.tryTake(busy, at: now)
             now += .milliseconds(100)
         }
         now += .seconds(4)
         while member.tryTake(busy, at: now) != nil {}
-        #expect(member.isStalled(at: now), "the one that is asked for lacks calls")
+        #expect(member.isTimedOut(at: now), "the one that is asked for lacks calls")
 
         member.read(BudgetMessage(sender: "other", number: 1), at: 1, now: now)
         let calm = Self.member(["busy": 1000, "idle": 1000, "used": 0])
         calm.setWaiting(1, of: busy)
-        let first = try #require(calm.look(at: now))
+        let first = try #require(calm.tick(at: now))
         calm.read(first, at: 0, now: now)
         calm.setWaiting(0, of: busy)
-        while calm.look(at: now) == nil, now < Self.start + .seconds(40) {
-            calm.noteMade(busy, "search", turn: 1, at: now)
+        while calm.tick(at: now) == nil, now < Self.start + .seconds(40) {
+            calm.noteMade(busy, "search", epoch: 1, at: now)
             now += .milliseconds(100)
         }
-        #expect(!calm.isStalled(at: now + .seconds(4)), "calls are held, and nobody asks for the others")
+        #expect(!calm.isTimedOut(at: now + .seconds(4)), "calls are held, and nobody asks for the others")
     }
 
     @Test func memberLooksAtItsClockNoMoreOftenWhenTheDayIsUsedUp() throws {
@@ -60,7 +60,7 @@ struct BudgetMemberTests {
         var offset: Int64 = 0
         member.setWaiting(8, of: 0)
         while !member.isUsedUp(0, at: now), now < Self.start + .seconds(10) {
-            if let message = member.look(at: now) {
+            if let message = member.tick(at: now) {
                 member.read(message, at: offset, now: now)
                 offset += 1
             }
@@ -71,7 +71,7 @@ struct BudgetMemberTests {
         // What was refused would still be called for, at the pace of a moment ago.
         member.setWaiting(1, of: 0)
         #expect(member.isUsedUp(0, at: now))
-        #expect(member.nextLook(at: now) == BudgetTerms().tick)
+        #expect(member.nextTick(at: now) == BudgetTerms().tick)
     }
 
     @Test func topicThatTakesNothingCostsNoMemory() {
@@ -79,31 +79,31 @@ struct BudgetMemberTests {
         var numbers: Set<UInt64> = []
         for second in 0..<3600 {
             member.setWaiting(1, of: 0)
-            if let message = member.look(at: Self.start + .seconds(second)) { numbers.insert(message.number) }
+            if let message = member.tick(at: Self.start + .seconds(second)) { numbers.insert(message.number) }
         }
         #expect(numbers.count == 8)
     }
 
-    @Test func questionIsAnsweredByThoseWhoKeepThatBudget() throws {
+    @Test func membersWithThatBudgetAnswerAQuestion() throws {
         for (provider, fleet, isAnswered) in [("p", "f", true), ("p", "g", false), ("q", "f", false)] {
             let member = Self.member(["p": 1000])
             let question = BudgetMessage.Question(provider: provider, fleet: fleet)
             member.read(BudgetMessage(sender: "person", number: 1, question: question), at: 0, now: Self.start)
-            #expect((member.look(at: Self.start + .seconds(1))?.answers == "person") == isAnswered)
+            #expect((member.tick(at: Self.start + .seconds(1))?.answers == "person") == isAnswered)
         }
     }
 
     @Test func replacedKeyIsToldUntilItIsReadBack() throws {
         let member = Self.member(["p": 1000])
         member.renewScope(Self.scope("p", "l"), of: "p")
-        let lost = try #require(member.look(at: Self.start + .seconds(1)))
+        let lost = try #require(member.tick(at: Self.start + .seconds(1)))
         #expect(lost.renewals?.map(\.new) == ["l"])
 
-        let again = try #require(member.look(at: Self.start + .seconds(5)))
+        let again = try #require(member.tick(at: Self.start + .seconds(5)))
         #expect(again.renewals?.map(\.new) == ["l"])
         member.read(again, at: 0, now: Self.start + .seconds(5))
         member.setWaiting(1, of: 0)
-        #expect(try #require(member.look(at: Self.start + .seconds(9))).renewals == nil)
+        #expect(try #require(member.tick(at: Self.start + .seconds(9))).renewals == nil)
     }
 
     @Test func topicThatWasMadeAnewIsToldWhatIsTaken() throws {
@@ -113,7 +113,7 @@ struct BudgetMemberTests {
 
         member.begin(first: 0, end: 0, oldest: 0, isRemade: true, at: Self.start)
         #expect(member.isReady)
-        let message = try #require(member.look(at: Self.start + .seconds(1)))
+        let message = try #require(member.tick(at: Self.start + .seconds(1)))
         let new = BudgetMember(name: "new-0", budgets: ["p": 1000], scopes: ["p": Self.scope("p")], at: Self.start)
         new.begin(first: 0, end: 1, oldest: 0, at: Self.start)
         new.read(message, at: 0, now: Self.start)
@@ -131,7 +131,7 @@ struct BudgetMemberTests {
         member.begin(first: 0, end: 0, oldest: 0, isRemade: true, at: Self.start)
         #expect(member.isReady)
         #expect(member.ledger.left(of: Self.scope("p"), on: Self.day.label, limit: 10) == 0)
-        #expect(member.look(at: Self.start + .seconds(1))?.base != nil)
+        #expect(member.tick(at: Self.start + .seconds(1))?.base != nil)
     }
 
     /// A member that starts on a topic that was made anew may read it before the others have written the day's count down.
@@ -144,12 +144,12 @@ struct BudgetMemberTests {
         new.begin(first: 0, end: 0, oldest: 0, at: Self.start)
         new.setDay(Self.day, of: "p")
         new.setWaiting(1, of: 0)
-        let reservation = try #require(new.look(at: Self.start))
+        let reservation = try #require(new.tick(at: Self.start))
         known.begin(first: 0, end: 0, oldest: 0, isRemade: true, at: Self.start)
         for member in [known, new] { member.read(reservation, at: 0, now: Self.start) }
         #expect(new.ledger.left(of: Self.scope("p"), on: Self.day.label, limit: 10) == 9)
 
-        let state = try #require(known.look(at: Self.start + .seconds(1)))
+        let state = try #require(known.tick(at: Self.start + .seconds(1)))
         for member in [known, new] {
             member.read(state, at: 1, now: Self.start + .seconds(1))
             #expect(member.ledger.left(of: Self.scope("p"), on: Self.day.label, limit: 10) == 0)

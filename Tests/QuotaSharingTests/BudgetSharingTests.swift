@@ -75,7 +75,7 @@ struct BudgetSharingTests {
     }
 
     /// What is printed stands in docs/budgets.md.
-    @Test func largeFleetSaysLittleMoreThanASmallOne() {
+    @Test func largeFleetPublishesLittleMoreThanASmallOne() {
         let count = Schedules.members(unlessSet: 60)
         var conditions = BudgetSimulation.Conditions()
         conditions.members = count...count
@@ -96,7 +96,7 @@ struct BudgetSharingTests {
         #expect(simulation.calls["day 1000"] ?? 0 > count * 50)
     }
 
-    @Test func fleetWithNothingToDoSaysNothing() {
+    @Test func idleFleetPublishesNothing() {
         var conditions = BudgetSimulation.Conditions()
         conditions.members = 6...6
         conditions.demand = 0...0

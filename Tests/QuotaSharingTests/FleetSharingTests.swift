@@ -16,7 +16,7 @@ struct FleetSharingTests {
         return conditions
     }()
 
-    @Test(.timeLimit(.minutes(60))) func partsNeverSumToMoreThanTheLimitWhateverHappens() {
+    @Test(.timeLimit(.minutes(60))) func sharesNeverSumToMoreThanTheLimit() {
         let seeds = Schedules.seeds(unlessSet: 1000)
         var highest = 0.0
 
@@ -24,12 +24,12 @@ struct FleetSharingTests {
             var simulation = FleetSimulation(seed: seed, Self.hostile)
             simulation.run()
 
-            let (part, time) = simulation.highestSum
-            guard part <= 1 + 1e-9 else {
-                Issue.record("\(part) of the limit at \(time) s: \(Schedules.again(seed))")
+            let (share, time) = simulation.highestSum
+            guard share <= 1 + 1e-9 else {
+                Issue.record("\(share) of the limit at \(time) s: \(Schedules.again(seed))")
                 return
             }
-            highest = max(highest, part)
+            highest = max(highest, share)
         }
         print("measured: never more than \((highest * 1e6).rounded() / 1e4) % of the limit in \(seeds.count) schedules")
     }
@@ -43,47 +43,47 @@ struct FleetSharingTests {
         let isSeen = (1...100 as ClosedRange<UInt64>).contains { seed in
             var simulation = FleetSimulation(seed: seed, conditions)
             simulation.run()
-            return simulation.highestSum.part > 1.01
+            return simulation.highestSum.share > 1.01
         }
         #expect(isSeen)
     }
 
     /// A borrower that is never heard of again has stopped using the loan before its lender uses that part again.
-    @Test func lenderHoldsBackALoanForLongerThanItLasts() throws {
+    @Test func lessorReservesALeaseForLongerThanItLasts() throws {
         let limit = FleetSimulation.limit
         var now = Instant.now
-        let lender = LendingMember(name: "lender", limits: [limit], at: now)
-        let borrower = LendingMember(name: "borrower", limits: [limit], at: now)
-        lender.assign([0], of: 2, at: now)
-        borrower.assign([1], of: 2, at: now)
-        borrower.setNeed(1, of: limit)
+        let lessor = LeaseMember(name: "lessor", limits: [limit], at: now)
+        let lessee = LeaseMember(name: "lessee", limits: [limit], at: now)
+        lessor.assign([0], of: 2, at: now)
+        lessee.assign([1], of: 2, at: now)
+        lessee.setDemand(1, of: limit)
 
         // They talk until all is lent.
         let talkingEnds = now + .seconds(10)
-        while borrower.part(of: limit, at: now) < 1, now < talkingEnds {
-            if let message = borrower.look(at: now) { lender.receive(message, at: now) }
-            if let message = lender.look(at: now) { borrower.receive(message, at: now) }
+        while lessee.share(of: limit, at: now) < 1, now < talkingEnds {
+            if let message = lessee.tick(at: now) { lessor.receive(message, at: now) }
+            if let message = lessor.tick(at: now) { lessee.receive(message, at: now) }
             now += .milliseconds(100)
         }
-        #expect(borrower.part(of: limit, at: now) == 1)
-        #expect(lender.part(of: limit, at: now) == 0)
+        #expect(lessee.share(of: limit, at: now) == 1)
+        #expect(lessor.share(of: limit, at: now) == 0)
 
         // Then neither hears the other any more, and the lender has work of its own.
-        lender.setNeed(1, of: limit)
-        var (loanEnd, heldUntil): (Instant?, Instant?)
+        lessor.setDemand(1, of: limit)
+        var (leaseEnd, reservedUntil): (Instant?, Instant?)
         let silenceEnds = now + .seconds(5)
         while now < silenceEnds {
-            _ = (borrower.look(at: now), lender.look(at: now))
-            if loanEnd == nil, borrower.part(of: limit, at: now) < 1 { loanEnd = now }
-            if heldUntil == nil, lender.part(of: limit, at: now) > 0 { heldUntil = now }
+            _ = (lessee.tick(at: now), lessor.tick(at: now))
+            if leaseEnd == nil, lessee.share(of: limit, at: now) < 1 { leaseEnd = now }
+            if reservedUntil == nil, lessor.share(of: limit, at: now) > 0 { reservedUntil = now }
             now += .milliseconds(1)
         }
-        let (end, held) = (try #require(loanEnd), try #require(heldUntil))
+        let (end, held) = (try #require(leaseEnd), try #require(reservedUntil))
         #expect(end < held)
     }
 
     /// A member that needs a loan no more gives it back at once, so that its lender need not wait for the loan's end.
-    @Test func memberGivesBackWhatItNeedsNoMore() {
+    @Test func lesseeReleasesALeaseForWhichItHasNoDemand() {
         let used = Self.used(for: 12) { second, member in
             // The work moves from the first to the second after six seconds; the third has none.
             (second < 6 ? 0 : 1) == member ? 1 : 0
@@ -94,7 +94,7 @@ struct FleetSharingTests {
     // MARK: - What is used
 
     /// Runs a calm fleet of three, and returns the part of the limit that was used at each half second.
-    private static func used(for seconds: Int, need: (_ second: Double, _ member: Int) -> Double) -> [Double] {
+    private static func used(for seconds: Int, demand: (_ second: Double, _ member: Int) -> Double) -> [Double] {
         var conditions = FleetSimulation.Conditions()
         conditions.members = 3...3
         conditions.demandChanges = 0
@@ -102,7 +102,7 @@ struct FleetSharingTests {
 
         return (1...2 * seconds).map { half in
             let time = Double(half) / 2
-            for member in 0..<3 { simulation.setNeed(need(time - 0.5, member), of: member) }
+            for member in 0..<3 { simulation.setDemand(demand(time - 0.5, member), of: member) }
             simulation.run(until: time)
             return simulation.used
         }
@@ -115,31 +115,31 @@ struct FleetSharingTests {
     }
 
     @Test(arguments: [[1, 1, 1], [1, 0.1, 0.1], [1, 0, 0], [0.5, 0.5, 0.02], [1, 1, 0]])
-    func waitingWorkUsesTheLimitFromThreeSecondsAfterTheStart(needs: [Double]) {
-        let used = Self.used(for: 20) { _, member in needs[member] }
+    func waitingWorkUsesTheLimitFromThreeSecondsAfterTheStart(demands: [Double]) {
+        let used = Self.used(for: 20) { _, member in demands[member] }
         #expect(Self.leastInTenSeconds(used) > 0.95, "\(used)")
         #expect(used.dropFirst(10).allSatisfy { $0 > 0.99 }, "\(used)")
     }
 
     @Test func loadThatMovesFromMemberToMemberUsesTheLimitThreeSecondsLater() {
         let used = Self.used(for: 60) { second, member in Int(second / 5) % 3 == member ? 1 : 0 }
-        for (half, part) in used.enumerated() where half % 10 >= 6 {
-            #expect(part > 0.99, "\(Double(half) / 2) s: \(used)")
+        for (half, share) in used.enumerated() where half % 10 >= 6 {
+            #expect(share > 0.99, "\(Double(half) / 2) s: \(used)")
         }
     }
 
-    @Test func memberTakesItsOwnPartBackWithinTwoSeconds() {
+    @Test func lessorHasItsOwnShareBackWithinTwoSeconds() {
         let used = Self.used(for: 20) { second, member in member == 0 || second >= 10 ? 1 : 0 }
         #expect(used[24...].allSatisfy { $0 > 0.99 }, "\(used)")
     }
 
     @Test(arguments: [0.0, 0.05])
-    func fleetThatLacksNothingSaysNextToNothing(need: Double) {
+    func fleetWithoutShortagePublishesNextToNothing(demand: Double) {
         var conditions = FleetSimulation.Conditions()
         conditions.members = 6...6
         conditions.demandChanges = 0
         var simulation = FleetSimulation(seed: 1, conditions)
-        for member in 0..<6 { simulation.setNeed(need, of: member) }
+        for member in 0..<6 { simulation.setDemand(demand, of: member) }
 
         simulation.run(until: 5)
         let atStart = simulation.messages
@@ -163,9 +163,9 @@ struct FleetSharingTests {
         simulation.run(until: 3)
 
         let (encoder, said) = (JSONEncoder(), Log<Int>())
-        simulation.onMessage = { said.note((try? encoder.encode(FleetWord.shares($0)).count) ?? 0) }
+        simulation.onMessage = { said.note((try? encoder.encode(FleetMessage.shares($0)).count) ?? 0) }
         let workers = ["one of them has work": 1, "half of them have": count / 2][load] ?? 0
-        for member in 0..<workers { simulation.setNeed(1, of: member) }
+        for member in 0..<workers { simulation.setDemand(1, of: member) }
         var waits: [Double] = []
         for tenth in 1...20 {
             simulation.run(until: 3 + Double(tenth) / 10)
@@ -175,7 +175,7 @@ struct FleetSharingTests {
 
         let before = said.count
         simulation.run(until: 8)
-        #expect(simulation.highestSum.part <= 1 + 1e-9)
+        #expect(simulation.highestSum.share <= 1 + 1e-9)
         let late = said.entries.dropFirst(before)
         print(
             "measured: \(count) members, \(load): all used after \(waits.first.map { "\($0) s" } ?? "-"),",

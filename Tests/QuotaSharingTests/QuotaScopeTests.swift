@@ -20,8 +20,8 @@ struct QuotaScopeTests {
     // MARK: - Rate
 
     /// A member of a fleet that shares one limit.
-    private static func member(_ name: String, fleet: String, key: String = "k") -> LendingMember {
-        LendingMember(name: name, limits: [limit(fleet, key)], at: start)
+    private static func member(_ name: String, fleet: String, key: String = "k") -> LeaseMember {
+        LeaseMember(name: name, limits: [limit(fleet, key)], at: start)
     }
 
     private static func limit(_ fleet: String, _ key: String = "k") -> String {
@@ -30,14 +30,14 @@ struct QuotaScopeTests {
 
     /// Has members tell each other what they need for six seconds.
     private static func talk(
-        _ members: [(LendingMember, limit: String, need: Double)], until end: Duration = .seconds(6)
+        _ members: [(LeaseMember, limit: String, demand: Double)], until end: Duration = .seconds(6)
     ) -> Instant {
         var now = start
         while now < start + end {
-            for (speaker, limit, need) in members {
-                speaker.setNeed(need, of: limit)
-                guard let message = speaker.look(at: now) else { continue }
-                for (listener, _, _) in members { listener.receive(message, at: now) }
+            for (publisher, limit, demand) in members {
+                publisher.setDemand(demand, of: limit)
+                guard let message = publisher.tick(at: now) else { continue }
+                for (reader, _, _) in members { reader.receive(message, at: now) }
             }
             now += .milliseconds(50)
         }
@@ -45,7 +45,7 @@ struct QuotaScopeTests {
     }
 
     /// Two groups with one key for each other's topics: an idle member of one has nothing for the other.
-    @Test func idleMemberOfAnotherFleetLendsNothing() {
+    @Test func idleMemberOfAnotherFleetLeasesNothing() {
         let (a, b) = (Self.member("a", fleet: "f"), Self.member("b", fleet: "f"))
         let idle = Self.member("idle", fleet: "g")
         a.assign(0..<6, of: 12, at: Self.start)
@@ -53,37 +53,37 @@ struct QuotaScopeTests {
         idle.assign(0..<12, of: 12, at: Self.start)
 
         let now = Self.talk([(a, Self.limit("f"), 1), (b, Self.limit("f"), 1), (idle, Self.limit("g"), 0)])
-        #expect(a.part(of: Self.limit("f"), at: now) + b.part(of: Self.limit("f"), at: now) <= 1)
-        #expect(a.part(of: Self.limit("f"), at: now) == 0.5)
+        #expect(a.share(of: Self.limit("f"), at: now) + b.share(of: Self.limit("f"), at: now) <= 1)
+        #expect(a.share(of: Self.limit("f"), at: now) == 0.5)
     }
 
-    @Test func memberWithAnotherKeyLendsNothing() {
+    @Test func memberWithAnotherKeyLeasesNothing() {
         let (a, other) = (Self.member("a", fleet: "f"), Self.member("other", fleet: "f", key: "l"))
         a.assign(0..<6, of: 12, at: Self.start)
         other.assign(6..<12, of: 12, at: Self.start)
 
         let now = Self.talk([(a, Self.limit("f"), 1), (other, Self.limit("f", "l"), 0)])
-        #expect(a.part(of: Self.limit("f"), at: now) == 0.5)
+        #expect(a.share(of: Self.limit("f"), at: now) == 0.5)
     }
 
-    @Test func loansOutliveTheReplacementOfAKey() {
-        let (lender, hungry) = (Self.member("lender", fleet: "f"), Self.member("hungry", fleet: "f"))
-        lender.assign(0..<6, of: 12, at: Self.start)
-        hungry.assign(6..<12, of: 12, at: Self.start)
-        let now = Self.talk([(lender, Self.limit("f"), 0), (hungry, Self.limit("f"), 1)])
-        #expect(hungry.part(of: Self.limit("f"), at: now) == 1)
+    @Test func leasesOutliveTheReplacementOfAKey() {
+        let (lessor, lessee) = (Self.member("lessor", fleet: "f"), Self.member("lessee", fleet: "f"))
+        lessor.assign(0..<6, of: 12, at: Self.start)
+        lessee.assign(6..<12, of: 12, at: Self.start)
+        let now = Self.talk([(lessor, Self.limit("f"), 0), (lessee, Self.limit("f"), 1)])
+        #expect(lessee.share(of: Self.limit("f"), at: now) == 1)
 
-        lender.rename(Self.limit("f"), to: Self.limit("f", "l"))
-        #expect(lender.part(of: Self.limit("f", "l"), at: now) == 0)
-        #expect(lender.part(of: Self.limit("f"), at: now) == 0)
+        lessor.rename(Self.limit("f"), to: Self.limit("f", "l"))
+        #expect(lessor.share(of: Self.limit("f", "l"), at: now) == 0)
+        #expect(lessor.share(of: Self.limit("f"), at: now) == 0)
     }
 
-    @Test func messagesAreToldApart() {
+    @Test func messagesOfOtherScopesAreForeign() {
         let member = Self.member("a", fleet: "f")
         func relation(_ limits: [String]) -> ScopeRelation {
-            let told = limits.reduce(into: [:]) { $0[$1] = FleetMessage.Limit(need: 0) }
+            let told = limits.reduce(into: [:]) { $0[$1] = LeaseMessage.Limit(demand: 0) }
             return member.relation(
-                of: FleetMessage(sender: "b", number: 1, owned: 1, partitionCount: 2, limits: told))
+                of: LeaseMessage(sender: "b", number: 1, owned: 1, partitionCount: 2, limits: told))
         }
 
         #expect(relation([Self.limit("f")]) == .own)

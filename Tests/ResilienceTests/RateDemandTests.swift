@@ -8,48 +8,48 @@ struct RateDemandTests {
     private let limit = RateLimit(perSecond: 100)
 
     /// Looks ten times a second for some time, and returns the last need.
-    private func need(
+    private func fraction(
         _ demand: inout RateDemand, perSecond rate: Int, waiting: Int = 0, for seconds: Int,
         from start: Instant, admitted: inout Int
     ) -> Double {
-        var need = 0.0
+        var fraction = 0.0
         for step in 1...10 * seconds {
             admitted += rate / 10
             var statistics = RateLimiter.Statistics()
             statistics.admitted = admitted
             statistics.waiting = waiting
-            need = demand.need(of: limit, statistics, at: start + .milliseconds(100 * step))
+            fraction = demand.fraction(of: limit, statistics, at: start + .milliseconds(100 * step))
         }
-        return need
+        return fraction
     }
 
     @Test func whatIsUsedIsNeededWithALittleRoom() {
         var (demand, admitted) = (RateDemand(), 0)
-        let need = need(&demand, perSecond: 30, for: 5, from: .now, admitted: &admitted)
-        #expect(need > 0.3 && need < 0.33)
+        let fraction = fraction(&demand, perSecond: 30, for: 5, from: .now, admitted: &admitted)
+        #expect(fraction > 0.3 && fraction < 0.33)
     }
 
     @Test func aLongLineNeedsAll() {
         var (demand, admitted) = (RateDemand(), 0)
-        #expect(need(&demand, perSecond: 30, waiting: 200, for: 1, from: .now, admitted: &admitted) == 1)
+        #expect(fraction(&demand, perSecond: 30, waiting: 200, for: 1, from: .now, admitted: &admitted) == 1)
     }
 
     @Test func aLoopWhoseWorkHasEndedNeedsNextToNothingHalfASecondLater() {
         var (demand, admitted) = (RateDemand(), 0)
         let start = Instant.now
-        _ = need(&demand, perSecond: 100, for: 5, from: start, admitted: &admitted)
+        _ = fraction(&demand, perSecond: 100, for: 5, from: start, admitted: &admitted)
 
-        var need = 1.0
+        var fraction = 1.0
         for step in 1...5 {
             var statistics = RateLimiter.Statistics()
             statistics.admitted = admitted
-            need = demand.need(of: limit, statistics, at: start + .milliseconds(5000 + 100 * step))
+            fraction = demand.fraction(of: limit, statistics, at: start + .milliseconds(5000 + 100 * step))
         }
-        #expect(need < 0.01)
+        #expect(fraction < 0.01)
     }
 
     @Test func aLoopThatNeverHadWorkNeedsNothing() {
         var (demand, admitted) = (RateDemand(), 0)
-        #expect(need(&demand, perSecond: 0, for: 2, from: .now, admitted: &admitted) == 0)
+        #expect(fraction(&demand, perSecond: 0, for: 2, from: .now, admitted: &admitted) == 0)
     }
 }

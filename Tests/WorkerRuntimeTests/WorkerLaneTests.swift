@@ -128,19 +128,19 @@ struct WorkerLaneTests {
         let sharesByPartitions: Bool
         /// The numbers of partitions that it was told of.
         let counts = Mutex<[Int]>([])
-        var usesWords: Bool { false }
+        var usesMessages: Bool { false }
 
         init(sharesByPartitions: Bool) { self.sharesByPartitions = sharesByPartitions }
 
-        func owns(_ assigned: [Int32], of partitions: Int, wasTaken: Bool) async {
+        func assign(_ assigned: [Int32], of partitions: Int, wasTaken: Bool) async {
             counts.withLock { $0.append(partitions) }
         }
-        func look() async -> FleetView { FleetView() }
-        func setAlarm(_ ring: @escaping @Sendable () -> Void) async {}
-        func opened(_ extent: FleetTopicExtent) async {}
+        func tick() async -> FleetTick { FleetTick() }
+        func onWakeUp(_ wake: @escaping @Sendable () -> Void) async {}
+        func topicOpened(_ extent: FleetTopicExtent) async {}
         var needsOlderRecords: Bool { false }
-        func hear(_ records: [FleetRecord]) async {}
-        func leave() async -> [FleetWord] { [] }
+        func receive(_ records: [FleetRecord]) async {}
+        func leave() async -> [FleetMessage] { [] }
     }
 
     @Test func nothingIsTakenWhileTheShareIsUnknown() async throws {

@@ -9,21 +9,21 @@ final class SimulatedFleetClients: @unchecked Sendable {
     // Sendable by hand: a simulation has one thread.
 
     /// What records say, by their bytes. All members read the same ones, so that each is decoded once.
-    final class Words: @unchecked Sendable {
-        private var known: [[UInt8]: FleetWord?] = [:]
+    final class Messages: @unchecked Sendable {
+        private var known: [[UInt8]: FleetMessage?] = [:]
 
-        func word(_ bytes: [UInt8]) -> FleetWord? {
-            if let word = known[bytes] { return word }
-            let word = FleetCodec.word(bytes)
-            known[bytes] = .some(word)
-            return word
+        func message(_ bytes: [UInt8]) -> FleetMessage? {
+            if let message = known[bytes] { return message }
+            let message = FleetCodec.message(bytes)
+            known[bytes] = .some(message)
+            return message
         }
     }
 
     private let name: String
     private let loop: SimulatedLoop
     private let network: SimulatedNetwork
-    private let words: Words
+    private let messages: Messages
     private let inbox: LoopInbox
     private var readers: [SimulatedTopicReader] = []
     private var writers: [SimulatedSink] = []
@@ -32,11 +32,11 @@ final class SimulatedFleetClients: @unchecked Sendable {
     private var hasOpened = false
 
     /// - Parameter descriptor: for the inbox of all of them; unlike any other of the loop.
-    init(_ name: String, loop: SimulatedLoop, descriptor: Int32, network: SimulatedNetwork, words: Words) {
+    init(_ name: String, loop: SimulatedLoop, descriptor: Int32, network: SimulatedNetwork, messages: Messages) {
         self.name = name
         self.loop = loop
         self.network = network
-        self.words = words
+        self.messages = messages
         inbox = LoopInbox(loop, descriptor: descriptor)
     }
 
@@ -48,7 +48,7 @@ final class SimulatedFleetClients: @unchecked Sendable {
         var clients = FleetLink.Clients(
             makeReader: { () throws(KafkaError) -> any FleetTopicReader in self.makeReader() },
             makeWriter: { () throws(KafkaError) -> any FleetTopicWriter in self.makeWriter() })
-        clients.decode = { [words] in words.word($0) }
+        clients.decode = { [messages] in messages.message($0) }
         return clients
     }
 

@@ -47,7 +47,7 @@ extension FleetWorld {
     private func hasStateInFleetTopic(before time: Int64) -> Bool {
         let entries = network.cluster.log(of: Self.fleetPartition)?.entries ?? []
         return entries.contains { entry in
-            guard case .budget(let message)? = entry.record.value.flatMap(words.word) else { return false }
+            guard case .budget(let message)? = entry.record.value.flatMap(fleetMessages.message) else { return false }
             return message.base != nil && (entry.record.timestamp ?? 0) <= time
         }
     }

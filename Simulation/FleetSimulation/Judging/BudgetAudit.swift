@@ -78,8 +78,8 @@ extension Judge {
         var audit: BudgetAudit?
         if let log = world.fleetLog {
             var whole = BudgetAudit(limit: budget)
-            for (time, word) in log {
-                if case .budget(let message) = word { whole.read(message, at: time) }
+            for (time, message) in log {
+                if case .budget(let message) = message { whole.read(message, at: time) }
             }
             audit = whole
         }

@@ -122,7 +122,7 @@ final class SimulatedWorker: @unchecked Sendable {
         self.breakers = breakers
         let assembly = Self.assembly(name, breakers: breakers, plan: plan, world: world)
         fleet = SimulatedFleetClients(
-            name, loop: loops[0], descriptor: 4, network: network, words: world.words)
+            name, loop: loops[0], descriptor: 4, network: network, messages: world.fleetMessages)
         fleet.onFirstOpen = { [unowned world] in world.noteCountBegun(by: name) }
         let link = assembly.makeLink(fleet.clients, on: loops[0].eventLoop)
 

@@ -69,7 +69,7 @@ extension SimulatedWorker {
 
     private func isSettling(_ lane: SimulatedLane) -> Bool {
         guard let last = lane.source.lastAssignment else { return false }
-        return last.duration(to: lane.loop.clock.now) < FleetTerms().settling
+        return last.duration(to: lane.loop.clock.now) < LeaseTimes().settling
     }
 }
 

@@ -13,7 +13,7 @@ final class Attempt {
     /// False while the call waits for room.
     var hasRoom = false
     /// The call's part of the daily budget; `nil` for a provider without one.
-    var pass: BudgetGate.Pass?
+    var budgetPermit: BudgetGate.Permit?
     var start: Instant
     /// The end of the call, answered or not.
     var deadline: Deadline

@@ -43,18 +43,18 @@ struct CallAdmission {
         _ permit: consuming CircuitBreaker.Permit, within budget: BudgetGate, before deadline: Deadline,
         at now: Instant
     ) throws(CallFailure) -> AdmittedCall {
-        guard let pass = budget.tryTake(at: now) else {
+        guard let budgetPermit = budget.tryTake(at: now) else {
             return AdmittedCall(breakerPermit: permit, concurrencyPermit: nil)
         }
         do throws(LimitError) {
             let admitted = AdmittedCall(
                 breakerPermit: permit, concurrencyPermit: try permitWithoutWaiting(before: deadline, at: now),
-                pass: pass)
+                budgetPermit: budgetPermit)
             // A call that has to wait for room takes its part of the budget when it waits.
-            if !admitted.hasRoom { budget.putBack(pass) }
+            if !admitted.hasRoom { budget.putBack(budgetPermit) }
             return admitted
         } catch {
-            budget.putBack(pass)
+            budget.putBack(budgetPermit)
             throw limited(error)
         }
     }
@@ -77,7 +77,7 @@ struct CallAdmission {
     ) async throws(CallFailure) -> AwaitedRoom {
         if let budget { return try await waitForRoom(of: budget, within: times, clock: clock) }
         do throws(LimitError) {
-            return AwaitedRoom(concurrencyPermit: try await permitAfterWaiting(within: times, clock: clock), pass: nil)
+            return AwaitedRoom(concurrencyPermit: try await permitAfterWaiting(within: times, clock: clock), budgetPermit: nil)
         } catch {
             throw refusal(for: error, within: times, at: clock.now)
         }
@@ -107,25 +107,25 @@ struct CallAdmission {
         of budget: BudgetGate, within times: CallTimes, clock: any MonotonicClock
     ) async throws(CallFailure) -> AwaitedRoom {
         while true {
-            let pass = try await takePass(of: budget, within: times, clock: clock)
+            let budgetPermit = try await takeBudgetPermit(of: budget, within: times, clock: clock)
             let permit: AdaptiveLimit.Permit
             do throws(LimitError) {
                 permit = try await permitAfterWaiting(within: times, clock: clock)
             } catch {
-                budget.putBack(pass)
+                budget.putBack(budgetPermit)
                 throw refusal(for: error, within: times, at: clock.now)
             }
 
-            if budget.isCurrent(pass, at: clock.now) { return AwaitedRoom(concurrencyPermit: permit, pass: pass) }
+            if budget.isCurrent(budgetPermit, at: clock.now) { return AwaitedRoom(concurrencyPermit: permit, budgetPermit: budgetPermit) }
             // The day has ended while the call waited. It gives its token back until it has a part of the new day.
             limiter.giveBack(at: clock.now)
         }
     }
 
-    /// Takes a part of the daily budget. Where nothing is left the breaker opens until the next day.
-    private func takePass(
+    /// Takes a permit of the daily budget. Where nothing is left the breaker opens until the next day.
+    private func takeBudgetPermit(
         of budget: BudgetGate, within times: CallTimes, clock: any MonotonicClock
-    ) async throws(CallFailure) -> BudgetGate.Pass {
+    ) async throws(CallFailure) -> BudgetGate.Permit {
         do throws(BudgetError) {
             return try await budget.take(before: latestStart(within: times, at: clock.now), at: clock.now)
         } catch {
@@ -213,16 +213,16 @@ struct AdmittedCall: ~Copyable {
     var concurrencyPermit: AdaptiveLimit.Permit?
     let hasRoom: Bool
     /// The part of the daily budget that goes with the permit; `nil` for a provider without one.
-    let pass: BudgetGate.Pass?
+    let budgetPermit: BudgetGate.Permit?
 
     init(
         breakerPermit: consuming CircuitBreaker.Permit, concurrencyPermit: consuming AdaptiveLimit.Permit?,
-        pass: BudgetGate.Pass? = nil
+        budgetPermit: BudgetGate.Permit? = nil
     ) {
         self.breakerPermit = breakerPermit
         hasRoom = concurrencyPermit != nil
         self.concurrencyPermit = concurrencyPermit
-        self.pass = pass
+        self.budgetPermit = budgetPermit
     }
 }
 
@@ -230,7 +230,7 @@ struct AdmittedCall: ~Copyable {
 struct AwaitedRoom: ~Copyable {
     /// Moved to the `AdmittedCall`.
     var concurrencyPermit: AdaptiveLimit.Permit?
-    let pass: BudgetGate.Pass?
+    let budgetPermit: BudgetGate.Permit?
 }
 
 /// Within which times a call must begin and end.

@@ -85,7 +85,7 @@ final class ProviderCaller {
         do throws(CallFailure) {
             let admitted = try admission.admit(before: deadline, at: now)
             attempt.hasRoom = admitted.hasRoom
-            attempt.pass = admitted.pass
+            attempt.budgetPermit = admitted.budgetPermit
             attempt.admitted = consume admitted
         } catch {
             throw error.cause == .limited && isOver(query) ? overWhileWaiting : error
@@ -100,7 +100,7 @@ final class ProviderCaller {
         do throws(CallFailure) {
             var awaited = try await admission.waitForRoom(
                 within: CallTimes(deadline: attempt.deadline, lastCall: lastCall), clock: clock)
-            attempt.pass = awaited.pass
+            attempt.budgetPermit = awaited.budgetPermit
             attempt.admitted?.concurrencyPermit = awaited.concurrencyPermit.take()
             attempt.hasRoom = true
         } catch {
@@ -113,7 +113,7 @@ final class ProviderCaller {
         let now = clock.now
         attempt.start = now
         countCall(for: attempt.query, isFirst: cost.attempts == 0, at: now)
-        if let pass = attempt.pass { countBudgeted(attempt, pass, at: now) }
+        if let permit = attempt.budgetPermit { countBudgeted(attempt, permit, at: now) }
         cost.attempts += 1
 
         // Without a retry set aside, calls that were given up together could not all be made again.
@@ -191,10 +191,10 @@ final class ProviderCaller {
     }
 
     @inline(never)
-    private func countBudgeted(_ attempt: Attempt, _ pass: BudgetGate.Pass, at now: Instant) {
+    private func countBudgeted(_ attempt: Attempt, _ permit: BudgetGate.Permit, at now: Instant) {
         let priceClass = attempt.query.priceClass(followUp: attempt.followUp)
         let kind = CallKind(operation: attempt.query.request.operation, priceClass: priceClass)
-        admission.budget?.noteMade(pass, as: kind.name, at: now)
+        admission.budget?.noteMade(permit, as: kind.name, at: now)
     }
 
     /// Returns true for a request whose lifetime a limiter's refusal has ended. Timers may fire a little early.

@@ -23,7 +23,7 @@ final class ProviderClient: SharedRateLimit {
     private let onWasted: @Sendable (ProviderID, Int) -> Void
     /// This loop's part of the key's rate limit, 0 to 1.
     private var share: Double
-    private var demand = RateDemand()
+    private var rateDemand = RateDemand()
     /// Requests that wait for an open breaker.
     private var parked = 0
     private var random: any RandomNumberGenerator & Sendable
@@ -244,22 +244,22 @@ final class ProviderClient: SharedRateLimit {
 
     /// Takes over what follows from the partitions that this loop owns. Called at each rebalance: before a loss is
     /// acknowledged, after a gain.
-    func owns(_ assigned: Int, of partitions: Int) {
+    func assign(_ assigned: Int, of partitions: Int) {
         guard policy.share != .byDemand else { return }
         share = policy.share.value(assigned: assigned, of: partitions)
         caller.admission.limiter.setShare(share, at: clock.now)
     }
 
-    /// Takes over this loop's part of a limit that is shared by demand.
-    func take(_ part: LoopPart, at now: Instant) {
-        share = part.share
-        caller.admission.limiter.setShare(part.share, until: part.end, prospect: part.prospect, at: now)
+    /// Takes over this loop's share of a limit that is shared by demand.
+    func take(_ loopShare: LoopShare, at now: Instant) {
+        share = loopShare.share
+        caller.admission.limiter.setShare(loopShare.share, until: loopShare.end, prospect: loopShare.prospect, at: now)
     }
 
-    /// The part of the limit that this loop could use now, 0 to 1.
-    func need(at now: Instant) -> Double {
+    /// The fraction of the limit that this loop could use now, 0 to 1.
+    func demand(at now: Instant) -> Double {
         guard let limit = policy.rateLimit else { return 0 }
-        return demand.need(of: limit, caller.admission.limiter.statistics, at: now)
+        return rateDemand.fraction(of: limit, caller.admission.limiter.statistics, at: now)
     }
 
     /// Lets the next call through where the last key was to blame. See `CircuitBreaker.renewKey`.

@@ -18,14 +18,14 @@ public enum BudgetError: Error, Hashable, Sendable {
 /// Not `Sendable`: it belongs to one actor, whose isolation `take` keeps.
 public final class BudgetGate {
     /// One call of the budget. It belongs to one day.
-    public struct Pass: Sendable, Hashable {
-        fileprivate let turn: Int
+    public struct Permit: Sendable, Hashable {
+        fileprivate let epoch: Int
     }
 
     /// A call in line. A class, because its task finds its verdict here.
     private final class Entry {
         let waiter = Waiter()
-        var turn: Int?
+        var epoch: Int?
         var retryAfter: Duration?
     }
 
@@ -47,16 +47,16 @@ public final class BudgetGate {
     // MARK: - Passing
 
     /// Takes a call if one is held and none waits already.
-    public func tryTake(at now: Instant) -> Pass? {
-        guard line.isEmpty, let turn = member.tryTake(index, at: now) else { return nil }
+    public func tryTake(at now: Instant) -> Permit? {
+        guard line.isEmpty, let epoch = member.tryTake(index, at: now) else { return nil }
         if member.wantsMore(index) { keeper.wake() }
-        return Pass(turn: turn)
+        return Permit(epoch: epoch)
     }
 
     /// Takes a call as soon as the log gives one.
     /// - Parameter deadline: the latest moment for the call to begin.
-    public func take(before deadline: Deadline, at now: Instant) async throws(BudgetError) -> Pass {
-        if let pass = tryTake(at: now) { return pass }
+    public func take(before deadline: Deadline, at now: Instant) async throws(BudgetError) -> Permit {
+        if let permit = tryTake(at: now) { return permit }
         if line.isEmpty, member.isUsedUp(index, at: now) { throw .usedUp(retryAfter: timeToNextDay(at: now)) }
 
         let entry = Entry()
@@ -66,7 +66,7 @@ public final class BudgetGate {
         timekeeper.schedule(at: deadline.instant) { [weak entry] in _ = entry?.waiter.settle(.tooLate()) }
 
         let verdict = await entry.waiter.verdict()
-        if verdict.isServed, let turn = entry.turn { return Pass(turn: turn) }
+        if verdict.isServed, let epoch = entry.epoch { return Permit(epoch: epoch) }
         line.removeAll { $0 === entry }
         noteWaiting()
         if let retryAfter = entry.retryAfter { throw .usedUp(retryAfter: retryAfter) }
@@ -74,20 +74,20 @@ public final class BudgetGate {
     }
 
     /// Takes back a call that was not made.
-    public func putBack(_ pass: Pass) {
-        member.putBack(index, turn: pass.turn)
+    public func putBack(_ permit: Permit) {
+        member.putBack(index, epoch: permit.epoch)
         serve(at: timekeeper.now)
     }
 
     /// True while the day lasts for which a call was taken.
-    public func isCurrent(_ pass: Pass, at now: Instant) -> Bool {
-        member.isCurrent(index, turn: pass.turn, at: now)
+    public func isCurrent(_ permit: Permit, at now: Instant) -> Bool {
+        member.isCurrent(index, epoch: permit.epoch, at: now)
     }
 
     /// Counts a call that begins.
     /// - Parameter kind: what it counts as where the calls of a day are shown.
-    public func noteMade(_ pass: Pass, as kind: String, at now: Instant) {
-        member.noteMade(index, kind, turn: pass.turn, at: now)
+    public func noteMade(_ permit: Permit, as kind: String, at now: Instant) {
+        member.noteMade(index, kind, epoch: permit.epoch, at: now)
     }
 
     /// The day's budget as the fleet knows it.
@@ -104,11 +104,11 @@ public final class BudgetGate {
 
     private func serve(at now: Instant) {
         guard !line.isEmpty else { return }
-        while let first = line.first, let turn = member.tryTake(index, at: now) {
+        while let first = line.first, let epoch = member.tryTake(index, at: now) {
             line.removeFirst()
-            first.turn = turn
+            first.epoch = epoch
             // Its task was cancelled a moment ago, or its time was up: the next may have the call.
-            if !first.waiter.settle(.served) { member.putBack(index, turn: turn) }
+            if !first.waiter.settle(.served) { member.putBack(index, epoch: epoch) }
         }
         noteWaiting()
     }

@@ -7,7 +7,7 @@ public import Resilience
 public final class BudgetKeeper {
     let member: BudgetMember
     private var gates: [String: BudgetGate] = [:]
-    /// Told when `look` should be called at once. Not told again before that call.
+    /// Told when `tick` should be called at once. Not told again before that call.
     public var onWant: (() -> Void)?
     private var isWoken = false
 
@@ -35,11 +35,11 @@ public final class BudgetKeeper {
     /// True once the log is read. Nothing may begin before.
     public var isReady: Bool { member.isReady }
 
-    /// See `BudgetMember.isStalled`.
-    public func isStalled(at now: Instant) -> Bool { member.isStalled(at: now) }
+    /// See `BudgetMember.isTimedOut`.
+    public func isTimedOut(at now: Instant) -> Bool { member.isTimedOut(at: now) }
 
-    /// The time until `look` should be called.
-    public func nextLook(at now: Instant) -> Duration { member.nextLook(at: now) }
+    /// The time until `tick` should be called.
+    public func nextTick(at now: Instant) -> Duration { member.nextTick(at: now) }
 
     /// See `BudgetMember.needsOlderRecords`.
     public var needsOlderRecords: Bool { member.needsOlderRecords }
@@ -71,13 +71,13 @@ public final class BudgetKeeper {
         for gate in gates.values { gate.review(at: now) }
     }
 
-    /// Looks at the clocks, and says what is to be said now: see `BudgetMember.look`.
+    /// Looks at the clocks, and says what is to be said now: see `BudgetMember.tick`.
     /// - Parameter days: the present day of each provider.
-    public func look(_ days: [String: BudgetDay], at now: Instant) -> BudgetMessage? {
+    public func tick(_ days: [String: BudgetDay], at now: Instant) -> BudgetMessage? {
         isWoken = false
         for (provider, day) in days { member.setDay(day, of: provider) }
         review(at: now)
-        return member.look(at: now)
+        return member.tick(at: now)
     }
 
     /// See `BudgetMember.leave`.

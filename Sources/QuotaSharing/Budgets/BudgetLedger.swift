@@ -72,7 +72,7 @@ public struct BudgetLedger: Sendable, Hashable, Codable {
         public var warned: [String] = []
     }
 
-    private struct Heard: Hashable, Codable {
+    private struct NewestMessage: Hashable, Codable {
         var number: UInt64
         var offset: Int64
     }
@@ -93,9 +93,15 @@ public struct BudgetLedger: Sendable, Hashable, Codable {
     /// The accounts that others continue, by the name of the one that is continued no more.
     private var renewed: [String: String] = [:]
     /// The newest message of each sender.
-    private var heard: [String: Heard] = [:]
+    private var newestMessages: [String: NewestMessage] = [:]
     /// When the senders that are long gone were last forgotten.
     private var cleaned: Int64 = 0
+
+    private enum CodingKeys: String, CodingKey {
+        case days, renewed
+        case newestMessages = "heard"
+        case cleaned
+    }
 
     public init() {}
 
@@ -148,12 +154,12 @@ public struct BudgetLedger: Sendable, Hashable, Codable {
     /// - Returns: `nil` for a message that was there before, or that a newer one of its sender has overtaken.
     @discardableResult
     public mutating func apply(_ message: BudgetMessage, at offset: Int64) -> Effect? {
-        if let last = heard[message.sender], last.offset.saturatingAdding(Self.memory) >= offset,
+        if let last = newestMessages[message.sender], last.offset.saturatingAdding(Self.memory) >= offset,
             last.number >= message.number, !isPutBack(.messageCountsTwice)
         {
             return nil
         }
-        heard[message.sender] = Heard(number: message.number, offset: offset)
+        newestMessages[message.sender] = NewestMessage(number: message.number, offset: offset)
         forgetSenders(at: offset)
 
         for renewal in message.renewals ?? [] { apply(renewal) }
@@ -262,7 +268,7 @@ public struct BudgetLedger: Sendable, Hashable, Codable {
     private mutating func forgetSenders(at offset: Int64) {
         guard offset.saturatingSubtracting(cleaned) >= Self.memory / 4 else { return }
         cleaned = offset
-        heard = heard.filter { $0.value.offset.saturatingAdding(Self.memory) >= offset }
+        newestMessages = newestMessages.filter { $0.value.offset.saturatingAdding(Self.memory) >= offset }
     }
 
     fileprivate static func bounded(_ number: Int) -> Int { min(max(number, 0), largest) }

@@ -35,7 +35,7 @@ public final class BudgetMember {
 
     private let terms: BudgetTerms
     private let random: Double
-    private var purses: [BudgetPurse]
+    private var reservations: [BudgetReservation]
     private var ledgerRead = BudgetLedger()
     /// What was known before the log was begun anew, until it is read again.
     private var ledgerBefore: BudgetLedger?
@@ -47,7 +47,7 @@ public final class BudgetMember {
     private var lastSent: Instant?
     /// Our messages that have not come back yet, oldest first.
     private var sent: [Sent] = []
-    private var patience: Duration
+    private var timeout: Duration
     /// When each other member reserved last, by provider.
     private var others: [String: [String: Instant]] = [:]
     private var base: (offset: Int64, time: Instant)
@@ -72,8 +72,8 @@ public final class BudgetMember {
         self.terms = terms
         providers = budgets.keys.sorted()
         self.scopes = providers.map { scopes[$0] ?? QuotaScope(provider: $0) }
-        purses = providers.map { BudgetPurse(limit: budgets[$0] ?? 0, at: now) }
-        patience = terms.patience
+        reservations = providers.map { BudgetReservation(limit: budgets[$0] ?? 0, at: now) }
+        timeout = terms.timeout
         base = (-1, now)
         // Spreads members without a source of randomness: one of them writes the state before the others would.
         random = Double(name.utf8.reduce(5381) { ($0 &* 33) ^ UInt32(truncatingIfNeeded: $1) } % 1000) / 1000
@@ -100,8 +100,8 @@ public final class BudgetMember {
     }
 
     func today(_ index: Int) -> (label: String, day: BudgetLedger.Day)? {
-        guard let label = purses[index].day?.label, isReady else { return nil }
-        return (label, ledgerRead.day(label, of: scopes[index]) ?? BudgetLedger.Day(limit: purses[index].limit))
+        guard let label = reservations[index].day?.label, isReady else { return nil }
+        return (label, ledgerRead.day(label, of: scopes[index]) ?? BudgetLedger.Day(limit: reservations[index].limit))
     }
 
     /// Returns the providers of whose budget four fifths were taken by this member, each once. Over the fleet there is one
@@ -149,47 +149,48 @@ public final class BudgetMember {
     /// - Returns: the day it counts for, as a number for `putBack` and `noteMade`; `nil` when none is held.
     @inline(__always)
     func tryTake(_ index: Int, at now: Instant) -> Int? {
-        purses[index].tryTake(at: now) ? purses[index].turn : nil
+        reservations[index].tryTake(at: now) ? reservations[index].epoch : nil
     }
 
     /// Takes back a call that was not made.
-    func putBack(_ index: Int, turn: Int) { purses[index].putBack(turn: turn) }
+    func putBack(_ index: Int, epoch: Int) { reservations[index].putBack(epoch: epoch) }
 
     /// True while a call that was taken may still be made: its day lasts.
-    func isCurrent(_ index: Int, turn: Int, at now: Instant) -> Bool {
-        purses[index].turn == turn && purses[index].day.map { now < $0.end } ?? false
+    func isCurrent(_ index: Int, epoch: Int, at now: Instant) -> Bool {
+        reservations[index].epoch == epoch && reservations[index].day.map { now < $0.end } ?? false
     }
 
     /// Counts a call that begins.
-    func noteMade(_ index: Int, _ kind: String, turn: Int, at now: Instant) {
-        purses[index].noteMade(kind, turn: turn, at: now)
+    func noteMade(_ index: Int, _ kind: String, epoch: Int, at now: Instant) {
+        reservations[index].noteMade(kind, epoch: epoch, at: now)
     }
 
     /// Says how many calls wait.
-    func setWaiting(_ count: Int, of index: Int) { purses[index].waiting = count }
+    func setWaiting(_ count: Int, of index: Int) { reservations[index].waiting = count }
 
     /// True when no call can be had any more today: nothing is held, asked for or left.
     func isUsedUp(_ index: Int, at now: Instant) -> Bool {
-        guard isReady, let day = purses[index].day, now < day.end else { return false }
-        return purses[index].held == 0 && purses[index].asked == 0
+        guard isReady, let day = reservations[index].day, now < day.end else { return false }
+        return reservations[index].held == 0 && reservations[index].asked == 0
             && left(index, on: day) == 0
     }
 
     /// True when another call may be had at once or by asking for it.
     func hasAnyLeft(_ index: Int) -> Bool {
-        guard isReady, let day = purses[index].day else { return false }
-        return purses[index].held > 0 || left(index, on: day) > 0
+        guard isReady, let day = reservations[index].day else { return false }
+        return reservations[index].held > 0 || left(index, on: day) > 0
     }
 
     /// The time until the provider's next day; `nil` before the first look.
     func timeToNextDay(_ index: Int, at now: Instant) -> Duration? {
-        purses[index].day.map { max(.milliseconds(1), now.duration(to: $0.end)) }
+        reservations[index].day.map { max(.milliseconds(1), now.duration(to: $0.end)) }
     }
 
     /// True when something is to be said soon: less than half of what is wanted is there.
     func wantsMore(_ index: Int) -> Bool {
-        let purse = purses[index]
-        return purse.waiting > purse.asked || (purse.held + purse.asked) * 2 < wanted(purse)
+        let reservation = reservations[index]
+        return reservation.waiting > reservation.asked
+            || (reservation.held + reservation.asked) * 2 < wanted(reservation)
     }
 
     // MARK: - The log
@@ -205,7 +206,7 @@ public final class BudgetMember {
     ) {
         // What became of messages under way cannot be told any more. What they asked for is lost, as in a crash.
         sent = []
-        for index in purses.indices { purses[index].forgetAsked() }
+        for index in reservations.indices { reservations[index].forgetAsked() }
         lastOffset = first.saturatingSubtracting(1)
 
         if isReady { ledgerBefore = ledgerRead }
@@ -291,7 +292,7 @@ public final class BudgetMember {
         stateless = nil
         guard known.ledger != ledgerRead else { return }
         ledgerRead = known.ledger
-        for index in purses.indices { _ = purses[index].remove(purses[index].held) }
+        for index in reservations.indices { _ = reservations[index].remove(reservations[index].held) }
     }
 
     /// More questions at once come from no person.
@@ -304,8 +305,8 @@ public final class BudgetMember {
     /// Takes what a message of ours was given. Older ones that have not come back are ignored from now on.
     private func settle(_ number: UInt64, _ effect: BudgetLedger.Effect, at now: Instant) {
         warnings += effect.warned
-        patience = terms.patience
-        for index in purses.indices { purses[index].noteAnswer(at: now, idle: terms.idle) }
+        timeout = terms.timeout
+        for index in reservations.indices { reservations[index].noteAnswer(at: now, idle: terms.idle) }
 
         while let oldest = sent.first, oldest.message.number <= number {
             sent.removeFirst()
@@ -316,9 +317,9 @@ public final class BudgetMember {
             for (position, entry) in oldest.message.entries.enumerated() {
                 guard let index = providers.firstIndex(of: entry.provider) else { continue }
                 if oldest.message.number < number {
-                    purses[index].restore(entry, at: now)
+                    reservations[index].restore(entry, at: now)
                 } else {
-                    purses[index].receive(effect.granted[position], askedFor: entry.take, on: entry.day)
+                    reservations[index].receive(effect.granted[position], askedFor: entry.take, on: entry.day)
                 }
             }
         }
@@ -326,33 +327,33 @@ public final class BudgetMember {
 
     // MARK: - What is said
 
-    /// Takes the provider's day, in place of the one before. To be called before `look`.
+    /// Takes the provider's day, in place of the one before. To be called before `tick`.
     public func setDay(_ day: BudgetDay, of provider: String) {
         guard let index = providers.firstIndex(of: provider) else { return }
-        purses[index].begin(day)
+        reservations[index].begin(day)
     }
 
     /// Looks at the clock, and says what is to be said now. To be called a few times a second, and at once when a call waits
     /// or a record was read.
     /// - Returns: a message to append to the log; `nil` when there is none.
-    public func look(at now: Instant) -> BudgetMessage? {
-        for index in purses.indices { purses[index].measurePace(at: now, idle: terms.idle) }
+    public func tick(at now: Instant) -> BudgetMessage? {
+        for index in reservations.indices { reservations[index].measurePace(at: now, idle: terms.idle) }
         guard isReady else { return nil }
         if let lastSent, lastSent.duration(to: now) < terms.shortestPause { return nil }
 
         // One message at a time, unless it seems to be lost.
         if let newest = sent.last {
-            guard newest.time.duration(to: now) >= patience else { return nil }
-            patience = min(patience * 2, terms.longestPatience)
+            guard newest.time.duration(to: now) >= timeout else { return nil }
+            timeout = min(timeout * 2, terms.longestTimeout)
             if sent.count >= Self.mostUnread { return repeatNewest(at: now) }
-            for index in purses.indices { purses[index].forgetAsked() }
+            for index in reservations.indices { reservations[index].forgetAsked() }
         }
 
         forgetOthers(at: now)
-        let reserves = purses.indices.map { reservation($0, at: now) }
-        let returns = purses.indices.map { excess($0, at: now) }
-        let isReportDue = purses.contains { purse in
-            purse.madeSince.map { $0.duration(to: now) >= terms.report * slowness } ?? false
+        let reserves = reservations.indices.map { reservation($0, at: now) }
+        let returns = reservations.indices.map { excess($0, at: now) }
+        let isReportDue = reservations.contains { reservation in
+            reservation.madeSince.map { $0.duration(to: now) >= terms.report * slowness } ?? false
         }
         // The next message that comes back tells that those before it are lost, and what they said is said again.
         guard
@@ -363,7 +364,7 @@ public final class BudgetMember {
         }
 
         var entries: [BudgetMessage.Entry] = []
-        for index in purses.indices {
+        for index in reservations.indices {
             entries += self.entries(index, take: reserves[index], giveBack: returns[index])
         }
         return send(entries, base: isBaseDue(at: now), at: now)
@@ -384,15 +385,17 @@ public final class BudgetMember {
     ///
     /// A provider that nobody has asked for of late, or whose day has nothing left, lacks none: it would else hold up the
     /// requests of all others.
-    public func isStalled(at now: Instant) -> Bool {
-        guard let oldest = sent.first, oldest.time.duration(to: now) >= terms.patience else { return false }
-        return purses.indices.contains { purses[$0].held == 0 && purses[$0].isInDemand && !isUsedUp($0, at: now) }
+    public func isTimedOut(at now: Instant) -> Bool {
+        guard let oldest = sent.first, oldest.time.duration(to: now) >= terms.timeout else { return false }
+        return reservations.indices.contains {
+            reservations[$0].held == 0 && reservations[$0].isInDemand && !isUsedUp($0, at: now)
+        }
     }
 
-    /// The time until `look` should be called, if nothing happens before.
-    public func nextLook(at now: Instant) -> Duration {
+    /// The time until `tick` should be called, if nothing happens before.
+    public func nextTick(at now: Instant) -> Duration {
         // A day that is used up has nothing to ask for, however much is wanted: then the clock is looked at as usual.
-        guard isReady, sent.isEmpty, let lastSent, purses.indices.contains(where: { reservation($0, at: now) > 0 })
+        guard isReady, sent.isEmpty, let lastSent, reservations.indices.contains(where: { reservation($0, at: now) > 0 })
         else {
             return terms.tick
         }
@@ -403,7 +406,7 @@ public final class BudgetMember {
     /// - Returns: `nil` when there is nothing to say.
     public func leave(at now: Instant) -> BudgetMessage? {
         guard isReady else { return nil }
-        let entries = purses.indices.flatMap { self.entries($0, take: 0, giveBack: purses[$0].held) }
+        let entries = reservations.indices.flatMap { self.entries($0, take: 0, giveBack: reservations[$0].held) }
         return entries.isEmpty ? nil : send(entries, base: false, at: now)
     }
 
@@ -422,17 +425,17 @@ public final class BudgetMember {
 
     /// Returns what is to be said of one provider, one entry a day.
     private func entries(_ index: Int, take: Int, giveBack: Int) -> [BudgetMessage.Entry] {
-        guard let today = purses[index].day?.label else { return [] }
-        var made = purses[index].takeMade()
+        guard let today = reservations[index].day?.label else { return [] }
+        var made = reservations[index].takeMade()
 
         func entry(_ day: String) -> BudgetMessage.Entry {
             BudgetMessage.Entry(
-                scopes[index], day: day, limit: purses[index].limit, made: made.removeValue(forKey: day) ?? [:])
+                scopes[index], day: day, limit: reservations[index].limit, made: made.removeValue(forKey: day) ?? [:])
         }
         var now = entry(today)
         now.take = take
-        now.giveBack = purses[index].remove(giveBack)
-        purses[index].ask(take)
+        now.giveBack = reservations[index].remove(giveBack)
+        reservations[index].ask(take)
 
         let before = made.keys.sorted().map(entry)
         return now.take + now.giveBack > 0 || !now.made.isEmpty ? before + [now] : before
@@ -455,37 +458,40 @@ public final class BudgetMember {
     }
 
     /// The calls that a member would like to hold, those that are asked for included.
-    private func wanted(_ purse: BudgetPurse) -> Int {
-        purse.waiting + Int(saturating: min(purse.pace * (terms.ahead * slowness).inSeconds, 1e9).rounded(.up))
+    private func wanted(_ reservation: BudgetReservation) -> Int {
+        reservation.waiting
+            + Int(saturating: min(reservation.pace * (terms.ahead * slowness).inSeconds, 1e9).rounded(.up))
     }
 
     /// True while so little is left of a day that nobody should hold more than needed.
-    private func isScarce(_ left: Int, of purse: BudgetPurse) -> Bool { left < purse.limit / 5 }
+    private func isScarce(_ left: Int, of reservation: BudgetReservation) -> Bool { left < reservation.limit / 5 }
 
     private func left(_ index: Int, on day: BudgetDay) -> Int {
-        ledgerRead.left(of: scopes[index], on: day.label, limit: purses[index].limit)
+        ledgerRead.left(of: scopes[index], on: day.label, limit: reservations[index].limit)
     }
 
     /// Returns how many calls to ask for: what is wanted, but a small part of what is left, so that little is stranded by a
     /// crash and all members have the last calls in turn.
     private func reservation(_ index: Int, at now: Instant) -> Int {
-        guard wantsMore(index), let day = purses[index].day, now < day.end else { return 0 }
-        let (purse, left) = (purses[index], left(index, on: day))
+        guard wantsMore(index), let day = reservations[index].day, now < day.end else { return 0 }
+        let (reservation, left) = (reservations[index], left(index, on: day))
         guard left > 0 else { return 0 }
 
-        let aim = isScarce(left, of: purse) ? wanted(purse) : max(wanted(purse), terms.smallestBlock)
+        let aim = isScarce(left, of: reservation) ? wanted(reservation) : max(wanted(reservation), terms.smallestBlock)
         let share = max(1, left / (terms.reserve * sharers(of: providers[index])))
-        return min(max(0, aim - purse.held - purse.asked), share)
+        return min(max(0, aim - reservation.held - reservation.asked), share)
     }
 
     /// Returns how many calls are held that this member does not need and others may.
     private func excess(_ index: Int, at now: Instant) -> Int {
-        let purse = purses[index]
-        guard purse.held > 0, purse.waiting == 0, let day = purse.day, isScarce(left(index, on: day), of: purse) else {
+        let reservation = reservations[index]
+        guard reservation.held > 0, reservation.waiting == 0, let day = reservation.day,
+            isScarce(left(index, on: day), of: reservation)
+        else {
             return 0
         }
-        if purse.lastTake.duration(to: now) >= terms.idle { return purse.held }
-        return max(0, purse.held - 2 * wanted(purse) - 1)
+        if reservation.lastTake.duration(to: now) >= terms.idle { return reservation.held }
+        return max(0, reservation.held - 2 * wanted(reservation) - 1)
     }
 
     /// Returns true when this member should write the state. Each waits a little longer than the one before, so that one does.

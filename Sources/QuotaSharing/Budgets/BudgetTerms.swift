@@ -9,9 +9,9 @@ public struct BudgetTerms: Sendable, Hashable {
     public var shortestPause: Duration = .milliseconds(20)
     /// How long a member waits for its own message to come back before it takes it for lost and asks again. Doubles with
     /// each message in vain.
-    public var patience: Duration = .seconds(3)
+    public var timeout: Duration = .seconds(3)
     /// The longest such wait.
-    public var longestPatience: Duration = .seconds(10)
+    public var longestTimeout: Duration = .seconds(10)
     /// How often a member should look at its clocks, at least.
     public var tick: Duration = .milliseconds(200)
     /// A member that has made no call for so long gives back what it holds, once little is left.

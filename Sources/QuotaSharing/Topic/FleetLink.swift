@@ -6,16 +6,16 @@ internal import Resilience
 internal import Synchronization
 
 /// Where a lane's messages to the fleet go. `FleetLink` is the real one.
-public protocol FleetSpeaking: Sendable {
+public protocol FleetPublisher: Sendable {
     /// Has words written, in the order of the calls. Does not wait.
-    func say(_ words: [FleetWord])
+    func publish(_ messages: [FleetMessage])
 }
 
 /// A process's way to the fleet's topic: writes what its lanes say, and has them hear what all members say.
 ///
 /// The topic's partition 0 is what is used. Where the topic cannot be read or written, members go on with what they may use
 /// without words, and one line says so. Thread-safe.
-public final class FleetLink: FleetSpeaking {
+public final class FleetLink: FleetPublisher {
     /// What is read of the topic, and what depends on it.
     public struct Configuration: Sendable {
         /// `topics.fleet`.
@@ -34,7 +34,7 @@ public final class FleetLink: FleetSpeaking {
         public var makeReader: @Sendable () throws(KafkaError) -> any FleetTopicReader
         public var makeWriter: @Sendable () throws(KafkaError) -> any FleetTopicWriter
         /// Returns what a record says; `nil` for one that is no word.
-        package var decode: @Sendable ([UInt8]) -> FleetWord? = FleetCodec.word
+        package var decode: @Sendable ([UInt8]) -> FleetMessage? = FleetCodec.message
 
         public init(
             makeReader: @escaping @Sendable () throws(KafkaError) -> any FleetTopicReader,
@@ -57,19 +57,19 @@ public final class FleetLink: FleetSpeaking {
 
     /// The pause before the topic is opened anew after a failure.
     private static let pauseAfterFailure = Duration.seconds(2)
-    private static let patience = Duration.seconds(10)
+    private static let timeout = Duration.seconds(10)
     /// A word that has not arrived by then is too old to be of use.
     package static let writingTime = Duration.seconds(5)
-    private static let recordsPerTurn = 500
-    private static let turn = Duration.milliseconds(200)
+    private static let recordsPerRead = 500
+    private static let readTime = Duration.milliseconds(200)
 
     private let configuration: Configuration
     private let clients: Clients
     private let loop: EventLoop
     private let log: Logger
     private let problems = Mutex(Problems())
-    private let said: AsyncStream<[FleetWord]>
-    private let saying: AsyncStream<[FleetWord]>.Continuation
+    private let unwritten: AsyncStream<[FleetMessage]>
+    private let publishing: AsyncStream<[FleetMessage]>.Continuation
 
     /// - Parameter loop: where the clients live.
     public init(_ configuration: Configuration, clients: Clients, loop: EventLoop, log: Logger) {
@@ -78,7 +78,7 @@ public final class FleetLink: FleetSpeaking {
         self.loop = loop
         self.log = log
         // Whoever says more than is written has only its newest words told, which are those that count.
-        (said, saying) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(256))
+        (unwritten, publishing) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(256))
     }
 
     /// Why the topic cannot be used at present, as one line for a person; `nil` while it can.
@@ -87,53 +87,55 @@ public final class FleetLink: FleetSpeaking {
     }
 
     /// Has words written, in the order of the calls. Does not wait.
-    public func say(_ words: [FleetWord]) {
-        if !words.isEmpty { saying.yield(words) }
+    public func publish(_ messages: [FleetMessage]) {
+        if !messages.isEmpty { publishing.yield(messages) }
     }
 
-    /// Reads and writes on the loop until `end`, or until the task is cancelled, which leaves unwritten what was said last.
+    /// Reads and writes on the loop until `end`, or until the task is cancelled, which leaves the last messages unwritten.
     /// - Parameters:
-    ///   - opened: called each time before the topic is read from some record on.
-    ///   - needsOlder: asked after `opened` and `hear` whether the topic must be read from its oldest record on.
-    ///   - hear: called with what was read, one call after another.
+    ///   - topicOpened: called each time before the topic is read from some record on.
+    ///   - needsOlder: asked after `topicOpened` and `receive` whether the topic must be read from its oldest record on.
+    ///   - receive: called with what was read, one call after another.
     public func run(
-        opened: @escaping @Sendable (FleetTopicExtent) async -> Void = { _ in },
+        topicOpened: @escaping @Sendable (FleetTopicExtent) async -> Void = { _ in },
         needsOlder: @escaping @Sendable () async -> Bool = { false },
-        _ hear: @escaping @Sendable ([FleetRecord]) async -> Void
+        receive: @escaping @Sendable ([FleetRecord]) async -> Void
     ) async {
-        let reading = Task(executorPreference: loop) { await self.read(opened, needsOlder, hear) }
+        let reading = Task(executorPreference: loop) {
+            await self.read(topicOpened: topicOpened, needsOlder: needsOlder, receive: receive)
+        }
         await withTaskExecutorPreference(loop) { await write() }
         reading.cancel()
         await reading.value
     }
 
-    /// Ends `run` once all that was said is written.
-    public func end() { saying.finish() }
+    /// Ends `run` once all published messages are written.
+    public func end() { publishing.finish() }
 
     // MARK: - Reading
 
     private func read(
-        _ opened: @Sendable (FleetTopicExtent) async -> Void, _ needsOlder: @Sendable () async -> Bool,
-        _ hear: @Sendable ([FleetRecord]) async -> Void
+        topicOpened: @Sendable (FleetTopicExtent) async -> Void, needsOlder: @Sendable () async -> Bool,
+        receive: @Sendable ([FleetRecord]) async -> Void
     ) async {
-        var place = FleetTopicPlace(decode: clients.decode)
+        var position = FleetTopicPosition(decode: clients.decode)
         var reader: (any FleetTopicReader)?
         var history = configuration.history
 
         while !Task.isCancelled {
             do throws(KafkaError) {
                 if reader == nil {
-                    let (new, extent) = try await open(&place, history: history)
-                    await opened(extent)
+                    let (new, extent) = try await open(&position, history: history)
+                    await topicOpened(extent)
                     reader = new
                 }
                 guard let open = reader else { continue }
-                let words = place.take(try await open.news(max: Self.recordsPerTurn, within: Self.turn))
-                if !words.isEmpty { await hear(words) }
+                let records = position.take(try await open.news(max: Self.recordsPerRead, within: Self.readTime))
+                if !records.isEmpty { await receive(records) }
                 if history < .max, await needsOlder() { (reader, history) = (nil, .max) }
             } catch {
                 noteReadingFailed(error)
-                if error.kind == .unknownTopicOrPartition { place.noteDeleted() }
+                if error.kind == .unknownTopicOrPartition { position.noteDeleted() }
                 reader = nil
                 try? await loop.sleep(for: Self.pauseAfterFailure)
             }
@@ -143,15 +145,15 @@ public final class FleetLink: FleetSpeaking {
     /// Begins to read the newest records.
     /// - Parameter history: how many of those that are there now, at the most.
     private func open(
-        _ place: inout FleetTopicPlace, history: Int64
+        _ position: inout FleetTopicPosition, history: Int64
     ) async throws(KafkaError) -> (any FleetTopicReader, FleetTopicExtent) {
         let reader = try clients.makeReader()
         let partition = TopicPartition(configuration.topic, 0)
-        let bounds = try await reader.bounds(of: configuration.topic, within: Self.patience)[partition] ?? 0..<0
+        let bounds = try await reader.bounds(of: configuration.topic, within: Self.timeout)[partition] ?? 0..<0
         let first = max(bounds.lowerBound, bounds.upperBound.saturatingSubtracting(history))
 
         try await reader.open([partition: first])
-        let isRemade = place.begin(at: first, end: bounds.upperBound)
+        let isRemade = position.begin(at: first, end: bounds.upperBound)
         note { ($0.reading, $0.hasBeenOpen) = (nil, true) }
 
         let extent = FleetTopicExtent(
@@ -172,13 +174,13 @@ public final class FleetLink: FleetSpeaking {
     private func write() async {
         var writer: (any FleetTopicWriter)?
         await withDiscardingTaskGroup { confirming in
-            for await words in said {
+            for await messages in unwritten {
                 do throws(KafkaError) {
                     let open: any FleetTopicWriter
                     if let writer { open = writer } else { open = try clients.makeWriter() }
                     writer = open
-                    for word in words {
-                        let receipt = try await open.handOver(record(of: word))
+                    for message in messages {
+                        let receipt = try await open.handOver(record(of: message))
                         confirming.addTask { await self.confirm(receipt, of: open) }
                     }
                 } catch {
@@ -191,8 +193,8 @@ public final class FleetLink: FleetSpeaking {
         await writer?.close()
     }
 
-    private func record(of word: FleetWord) -> ProducerRecord {
-        ProducerRecord(topic: configuration.topic, partition: 0, value: FleetCodec.bytes(of: word))
+    private func record(of message: FleetMessage) -> ProducerRecord {
+        ProducerRecord(topic: configuration.topic, partition: 0, value: FleetCodec.bytes(of: message))
     }
 
     private func confirm(_ receipt: KafkaProducer.Receipt, of writer: any FleetTopicWriter) async {

@@ -4,13 +4,13 @@ public import Basics
 ///
 /// Belongs to one owner, as its `RateLimiter` does.
 public struct RateDemand {
-    /// What waits is wanted within this time. Short enough that a line which never gets shorter asks for much more with each
+    /// The time within which the waiting requests want their calls. Short enough that a line which never gets shorter asks for much more with each
     /// message, long enough that a single request asks for little.
     private static let horizon = 0.5
-    /// What a loop uses, and this much more: a rate is never quite even, and what is lent takes a moment to come back.
+    /// What a loop uses, and this much more: a rate is never quite even, and leased quota takes a moment to come back.
     private static let headroom = 1.05
     /// The time over which the rate is averaged, seconds: that of so many calls, within bounds. Short, so that a loop whose
-    /// work has ended lends what it has at once, and long enough that chance does not look like an end.
+    /// work has ended leases all it has to others at once, and long enough that chance does not look like an end.
     private static let (averaged, memory) = (8.0, 0.075...0.4)
     /// A loop that makes a call now and then keeps what it needs for them, but at most this part of the limit. What it does
     /// not keep, it would have to ask back for each call.
@@ -26,15 +26,15 @@ public struct RateDemand {
 
     public init() {}
 
-    /// Returns the part of the limit that the loop could use, 0 to 1. To be called a few times a second.
-    public mutating func need(
+    /// Returns the fraction of the limit that the loop could use, 0 to 1. To be called a few times a second.
+    public mutating func fraction(
         of limit: RateLimit, _ statistics: RateLimiter.Statistics, at now: Instant
     ) -> Double {
         count(statistics.admitted, at: now)
         let used = max(rate, min(longRate, Self.kept * limit.perSecond))
         let wanted = used * Self.headroom + Double(statistics.waiting) / Self.horizon
-        let part = wanted / limit.perSecond
-        return part < Self.least ? 0 : min(1, part)
+        let fraction = wanted / limit.perSecond
+        return fraction < Self.least ? 0 : min(1, fraction)
     }
 
     private mutating func count(_ admitted: Int, at now: Instant) {

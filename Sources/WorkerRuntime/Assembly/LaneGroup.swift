@@ -88,17 +88,17 @@ public struct LaneGroup: Sendable {
         let over = WakeUp()
         Task(executorPreference: loop) {
             await link.run(
-                opened: { extent in
-                    for lane in lanes { await lane.onLoop { await $0.openedFleetTopic(extent) } }
+                topicOpened: { extent in
+                    for lane in lanes { await lane.onLoop { await $0.fleetTopicOpened(extent) } }
                 },
                 needsOlder: {
                     for lane in lanes where await lane.onLoop({ await $0.needsOlderFleetRecords }) { return true }
                     return false
                 },
-                { records in
-                    for lane in lanes { await lane.onLoop { await $0.hear(records) } }
+                receive: { records in
+                    for lane in lanes { await lane.onLoop { await $0.receive(records) } }
                 })
-            over.ring()
+            over.wake()
         }
         return Talk(loop: loop, over: over)
     }

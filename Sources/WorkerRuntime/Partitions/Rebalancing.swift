@@ -12,7 +12,7 @@ final class Rebalancing {
     private let delivery: any OutcomeDelivery
     private let source: any RequestSource
     /// The lane's part in the fleet, which follows its partitions.
-    let fleet: FleetPulse
+    let fleet: FleetTicker
     private let requestsTopic: String
     private let revokeGrace: Duration
     private let loop: EventLoop
@@ -23,7 +23,7 @@ final class Rebalancing {
 
     init(
         partitions: PartitionTable, delivery: any OutcomeDelivery, source: any RequestSource,
-        fleet: FleetPulse, configuration: WorkerConfiguration, loop: EventLoop, log: Logger
+        fleet: FleetTicker, configuration: WorkerConfiguration, loop: EventLoop, log: Logger
     ) {
         self.partitions = partitions
         self.delivery = delivery
@@ -104,7 +104,7 @@ final class Rebalancing {
     // MARK: - The share of the rate
 
     private func tellFleet(wasTaken: Bool = false) async {
-        await fleet.owns(partitions.all.map(\.id.id.partition), of: partitionCount, wasTaken: wasTaken)
+        await fleet.assign(partitions.all.map(\.id.id.partition), of: partitionCount, wasTaken: wasTaken)
     }
 
     /// Asks how many partitions the topic has, with each assignment, because a topic may grow.
@@ -114,7 +114,7 @@ final class Rebalancing {
     }
 
     /// How often the brokers are asked for the number of partitions while a rate is shared by it. A new owner of a partition
-    /// waits longer than that before it uses its share (`FleetTerms.settling`), so that by then all others go by the new number.
+    /// waits longer than that before it uses its share (`LeaseTimes.settling`), so that by then all others go by the new number.
     private static let countPeriod = Duration.seconds(2)
 
     /// Follows a topic that grows until `hasEnded`. With the protocol of KIP-848, a member whose partitions stay the same hears

@@ -7,27 +7,27 @@ import Logging
 import QuotaSharing
 internal import WorkerRuntime
 
-/// The fleet's topic for a person: what it says of budgets, and a word of one's own.
+/// The fleet topic for a person: reads the budgets in it, and publishes orders and questions.
 struct BudgetTopic {
     private let name: String
     /// The digest of the fleet whose budgets are meant.
     let fleet: String
     private let configuration: ConsumerConfiguration
     private let producer: ProducerConfiguration
-    private let patience: Duration
+    private let timeout: Duration
     private let history: Int64
     private let log: Logger
 
-    /// - Parameter patience: how long the broker may say nothing before a call fails.
+    /// - Parameter timeout: how long the broker may say nothing before a call fails.
     /// - Parameter history: how many of the newest records are read first.
-    init(_ settings: Settings, patience: Duration, history: Int64 = BudgetTerms.history, log: Logger) throws {
+    init(_ settings: Settings, timeout: Duration, history: Int64 = BudgetTerms.history, log: Logger) throws {
         name = settings.topics.fleet
         fleet = try QuotaScopes(settings).fleet
         configuration = try settings.consumer()
         var producer = try settings.producer()
         producer.linger = .zero  // nothing comes along that it could wait for
         self.producer = producer
-        self.patience = patience
+        self.timeout = timeout
         self.history = history
         self.log = log
     }
@@ -54,7 +54,7 @@ struct BudgetTopic {
     }
 
     private func bounds(by reader: TopicReader) async throws(KafkaError) -> Range<Int64> {
-        try await reader.bounds(of: name, within: patience)[TopicPartition(name, 0)] ?? 0..<0
+        try await reader.bounds(of: name, within: timeout)[TopicPartition(name, 0)] ?? 0..<0
     }
 
     /// Tells a member what the topic says from one offset on.
@@ -65,9 +65,9 @@ struct BudgetTopic {
 
         let partition = TopicPartition(name, 0)
         let end = bounds.upperBound
-        try await reader.read(from: [partition: first], upTo: [partition: end], patience: patience) { record in
+        try await reader.read(from: [partition: first], upTo: [partition: end], patience: timeout) { record in
             var message: BudgetMessage?
-            if case .budget(let said) = record.value.flatMap({ FleetCodec.word($0) }) { message = said }
+            if case .budget(let budget) = record.value.flatMap({ FleetCodec.message($0) }) { message = budget }
             member.read(message, at: record.offset, now: .now)
             return true
         }
@@ -104,9 +104,10 @@ struct BudgetTopic {
         let end = Instant.now + time
         while Instant.now < end {
             for record in try await reader.news(max: 500, within: .milliseconds(100)).records {
-                guard case .budget(let said) = record.value.flatMap({ FleetCodec.word($0) }), said.answers == sender
+                guard case .budget(let answer) = record.value.flatMap({ FleetCodec.message($0) }),
+                    answer.answers == sender
                 else { continue }
-                workers.insert(said.sender[..<(said.sender.lastIndex(of: "-") ?? said.sender.endIndex)])
+                workers.insert(answer.sender[..<(answer.sender.lastIndex(of: "-") ?? answer.sender.endIndex)])
             }
         }
         return workers

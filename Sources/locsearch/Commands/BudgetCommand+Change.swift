@@ -80,7 +80,7 @@ struct BudgetChange: ParsableArguments {
     ) async throws {
         let provider = try Self.provider(name)
         let (settings, log) = try await ToolSettings.load(options)
-        let topic = try BudgetTopic(settings, patience: timeout.duration, log: log)
+        let topic = try BudgetTopic(settings, timeout: timeout.duration, log: log)
         let days = ProviderDays(settings.dayZones)
         guard let day = days.day(of: provider, at: Date(WallTime.now())) else { return }
 

@@ -14,7 +14,7 @@ extension BudgetCommand {
 
         func run() async throws {
             let (settings, log) = try await ToolSettings.load(options)
-            let topic = try BudgetTopic(settings, patience: timeout.duration, log: log)
+            let topic = try BudgetTopic(settings, timeout: timeout.duration, log: log)
 
             let report = BudgetReport(
                 try await topic.ledger(), fleet: topic.fleet, callsPerDay: settings.callsPerDay,

@@ -43,7 +43,7 @@ struct BudgetSimulation {
     }
 
     enum Event {
-        case look(Int)
+        case tick(Int)
         case arrive(BudgetMessage)
         case read(Int)
         case call(Int)
@@ -109,7 +109,7 @@ struct BudgetSimulation {
 
     private mutating func handle(_ event: Event) {
         switch event {
-        case .look(let index): look(index)
+        case .tick(let index): tick(index)
         case .arrive(let message): arrive(message)
         case .read(let index): read(index)
         case .call(let index): call(index)
@@ -140,7 +140,7 @@ struct BudgetSimulation {
 
         let oldest = max(0, Int64(log.count - conditions.retention))
         beginReading(process, from: max(oldest, Int64(log.count) - conditions.history), oldest: oldest)
-        queue.add(.look(index), at: now + Double.random(in: 0...0.2, using: &random))
+        queue.add(.tick(index), at: now + Double.random(in: 0...0.2, using: &random))
         queue.add(.read(index), at: now)
         queue.add(.demand(index), at: now)
     }
@@ -159,16 +159,16 @@ struct BudgetSimulation {
         return nil
     }
 
-    private mutating func look(_ index: Int) {
-        guard let process = running(index, or: .look(index)) else { return }
-        speakIfDue(process)
-        queue.add(.look(index), at: now + 0.1875 * Double.random(in: 0.8...1.1, using: &random))
+    private mutating func tick(_ index: Int) {
+        guard let process = running(index, or: .tick(index)) else { return }
+        publishIfDue(process)
+        queue.add(.tick(index), at: now + 0.1875 * Double.random(in: 0.8...1.1, using: &random))
     }
 
-    private mutating func speakIfDue(_ process: Process) {
+    private mutating func publishIfDue(_ process: Process) {
         setDay(process)
         process.member.setWaiting(process.waiting, of: 0)
-        if let message = process.member.look(at: clock(of: process)) { send(message) }
+        if let message = process.member.tick(at: clock(of: process)) { send(message) }
         warnings += process.member.takeWarnings().count
     }
 
@@ -188,7 +188,7 @@ struct BudgetSimulation {
         }
     }
 
-    private mutating func chance(_ part: Double) -> Bool { Double.random(in: 0..<1, using: &random) < part }
+    private mutating func chance(_ share: Double) -> Bool { Double.random(in: 0..<1, using: &random) < share }
 
     // MARK: - The log
 
@@ -213,7 +213,7 @@ struct BudgetSimulation {
             queue.add(.read(index), at: now)
         }
         serve(index)
-        speakIfDue(process)
+        publishIfDue(process)
     }
 
     /// All who have read the same records know the same.
@@ -248,18 +248,18 @@ struct BudgetSimulation {
         guard process.waiting < conditions.mostWaiting else { return }
         process.waiting += 1
         serve(index)
-        speakIfDue(process)
+        publishIfDue(process)
     }
 
     private mutating func serve(_ index: Int) {
         let process = processes[index]
-        while process.waiting > 0, let turn = process.member.tryTake(0, at: clock(of: process)) {
+        while process.waiting > 0, let epoch = process.member.tryTake(0, at: clock(of: process)) {
             if chance(0.1) {
-                process.member.putBack(0, turn: turn)
+                process.member.putBack(0, epoch: epoch)
                 continue
             }
             process.waiting -= 1
-            process.member.noteMade(0, "search", turn: turn, at: clock(of: process))
+            process.member.noteMade(0, "search", epoch: epoch, at: clock(of: process))
             calls[process.label, default: 0] += 1
             if let made = calls[process.label], made > conditions.budget {
                 problem = "\(made) calls on \(process.label) at \(now) s"

@@ -32,14 +32,14 @@ struct FleetSimulation {
         var noticing = 0.0...1.5
         /// How often demand changes, per member and second.
         var demandChanges = 0.2
-        var terms = FleetTerms()
+        var terms = LeaseTimes()
         /// The parts are added up after so many events: 1, except for large fleets.
         var eventsPerCheck = 1
     }
 
     enum Event {
-        case look(Int)
-        case deliver(FleetMessage, to: Int)
+        case tick(Int)
+        case deliver(LeaseMessage, to: Int)
         case assign([Int32], to: Int)
         /// The group takes partitions away, and gives them on once that is acknowledged.
         case rebalance
@@ -56,7 +56,7 @@ struct FleetSimulation {
 
     /// A member with what the world knows of it.
     final class Process {
-        let member: LendingMember
+        let member: LeaseMember
         let offset: Double
         let drift: Double
         var isRunning = true
@@ -66,9 +66,9 @@ struct FleetSimulation {
         /// Events that came while it was stopped.
         var waiting: [Event] = []
         var isMemberOfGroup = true
-        var need = 0.0
+        var demand = 0.0
 
-        init(_ member: LendingMember, offset: Double, drift: Double) {
+        init(_ member: LeaseMember, offset: Double, drift: Double) {
             self.member = member
             self.offset = offset
             self.drift = drift
@@ -81,11 +81,11 @@ struct FleetSimulation {
     private(set) var processes: [Process] = []
     private(set) var now = 0.0
     /// The highest sum of parts so far, and when it was.
-    private(set) var highestSum = (part: 0.0, at: 0.0)
+    private(set) var highestSum = (share: 0.0, at: 0.0)
     private(set) var messages = 0
     private var events = 0
     /// Told of each message that is said.
-    var onMessage: (FleetMessage) -> Void = { _ in }
+    var onMessage: (LeaseMessage) -> Void = { _ in }
     private var random: SplitMix64
     /// True where each rebalance takes all partitions from all members first, as Kafka's older assignors do.
     private let isEager: Bool
@@ -131,7 +131,7 @@ struct FleetSimulation {
 
     private mutating func handle(_ event: Event) {
         switch event {
-        case .look(let index): look(index)
+        case .tick(let index): tick(index)
         case .deliver(let message, to: let index): deliver(message, to: index)
         case .assign(let partitions, to: let index): assign(partitions, to: index)
         case .rebalance: rebalance()
@@ -150,9 +150,9 @@ struct FleetSimulation {
         guard events % conditions.eventsPerCheck == 0 else { return }
         var sum = 0.0
         for process in processes where process.isRunning && !process.isStopped {
-            sum += process.member.part(of: Self.limit, at: clock(of: process))
+            sum += process.member.share(of: Self.limit, at: clock(of: process))
         }
-        if sum > highestSum.part { highestSum = (sum, now) }
+        if sum > highestSum.share { highestSum = (sum, now) }
     }
 
     // MARK: - Members
@@ -162,27 +162,27 @@ struct FleetSimulation {
         let drift = Double.random(in: -conditions.drift...conditions.drift, using: &random)
         let offset = Double.random(in: 0...conditions.offset, using: &random)
         let clock = begin + .seconds(offset + now * (1 + drift))
-        let member = LendingMember(name: "m\(index)", limits: [Self.limit], terms: conditions.terms, at: clock)
+        let member = LeaseMember(name: "m\(index)", limits: [Self.limit], terms: conditions.terms, at: clock)
         processes.append(Process(member, offset: offset, drift: drift))
-        queue.add(.look(index), at: now + Double.random(in: 0...0.2, using: &random))
+        queue.add(.tick(index), at: now + Double.random(in: 0...0.2, using: &random))
         if conditions.demandChanges > 0 { queue.add(.demand(index), at: now) }
     }
 
-    private mutating func look(_ index: Int) {
+    private mutating func tick(_ index: Int) {
         let process = processes[index]
         guard process.isRunning else { return }
-        guard !process.isStopped else { return process.waiting.append(.look(index)) }
+        guard !process.isStopped else { return process.waiting.append(.tick(index)) }
 
-        speakIfDue(index)
-        queue.add(.look(index), at: now + 0.1875 * Double.random(in: 0.8...1.1, using: &random))
+        publishIfDue(index)
+        queue.add(.tick(index), at: now + 0.1875 * Double.random(in: 0.8...1.1, using: &random))
     }
 
-    private mutating func speakIfDue(_ index: Int) {
+    private mutating func publishIfDue(_ index: Int) {
         let process = processes[index]
-        if let message = process.member.look(at: clock(of: process)) { send(message, from: index) }
+        if let message = process.member.tick(at: clock(of: process)) { send(message, from: index) }
     }
 
-    private mutating func send(_ message: FleetMessage, from sender: Int) {
+    private mutating func send(_ message: LeaseMessage, from sender: Int) {
         messages += 1
         onMessage(message)
         for reader in processes.indices where processes[reader].isRunning && reader != sender {
@@ -196,13 +196,13 @@ struct FleetSimulation {
         }
     }
 
-    private mutating func deliver(_ message: FleetMessage, to index: Int) {
+    private mutating func deliver(_ message: LeaseMessage, to index: Int) {
         let process = processes[index]
         guard process.isRunning else { return }
         guard !process.isStopped else { return process.waiting.append(.deliver(message, to: index)) }
 
         process.member.receive(message, at: clock(of: process))
-        speakIfDue(index)
+        publishIfDue(index)
     }
 
     // MARK: - The group
@@ -343,20 +343,20 @@ struct FleetSimulation {
         guard process.isRunning else { return }
         queue.add(.demand(index), at: pause(perSecond: conditions.demandChanges))
 
-        let need = [0, 0, 1, 1, Double.random(in: 0...0.4, using: &random)].randomElement(using: &random) ?? 0
-        setNeed(need, of: index)
+        let demand = [0, 0, 1, 1, Double.random(in: 0...0.4, using: &random)].randomElement(using: &random) ?? 0
+        setDemand(demand, of: index)
     }
 
-    mutating func setNeed(_ need: Double, of index: Int) {
-        processes[index].need = need
-        processes[index].member.setNeed(need, of: Self.limit)
+    mutating func setDemand(_ demand: Double, of index: Int) {
+        processes[index].demand = demand
+        processes[index].member.setDemand(demand, of: Self.limit)
     }
 
     /// The part that is used now: what each may use, as far as it needs it.
     var used: Double {
         processes.reduce(0) { sum, process in
             guard process.isRunning, !process.isStopped else { return sum }
-            return sum + min(process.need, process.member.part(of: Self.limit, at: clock(of: process)))
+            return sum + min(process.demand, process.member.share(of: Self.limit, at: clock(of: process)))
         }
     }
 }

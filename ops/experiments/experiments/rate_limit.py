@@ -109,7 +109,7 @@ def changes(lab: Lab) -> None:
     load = begin(lab, 3)
     lab.steady()
     fleet = lab.fleet
-    # All work lies in one partition, so that as much as possible is lent while the fleet changes.
+    # All work lies in one partition, so that as much as possible is leased while the fleet changes.
     load.shape = lambda i: 0
     time.sleep(4)
 

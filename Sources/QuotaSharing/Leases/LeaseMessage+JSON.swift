@@ -1,53 +1,57 @@
 // The members of a message as they stand in JSON. Those that are empty are left out.
 
-extension FleetMessage.Grant: Codable {
+extension LeaseMessage.Grant: Codable {
     private enum CodingKeys: String, CodingKey {
-        case borrower = "to"
-        case answering, part
+        case lessee = "to"
+        case answering
+        case share = "part"
     }
 
     /// - Throws: `DecodingError`, also for a part that is none.
     public init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: CodingKeys.self)
         self.init(
-            borrower: try container.decode(String.self, forKey: .borrower),
+            lessee: try container.decode(String.self, forKey: .lessee),
             answering: try container.decode(UInt64.self, forKey: .answering),
-            part: try container.decodePart(forKey: .part))
+            share: try container.decodeShare(forKey: .share))
     }
 
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.container(keyedBy: CodingKeys.self)
-        try container.encode(borrower, forKey: .borrower)
+        try container.encode(lessee, forKey: .lessee)
         try container.encode(answering, forKey: .answering)
-        try container.encode(part, forKey: .part)
+        try container.encode(share, forKey: .share)
     }
 }
 
-extension FleetMessage.Limit: Codable {
+extension LeaseMessage.Limit: Codable {
     private enum CodingKeys: String, CodingKey {
-        case need, grants, heeded, returned
+        case demand = "need"
+        case grants
+        case acknowledged = "heeded"
+        case returned
     }
 
     /// - Throws: `DecodingError`, also for a need that is no part.
     public init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: CodingKeys.self)
         self.init(
-            need: try container.decodePart(forKey: .need),
-            grants: try container.decodeIfPresent([FleetMessage.Grant].self, forKey: .grants) ?? [],
-            heeded: try container.decodeIfPresent([String: UInt64].self, forKey: .heeded) ?? [:],
+            demand: try container.decodeShare(forKey: .demand),
+            grants: try container.decodeIfPresent([LeaseMessage.Grant].self, forKey: .grants) ?? [],
+            acknowledged: try container.decodeIfPresent([String: UInt64].self, forKey: .acknowledged) ?? [:],
             returned: try container.decodeIfPresent([String: UInt64].self, forKey: .returned) ?? [:])
     }
 
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.container(keyedBy: CodingKeys.self)
-        try container.encode(need, forKey: .need)
+        try container.encode(demand, forKey: .demand)
         if !grants.isEmpty { try container.encode(grants, forKey: .grants) }
-        if !heeded.isEmpty { try container.encode(heeded, forKey: .heeded) }
+        if !acknowledged.isEmpty { try container.encode(acknowledged, forKey: .acknowledged) }
         if !returned.isEmpty { try container.encode(returned, forKey: .returned) }
     }
 }
 
-extension FleetMessage: Codable {
+extension LeaseMessage: Codable {
     private enum CodingKeys: String, CodingKey {
         case sender, number, owned
         case partitionCount = "of"
@@ -84,12 +88,12 @@ extension FleetMessage: Codable {
 
 extension KeyedDecodingContainer {
     /// Decodes a part of a limit: 0 to 1.
-    fileprivate func decodePart(forKey key: Key) throws -> Double {
-        let part = try decode(Double.self, forKey: key)
-        guard (0...1).contains(part) else {
+    fileprivate func decodeShare(forKey key: Key) throws -> Double {
+        let share = try decode(Double.self, forKey: key)
+        guard (0...1).contains(share) else {
             throw DecodingError.dataCorruptedError(
                 forKey: key, in: self, debugDescription: "a part of a limit is 0 to 1")
         }
-        return part
+        return share
     }
 }

@@ -2,15 +2,15 @@ internal import Kafka
 internal import Resilience
 
 /// How far the fleet's topic was read.
-struct FleetTopicPlace {
+struct FleetTopicPosition {
     /// One past the newest offset that was read.
     private var next: Int64 = 0
     /// Where the topic ended when its reading began.
     private var firstEnd: Int64 = 0
     private var isDeleted = false
-    private let decode: @Sendable ([UInt8]) -> FleetWord?
+    private let decode: @Sendable ([UInt8]) -> FleetMessage?
 
-    init(decode: @escaping @Sendable ([UInt8]) -> FleetWord? = FleetCodec.word) { self.decode = decode }
+    init(decode: @escaping @Sendable ([UInt8]) -> FleetMessage? = FleetCodec.message) { self.decode = decode }
 
     /// Notes that there is no such topic at present.
     mutating func noteDeleted() { isDeleted = isDeleted || reached > 0 }
@@ -31,19 +31,19 @@ struct FleetTopicPlace {
         var taken: [FleetRecord] = []
         for record in news.records where record.partition.id.partition == 0 && record.offset >= next {
             next = record.offset + 1
-            taken.append(word(record))
+            taken.append(message(record))
         }
 
         // The last offsets of the topic may hold no record.
         for (partition, end) in news.ends where partition.partition == 0 && end > next {
             next = end
-            taken.append(FleetRecord(offset: end - 1, isOld: end <= firstEnd, word: nil))
+            taken.append(FleetRecord(offset: end - 1, isOld: end <= firstEnd, message: nil))
         }
         return taken
     }
 
-    private func word(_ record: ConsumerRecord) -> FleetRecord {
+    private func message(_ record: ConsumerRecord) -> FleetRecord {
         FleetRecord(
-            offset: record.offset, isOld: record.offset < firstEnd, word: record.value.flatMap(decode))
+            offset: record.offset, isOld: record.offset < firstEnd, message: record.value.flatMap(decode))
     }
 }

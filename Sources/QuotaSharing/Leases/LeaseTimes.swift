@@ -1,15 +1,15 @@
 /// The times that all members of a fleet keep to. They must be the same in all of them, so they are no settings.
 ///
 /// A member uses no clock but its own, and counts on clocks that run apart by less than one part in fifty.
-public struct FleetTerms: Sendable, Hashable {
+public struct LeaseTimes: Sendable, Hashable {
     /// How long a loan lasts, counted by the borrower from the moment at which it asked.
-    public var loan: Duration = .milliseconds(1500)
+    public var lease: Duration = .milliseconds(1500)
     /// How often a member that borrows or lends speaks: a loan outlives two messages that come late.
     public var pace: Duration = .milliseconds(400)
     /// The shortest time between two messages of one member, however much changes.
     public var shortestPause: Duration = .milliseconds(50)
     /// How often a member asks for loans when nobody has anything to lend.
-    public var patientPace: Duration = .seconds(2)
+    public var slowPace: Duration = .seconds(2)
     /// How often a member speaks when nothing happens.
     public var idlePace: Duration = .seconds(10)
     /// A member that has not looked at its clock for so long may have been stopped, and the group may have given its
@@ -27,14 +27,14 @@ public struct FleetTerms: Sendable, Hashable {
 
     /// How long a new owner leaves unused what a partition gives: by then whoever had the partition before has noticed that
     /// it is gone, and what was lent against it has come to its end.
-    public var settling: Duration { lenderLoan + attention }
+    public var settling: Duration { lessorLease + attention }
 
     /// A partition that comes back to its owner within this time was used by nobody meanwhile, because a new owner waits for
     /// longer; less what two clocks may run apart. A rebalance of all partitions at once therefore costs no wait.
     var returning: Duration { settling - settling / 50 }
 
     /// How long a lender holds back what it lent: the loan, and what two clocks may run apart.
-    var lenderLoan: Duration { loan + loan / 50 }
+    var lessorLease: Duration { lease + lease / 50 }
     /// A member that has not spoken for so long has no part in what others do next.
     var freshness: Duration { pace * 3 }
     /// A member that has not spoken for so long is gone.

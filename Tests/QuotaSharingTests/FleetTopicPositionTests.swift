@@ -4,7 +4,7 @@ import Testing
 @testable import QuotaSharing
 
 /// How far the fleet's topic was read.
-struct FleetTopicPlaceTests {
+struct FleetTopicPositionTests {
     private static let partition = TopicPartition("fleet", 0)
 
     private static func record(_ offset: Int64, partition: Int32 = 0) -> ConsumerRecord {
@@ -19,51 +19,52 @@ struct FleetTopicPlaceTests {
 
     /// The last offset of a topic may be the end of a transaction, which no reader is given.
     @Test func endWithoutARecordCountsAsRead() {
-        var place = FleetTopicPlace()
-        _ = place.begin(at: 3, end: 6)
-        let taken = place.take(TopicReader.News(records: [Self.record(3), Self.record(4)], ends: [Self.partition: 6]))
+        var position = FleetTopicPosition()
+        _ = position.begin(at: 3, end: 6)
+        let taken = position.take(
+            TopicReader.News(records: [Self.record(3), Self.record(4)], ends: [Self.partition: 6]))
         #expect(taken.map(\.offset) == [3, 4, 5])
         #expect(taken.allSatisfy { $0.isOld })
 
-        let again = place.take(TopicReader.News(records: [], ends: [Self.partition: 6]))
+        let again = position.take(TopicReader.News(records: [], ends: [Self.partition: 6]))
         #expect(again.isEmpty)
     }
 
     @Test func recordsOfOtherPartitionsAndOfTheLastReadingAreLeftOut() {
-        var place = FleetTopicPlace()
-        _ = place.begin(at: 0, end: 0)
+        var position = FleetTopicPosition()
+        _ = position.begin(at: 0, end: 0)
         let news = TopicReader.News(records: [Self.record(0), Self.record(0, partition: 1), Self.record(0)])
-        let taken = place.take(news)
+        let taken = position.take(news)
         #expect(taken.map(\.offset) == [0])
     }
 
     @Test func topicThatWasMadeAnewIsNoticed() {
-        var place = FleetTopicPlace()
-        let isRemadeAtFirst = place.begin(at: 0, end: 5)
-        _ = place.take(Self.records(0..<5))
-        let isRemadeLater = place.begin(at: 0, end: 7)
-        _ = place.take(Self.records(0..<7))
+        var position = FleetTopicPosition()
+        let isRemadeAtFirst = position.begin(at: 0, end: 5)
+        _ = position.take(Self.records(0..<5))
+        let isRemadeLater = position.begin(at: 0, end: 7)
+        _ = position.take(Self.records(0..<7))
         #expect(!isRemadeAtFirst && !isRemadeLater)
 
         // It ends before what was read.
-        let isRemade = place.begin(at: 0, end: 2)
-        _ = place.take(Self.records(0..<2))
+        let isRemade = position.begin(at: 0, end: 2)
+        _ = position.take(Self.records(0..<2))
         #expect(isRemade)
 
         // It was missing in between, and is longer by now.
-        place.noteDeleted()
-        let isRemadeAgain = place.begin(at: 0, end: 9)
+        position.noteDeleted()
+        let isRemadeAgain = position.begin(at: 0, end: 9)
         #expect(isRemadeAgain)
     }
 
     /// The topic is being read anew from its beginning when it is deleted, so that nothing of it is read yet.
     @Test func topicThatWasMadeAnewIsNoticedBeforeItIsReadAgain() {
-        var place = FleetTopicPlace()
-        _ = place.begin(at: 0, end: 5)
-        _ = place.take(Self.records(0..<5))
-        _ = place.begin(at: 0, end: 5)
-        place.noteDeleted()
-        let isRemade = place.begin(at: 0, end: 9)
+        var position = FleetTopicPosition()
+        _ = position.begin(at: 0, end: 5)
+        _ = position.take(Self.records(0..<5))
+        _ = position.begin(at: 0, end: 5)
+        position.noteDeleted()
+        let isRemade = position.begin(at: 0, end: 9)
         #expect(isRemade)
     }
 }

@@ -4,20 +4,20 @@ internal import Basics
 ///
 /// Kafka's group gives each partition to one member at a time, and takes it away before it gives it to another. Two things
 /// are left to guard against: loans that the last owner made, and a member that was stopped, was given up by the group, and
-/// goes on without knowing it. Both are over once a new owner has waited for `FleetTerms.settling`.
-struct OwnPart {
-    private let terms: FleetTerms
+/// goes on without knowing it. Both are over once a new owner has waited for `LeaseTimes.settling`.
+struct OwnShare {
+    private let terms: LeaseTimes
     private(set) var partitionCount = 0
     /// The partitions that the group gave us, and when each may be used.
     private var usableFrom: [Int32: Instant] = [:]
     /// The partitions that we gave back of late and could use until then: when that was, and since when they could be used.
     private var givenBack: [Int32: (at: Instant, usableFrom: Instant)] = [:]
     /// Our clock when we last looked at it.
-    private var looked: Instant
+    private var lastTick: Instant
 
-    init(_ terms: FleetTerms, at now: Instant) {
+    init(_ terms: LeaseTimes, at now: Instant) {
         self.terms = terms
-        looked = now
+        lastTick = now
     }
 
     /// The number of partitions that the group gave us.
@@ -27,7 +27,7 @@ struct OwnPart {
     var settled: Double { partitionCount > 0 ? min(1, Double(owned) / Double(partitionCount)) : 0 }
 
     /// The end of the time for which we may use our part without looking at the clock again.
-    var attentiveUntil: Instant { looked + terms.attention }
+    var attentiveUntil: Instant { lastTick + terms.attention }
 
     /// Takes the partitions that the group gave us, in place of any others.
     /// - Parameter wasTaken: true when partitions were taken from us without our word, so that others may have had them for a
@@ -69,15 +69,15 @@ struct OwnPart {
     /// heard from the group, or from its own clock, whether it is still a member.
     ///
     /// A shorter standstill does not count as part of the wait, because the client heard nothing in it either.
-    mutating func look(at now: Instant) {
-        let (wasAway, gap) = (now > attentiveUntil, looked.duration(to: now))
+    mutating func tick(at now: Instant) {
+        let (wasAway, gap) = (now > attentiveUntil, lastTick.duration(to: now))
         if wasAway {
             for partition in usableFrom.keys { usableFrom[partition] = now + terms.settling }
             givenBack = [:]
         } else if gap > terms.tick * 2 {
-            for (partition, moment) in usableFrom where moment > looked { usableFrom[partition] = moment + gap }
+            for (partition, moment) in usableFrom where moment > lastTick { usableFrom[partition] = moment + gap }
         }
-        looked = max(looked, now)
+        lastTick = max(lastTick, now)
     }
 
     /// Returns the part that may be used at a moment, 0 to 1.

@@ -1,13 +1,13 @@
 public import Basics
 
 /// The calls of one provider's budget that one member has reserved and not yet made.
-struct BudgetPurse {
+struct BudgetReservation {
     /// The budget of a day by this member's settings.
     let limit: Int
     /// The provider's day, as its clock says; `nil` before the first look.
     private(set) var day: BudgetDay?
     /// Counts the days that have begun, so that a call of one day is never taken for one of the next.
-    private(set) var turn = 0
+    private(set) var epoch = 0
     /// Calls that may be made at once.
     private(set) var held = 0
     /// Calls that are asked for.
@@ -47,12 +47,12 @@ struct BudgetPurse {
     }
 
     /// Takes back a call that was not made. One of another day has lapsed.
-    mutating func putBack(turn: Int) {
-        if turn == self.turn { held += 1 }
+    mutating func putBack(epoch: Int) {
+        if epoch == self.epoch { held += 1 }
     }
 
-    mutating func noteMade(_ kind: String, turn: Int, at now: Instant) {
-        guard let day = turn == self.turn ? day?.label : previousDay else { return }
+    mutating func noteMade(_ kind: String, epoch: Int, at now: Instant) {
+        guard let day = epoch == self.epoch ? day?.label : previousDay else { return }
         made[day, default: [:]][kind, default: 0] += 1
         if madeSince == nil { madeSince = now }
     }
@@ -66,7 +66,7 @@ struct BudgetPurse {
         defer { self.day = day }
         guard day.label != self.day?.label else { return }
         previousDay = self.day?.label
-        turn += 1
+        epoch += 1
         if isPutBack(.yesterdaysCalls) { return }
         (held, asked) = (0, 0)
     }

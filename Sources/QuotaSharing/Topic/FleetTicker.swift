@@ -6,22 +6,22 @@ internal import Resilience
 /// others.
 ///
 /// Confined to its lane; not `Sendable`.
-public final class FleetPulse {
+public final class FleetTicker {
     private let member: (any FleetMember)?
-    private let link: (any FleetSpeaking)?
+    private let link: (any FleetPublisher)?
     private let loop: EventLoop
     private var hasLeft = false
     /// `false` while no request may begin, because there is nothing that it could use and soon will be.
     public private(set) var isReady: Bool
-    private let alarm = WakeUp()
-    private var nextLook = FleetTerms().tick
+    private let wakeUp = WakeUp()
+    private var nextTick = LeaseTimes().tick
 
     /// - Parameter link: `nil`: nobody hears what is said.
-    public init(_ member: (any FleetMember)?, link: (any FleetSpeaking)?, loop: EventLoop) {
+    public init(_ member: (any FleetMember)?, link: (any FleetPublisher)?, loop: EventLoop) {
         self.member = member
         self.link = link
         self.loop = loop
-        isReady = !(member?.usesWords ?? false)
+        isReady = !(member?.usesMessages ?? false)
     }
 
     /// `true` when nothing may be asked before the number of partitions is known.
@@ -30,46 +30,46 @@ public final class FleetPulse {
     // MARK: - The beat
 
     /// Looks at the clock again and again until `stop`. Returns at once where nothing is shared by words.
-    public func beat() async {
-        guard let member, member.usesWords else { return }
-        await member.setAlarm { [alarm] in alarm.ring() }
+    public func run() async {
+        guard let member, member.usesMessages else { return }
+        await member.onWakeUp { [wakeUp] in wakeUp.wake() }
         while !hasLeft {
-            await look()
-            await alarm.rest(for: nextLook, on: loop)
+            await tick()
+            await wakeUp.rest(for: nextTick, on: loop)
         }
     }
 
     /// Ends it, with a last word.
     public func stop() async {
-        guard let member, member.usesWords, !hasLeft else { return }
+        guard let member, member.usesMessages, !hasLeft else { return }
         hasLeft = true
-        link?.say(await member.leave())
+        link?.publish(await member.leave())
     }
 
-    private func look() async {
+    private func tick() async {
         guard let member, !hasLeft else { return }
-        let view = await member.look()
-        (isReady, nextLook) = (view.isReady, view.nextLook)
-        link?.say(view.words)
+        let view = await member.tick()
+        (isReady, nextTick) = (view.isReady, view.nextTick)
+        link?.publish(view.messages)
     }
 
     // MARK: - What happens
 
-    public func owns(_ assigned: [Int32], of partitions: Int, wasTaken: Bool) async {
-        await member?.owns(assigned, of: partitions, wasTaken: wasTaken)
-        if member?.usesWords == true { await look() }
+    public func assign(_ assigned: [Int32], of partitions: Int, wasTaken: Bool) async {
+        await member?.assign(assigned, of: partitions, wasTaken: wasTaken)
+        if member?.usesMessages == true { await tick() }
     }
 
-    public func opened(_ extent: FleetTopicExtent) async {
+    public func topicOpened(_ extent: FleetTopicExtent) async {
         guard let member, !hasLeft else { return }
-        await member.opened(extent)
-        await look()
+        await member.topicOpened(extent)
+        await tick()
     }
 
-    public func hear(_ records: [FleetRecord]) async {
+    public func receive(_ records: [FleetRecord]) async {
         guard let member, !hasLeft else { return }
-        await member.hear(records)
-        await look()
+        await member.receive(records)
+        await tick()
     }
 
     public var needsOlderRecords: Bool {

@@ -1,41 +1,41 @@
 /// What a member tells the fleet of the limits that are shared by demand. Every member reads every message, its own too.
-public struct FleetMessage: Sendable, Hashable {
+public struct LeaseMessage: Sendable, Hashable {
     /// Part of a limit that one member lets another use.
     public struct Grant: Sendable, Hashable {
         /// The name of the member that may use it.
-        public var borrower: String
+        public var lessee: String
         /// The number of the borrower's message that the grant answers. The loan counts from the moment at which that was
         /// sent, which is earlier than the moment of the grant whatever the clocks say.
         public var answering: UInt64
         /// Of the whole limit, 0 to 1. With 0 the lender asks for what it has lent.
-        public var part: Double
+        public var share: Double
 
-        public init(borrower: String, answering: UInt64, part: Double) {
-            self.borrower = borrower
+        public init(lessee: String, answering: UInt64, share: Double) {
+            self.lessee = lessee
             self.answering = answering
-            self.part = part
+            self.share = share
         }
     }
 
     /// What a member says of one limit.
     public struct Limit: Sendable, Hashable {
         /// The part of the limit that the member could use now, 0 to 1.
-        public var need: Double
+        public var demand: Double
         /// What it lends, to each borrower once.
         public var grants: [Grant]
         /// The number of the newest message of each lender whose grant the member goes by. It goes by no older one any more,
         /// so the lender need hold back nothing for those.
-        public var heeded: [String: UInt64]
+        public var acknowledged: [String: UInt64]
         /// What the member gives back because it needs it no more: the number of the lender's newest message. It goes by
         /// no grant of that lender up to this one.
         public var returned: [String: UInt64]
 
         public init(
-            need: Double, grants: [Grant] = [], heeded: [String: UInt64] = [:], returned: [String: UInt64] = [:]
+            demand: Double, grants: [Grant] = [], acknowledged: [String: UInt64] = [:], returned: [String: UInt64] = [:]
         ) {
-            self.need = need
+            self.demand = demand
             self.grants = grants
-            self.heeded = heeded
+            self.acknowledged = acknowledged
             self.returned = returned
         }
     }
@@ -66,5 +66,5 @@ public struct FleetMessage: Sendable, Hashable {
     }
 
     /// The part of each limit that the sender's partitions give it.
-    var ownPart: Double { partitionCount > 0 ? min(1, Double(owned) / Double(partitionCount)) : 0 }
+    var ownShare: Double { partitionCount > 0 ? min(1, Double(owned) / Double(partitionCount)) : 0 }
 }

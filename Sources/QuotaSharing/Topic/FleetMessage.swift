@@ -1,12 +1,12 @@
 /// One record of the fleet's topic: an object with one member, which says what it is about.
-public enum FleetWord: Sendable, Hashable {
+public enum FleetMessage: Sendable, Hashable {
     /// What a member says of the limits that are shared by demand.
-    case shares(FleetMessage)
+    case shares(LeaseMessage)
     /// What a member or a person says of daily budgets.
     case budget(BudgetMessage)
 }
 
-extension FleetWord: Codable {
+extension FleetMessage: Codable {
     private enum CodingKeys: String, CodingKey {
         case shares, budget
     }
@@ -17,7 +17,7 @@ extension FleetWord: Codable {
         if let message = try container.decodeIfPresent(BudgetMessage.self, forKey: .budget) {
             self = .budget(message)
         } else {
-            self = .shares(try container.decode(FleetMessage.self, forKey: .shares))
+            self = .shares(try container.decode(LeaseMessage.self, forKey: .shares))
         }
     }
 
@@ -38,12 +38,12 @@ public struct FleetRecord: Sendable, Hashable {
     public var isOld: Bool
     /// What it says; `nil` for a record that is no word, or one of a later version, and where the topic is read up to this
     /// offset without a record there, as at the end of a transaction.
-    public var word: FleetWord?
+    public var message: FleetMessage?
 
-    public init(offset: Int64, isOld: Bool = false, word: FleetWord?) {
+    public init(offset: Int64, isOld: Bool = false, message: FleetMessage?) {
         self.offset = offset
         self.isOld = isOld
-        self.word = word
+        self.message = message
     }
 }
 

@@ -2,17 +2,17 @@
 ///
 /// Each member makes the plan for itself, from what all have said. Members that have read the same make the same plan, so
 /// that together they lend what there is. Where they have not, less is lent than could be, but never more than there is: see
-/// `LoanBook`.
-struct LoanPlan {
+/// `LeaseTable`.
+struct LeasePlan {
     /// What a member has by itself and what it could use.
     struct Member: Equatable {
         var name: String
         var own: Double
-        var need: Double
+        var demand: Double
     }
 
     /// What each lender should lend to each borrower.
-    private(set) var loans: [String: [(borrower: String, part: Double)]] = [:]
+    private(set) var leases: [String: [(lessee: String, share: Double)]] = [:]
 
     /// Gives what some do not need to those who need more: in equal parts, but to none more than it needs.
     ///
@@ -20,23 +20,23 @@ struct LoanPlan {
     /// those who stand beside it. So a lender has few borrowers, whatever the size of the fleet.
     init(_ members: [Member]) {
         let members = members.sorted { $0.name < $1.name }
-        let lenders = members.map { ($0.name, max(0, $0.own - $0.need)) }.filter { $0.1 > LoanBook.least }
-        let wishes = members.map { ($0.name, max(0, $0.need - $0.own)) }.filter { $0.1 > LoanBook.least }
-        guard !lenders.isEmpty, !wishes.isEmpty else { return }
+        let lessors = members.map { ($0.name, max(0, $0.own - $0.demand)) }.filter { $0.1 > LeaseTable.least }
+        let wishes = members.map { ($0.name, max(0, $0.demand - $0.own)) }.filter { $0.1 > LeaseTable.least }
+        guard !lessors.isEmpty, !wishes.isEmpty else { return }
 
-        let spare = lenders.reduce(0) { $0 + $1.1 }
+        let spare = lessors.reduce(0) { $0 + $1.1 }
         let level = Self.level(of: wishes.map(\.1), sharing: spare)
-        var borrowers = wishes.map { ($0.0, min($0.1, level)) }[...]
+        var lessees = wishes.map { ($0.0, min($0.1, level)) }[...]
 
-        for (lender, part) in lenders {
-            var left = part
-            while left > LoanBook.least, let (borrower, wish) = borrowers.first {
+        for (lessor, share) in lessors {
+            var left = share
+            while left > LeaseTable.least, let (lessee, wish) = lessees.first {
                 let given = min(left, wish)
-                loans[lender, default: []].append((borrower, given))
+                leases[lessor, default: []].append((lessee, given))
                 left -= given
 
-                borrowers[borrowers.startIndex].1 -= given
-                if borrowers[borrowers.startIndex].1 <= LoanBook.least { borrowers.removeFirst() }
+                lessees[lessees.startIndex].1 -= given
+                if lessees[lessees.startIndex].1 <= LeaseTable.least { lessees.removeFirst() }
             }
         }
     }
