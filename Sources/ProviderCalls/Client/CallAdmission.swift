@@ -77,7 +77,8 @@ struct CallAdmission {
     ) async throws(CallFailure) -> AwaitedRoom {
         if let budget { return try await waitForRoom(of: budget, within: times, clock: clock) }
         do throws(LimitError) {
-            return AwaitedRoom(concurrencyPermit: try await permitAfterWaiting(within: times, clock: clock), budgetPermit: nil)
+            return AwaitedRoom(
+                concurrencyPermit: try await permitAfterWaiting(within: times, clock: clock), budgetPermit: nil)
         } catch {
             throw refusal(for: error, within: times, at: clock.now)
         }
@@ -116,7 +117,9 @@ struct CallAdmission {
                 throw refusal(for: error, within: times, at: clock.now)
             }
 
-            if budget.isCurrent(budgetPermit, at: clock.now) { return AwaitedRoom(concurrencyPermit: permit, budgetPermit: budgetPermit) }
+            if budget.isCurrent(budgetPermit, at: clock.now) {
+                return AwaitedRoom(concurrencyPermit: permit, budgetPermit: budgetPermit)
+            }
             // The day has ended while the call waited. It gives its token back until it has a part of the new day.
             limiter.giveBack(at: clock.now)
         }

@@ -395,7 +395,8 @@ public final class BudgetMember {
     /// The time until `tick` should be called, if nothing happens before.
     public func nextTick(at now: Instant) -> Duration {
         // A day that is used up has nothing to ask for, however much is wanted: then the clock is looked at as usual.
-        guard isReady, sent.isEmpty, let lastSent, reservations.indices.contains(where: { reservation($0, at: now) > 0 })
+        guard isReady, sent.isEmpty, let lastSent,
+            reservations.indices.contains(where: { reservation($0, at: now) > 0 })
         else {
             return terms.tick
         }
