@@ -125,7 +125,7 @@ package enum Defect: String, CaseIterable, Sendable {
         /// The one that is put back.
         ///
         /// Unsafe because nothing protects it: the simulation's program sets it once, before it starts anything else.
-        nonisolated(unsafe) package static var current: Defect?
+        @usableFromInline nonisolated(unsafe) package static var current: Defect?
     }
 #endif
 

@@ -7,16 +7,6 @@ public import Basics
 ///
 /// Does no I/O and reads no clock. Not `Sendable`: it belongs to one owner, which hands it records and moments.
 public final class BudgetMember {
-    /// How much of the log is read.
-    private enum Reading {
-        case notBegun
-        /// Reads what was there when it began; nothing is known before the end.
-        case history
-        /// The history that was read holds no state, and there is an older one.
-        case tooShort
-        case live
-    }
-
     private struct Sent {
         var message: BudgetMessage
         var time: Instant
@@ -27,36 +17,22 @@ public final class BudgetMember {
     /// The providers that have a budget, in the order of their names.
     public let providers: [String]
     /// The account of each of them, by the key that is in use.
-    private var scopes: [QuotaScope]
+    var scopes: [QuotaScope]
     /// Replacements of keys that no message of ours has been read back with.
     private var renewals: [BudgetMessage.Renewal] = []
     /// The senders of questions that are still to be answered.
     private var questions: [String] = []
 
-    private let terms: BudgetTerms
-    private let random: Double
-    private var reservations: [BudgetReservation]
-    private var ledgerRead = BudgetLedger()
-    /// What was known before the log was begun anew, until it is read again.
-    private var ledgerBefore: BudgetLedger?
-    private var reading = Reading.notBegun
-    private var history = BudgetHistory(first: 0, end: 0, oldest: 0)
-    /// The offset of the last record that was read.
-    private var lastOffset: Int64 = -1
+    let terms: BudgetTerms
+    var reservations: [BudgetReservation]
+    var log: BudgetLog
     private var number: UInt64 = 0
     private var lastSent: Instant?
     /// Our messages that have not come back yet, oldest first.
     private var sent: [Sent] = []
     private var timeout: Duration
     /// When each other member reserved last, by provider.
-    private var others: [String: [String: Instant]] = [:]
-    private var base: (offset: Int64, time: Instant)
-    private var hasChangedSinceBase = false
-    /// True while the state stands nowhere in the topic, because that was made anew.
-    private var isBaseLost = false
-    /// What was read of a topic in which no state stands yet: the first that comes there is taken over. `nil` once one stands
-    /// there.
-    private var stateless: BudgetHistory?
+    var others: [String: [String: Instant]] = [:]
     /// Providers of whose budget four fifths were taken by a message of ours, to be told once.
     private var warnings: [String] = []
 
@@ -74,25 +50,19 @@ public final class BudgetMember {
         self.scopes = providers.map { scopes[$0] ?? QuotaScope(provider: $0) }
         reservations = providers.map { BudgetReservation(limit: budgets[$0] ?? 0, at: now) }
         timeout = terms.timeout
-        base = (-1, now)
-        // Spreads members without a source of randomness: one of them writes the state before the others would.
-        random = Double(name.utf8.reduce(5381) { ($0 &* 33) ^ UInt32(truncatingIfNeeded: $1) } % 1000) / 1000
+        log = BudgetLog(of: name, terms: terms, at: now)
     }
 
     // MARK: - What is known
 
     /// True once the log is read: before, nobody knows what is left.
-    public var isReady: Bool {
-        if case .live = reading { true } else { false }
-    }
+    public var isReady: Bool { log.isReady }
 
     /// True when the log must be read from an older record on: see `begin`.
-    public var needsOlderRecords: Bool {
-        if case .tooShort = reading { true } else { false }
-    }
+    public var needsOlderRecords: Bool { log.needsOlderRecords }
 
     /// What the log says; empty until `isReady`.
-    public var ledger: BudgetLedger { isReady ? ledgerRead : BudgetLedger() }
+    public var ledger: BudgetLedger { isReady ? log.ledger : BudgetLedger() }
 
     /// Returns the state of a provider's present day. Where nobody has reserved a call yet nothing is taken.
     public func today(of provider: String) -> (label: String, day: BudgetLedger.Day)? {
@@ -101,7 +71,7 @@ public final class BudgetMember {
 
     func today(_ index: Int) -> (label: String, day: BudgetLedger.Day)? {
         guard let label = reservations[index].day?.label, isReady else { return nil }
-        return (label, ledgerRead.day(label, of: scopes[index]) ?? BudgetLedger.Day(limit: reservations[index].limit))
+        return (label, log.ledger.day(label, of: scopes[index]) ?? BudgetLedger.Day(limit: reservations[index].limit))
     }
 
     /// Returns the providers of whose budget four fifths were taken by this member, each once. Over the fleet there is one
@@ -129,7 +99,7 @@ public final class BudgetMember {
             return scopes.first.map { $0.fleet == scope.fleet } ?? false
         }
         return scope.fleet == scopes[index].fleet
-            && (scope.key == nil || ledgerRead.isSameAccount(scope, scopes[index]))
+            && (scope.key == nil || log.ledger.isSameAccount(scope, scopes[index]))
     }
 
     /// Takes the account of a provider whose key was replaced while this member runs. The fleet is told with the next message
@@ -207,92 +177,36 @@ public final class BudgetMember {
         // What became of messages under way cannot be told any more. What they asked for is lost, as in a crash.
         sent = []
         for index in reservations.indices { reservations[index].forgetAsked() }
-        lastOffset = first.saturatingSubtracting(1)
-
-        if isReady { ledgerBefore = ledgerRead }
-        // The new topic knows nothing of the day so far. Members that do go on from there, and write it down.
-        if isRemade, let known = ledgerBefore {
-            (ledgerRead, ledgerBefore, reading) = (known, nil, .live)
-            base = (lastOffset, now)
-            (hasChangedSinceBase, isBaseLost) = (true, true)
-            stateless = BudgetHistory(first: first, end: end, oldest: oldest)
-            return
-        }
-
-        history = BudgetHistory(first: first, end: end, oldest: oldest)
-        ledgerRead = BudgetLedger()
-        base = (lastOffset, now)
-        reading = .history
-        endHistory(at: now)
+        log.begin(first: first, end: end, oldest: oldest, isRemade: isRemade, at: now)
     }
 
     /// Takes the next record.
     /// - Parameter message: `nil` for a record that says nothing about budgets.
     public func read(_ message: BudgetMessage?, at offset: Int64, now: Instant) {
-        guard offset > lastOffset else { return }
-        lastOffset = offset
-
-        switch reading {
-        case .notBegun, .tooShort: return
-        case .history:
-            history.note(offset)
-            if let message { history.add(message, at: offset) }
-            endHistory(at: now)
-        case .live:
-            if let message { apply(message, at: offset, now: now) }
-        }
+        guard let message else { return log.skip(offset, now: now) }
+        if let applied = log.read(message, at: offset, now: now) { take(applied, of: message, now: now) }
     }
 
-    private func endHistory(at now: Instant) {
-        guard lastOffset + 1 >= history.end else { return }
-        guard !history.isTooShort else { return reading = .tooShort }
-
-        ledgerRead = history.ledger
-        ledgerBefore = nil
-        reading = .live
-        stateless = history.baseOffset == nil ? history : nil
-        if let offset = history.baseOffset { base = (offset, now) }
-        hasChangedSinceBase = true
-        history = BudgetHistory(first: 0, end: 0, oldest: 0)
-    }
-
-    private func apply(_ message: BudgetMessage, at offset: Int64, now: Instant) {
-        if message.base != nil {
-            base = (offset, now)
-            (hasChangedSinceBase, isBaseLost) = (false, false)
+    /// Takes what a record of the log has done.
+    private func take(_ applied: BudgetLog.Applied, of message: BudgetMessage, now: Instant) {
+        // Calls that were granted by a count that did not know of the day so far are given up.
+        if applied.isStateTakenOver {
+            for index in reservations.indices { _ = reservations[index].remove(reservations[index].held) }
         }
-        if !message.entries.isEmpty || message.order != nil { hasChangedSinceBase = true }
-        if isPutBack(.orderIgnored), message.order != nil, random < 0.5 { return }
-        let effect = ledgerRead.apply(message, at: offset)
-        takeOverState(from: message, at: offset)
-        if let question = message.question, effect != nil, isAbout(question), questions.count < Self.mostQuestions {
+        if let question = message.question, applied.effect != nil, isAbout(question),
+            questions.count < Self.mostQuestions
+        {
             questions.append(message.sender)
         }
 
         if message.sender == name {
-            guard let effect else { return }
+            guard let effect = applied.effect else { return }
             settle(message.number, effect, at: now)
         } else {
             for entry in message.entries where entry.take > 0 && isOwn(entry.scope) {
                 others[entry.provider, default: [:]][message.sender] = now
             }
         }
-    }
-
-    /// Takes over the first state that is written to a topic that held none.
-    ///
-    /// In a topic that was read from its beginning that changes nothing. In one that was made anew, a member that began before
-    /// the others had written the day's count down takes nothing for counted. What it was given by that count it gives up.
-    private func takeOverState(from message: BudgetMessage, at offset: Int64) {
-        guard stateless != nil else { return }
-        stateless?.note(offset)
-        stateless?.add(message, at: offset)
-        guard let known = stateless, known.baseOffset != nil else { return }
-
-        stateless = nil
-        guard known.ledger != ledgerRead else { return }
-        ledgerRead = known.ledger
-        for index in reservations.indices { _ = reservations[index].remove(reservations[index].held) }
     }
 
     /// More questions at once come from no person.
@@ -357,7 +271,7 @@ public final class BudgetMember {
         }
         // The next message that comes back tells that those before it are lost, and what they said is said again.
         guard
-            !sent.isEmpty || isReportDue || isBaseDue(at: now) || !questions.isEmpty || !renewals.isEmpty
+            !sent.isEmpty || isReportDue || log.isBaseDue(at: now) || !questions.isEmpty || !renewals.isEmpty
                 || reserves.contains(where: { $0 > 0 }) || returns.contains(where: { $0 > 0 })
         else {
             return nil
@@ -367,7 +281,7 @@ public final class BudgetMember {
         for index in reservations.indices {
             entries += self.entries(index, take: reserves[index], giveBack: returns[index])
         }
-        return send(entries, base: isBaseDue(at: now), at: now)
+        return send(entries, base: log.isBaseDue(at: now), at: now)
     }
 
     /// So many messages that do not come back are remembered. In place of a further one, the newest is said again: a topic
@@ -417,7 +331,7 @@ public final class BudgetMember {
         number += 1
         let message = BudgetMessage(
             sender: name, number: number, entries: entries,
-            base: isBase ? BudgetMessage.Base(offset: lastOffset, ledger: ledgerRead) : nil,
+            base: isBase ? log.base : nil,
             renewals: renewals.isEmpty ? nil : renewals, answers: questions.isEmpty ? nil : questions.removeFirst())
         sent.append(Sent(message: message, time: now))
         lastSent = now
@@ -440,65 +354,5 @@ public final class BudgetMember {
 
         let before = made.keys.sorted().map(entry)
         return now.take + now.giveBack > 0 || !now.made.isEmpty ? before + [now] : before
-    }
-
-    // MARK: - How much
-
-    /// The number of members that have reserved calls of late, this one among them.
-    private func sharers(of provider: String) -> Int { 1 + (others[provider]?.count ?? 0) }
-
-    /// By how much more slowly than in a small fleet this member speaks, so that the topic carries about as much whatever the
-    /// size of the fleet.
-    private var slowness: Int { max(1, (providers.map { sharers(of: $0) }.max() ?? 1) / terms.talkers) }
-
-    private func forgetOthers(at now: Instant) {
-        let memory = terms.memory * slowness
-        for (provider, members) in others where members.contains(where: { $0.value.duration(to: now) > memory }) {
-            others[provider] = members.filter { $0.value.duration(to: now) <= memory }
-        }
-    }
-
-    /// The calls that a member would like to hold, those that are asked for included.
-    private func wanted(_ reservation: BudgetReservation) -> Int {
-        reservation.waiting
-            + Int(saturating: min(reservation.pace * (terms.ahead * slowness).inSeconds, 1e9).rounded(.up))
-    }
-
-    /// True while so little is left of a day that nobody should hold more than needed.
-    private func isScarce(_ left: Int, of reservation: BudgetReservation) -> Bool { left < reservation.limit / 5 }
-
-    private func left(_ index: Int, on day: BudgetDay) -> Int {
-        ledgerRead.left(of: scopes[index], on: day.label, limit: reservations[index].limit)
-    }
-
-    /// Returns how many calls to ask for: what is wanted, but a small part of what is left, so that little is stranded by a
-    /// crash and all members have the last calls in turn.
-    private func reservation(_ index: Int, at now: Instant) -> Int {
-        guard wantsMore(index), let day = reservations[index].day, now < day.end else { return 0 }
-        let (reservation, left) = (reservations[index], left(index, on: day))
-        guard left > 0 else { return 0 }
-
-        let aim = isScarce(left, of: reservation) ? wanted(reservation) : max(wanted(reservation), terms.smallestBlock)
-        let share = max(1, left / (terms.reserve * sharers(of: providers[index])))
-        return min(max(0, aim - reservation.held - reservation.asked), share)
-    }
-
-    /// Returns how many calls are held that this member does not need and others may.
-    private func excess(_ index: Int, at now: Instant) -> Int {
-        let reservation = reservations[index]
-        guard reservation.held > 0, reservation.waiting == 0, let day = reservation.day,
-            isScarce(left(index, on: day), of: reservation)
-        else {
-            return 0
-        }
-        if reservation.lastTake.duration(to: now) >= terms.idle { return reservation.held }
-        return max(0, reservation.held - 2 * wanted(reservation) - 1)
-    }
-
-    /// Returns true when this member should write the state. Each waits a little longer than the one before, so that one does.
-    private func isBaseDue(at now: Instant) -> Bool {
-        let (records, time) = (lastOffset.saturatingSubtracting(base.offset), base.time.duration(to: now))
-        return isBaseLost || Double(records) >= Double(terms.baseRecords) * (1 + random / 4)
-            || hasChangedSinceBase && time >= terms.baseAge * (1 + random / 4)
     }
 }

@@ -1,0 +1,55 @@
+internal import Basics
+
+/// How many calls a member reserves, and how often it publishes.
+extension BudgetMember {
+    /// The number of members that have reserved calls of late, this one among them.
+    func sharers(of provider: String) -> Int { 1 + (others[provider]?.count ?? 0) }
+
+    /// By how much more slowly than in a small fleet this member speaks, so that the topic carries about as much whatever the
+    /// size of the fleet.
+    var slowness: Int { max(1, (providers.map { sharers(of: $0) }.max() ?? 1) / terms.talkers) }
+
+    func forgetOthers(at now: Instant) {
+        let memory = terms.memory * slowness
+        for (provider, members) in others where members.contains(where: { $0.value.duration(to: now) > memory }) {
+            others[provider] = members.filter { $0.value.duration(to: now) <= memory }
+        }
+    }
+
+    /// The calls that a member would like to hold, those that are asked for included.
+    func wanted(_ reservation: BudgetReservation) -> Int {
+        reservation.waiting
+            + Int(saturating: min(reservation.pace * (terms.ahead * slowness).inSeconds, 1e9).rounded(.up))
+    }
+
+    /// True while so little is left of a day that nobody should hold more than needed.
+    func isScarce(_ left: Int, of reservation: BudgetReservation) -> Bool { left < reservation.limit / 5 }
+
+    func left(_ index: Int, on day: BudgetDay) -> Int {
+        log.ledger.left(of: scopes[index], on: day.label, limit: reservations[index].limit)
+    }
+
+    /// Returns how many calls to ask for: what is wanted, but a small part of what is left, so that little is stranded by a
+    /// crash and all members have the last calls in turn.
+    func reservation(_ index: Int, at now: Instant) -> Int {
+        guard wantsMore(index), let day = reservations[index].day, now < day.end else { return 0 }
+        let (reservation, left) = (reservations[index], left(index, on: day))
+        guard left > 0 else { return 0 }
+
+        let aim = isScarce(left, of: reservation) ? wanted(reservation) : max(wanted(reservation), terms.smallestBlock)
+        let share = max(1, left / (terms.reserve * sharers(of: providers[index])))
+        return min(max(0, aim - reservation.held - reservation.asked), share)
+    }
+
+    /// Returns how many calls are held that this member does not need and others may.
+    func excess(_ index: Int, at now: Instant) -> Int {
+        let reservation = reservations[index]
+        guard reservation.held > 0, reservation.waiting == 0, let day = reservation.day,
+            isScarce(left(index, on: day), of: reservation)
+        else {
+            return 0
+        }
+        if reservation.lastTake.duration(to: now) >= terms.idle { return reservation.held }
+        return max(0, reservation.held - 2 * wanted(reservation) - 1)
+    }
+}
