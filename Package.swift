@@ -139,9 +139,6 @@ let package = Package(
                 product("ServiceLifecycle", "swift-service-lifecycle"), logging,
             ], swiftSettings: safe),
         .target(
-            name: "AdminServer", dependencies: ["HTTPServing", product("Hummingbird", "hummingbird"), logging],
-            swiftSettings: safe),
-        .target(
             name: "Console",
             dependencies: [
                 "Basics", "EventContract", "HTTPServing", "JSON", "LocationSearch", "SessionState",
@@ -159,9 +156,8 @@ let package = Package(
         .executableTarget(
             name: "locsearch",
             dependencies: [
-                "AdminServer", "Basics", "Console", "EventContract", "EventLoop", "HTTPServing", "HTTPTransport",
-                "JSON",
-                "Kafka", "LocationSearch", "Observability", "PlaceProviders", "ProviderCalls", "ProviderSimulator",
+                "Basics", "Console", "EventContract", "EventLoop", "HTTPServing", "HTTPTransport", "JSON", "Kafka",
+                "LocationSearch", "Observability", "PlaceProviders", "ProviderCalls", "ProviderSimulator",
                 "QuotaSharing", "Resilience", "SessionState", "TraceExport", "WorkerRuntime", "CLinux", "CMimalloc",
                 logging, metrics,
                 product("ArgumentParser", "swift-argument-parser"), product("Configuration", "swift-configuration"),
@@ -275,17 +271,17 @@ let package = Package(
             swiftSettings: safe),
         .testTarget(
             name: "HTTPServingTests",
-            dependencies: ["HTTPServing", "TestSupport", product("Hummingbird", "hummingbird"), logging],
-            swiftSettings: safe),
-        .testTarget(
-            name: "AdminServerTests", dependencies: ["AdminServer", "Basics", "HTTPServing", "TestSupport"],
+            dependencies: ["Basics", "HTTPServing", "TestSupport", product("Hummingbird", "hummingbird"), logging],
             swiftSettings: safe),
         .testTarget(
             name: "ConsoleTests", dependencies: ["Console", "HTTPServing", "JSON", "SessionState", "TestSupport"],
             swiftSettings: safe),
         .testTarget(
-            name: "LocsearchTests", dependencies: ["Basics", "Console", "locsearch", "TestSupport", "TraceExport"],
-            swiftSettings: safe),
+            name: "LocsearchTests",
+            dependencies: [
+                "Basics", "Console", "JSON", "LocationSearch", "ProviderCalls", "QuotaSharing", "Resilience",
+                "locsearch", "TestSupport", "TraceExport",
+            ], swiftSettings: safe),
         .testTarget(
             name: "SimulatedKafkaTests", dependencies: ["Kafka", "SimulatedKafka", "SimulatedKafkaClients"],
             swiftSettings: safe),

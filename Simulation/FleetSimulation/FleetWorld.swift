@@ -33,6 +33,10 @@ final class FleetWorld {
     var movedOffsets: [MovedOffsets] = []
     /// When members were killed, in seconds from the beginning.
     private(set) var kills: [Double] = []
+    /// When members were stopped or cut off from a broker, in seconds from the beginning.
+    private(set) var interruptions: [ClosedRange<Double>] = []
+    /// When members that were cut off may not have known what became of their partitions.
+    private var doubts: [Range<Instant>] = []
     /// When processes started, were told to end, or were killed, in seconds from the beginning: what makes the group form anew.
     private(set) var changesOfMembers: [Double] = []
     /// When processes of one place were there at the same time.
@@ -194,11 +198,21 @@ final class FleetWorld {
     }
 
     /// Returns for how long two processes of one place were there, within a time.
-    func secondsOfTwo(from start: Instant, to end: Instant) -> Double {
-        overlaps.reduce(0) { seconds, overlap in
-            let (first, last) = (max(start, overlap.lowerBound), min(end, overlap.upperBound))
+    func secondsOfTwo(from start: Instant, to end: Instant) -> Double { seconds(of: overlaps, from: start, to: end) }
+
+    /// Returns for how long members may not have known what became of their partitions, within a time.
+    func secondsOfDoubt(from start: Instant, to end: Instant) -> Double { seconds(of: doubts, from: start, to: end) }
+
+    private func seconds(of times: [Range<Instant>], from start: Instant, to end: Instant) -> Double {
+        times.reduce(0) { seconds, time in
+            let (first, last) = (max(start, time.lowerBound), min(end, time.upperBound))
             return seconds + (first < last ? first.duration(to: last) / .seconds(1) : 0)
         }
+    }
+
+    /// When the graces of members ended that were told to end, in seconds from the beginning.
+    var graceEnds: [Double] {
+        everyWorker.compactMap(\.drainedAt).map { beginning.duration(to: $0) / .seconds(1) + plan.shutdownGrace }
     }
 
     func makeLog(_ name: String) -> Logger {
@@ -324,9 +338,14 @@ final class FleetWorld {
             }
         case .stop(let member, let seconds):
             guard let worker = struck(member) else { return }
+            noteInterruption(for: seconds)
             stop(worker, for: seconds)
         case .cut(let member, let broker, let direction, let seconds):
             guard let worker = struck(member) else { return }
+            noteInterruption(for: seconds)
+            // The session is 6 s, and heartbeats a second apart. A client may take a while to connect again.
+            let (first, last) = (simulation.now + .seconds(5), simulation.now + .seconds(seconds + 10))
+            doubts.append(min(first, last)..<last)
             for client in worker.clientIDs {
                 network.hold(
                     client, and: broker, direction.map { [$0] } ?? SimulatedNetwork.Direction.allCases,
@@ -360,6 +379,11 @@ final class FleetWorld {
         case .cluster(let clusterFault):
             strike(clusterFault)
         }
+    }
+
+    private func noteInterruption(for seconds: Double) {
+        let start = beginning.duration(to: simulation.now) / .seconds(1)
+        interruptions.append(start...start + seconds)
     }
 
     /// SIGSTOP: neither the loops run nor the clients' own threads, and what was sent to them waits in the kernel.

@@ -1,6 +1,6 @@
 public import LocationSearch
 
-/// Words what came of a request for those who read outcomes. Pure.
+/// Words a provider's answer for readers of outcomes. Pure.
 public struct SearchPresenter: Sendable {
     public init() {}
 
@@ -17,13 +17,6 @@ public struct SearchPresenter: Sendable {
             requestID: request.requestID, operation: request.operation, provider: report.provider,
             triedProviders: report.triedProviders, sessionID: request.sessionID, result: result,
             upstream: report.upstream, attempts: report.attempts)
-    }
-
-    /// Words the end of a request for which nobody was asked, or whose answer no longer counts.
-    public func present(_ error: SearchError, for request: SearchRequest) -> SearchOutcome {
-        SearchOutcome(
-            requestID: request.requestID, operation: request.operation, provider: request.provider.named,
-            sessionID: request.sessionID, result: .failure(error))
     }
 
     private func result(
@@ -49,13 +42,4 @@ public struct SearchPresenter: Sendable {
             places: places, photoURL: answer.photoURL, totalAvailable: answer.totalAvailable,
             nextPageToken: nextPageToken, attributions: answer.attributions, search: search)
     }
-}
-
-extension SearchError {
-    /// The outcome of a search whose session has moved on.
-    public static let superseded = SearchError(.superseded, "a newer request of the same session arrived")
-
-    /// The outcome of a search whose result the results topic refuses for its size.
-    public static let resultTooLarge = SearchError(
-        .badResponse, "the result is larger than the results topic takes; ask for less (limit)")
 }

@@ -3,11 +3,11 @@ public import LocationSearch
 public import QuotaSharing
 public import Resilience
 
-/// Asks providers on behalf of requests: candidates in turn, each through its `ProviderGuard`, all within the one
+/// Asks providers on behalf of requests: candidates in turn, each through its `ProviderClient`, all within the one
 /// deadline.
 ///
 /// An actor on the executor it is given: on a worker's event loop, a request passes through without a hop.
-public actor SearchWorker: SearchWorking {
+public actor SearchWorker: SearchReporting {
     private nonisolated let executor: any SerialExecutor
     public nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe executor.asUnownedSerialExecutor() }
 
@@ -21,25 +21,22 @@ public actor SearchWorker: SearchWorking {
     private let onWasted: @Sendable (ProviderID, Int) -> Void
     private let onCall: @Sendable (PriceClass, CallEnd, Duration) -> Void
     private nonisolated let hasBudgets: Bool
-    private var guards: [ProviderGuard] = []
+    private var clients: [ProviderClient] = []
     /// This loop's part in the quota that its fleet shares.
     private let quota: QuotaMember
 
     /// - Parameter policies: by provider; one that is missing has the defaults.
-    /// - Parameter name: this loop's in the fleet: unique, and another one after each start of the process.
+    /// - Parameter name: this loop's name in the fleet: unique, and another one after each start of the process.
     /// - Parameter budgets: the calls that the fleet may make in a day; `nil`: no provider has a budget.
-    /// - Parameter scopes: whose quota each provider's calls count for.
+    /// - Parameter scopes: the quota for which each provider's calls count.
     /// - Parameter timekeeper: timers on `executor`; `nil`: a task of `clock` for each.
     /// - Parameter taskExecutor: `executor` as one, if it is: see `SingleFlight`.
     /// - Parameter random: for the jitter.
-    /// - Parameter onTransition: told of each breaker's change of state and of the failure that opened it; called on
-    ///   `executor`.
-    /// - Parameter onWasted: told of the number of calls that were made for nothing: given up before their deadline, or
-    ///   ended when no request waited for them any more; called on `executor`.
-    /// - Parameter onCall: told of each call that has ended, what it is charged as, and how long it took; called on
-    ///   `executor`.
-    /// - Parameter onIgnored: told of each message of the fleet's topic that is not about this worker's quota; called on
-    ///   `executor`.
+    /// - Parameter onTransition: called on `executor` with each breaker's change of state and the failure that opened it.
+    /// - Parameter onWasted: called on `executor` with the number of calls that were made for nothing: given up before
+    ///   their deadline, or ended when no request waited for them any more.
+    /// - Parameter onCall: called on `executor` for each call that has ended, with its price class, its end and its duration.
+    /// - Parameter onIgnored: called on `executor` for each message of the fleet topic that is not about this worker's quota.
     public init(
         executor: any SerialExecutor, policies: [ProviderID: ProviderPolicy] = [:], name: String = "",
         budgets: BudgetPolicy? = nil, scopes: [ProviderID: QuotaScope] = [:], concurrency: Int = 256,
@@ -70,9 +67,7 @@ public actor SearchWorker: SearchWorking {
             clock: clock, onIgnored: onIgnored)
     }
 
-    public func report(
-        on addressed: AddressedRequest, before deadline: Deadline, note: CallNote?
-    ) async -> SearchReport {
+    public func report(on addressed: AddressedRequest, before deadline: Deadline) async -> SearchReport {
         let candidates = addressed.candidates
         var tried: [ProviderID] = []
         var spent = CallCost()
@@ -81,46 +76,46 @@ public actor SearchWorker: SearchWorking {
             let id = service.id
             tried.append(id)
             let isLast = tried.count == candidates.count
-            do throws(GuardedFailure) {
-                let answer = try await providerGuard(of: id).answer(
-                    Inquiry(service, addressed, hasAlternative: !isLast, note: note), before: deadline)
-                return SearchReport(answer, from: id, tried, spent: spent)
+            do throws(ProviderFailure) {
+                let response = try await client(of: id).answer(
+                    ProviderQuery(addressed, to: service, hasAlternative: !isLast), before: deadline)
+                return SearchReport(response, from: id, tried: tried, spent: spent)
             } catch {
                 spent = spent + error.cost
                 if isLast || !error.error.allowsFallback || Task.isCancelled || deadline.hasPassed(at: clock.now) {
-                    return SearchReport(error.error, from: id, tried, spent: spent)
+                    return SearchReport(error.error, from: id, tried: tried, spent: spent)
                 }
             }
         }
     }
 
-    private func providerGuard(of id: ProviderID) -> ProviderGuard {
-        if let known = guards.first(where: { $0.id == id }) { return known }
+    private func client(of id: ProviderID) -> ProviderClient {
+        if let known = clients.first(where: { $0.id == id }) { return known }
         let timekeeper: any Timekeeper = timekeeper ?? ClockTimekeeper(clock: clock, owner: self)
-        let new = ProviderGuard(
+        let new = ProviderClient(
             id, policy: policies[id] ?? defaultPolicy, clock: clock, timekeeper: timekeeper, taskExecutor: taskExecutor,
             random: random, budget: quota.budget(of: id, timekeeper: timekeeper), onTransition: onTransition,
             onWasted: onWasted, onCall: onCall)
         quota.add(new)
-        guards.append(new)
+        clients.append(new)
         return new
     }
 
     /// Makes the given providers known, so that `statuses` holds them before the first request asks one.
     public func prepare(for providers: [ProviderID]) {
-        for provider in providers { _ = providerGuard(of: provider) }
+        for provider in providers { _ = client(of: provider) }
     }
 
     /// Call this when a provider has a new key: one that was shut for its key is tried again with the next request.
-    /// - Parameter scope: whose quota the new key's calls count for; `nil`: as before.
+    /// - Parameter scope: the quota for which the new key's calls count; `nil`: as before.
     public func renewKey(of provider: ProviderID, scope: QuotaScope? = nil) {
-        guards.first { $0.id == provider }?.renewKey()
+        clients.first { $0.id == provider }?.renewKey()
         if let scope { quota.renewScope(scope, of: provider) }
     }
 
     /// The state of each provider that was made known by `prepare` or asked by a request.
     public var statuses: [ProviderStatus] {
-        guards.map(\.status).sorted { $0.provider.rawValue < $1.provider.rawValue }
+        clients.map(\.status).sorted { $0.provider.rawValue < $1.provider.rawValue }
     }
 }
 
@@ -156,15 +151,19 @@ extension SearchWorker: FleetMember {
 // Out of line, because the answer would have room in the frame of every request that waits.
 extension SearchReport {
     @inline(never)
-    fileprivate init(_ answer: GuardedAnswer, from provider: ProviderID, _ tried: [ProviderID], spent: CallCost) {
-        let cost = spent + answer.cost
+    fileprivate init(
+        _ response: ProviderResponse, from provider: ProviderID, tried: [ProviderID], spent: CallCost
+    ) {
+        let cost = spent + response.cost
         self.init(
-            result: .success(answer.answer), provider: provider, triedProviders: tried, upstream: cost.upstream,
+            result: .success(response.answer), provider: provider, triedProviders: tried, upstream: cost.upstream,
             attempts: cost.attempts)
     }
 
     @inline(never)
-    fileprivate init(_ error: SearchError, from provider: ProviderID, _ tried: [ProviderID], spent cost: CallCost) {
+    fileprivate init(
+        _ error: SearchError, from provider: ProviderID, tried: [ProviderID], spent cost: CallCost
+    ) {
         self.init(
             result: .failure(error), provider: provider, triedProviders: tried, upstream: cost.upstream,
             attempts: cost.attempts)

@@ -5,8 +5,8 @@ public struct LaneStatus: Sendable, Hashable {
     /// How one assigned partition stands.
     public struct Partition: Sendable, Hashable {
         public let id: TopicPartition
-        /// The number of requests taken and not yet delivered.
-        public let inFlight: Int
+        /// The number of open requests: in flight, or with an outcome that is unconfirmed. Called `inFlight` in `/status`.
+        public let open: Int
         /// The offset that the group continues from; `nil` until the brokers have said.
         public let committed: Int64?
         /// One past the last record, as the last fetch saw it.
@@ -32,7 +32,7 @@ public struct LaneStatus: Sendable, Hashable {
     /// The number of requests whose outcome is not yet made.
     public let inFlight: Int
     /// The number of requests whose outcome is made and not yet confirmed by the brokers.
-    public let undelivered: Int
+    public let unconfirmed: Int
     public let brokersAreDown: Bool
     public let isDraining: Bool
     /// How long nothing new begins because what is finished cannot be committed; `nil` while it can.

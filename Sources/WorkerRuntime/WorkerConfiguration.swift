@@ -73,10 +73,10 @@ public struct WorkerConfiguration: Sendable, Hashable {
     /// partition is always taken already, so that this bound cannot keep it from ending.
     var intakeLimits: IntakeGate.Limits {
         let inFlight = max(1, concurrency / loops)
-        let undeliveredBytes = delivery == .exactlyOnce ? 16 << 20 : 3 << 20
+        let unconfirmedBytes = delivery == .exactlyOnce ? 16 << 20 : 3 << 20
         return IntakeGate.Limits(
-            inFlight: inFlight, undelivered: inFlight + max(512, 2 * concurrency / loops),
-            undeliveredBytes: undeliveredBytes / loops)
+            inFlight: inFlight, open: inFlight + max(512, 2 * concurrency / loops),
+            unconfirmedBytes: unconfirmedBytes / loops)
     }
 
     /// The most records of one partition from the oldest undelivered to the newest taken: beyond it that partition waits.

@@ -320,14 +320,14 @@ public actor WorkerLane {
             let positions = await source.positions.map { position in
                 let owned = partitions[position.partition.id]
                 return LaneStatus.Partition(
-                    id: position.partition.id, inFlight: owned?.requests.count ?? 0, committed: position.committed,
+                    id: position.partition.id, open: owned?.requests.count ?? 0, committed: position.committed,
                     end: position.end, next: owned?.tracker.nextToTake)
             }
             let brokersAreDown = await source.brokersAreDown
             let (delivering, sink) = (delivery.status, delivery.sink)
 
             return LaneStatus(
-                positions: positions, inFlight: gate.inFlight, undelivered: gate.undelivered - gate.inFlight,
+                positions: positions, inFlight: gate.inFlight, unconfirmed: gate.open - gate.inFlight,
                 brokersAreDown: brokersAreDown, isDraining: state.isDraining,
                 commitOverdue: delivering.commitOverdue, deliveryProblem: delivering.problem,
                 blockedTopics: delivering.blockedTopics,

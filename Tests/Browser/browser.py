@@ -1,13 +1,18 @@
 """A page in a real browser, and what a person does with it. Every wait is for a condition and has a bound."""
 
 import json
+import os
 import secrets
 import time
 from importlib.resources import files
 from urllib.parse import urlsplit
 
 from selenium import webdriver
-from selenium.common.exceptions import StaleElementReferenceException
+from selenium.common.exceptions import (
+    ElementClickInterceptedException,
+    ElementNotInteractableException,
+    StaleElementReferenceException,
+)
 from selenium.webdriver.chrome.service import Service
 from selenium.webdriver.common.keys import Keys  # noqa: F401
 from selenium.webdriver.remote.webelement import WebElement
@@ -17,6 +22,12 @@ AXE = (files("axe_playwright_python") / "axe.min.js").read_text()
 # well.
 MARKER = 'class="marker'
 DESKTOP, PHONE = (1280, 860), (390, 844)
+# The longest wait for a condition. It costs time only where the condition never comes, so a busy machine may take it.
+LONGEST_WAIT = 30
+# How many times slower than the machine the pages run: `BROWSER_SLOWDOWN=6 make test-browser` looks for races.
+SLOWDOWN = float(os.environ.get("BROWSER_SLOWDOWN", "1"))
+# What is thrown while the page draws an element anew, moves it or covers it: a reason to look again.
+NOT_YET = (StaleElementReferenceException, ElementClickInterceptedException, ElementNotInteractableException)
 # The elements of a selector that a person can see.
 SEEN = """
 const seen = (selector) => [...document.querySelectorAll(selector)].filter((element) => {
@@ -24,6 +35,23 @@ const seen = (selector) => [...document.querySelectorAll(selector)].filter((elem
   return width + height > 0 && element.checkVisibility({ opacityProperty: true, visibilityProperty: true });
 });
 """
+# An element that is seen, once it has kept its place for three frames. The map moves under an info window that was just
+# opened, so a click made earlier might land beside it.
+AT_REST = (
+    SEEN
+    + """
+const [selector, number, done] = arguments;
+const element = seen(selector)[number];
+const box = () => JSON.stringify(element.getBoundingClientRect());
+const after = (frames, then) => (frames > 0 ? requestAnimationFrame(() => after(frames - 1, then)) : then());
+if (element) {
+  const before = box();
+  after(3, () => done(element.isConnected && box() === before ? element : null));
+} else {
+  done(null);
+}
+"""
+)
 
 
 def open_browser(scale: float = 1, language: str = "en") -> webdriver.Chrome:
@@ -47,7 +75,10 @@ def open_browser(scale: float = 1, language: str = "en") -> webdriver.Chrome:
         options.add_argument(argument)
     options.add_experimental_option("prefs", {"intl.accept_languages": language})
     options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
-    return webdriver.Chrome(options=options, service=Service("/usr/bin/chromedriver"))
+    driver = webdriver.Chrome(options=options, service=Service("/usr/bin/chromedriver"))
+    # axe looks at a whole page in one script, which takes long on a busy machine.
+    driver.set_script_timeout(120)
+    return driver
 
 
 class Browser:
@@ -81,6 +112,7 @@ class Browser:
         for handle in self.driver.window_handles[1:]:
             self.driver.switch_to.window(handle)
             self.driver.execute_script("localStorage.clear()")
+            self.driver.delete_all_cookies()
             self.driver.close()
         self.driver.switch_to.window(self.driver.window_handles[0])
 
@@ -100,6 +132,8 @@ class Window:
             {"name": "prefers-reduced-motion", "value": "reduce" if reduced_motion else "no-preference"},
         ]
         self.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": features})
+        if SLOWDOWN > 1:
+            self.driver.execute_cdp_cmd("Emulation.setCPUThrottlingRate", {"rate": SLOWDOWN})
 
     def use(self) -> "Window":
         self.driver.switch_to.window(self.handle)
@@ -129,32 +163,66 @@ class Window:
     def run(self, script: str, *arguments):
         return self.driver.execute_script(script, *arguments)
 
-    def wait(self, condition, what: str, within: float = 15):
+    # Waiting: the page draws what it shows at different times, so each condition is waited for by itself.
+
+    def wait(self, condition, what: str, within: float = LONGEST_WAIT):
         """Returns the first true value of `condition`. What is drawn anew in the middle of a look is looked at
         again.
         """
         end = time.monotonic() + within
+        problem = ""
         while True:
             try:
                 if value := condition():
                     return value
-            except StaleElementReferenceException:
-                pass
+            except NOT_YET as exception:
+                problem = f" ({exception.msg})"
             if time.monotonic() > end:
-                raise AssertionError(f"waited {within:.0f} s for {what}; the page says: {self.said()}")
+                raise AssertionError(f"waited {within:.0f} s for {what}{problem}; the page says: {self.said()}")
             time.sleep(0.03)
 
-    def wait_for(self, selector: str, within: float = 15) -> None:
-        self.wait(lambda: self.is_seen(selector), selector, within)
+    def wait_for_value(self, look, expected, what: str) -> None:
+        """Waits until a look gives what is expected, and tells what it gave last when that never comes."""
+        last = None
 
-    def wait_gone(self, selector: str, within: float = 15) -> None:
-        self.wait(lambda: not self.is_seen(selector), f"no {selector}", within)
+        def is_as_expected() -> bool:
+            nonlocal last
+            last = look()
+            return last == expected
+
+        try:
+            self.wait(is_as_expected, what)
+        except AssertionError as error:
+            raise AssertionError(f"{what}: {last!r} in place of {expected!r}; {error}") from None
+
+    def wait_for(self, selector: str) -> None:
+        self.wait(lambda: self.is_seen(selector), selector)
+
+    def wait_gone(self, selector: str) -> None:
+        self.wait(lambda: not self.is_seen(selector), f"no {selector}")
+
+    def wait_for_count(self, selector: str, count: int) -> None:
+        self.wait_for_value(lambda: self.count(selector), count, f"the number of {selector}")
+
+    def wait_for_text(self, selector: str, text: str) -> None:
+        """Waits for the text of the first element that is seen."""
+        self.wait_for_value(lambda: self.text(selector), text, f"the text of {selector}")
+
+    def wait_for_texts(self, selector: str, texts: list[str]) -> None:
+        self.wait_for_value(lambda: self.texts(selector), texts, f"the texts of {selector}")
+
+    def wait_for_result(self, script: str, expected) -> None:
+        self.wait_for_value(lambda: self.run(script), expected, script)
+
+    def wait_for_focus(self, selector: str) -> None:
+        """Waits until the keyboard is at an element."""
+        script = "return document.activeElement?.matches(arguments[0])"
+        self.wait(lambda: self.run(script, selector), f"focus on {selector}")
 
     def said(self) -> str:
         """The page's texts in one line, cut short."""
-        return " | ".join(self.run("return (document.querySelector('main') ?? document.body).innerText").split("\n"))[
-            :700
-        ]
+        text = self.run("return (document.querySelector('main') ?? document.body)?.innerText ?? ''")
+        return " | ".join(text.split("\n"))[:700]
 
     # Doing: what is drawn anew before the hand is there is looked for again.
 
@@ -165,6 +233,13 @@ class Window:
     def press(self, selector: str, *keys: str) -> None:
         """Gives an element the focus and presses keys."""
         self._do(selector, 0, lambda element: element.send_keys(*keys))
+
+    def press_where_the_focus_is(self, *keys: str) -> None:
+        def press() -> bool:
+            self.driver.switch_to.active_element.send_keys(*keys)
+            return True
+
+        self.wait(press, "an element with the focus")
 
     def fill(self, selector: str, text: str) -> None:
         def fill(field: WebElement) -> None:
@@ -178,7 +253,7 @@ class Window:
 
     def _do(self, selector: str, number: int, act) -> None:
         def done() -> bool:
-            element = self.run(SEEN + "return seen(arguments[0])[arguments[1]]", selector, number)
+            element = self.driver.execute_async_script(AT_REST, selector, number)
             if element is None:
                 return False
             act(element)
@@ -194,14 +269,15 @@ class Window:
         """Waits for the list of a search that is over, and returns the names."""
 
         def names():
-            is_over = self.run(
+            found = self.run(
                 "const list = document.getElementById('results');"
-                "return list.ariaBusy === 'false' && !list.classList.contains('is-superseded')"
+                "const isOver = list.ariaBusy === 'false' && !list.classList.contains('is-superseded');"
+                "return isOver ? [...list.querySelectorAll('#places .place-name')].map((name) => name.textContent) : []"
             )
-            found = self.texts("#places .place-name")
-            return is_over and found and (count is None or len(found) == count) and found
+            return found if found and count in (None, len(found)) else None
 
-        return self.wait(names, "places")
+        what = "places" if count is None else f"{count} places"
+        return self.wait(names, what)
 
     def axe(self) -> list[str]:
         """Returns what axe finds wrong, a line for each rule and its elements."""

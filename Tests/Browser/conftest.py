@@ -11,25 +11,25 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 from browser import Browser, open_browser
-from house import House, program
+from console_harness import ConsoleHarness, program
 
 
 @pytest.fixture(scope="session")
-def house():
+def harness():
     logs = Path(tempfile.mkdtemp(prefix="locsearch-browser-"))
-    house = None
+    harness = None
     try:
-        house = House(program(), logs)
-        yield house
+        harness = ConsoleHarness(program(), logs)
+        yield harness
     finally:
-        if house:
-            house.processes.end_all()
+        if harness:
+            harness.processes.end_all()
         shutil.rmtree(logs, ignore_errors=True)
 
 
 @pytest.fixture(scope="session")
-def console(house):
-    return house.console()
+def console(harness):
+    return harness.console()
 
 
 @pytest.fixture(scope="session")

@@ -11,7 +11,7 @@ import time
 from pathlib import Path
 
 from browser import Browser, Window, fresh_session, open_browser, search_url
-from house import SHINJUKU, TOPICS, Console, House, program
+from console_harness import SHINJUKU, TOPICS, Console, ConsoleHarness, program
 from PIL import Image
 
 SIZE = (1360, 850)
@@ -63,7 +63,7 @@ def search_pictures(browser: Browser, console: Console, folder: Path) -> None:
     both_themes(window, folder, "search")
 
 
-def traffic(house: House, is_over: threading.Event) -> None:
+def traffic(harness: ConsoleHarness, is_over: threading.Event) -> None:
     """Sends what many sessions of a program with traces would."""
     chance = random.Random(7)
     faults = ["fault:503", "fault:reset", "fault:not-found", "fault:none"]
@@ -88,22 +88,22 @@ def traffic(house: House, is_over: threading.Event) -> None:
                 **({"keyword": keyword} if keyword else {}),
             }
             trace = f"00-{chance.getrandbits(128):032x}-{chance.getrandbits(64):016x}-01"
-            house.producer.produce(
+            harness.producer.produce(
                 TOPICS["requested"],
                 json.dumps(request).encode(),
                 key=session,
                 headers=[("traceparent", trace.encode())],
             )
-        house.producer.poll(0)
+        harness.producer.poll(0)
         is_over.wait(0.1)
 
 
-def traffic_pictures(browser: Browser, house: House, console: Console, folder: Path) -> None:
+def traffic_pictures(browser: Browser, harness: ConsoleHarness, console: Console, folder: Path) -> None:
     for _ in range(2):
-        house.produce("requested", b'{"location": {"latitude": 91', fresh_session())
+        harness.produce("requested", b'{"location": {"latitude": 91', fresh_session())
     window = browser.window(console.url + "/traffic", SIZE)
     is_over = threading.Event()
-    sender = threading.Thread(target=traffic, args=(house, is_over))
+    sender = threading.Thread(target=traffic, args=(harness, is_over))
     sender.start()
     try:
         is_over.wait(TRAFFIC_SECONDS)
@@ -120,18 +120,18 @@ def traffic_pictures(browser: Browser, house: House, console: Console, folder: P
 
 def main(folder: Path) -> None:
     with tempfile.TemporaryDirectory() as logs:
-        house = House(program(), Path(logs), latency="p50:80ms,p99:600ms")
+        harness = ConsoleHarness(program(), Path(logs), latency="p50:80ms,p99:600ms")
         driver = None
         try:
-            console = house.console()
+            console = harness.console()
             driver = open_browser(SCALE)
             browser = Browser(driver)
             search_pictures(browser, console, folder)
-            traffic_pictures(browser, house, console, folder)
+            traffic_pictures(browser, harness, console, folder)
         finally:
             if driver is not None:
                 driver.quit()
-            house.processes.end_all()
+            harness.processes.end_all()
 
 
 if __name__ == "__main__":

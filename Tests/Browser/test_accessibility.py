@@ -51,14 +51,13 @@ def test_traffic_page_is_usable_by_all(browser, console):
 
     window.emulate(*LOOKS[0])
     window.click("#dead-open")
-    window.wait_for("#dead")
+    window.wait_for("#dead-rows tr, #dead-none:not(:empty)")
     check_all_looks(window, "with the dead letters")
 
 
 def test_reduced_motion_is_honoured(browser, console):
     window = browser.window(search_url(console))
     window.wait_for("#empty")
-    assert (
-        window.run("return getComputedStyle(document.querySelector('.marker, .picture, #panel')).transitionDuration")
-        == "0s"
+    window.wait_for_result(
+        "return getComputedStyle(document.querySelector('.marker, .picture, #panel')).transitionDuration", "0s"
     )

@@ -64,8 +64,8 @@ STAND_IN = """
 
 
 @pytest.fixture(scope="module")
-def keyed(house):
-    return house.console("console-with-a-key", CONSOLE_GOOGLE_MAPS_KEY="Zq7maps")
+def keyed(harness):
+    return harness.console("console-with-a-key", CONSOLE_GOOGLE_MAPS_KEY="Zq7maps")
 
 
 @pytest.fixture
@@ -80,14 +80,14 @@ def test_google_places_are_on_googles_map(browser, keyed):
     window.search()
     names = window.wait_for_places()
 
-    window.wait(lambda: window.count("#map .marker") == len(names), "a marker for each place")
-    assert window.run("return [...standIn.circles].map(({ radius }) => radius)") == [500]
+    window.wait_for_count("#map .marker", len(names))
+    window.wait_for_result("return [...standIn.circles].map(({ radius }) => radius)", [500])
     window.click("#places .place button")
-    window.wait(lambda: window.text(".info .info-name") == names[0], "the info window")
+    window.wait_for_text(".info .info-name", names[0])
 
     before = window.run("return standIn.zoom")
     window.click("#zoom-out")
-    assert window.run("return standIn.zoom") == before - 1
+    window.wait_for_result("return standIn.zoom", before - 1)
     assert not any("Google map only" in line for line in window.texts("#credits li"))
 
 
@@ -95,5 +95,6 @@ def test_without_googles_map_its_places_are_a_list_again(browser, keyed):
     window = browser.window(search_url(keyed, provider="google-places", category="hospital"))
     window.wait_for(".grid-labels text")
     window.search()
-    window.wait_for_places()
+    names = window.wait_for_places()
+    window.wait_for_count("#places .place-number.is-off-map", len(names))
     assert window.count("#map .marker") == 0

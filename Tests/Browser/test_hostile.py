@@ -6,7 +6,7 @@ import json
 
 import pytest
 from browser import fresh_session, search_url
-from house import SHINJUKU
+from console_harness import SHINJUKU
 
 MARKUP = '<img src=x onerror="window.wasRun=1">'
 SCRIPT = "<script>window.wasRun=1</script>"
@@ -71,7 +71,7 @@ def headers(kind: str, request: str) -> list[tuple[str, bytes]]:
 
 
 @pytest.fixture
-def hostile_session(house, console):
+def hostile_session(harness, console):
     """A session whose search has found places with hostile texts."""
     session = fresh_session()
     request = console.send(session, provider="hotpepper", keyword="fault:delay=9000")
@@ -82,7 +82,7 @@ def hostile_session(house, console):
         attributions=[MARKUP, REVERSED, *ANCHORS, CREDIT],
         search={"category": "restaurant", "location": SHINJUKU, "radiusMeters": 500},
     )
-    house.produce("completed", value, session, headers("completed", request))
+    harness.produce("completed", value, session, headers("completed", request))
     return session
 
 
@@ -100,20 +100,13 @@ def assert_nothing_ran(window) -> None:
 
 def test_hostile_places_are_texts_on_the_search_page(browser, console, hostile_session):
     window = browser.window(search_url(console, hostile_session))
-    names = window.wait(
-        lambda: len(found := window.texts("#places .place-name")) == len(NAMES) and found, "the hostile places"
-    )
-    assert names == NAMES
-    assert window.texts("#credits li") == [MARKUP, REVERSED, *ANCHORS, "Aoi"], (
-        "a plain link to the web is a link, all else is text"
-    )
+    window.wait_for_texts("#places .place-name", NAMES)
+    # A plain link to the web is a link, all else is text.
+    window.wait_for_texts("#credits li", [MARKUP, REVERSED, *ANCHORS, "Aoi"])
 
     for row in range(len(NAMES)):
         window.run(f"document.querySelectorAll('#places .place button')[{row}].click()")
-        window.wait(
-            lambda: window.run("return document.querySelector('.info-name')?.textContent") == NAMES[row],
-            "the info window",
-        )
+        window.wait_for_result("return document.querySelector('.info-name')?.textContent", NAMES[row])
         width = window.run("return document.querySelector('.info').offsetWidth")
         assert width < 400, "a long name does not widen the info window"
     heights = window.run("return [...document.querySelectorAll('#places .place')].map((row) => row.offsetHeight)")
@@ -121,29 +114,30 @@ def test_hostile_places_are_texts_on_the_search_page(browser, console, hostile_s
     assert_nothing_ran(window)
 
 
-def test_hostile_details_are_texts(browser, console, house, hostile_session):
+def test_hostile_details_are_texts(browser, console, harness, hostile_session):
     window = browser.window(search_url(console, hostile_session))
-    window.wait(lambda: window.texts("#places .place-name") == NAMES, "the hostile places")
+    window.wait_for_texts("#places .place-name", NAMES)
     request = console.send(hostile_session, operation="details", provider="hotpepper", placeId=place(1, MARKUP)["id"])
     value = outcome(
         hostile_session, request, "details", places=[{**place(1, SCRIPT), "address": LONG}], attributions=[SCRIPT]
     )
-    house.produce("completed", value, hostile_session, headers("completed", request))
+    harness.produce("completed", value, hostile_session, headers("completed", request))
 
-    window.wait(lambda: window.text("#detail-name") == SCRIPT, "the details")
+    window.wait_for_text("#detail-name", SCRIPT)
     assert not window.is_seen("#detail .detail-line a"), "an address of another kind than http is no link"
     assert_nothing_ran(window)
 
 
-def test_hostile_records_are_texts_on_the_traffic_page(browser, console, house):
+def test_hostile_records_are_texts_on_the_traffic_page(browser, console, harness):
     session = fresh_session() + MARKUP
     window = browser.window(console.url + "/traffic")
     error = {"code": MARKUP, "message": SCRIPT, "retryable": False}
-    house.produce("failed", outcome(session, SCRIPT, error=error, provider=MARKUP), session, headers("failed", SCRIPT))
-    house.produce("completed", b'{"requestId": "<b>broken</b>"' + b"\xff\x00", MARKUP.encode())
+    failed = outcome(session, SCRIPT, error=error, provider=MARKUP)
+    harness.produce("failed", failed, session, headers("failed", SCRIPT))
+    harness.produce("completed", b'{"requestId": "<b>broken</b>"' + b"\xff\x00", MARKUP.encode())
 
     window.fill("#filter-text", session)
-    window.wait(lambda: window.count("#rows tr") == 1, "the hostile record")
+    window.wait_for_count("#rows tr", 1)
     window.run("document.querySelector('#rows tr').click()")
     body = window.wait(lambda: window.run("return document.querySelector('#record pre')?.textContent"), "the record")
     assert json.loads(body)["error"]["message"] == SCRIPT

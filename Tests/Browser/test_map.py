@@ -2,7 +2,7 @@
 
 import pytest
 from browser import search_url
-from house import Tiles
+from console_harness import Tiles
 
 TOKEN = "Zq7console+token"
 
@@ -13,13 +13,13 @@ def tiles():
 
 
 @pytest.fixture(scope="module")
-def tiled(house, tiles):
+def tiled(harness, tiles):
     settings = {
         "CONSOLE_TILE_URL": tiles.origin + "/{z}/{x}/{y}.svg",
         "CONSOLE_TILE_ATTRIBUTION": "© <b>Test</b> tiles",
         "CONSOLE_TOKEN": TOKEN,
     }
-    return house.console("console-with-tiles", **settings)
+    return harness.console("console-with-tiles", **settings)
 
 
 @pytest.fixture
@@ -37,12 +37,11 @@ def test_console_with_a_token_asks_for_it_once(browser, tiled):
     window = browser.window(search_url(tiled))
     window.fill("#token", "another")
     window.click("#login button")
-    window.wait(lambda: window.text("#problem") == "This is not the token.", "a word about the wrong token")
+    window.wait_for_text("#problem", "This is not the token.")
     assert window.axe() == []
 
     log_in(window)
     assert window.run("return document.cookie") == "", "no script can read the login"
-    window.driver.delete_all_cookies()
 
 
 def test_tiles_are_shown_with_their_attribution_as_text(browser, tiled, tiles):
@@ -50,13 +49,12 @@ def test_tiles_are_shown_with_their_attribution_as_text(browser, tiled, tiles):
     log_in(window)
     window.wait(lambda: len(tiles.asked) > 3, "tiles")
     assert all(path.startswith("/16/") for path in tiles.asked)
-    window.wait(lambda: window.text("#map-attribution") == "© <b>Test</b> tiles", "the attribution")
+    window.wait_for_text("#map-attribution", "© <b>Test</b> tiles")
 
     window.search()
     names = window.wait_for_places(20)
-    assert window.count("#map .marker") == 20
+    window.wait_for_count("#map .marker", 20)
     window.click(".marker[aria-label^='2: ']")
-    window.wait(lambda: window.text(".info .info-name") == names[1], "the info window")
-    assert window.run("return document.querySelectorAll('path.circle.made').length") == 1
+    window.wait_for_text(".info .info-name", names[1])
+    window.wait_for_count("path.circle.made", 1)
     assert window.axe() == []
-    window.driver.delete_all_cookies()

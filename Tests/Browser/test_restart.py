@@ -46,8 +46,8 @@ def test_window_that_nobody_sees_gives_its_connection_back_and_catches_up_later(
     window.wait_for_places(20)
 
 
-def test_pages_catch_up_after_the_console_was_killed_and_started_anew(browser, house, allowed):
-    console = house.console("console-to-kill")
+def test_pages_catch_up_after_the_console_was_killed_and_started_anew(browser, harness, allowed):
+    console = harness.console("console-to-kill")
     allowed["hosts"].add(console.url)
     session = fresh_session()
     search = browser.window(search_url(console, session))
@@ -55,21 +55,18 @@ def test_pages_catch_up_after_the_console_was_killed_and_started_anew(browser, h
     names = search.wait_for_places()
     traffic = browser.window(console.url + "/traffic")
     traffic.fill("#filter-text", session)
-    traffic.wait(lambda: traffic.count("#rows tr") == 1, "the outcome")
+    traffic.wait_for_count("#rows tr", 1)
 
     console.kill()
     traffic.wait_for("#connection")
     search.use().wait_for("#connection")
     assert search.texts("#places .place-name") == names, "what was known stays"
     search.click(".search-here")
-    search.wait(
-        lambda: search.text("#banner-title") == "The console does not answer",
-        "a word about the request that could not be sent",
-    )
+    search.wait_for_text("#banner-title", "The console does not answer")
 
     console.start()
     search.wait_gone("#connection")
-    assert search.wait_for_places() == names
+    search.wait_for_texts("#places .place-name", names)
     search.click("#banner-retry")
     search.wait_gone("#banner")
 

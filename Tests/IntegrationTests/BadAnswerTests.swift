@@ -44,7 +44,7 @@ struct BadAnswerTests {
         Bad("page", page, codes: [.hotpepper: "upstream-unavailable"]),
         Bad("cut", #"{"results":{"results_available":1,"shop":[{"id":"J1"#),
         Bad("cut-new", #"{"places":[{"id":"P1","displayName":{"text":"A"#),
-        Bad("broken-off", WorkerBench.shop, announced: 100_000),
+        Bad("broken-off", WorkerFixture.shop, announced: 100_000),
         Bad("random", (0..<2000).map { UInt8(truncatingIfNeeded: $0 &* $0 &* 31 >> 3) }),
         Bad("zeros", [UInt8](repeating: 0, count: 1000)),
         Bad("deep", String(repeating: "[", count: 100_000)),
@@ -84,7 +84,7 @@ struct BadAnswerTests {
         let provider = try RawServer { connection in
             guard let request = connection.readRequest() else { return }
             guard let bad = Self.all.first(where: { $0.name == Self.name(in: request) }) else {
-                connection.answer(WorkerBench.shop, headers: "Connection: close\r\n")
+                connection.answer(WorkerFixture.shop, headers: "Connection: close\r\n")
                 return
             }
             var bytes = bad.bytes
@@ -94,16 +94,16 @@ struct BadAnswerTests {
             connection.send(bytes)
         }
         defer { provider.stop() }
-        let bench = try WorkerBench()
+        let fixture = try WorkerFixture()
         let expected = Self.all.flatMap { bad in
             ProviderID.allCases.map { (key: "\($0.rawValue) \(bad.name)", provider: $0, bad: bad) }
         }
-        try await bench.send(expected.map { ($0.key, Self.request($0.bad.name, $0.provider)) })
-        try await bench.send([("good", Self.request("good", .hotpepper))])
-        try await bench.whileWorking(at: provider.url, policy: Self.policy) { lane in
-            try await bench.allIsCommitted(by: lane)
+        try await fixture.send(expected.map { ($0.key, Self.request($0.bad.name, $0.provider)) })
+        try await fixture.send([("good", Self.request("good", .hotpepper))])
+        try await fixture.whileWorking(at: provider.url, policy: Self.policy) { lane in
+            try await fixture.allIsCommitted(by: lane)
         }
-        let outcomes = try await bench.contents(of: bench.outcomeTopics)
+        let outcomes = try await fixture.contents(of: fixture.outcomeTopics)
         #expect(outcomes.map(\.keyText).sorted() == (expected.map(\.key) + ["good"]).sorted())
         for (key, provider, bad) in expected {
             let record = try #require(outcomes.first { $0.keyText == key })
@@ -120,7 +120,7 @@ struct BadAnswerTests {
             Issue.record("what came behind them is not answered")
             return
         }
-        await bench.stop()
+        await fixture.stop()
     }
 
     /// The limit ends it early: what is not received takes no memory.
@@ -136,11 +136,11 @@ struct BadAnswerTests {
             counts.add(sent)
         }
         defer { provider.stop() }
-        let bench = try WorkerBench()
+        let fixture = try WorkerFixture()
         let keys = ProviderID.allCases.map(\.rawValue)
-        try await bench.send(ProviderID.allCases.map { ($0.rawValue, Self.request("flood", $0)) })
-        let outcomes = try await bench.whileWorking(at: provider.url, policy: Self.policy) { _ in
-            try await bench.records(of: bench.outcomeTopics) { $0.count == keys.count }
+        try await fixture.send(ProviderID.allCases.map { ($0.rawValue, Self.request("flood", $0)) })
+        let outcomes = try await fixture.whileWorking(at: provider.url, policy: Self.policy) { _ in
+            try await fixture.records(of: fixture.outcomeTopics) { $0.count == keys.count }
         }
         #expect(outcomes.map(\.keyText).sorted() == keys.sorted())
         for record in outcomes {
@@ -153,7 +153,7 @@ struct BadAnswerTests {
         try await eventually("the provider is stopped") { counts.all.count == keys.count }
         // The limit of 2 MB, and what sockets' buffers hold.
         #expect(counts.all.allSatisfy { $0 < 20_000_000 }, "\(counts.all)")
-        await bench.stop()
+        await fixture.stop()
     }
 
     private final class Counts: Sendable {

@@ -110,28 +110,28 @@ struct BadRecordTests {
 
     @Test(arguments: [WorkerConfiguration.Delivery.atLeastOnce, .exactlyOnce])
     func badRecordEndsAsOneErrorAndOneDeadLetter(delivery: WorkerConfiguration.Delivery) async throws {
-        let bench = try WorkerBench()
+        let fixture = try WorkerFixture()
         let all = Self.noRequests + Self.members + Self.types + Self.envelopes
-        for bad in all { try await bench.send(bad.name, bad.value, headers: bad.headers) }
-        try await bench.send([("good", Self.search(#""requestId":"good""#))])
-        try await bench.whileWorking {
+        for bad in all { try await fixture.send(bad.name, bad.value, headers: bad.headers) }
+        try await fixture.send([("good", Self.search(#""requestId":"good""#))])
+        try await fixture.whileWorking {
             $0.delivery = delivery
         } _: { lane in
-            try await check(all, on: bench, lane, commits: delivery == .atLeastOnce)
+            try await check(all, on: fixture, lane, commits: delivery == .atLeastOnce)
         }
-        await bench.stop()
+        await fixture.stop()
     }
 
     /// Larger than what Kafka takes without being told: a topic of requests may be set up for such.
     @Test(arguments: [1_040_000, 10_000_000]) func recordOfMegabytesEndsAsErrorAndDeadLetter(count: Int) async throws {
-        let bench = try WorkerBench()
+        let fixture = try WorkerFixture()
         let large = Bad("large", Array(Self.search().utf8) + [UInt8](repeating: 0x20, count: count))
-        try await bench.whileWorking { lane in
-            try await bench.send(large.name, large.value)
-            try await bench.send([("good", Self.search(#""requestId":"good""#))])
-            try await check([large], on: bench, lane)
+        try await fixture.whileWorking { lane in
+            try await fixture.send(large.name, large.value)
+            try await fixture.send([("good", Self.search(#""requestId":"good""#))])
+            try await check([large], on: fixture, lane)
         }
-        await bench.stop()
+        await fixture.stop()
     }
 
     /// Topics have limits of their own: a refusal may not end the worker, or it ends each one that comes.
@@ -141,17 +141,17 @@ struct BadRecordTests {
     func recordRefusedAsTooLargeAloneIsWrittenInBrief(
         delivery: WorkerConfiguration.Delivery, value: String
     ) async throws {
-        let bench = try WorkerBench()
+        let fixture = try WorkerFixture()
         let isRequest = value != "no JSON"
-        try await bench.send([("large", value)])
+        try await fixture.send([("large", value)])
         // MSG_SIZE_TOO_LARGE: for its batch and, without transactions, which send it alone at once, for the record alone.
-        bench.broker.embedded?.fail(.produce, with: 10, count: delivery == .exactlyOnce ? 1 : 2)
-        let outcomes = try await bench.whileWorking {
+        fixture.broker.embedded?.fail(.produce, with: 10, count: delivery == .exactlyOnce ? 1 : 2)
+        let outcomes = try await fixture.whileWorking {
             $0.delivery = delivery
         } _: { _ in
-            _ = try await bench.records(of: bench.outcomeTopics) { $0.count == 1 }
-            try await bench.send([("good", Self.search())])
-            return try await bench.records(of: bench.outcomeTopics) { $0.count == 2 }
+            _ = try await fixture.records(of: fixture.outcomeTopics) { $0.count == 1 }
+            try await fixture.send([("good", Self.search())])
+            return try await fixture.records(of: fixture.outcomeTopics) { $0.count == 2 }
         }
         #expect(outcomes.map(\.keyText).sorted() == ["good", "large"])
         let event = try #require(outcomes.first { $0.keyText == "large" }).outcome()
@@ -161,30 +161,30 @@ struct BadRecordTests {
         }
         #expect(failure.code == (isRequest ? "bad-response" : "invalid-request"))
         #expect(event.attempts == (isRequest ? 1 : 0))
-        let letters = try await bench.contents(of: [bench.topics.deadLetters])
+        let letters = try await fixture.contents(of: [fixture.topics.deadLetters])
         #expect(letters.count == (isRequest ? 0 : 1))
         for letter in letters {
             let headers = letter.headers
             let read = try #require(DeadLetter(key: letter.key, value: letter.value, headers: headers))
             #expect(read.isWithoutContent && read.value == nil && read.source == event.source)
         }
-        await bench.stop()
+        await fixture.stop()
     }
 
     /// A broker refuses a whole batch for its size. Each of its records is small enough, so none is shortened.
     @Test func recordsOfABatchRefusedAsTooLargeAreSentAgainAlone() async throws {
-        let bench = try WorkerBench()
+        let fixture = try WorkerFixture()
         let names = (0..<40).map { "request-\($0)" }
-        try await bench.send(names.map { (key: "one key", value: Self.search(#""requestId":"\#($0)""#)) })
-        bench.broker.embedded?.fail(.produce, with: 10, count: 1)
+        try await fixture.send(names.map { (key: "one key", value: Self.search(#""requestId":"\#($0)""#)) })
+        fixture.broker.embedded?.fail(.produce, with: 10, count: 1)
 
-        let outcomes = try await bench.run(expecting: names.count)
+        let outcomes = try await fixture.run(expecting: names.count)
         #expect(try outcomes.map { try $0.outcome().requestID }.sorted() == names.sorted())
         let shortened = try outcomes.count {
             if case .failed = try $0.outcome().body { true } else { false }
         }
         #expect(shortened == 0)
-        await bench.stop()
+        await fixture.stop()
     }
 
     /// TOPIC_AUTHORIZATION_FAILED.
@@ -193,32 +193,32 @@ struct BadRecordTests {
     /// A dead letter that cannot be written holds its own partition, and nothing of that is published twice.
     /// Not with transactions: the embedded broker shows what an aborted one has written.
     @Test func unwritableDeadLetterTopicHoldsItsPartitionAndNoOther() async throws {
-        let bench = try WorkerBench()
-        let broker = try #require(bench.broker.embedded)
-        broker.setError(Self.notAuthorized, ofTopic: bench.topics.deadLetters)
-        try await bench.sender.send(
+        let fixture = try WorkerFixture()
+        let broker = try #require(fixture.broker.embedded)
+        broker.setError(Self.notAuthorized, ofTopic: fixture.topics.deadLetters)
+        try await fixture.sender.send(
             ProducerRecord(
-                topic: bench.topics.requests, partition: 0, key: Array("bad".utf8), value: Array("no JSON".utf8)))
+                topic: fixture.topics.requests, partition: 0, key: Array("bad".utf8), value: Array("no JSON".utf8)))
 
-        try await bench.whileWorking {
+        try await fixture.whileWorking {
             $0.shutdownGrace = .seconds(1)
         } _: { lane in
             try await eventually("the lane says which topic takes nothing") {
-                await lane.status.deliveryProblem?.contains(bench.topics.deadLetters) == true
+                await lane.status.deliveryProblem?.contains(fixture.topics.deadLetters) == true
             }
-            try await bench.sender.send(
+            try await fixture.sender.send(
                 ProducerRecord(
-                    topic: bench.topics.requests, partition: 1, key: Array("good".utf8),
+                    topic: fixture.topics.requests, partition: 1, key: Array("good".utf8),
                     value: Array(Self.search(#""requestId":"good""#).utf8)))
-            let outcomes = try await bench.records(of: bench.outcomeTopics) { !$0.isEmpty }
+            let outcomes = try await fixture.records(of: fixture.outcomeTopics) { !$0.isEmpty }
             #expect(outcomes.map(\.keyText) == ["good"])
 
-            broker.setError(0, ofTopic: bench.topics.deadLetters)
-            let all = try await bench.records(of: bench.outcomeTopics) { $0.count == 2 }
+            broker.setError(0, ofTopic: fixture.topics.deadLetters)
+            let all = try await fixture.records(of: fixture.outcomeTopics) { $0.count == 2 }
             #expect(all.map(\.keyText).sorted() == ["bad", "good"])
             try await eventually("nothing is wrong any more") { await lane.status.deliveryProblem == nil }
         }
-        await bench.stop()
+        await fixture.stop()
     }
 
     /// Outcomes that cannot be written end taking and paying, and the worker leaves in time when it is told to.
@@ -226,43 +226,43 @@ struct BadRecordTests {
     func unwritableResultsTopicEndsTakingUntilItTakesRecordsAgain(
         delivery: WorkerConfiguration.Delivery
     ) async throws {
-        let bench = try WorkerBench()
-        let broker = try #require(bench.broker.embedded)
-        broker.setError(Self.notAuthorized, ofTopic: bench.topics.results)
-        try await bench.send([("first", Self.search(#""requestId":"first""#))])
+        let fixture = try WorkerFixture()
+        let broker = try #require(fixture.broker.embedded)
+        broker.setError(Self.notAuthorized, ofTopic: fixture.topics.results)
+        try await fixture.send([("first", Self.search(#""requestId":"first""#))])
 
-        try await bench.whileWorking {
+        try await fixture.whileWorking {
             $0.delivery = delivery
             $0.shutdownGrace = .seconds(1)
         } _: { lane in
             try await eventually("the lane says what is wrong") { await lane.status.deliveryProblem != nil }
-            let paid = bench.provider.targets.count
-            try await bench.send((0..<20).map { ("later", Self.search(#""keyword":"later-\#($0)""#)) })
+            let paid = fixture.provider.targets.count
+            try await fixture.send((0..<20).map { ("later", Self.search(#""keyword":"later-\#($0)""#)) })
             try await eventually("the consumer has seen them") {
                 await lane.status.positions.compactMap(\.end).reduce(0, +) == 21
             }
-            #expect(bench.provider.targets.count == paid)
+            #expect(fixture.provider.targets.count == paid)
 
-            broker.setError(0, ofTopic: bench.topics.results)
-            _ = try await bench.records(of: bench.outcomeTopics) { $0.count == 21 }
-            #expect(bench.provider.targets.count == paid + 20, "what was paid for is not asked for again")
+            broker.setError(0, ofTopic: fixture.topics.results)
+            _ = try await fixture.records(of: fixture.outcomeTopics) { $0.count == 21 }
+            #expect(fixture.provider.targets.count == paid + 20, "what was paid for is not asked for again")
         }
-        await bench.stop()
+        await fixture.stop()
     }
 
     /// - Parameter commits: whether the offsets can be seen; the embedded broker forgets those of transactions.
     private func check(
-        _ all: [Bad], on bench: WorkerBench, _ lane: WorkerLane, commits: Bool = true
+        _ all: [Bad], on fixture: WorkerFixture, _ lane: WorkerLane, commits: Bool = true
     ) async throws {
         if commits {
-            try await bench.allIsCommitted(by: lane)
+            try await fixture.allIsCommitted(by: lane)
         } else {
-            _ = try await bench.records(of: bench.outcomeTopics) { $0.count > all.count }
+            _ = try await fixture.records(of: fixture.outcomeTopics) { $0.count > all.count }
         }
-        let outcomes = try await bench.contents(of: bench.outcomeTopics, atLeast: commits ? nil : all.count + 1)
+        let outcomes = try await fixture.contents(of: fixture.outcomeTopics, atLeast: commits ? nil : all.count + 1)
         #expect(outcomes.map(\.keyText).sorted() == (all.map(\.name) + ["good"]).sorted())
         let letters = Dictionary(
-            grouping: try await bench.contents(of: [bench.topics.deadLetters], atLeast: commits ? nil : all.count),
+            grouping: try await fixture.contents(of: [fixture.topics.deadLetters], atLeast: commits ? nil : all.count),
             by: \.keyText)
         for bad in all {
             let record = try #require(outcomes.first { $0.keyText == bad.name })
@@ -291,6 +291,6 @@ struct BadRecordTests {
             Issue.record("what came behind them is not answered")
             return
         }
-        #expect(bench.provider.targets.count == 1)
+        #expect(fixture.provider.targets.count == 1)
     }
 }

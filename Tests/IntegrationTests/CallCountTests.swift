@@ -30,24 +30,25 @@ struct CallCountTests {
     /// A photo takes two calls: the place's photo name, then the picture's address.
     @Test(arguments: ["google-places", "google-places-legacy"])
     func photoRequestsKeepTheRateLimitWithBothTheirCalls(provider: String) async throws {
-        try await WorkerHouse.run(Self.fivePerSecond) { house in
+        try await WorkerHarness.run(Self.fivePerSecond) { harness in
             let began = Instant.now
-            try await house.send([WorkerHouse.request("search", provider)])
-            let places = try #require(try await house.outcomes(1)["search"]?.places)
+            try await harness.send([WorkerHarness.request("search", provider)])
+            let places = try #require(try await harness.outcomes(1)["search"]?.places)
 
             let photos = places.enumerated().map { number, place in
-                WorkerHouse.request(
+                WorkerHarness.request(
                     "photo\(number)", provider, #","operation":"photo","placeId":"\#(place)","timeoutMs":30000"#)
             }
-            try await house.send(photos)
-            let outcomes = try await house.outcomes(photos.count)
+            try await harness.send(photos)
+            let outcomes = try await harness.outcomes(photos.count)
 
             // A place without a photo is found out with one call.
             for outcome in outcomes.values { #expect(outcome.attempts == (outcome.code == "not-found" ? 1 : 2)) }
             #expect(outcomes.values.contains { $0.attempts == 2 })
             let calls = 1 + outcomes.values.reduce(0) { $0 + ($1.attempts ?? 0) }
-            #expect(try await house.calls(to: provider) == calls)
-            #expect(try await house.metric("locsearch_provider_calls_total{provider=\"\(provider)\"}") == Double(calls))
+            #expect(try await harness.calls(to: provider) == calls)
+            #expect(
+                try await harness.metric("locsearch_provider_calls_total{provider=\"\(provider)\"}") == Double(calls))
             Self.expectKeptLimit(calls: calls, since: began)
         }
     }
@@ -55,25 +56,25 @@ struct CallCountTests {
     /// Google refuses a page token until about two seconds after it was given out, so its first users ask again.
     @Test func pageRequestsOfTheLegacyServiceKeepTheRateLimitWithAllTheirCalls() async throws {
         let provider = "google-places-legacy"
-        try await WorkerHouse.run(Self.fivePerSecond) { house in
+        try await WorkerHarness.run(Self.fivePerSecond) { harness in
             let began = Instant.now
-            try await house.send([WorkerHouse.request("search", provider)])
-            let first = try #require(try await house.outcomes(1)["search"])
+            try await harness.send([WorkerHarness.request("search", provider)])
+            let first = try #require(try await harness.outcomes(1)["search"])
             guard case .completed(let result) = first.body, let token = result.nextPageToken else {
                 Issue.record("the search has no second page")
                 return
             }
 
             let pages = (0..<15).map { number in
-                WorkerHouse.request("page\(number)", provider, #","pageToken":"\#(token)","timeoutMs":30000"#)
+                WorkerHarness.request("page\(number)", provider, #","pageToken":"\#(token)","timeoutMs":30000"#)
             }
-            try await house.send(pages)
-            let outcomes = try await house.outcomes(pages.count)
+            try await harness.send(pages)
+            let outcomes = try await harness.outcomes(pages.count)
 
             for outcome in outcomes.values { #expect(outcome.places != nil) }
             #expect(outcomes.values.contains { $0.attempts ?? 0 > 1 }, "the token was good at once")
             let calls = 1 + outcomes.values.reduce(0) { $0 + ($1.attempts ?? 0) }
-            #expect(try await house.calls(to: provider) == calls)
+            #expect(try await harness.calls(to: provider) == calls)
             Self.expectKeptLimit(calls: calls, since: began)
         }
     }

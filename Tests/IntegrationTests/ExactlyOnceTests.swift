@@ -13,20 +13,21 @@ struct ExactlyOnceTests {
     /// Which records and which offsets went into which transaction, as seen on the way to the broker.
     @Test(.enabled(if: !TestBroker.isEmbedded, "the embedded broker does not apply the offsets of a transaction"))
     func transactionHoldsTheOutcomesOfTheOffsetsThatItCommits() async throws {
-        let bench = try WorkerBench { target in
-            .init(body: WorkerBench.shop, delay: .milliseconds(target.utf8.count % 7 == 0 ? 120 : 1))
+        let fixture = try WorkerFixture { target in
+            .init(body: WorkerFixture.shop, delay: .milliseconds(target.utf8.count % 7 == 0 ? 120 : 1))
         }
         let ids = (0..<200).map { "t\($0)" }
-        try await bench.send(ids.map { ($0, WorkerBench.request($0, #","keyword":"\#($0)""#)) } + [("bad", "no JSON")])
-        _ = try await bench.run(expecting: ids.count + 1) { $0.delivery = .exactlyOnce }
-        #expect(bench.provider.targets.count == ids.count)
+        try await fixture.send(
+            ids.map { ($0, WorkerFixture.request($0, #","keyword":"\#($0)""#)) } + [("bad", "no JSON")])
+        _ = try await fixture.run(expecting: ids.count + 1) { $0.delivery = .exactlyOnce }
+        #expect(fixture.provider.targets.count == ids.count)
 
-        let transactions = try bench.broker.transactions(of: bench.transactionalID)
+        let transactions = try fixture.broker.transactions(of: fixture.transactionalID)
         #expect(transactions.count > 1)
         var reached: [Int32: Int64] = [:]
         for transaction in transactions {
             #expect(transaction.ended == .committed)
-            let outcomes = transaction.records.filter { $0.topic != bench.topics.deadLetters }
+            let outcomes = transaction.records.filter { $0.topic != fixture.topics.deadLetters }
             let held = Dictionary(grouping: try outcomes.map(Self.source), by: \.partition)
             #expect(Set(held.keys) == Set(transaction.offsets.map(\.partition)))
             for (partition, next) in transaction.offsets.map({ ($0.partition, $0.next) }) {
@@ -36,13 +37,13 @@ struct ExactlyOnceTests {
             }
         }
         #expect(reached.values.reduce(0, +) == Int64(ids.count + 1))
-        #expect(transactions.flatMap(\.records).filter { $0.topic == bench.topics.deadLetters }.count == 1)
+        #expect(transactions.flatMap(\.records).filter { $0.topic == fixture.topics.deadLetters }.count == 1)
 
         // The offsets are applied: the next worker does what is new and nothing else.
-        try await bench.send([("last", WorkerBench.request("last"))])
-        _ = try await bench.run(expecting: ids.count + 2) { $0.delivery = .exactlyOnce }
-        #expect(bench.provider.targets.count == ids.count + 1)
-        await bench.stop()
+        try await fixture.send([("last", WorkerFixture.request("last"))])
+        _ = try await fixture.run(expecting: ids.count + 2) { $0.delivery = .exactlyOnce }
+        #expect(fixture.provider.targets.count == ids.count + 1)
+        await fixture.stop()
     }
 
     private static func source(_ record: TestBroker.Transaction.Record) throws -> (partition: Int32, offset: Int64) {
@@ -61,25 +62,25 @@ struct ExactlyOnceTests {
     func workerWhoseProducerFailedForGoodGoesOnWithoutAskingAgain(
         answer: (request: EmbeddedBroker.API, code: Int32)
     ) async throws {
-        let bench = try WorkerBench { _ in .init(body: WorkerBench.shop) }
+        let fixture = try WorkerFixture { _ in .init(body: WorkerFixture.shop) }
         let loop = try EventLoop()
-        let lane = try bench.lane(on: loop) { $0.delivery = .exactlyOnce }
+        let lane = try fixture.lane(on: loop) { $0.delivery = .exactlyOnce }
         let working = Task { try await lane.run() }
-        try await bench.send([("k", WorkerBench.request("before"))])
-        #expect(try await bench.outcomes { $0.count >= 1 }.count == 1)
+        try await fixture.send([("k", WorkerFixture.request("before"))])
+        #expect(try await fixture.outcomes { $0.count >= 1 }.count == 1)
 
-        bench.broker.embedded?.fail(answer.request, with: answer.code)
-        try await bench.send([("k", WorkerBench.request("after"))])
-        let records = try await bench.outcomes { records in
+        fixture.broker.embedded?.fail(answer.request, with: answer.code)
+        try await fixture.send([("k", WorkerFixture.request("after"))])
+        let records = try await fixture.outcomes { records in
             Set(records.compactMap { try? $0.outcome().requestID }) == ["before", "after"]
         }
         #expect(Set(try records.map { try $0.outcome().requestID }) == ["before", "after"])
-        #expect(bench.provider.targets.count == 2)
+        #expect(fixture.provider.targets.count == 2)
 
         await lane.drain()
         try await working.value
         loop.stop()
-        await bench.stop()
+        await fixture.stop()
     }
 
     /// The group says that another process has this static member's place: FENCED_INSTANCE_ID.
@@ -87,86 +88,88 @@ struct ExactlyOnceTests {
         .enabled(if: TestBroker.isEmbedded, "only the embedded broker can be told to fail"),
         arguments: WorkerConfiguration.Delivery.allCases)
     func workerWhosePlaceAnotherProcessHasTakenEnds(delivery: WorkerConfiguration.Delivery) async throws {
-        let bench = try WorkerBench { _ in .init(body: WorkerBench.shop) }
+        let fixture = try WorkerFixture { _ in .init(body: WorkerFixture.shop) }
         let loop = try EventLoop()
-        let lane = try bench.lane(on: loop, groupInstanceID: "one") { $0.delivery = delivery }
+        let lane = try fixture.lane(on: loop, groupInstanceID: "one") { $0.delivery = delivery }
         let working = Task { try await lane.run() }
-        try await bench.send([("k", WorkerBench.request("before"))])
-        #expect(try await bench.outcomes { $0.count >= 1 }.count == 1)
+        try await fixture.send([("k", WorkerFixture.request("before"))])
+        #expect(try await fixture.outcomes { $0.count >= 1 }.count == 1)
 
-        bench.broker.embedded?.fail(.heartbeat, with: 82)
+        fixture.broker.embedded?.fail(.heartbeat, with: 82)
         let error = await #expect(throws: KafkaError.self) { try await working.value }
         #expect(error?.saysMemberWasReplaced == true, "\(String(describing: error))")
         loop.stop()
-        await bench.stop()
+        await fixture.stop()
     }
 
     @Test(.enabled(if: !TestBroker.isEmbedded, "the embedded broker does not apply the offsets of a transaction"))
     func offsetsOfAnAbortedTransactionAreNotApplied() async throws {
-        let bench = try WorkerBench { _ in .init(body: WorkerBench.shop) }
-        try await bench.send((0..<5).map { _ in ("k", WorkerBench.request("r")) })
+        let fixture = try WorkerFixture { _ in .init(body: WorkerFixture.shop) }
+        try await fixture.send((0..<5).map { _ in ("k", WorkerFixture.request("r")) })
         let (first, second) = (
-            try bench.member(of: bench.broker.name("g")), try bench.member(of: bench.broker.name("g"))
+            try fixture.member(of: fixture.broker.name("g")), try fixture.member(of: fixture.broker.name("g"))
         )
-        let (producer, listener) = (try await bench.transactionalProducer(), WorkerBench.Silent())
-        try await first.subscribe(to: [bench.topics.requests], listener: listener)
+        let (producer, listener) = (try await fixture.transactionalProducer(), WorkerFixture.Silent())
+        try await first.subscribe(to: [fixture.topics.requests], listener: listener)
         let partition = try #require(try await first.records(max: 1).first).partition.id
         for (next, commits) in [(Int64(1), true), (3, false)] {
             try await producer.beginTransaction()
-            let receipt = try await producer.handOver(ProducerRecord(topic: bench.topics.results, value: [1]))
+            let receipt = try await producer.handOver(ProducerRecord(topic: fixture.topics.results, value: [1]))
             let member = try #require(await first.membership)
             try await producer.sendOffsets([(partition: partition, next: next)], as: member)
             _ = try await producer.confirm(receipt)
             if commits { try await producer.commitTransaction() } else { try await producer.abortTransaction() }
         }
         await first.close()
-        try await second.subscribe(to: [bench.topics.requests], listener: listener)
+        try await second.subscribe(to: [fixture.topics.requests], listener: listener)
         #expect(try await second.records(max: 1).first?.offset == 1)
         await second.close()
-        let transactions = try bench.broker.transactions(of: bench.transactionalID)
+        let transactions = try fixture.broker.transactions(of: fixture.transactionalID)
         #expect(transactions.map(\.ended) == [.committed, .aborted])
         #expect(transactions.map { $0.offsets.map(\.next) } == [[1], [3]])
         #expect(transactions.map(\.records.count) == [1, 1])
         await producer.close()
         withExtendedLifetime(listener) {}
-        await bench.stop()
+        await fixture.stop()
     }
 
     @Test func eachRequestHasExactlyOneOutcome() async throws {
-        let bench = try WorkerBench { target in
+        let fixture = try WorkerFixture { target in
             // Some finish long after those behind them.
-            .init(body: WorkerBench.shop, delay: .milliseconds(target.utf8.count % 7 == 0 ? 120 : 1))
+            .init(body: WorkerFixture.shop, delay: .milliseconds(target.utf8.count % 7 == 0 ? 120 : 1))
         }
         let ids = (0..<300).map { "t\($0)" }
-        try await bench.send(ids.map { ($0, WorkerBench.request($0, #","keyword":"\#($0)""#)) } + [("bad", "no JSON")])
-        let records = try await bench.run(expecting: ids.count + 1) { $0.delivery = .exactlyOnce }
+        try await fixture.send(
+            ids.map { ($0, WorkerFixture.request($0, #","keyword":"\#($0)""#)) } + [("bad", "no JSON")])
+        let records = try await fixture.run(expecting: ids.count + 1) { $0.delivery = .exactlyOnce }
         let found = try records.map { try $0.outcome().requestID }
         #expect(found.count == ids.count + 1)
         #expect(Set(found).isSuperset(of: ids))
-        #expect(bench.provider.targets.count == ids.count)
+        #expect(fixture.provider.targets.count == ids.count)
         // Outcomes leave in the order of their requests: only unbroken runs are released.
         for (partition, events) in Dictionary(grouping: records, by: \.partition.id)
-        where partition.topic == bench.topics.results {
+        where partition.topic == fixture.topics.results {
             let sources = try events.sorted { $0.offset < $1.offset }.map { try #require(try $0.outcome().source) }
             for (_, run) in Dictionary(grouping: sources, by: \.partition) {
                 #expect(run.map(\.offset) == run.map(\.offset).sorted())
             }
         }
-        await bench.stop()
+        await fixture.stop()
     }
 
     /// A transaction that cannot be committed is aborted; its outcomes go into the next one without asking again.
     @Test(.enabled(if: TestBroker.isEmbedded, "only the embedded broker can be told to fail"))
     func workerRepeatsAnAbortedTransactionWithoutAskingAgain() async throws {
-        let bench = try WorkerBench { _ in .init(body: WorkerBench.shop) }
-        bench.broker.embedded?.fail(.txnOffsetCommit, with: 22)  // ILLEGAL_GENERATION: the transaction must be aborted
+        let fixture = try WorkerFixture { _ in .init(body: WorkerFixture.shop) }
+        // ILLEGAL_GENERATION: the transaction must be aborted.
+        fixture.broker.embedded?.fail(.txnOffsetCommit, with: 22)
         let ids = (0..<20).map { "a\($0)" }
-        try await bench.send(ids.map { ($0, WorkerBench.request($0, #","keyword":"\#($0)""#)) })
-        let records = try await bench.run(untilDone: ids) { $0.delivery = .exactlyOnce }
+        try await fixture.send(ids.map { ($0, WorkerFixture.request($0, #","keyword":"\#($0)""#)) })
+        let records = try await fixture.run(untilDone: ids) { $0.delivery = .exactlyOnce }
         // The embedded broker shows aborted records too, so more may be seen; each request was asked once.
         #expect(Set(try records.map { try $0.outcome().requestID }) == Set(ids))
-        #expect(bench.provider.targets.count == ids.count)
-        await bench.stop()
+        #expect(fixture.provider.targets.count == ids.count)
+        await fixture.stop()
     }
 
     /// What cannot be delivered is left to whoever comes next: a worker that is told to end neither waits for brokers nor
@@ -175,19 +178,19 @@ struct ExactlyOnceTests {
         .timeLimit(.minutes(1)), .enabled(if: TestBroker.isEmbedded, "only the embedded broker can be told to fail"),
         arguments: [WorkerConfiguration.Delivery.atLeastOnce, .exactlyOnce])
     func aWorkerWithoutBrokersEndsSoonAfterItsGrace(delivery: WorkerConfiguration.Delivery) async throws {
-        let bench = try WorkerBench { _ in .init(body: WorkerBench.shop, delay: .milliseconds(500)) }
-        try await bench.send((0..<5).map { ("k", WorkerBench.request("r\($0)", #","keyword":"\#($0)""#)) })
+        let fixture = try WorkerFixture { _ in .init(body: WorkerFixture.shop, delay: .milliseconds(500)) }
+        try await fixture.send((0..<5).map { ("k", WorkerFixture.request("r\($0)", #","keyword":"\#($0)""#)) })
         let loop = try EventLoop()
-        let lane = try bench.lane(on: loop) {
+        let lane = try fixture.lane(on: loop) {
             $0.delivery = delivery
             $0.shutdownGrace = .seconds(1)
         }
         let working = Task { try await lane.run() }
-        try await eventually("all are being asked for", within: .seconds(30)) { bench.provider.targets.count == 5 }
-        bench.broker.embedded?.set(broker: 1, isUp: false)
+        try await eventually("all are being asked for", within: .seconds(30)) { fixture.provider.targets.count == 5 }
+        fixture.broker.embedded?.set(broker: 1, isUp: false)
         await lane.drain()
         try await working.value
         loop.stop()
-        await bench.stop()
+        await fixture.stop()
     }
 }

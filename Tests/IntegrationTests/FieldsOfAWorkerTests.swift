@@ -43,28 +43,28 @@ struct FieldsOfAWorkerTests {
     func resultHasTheMembersThatWereAskedFor(
         fields: String, search: Set<String>, details: Set<String>, hasName: Bool
     ) async throws {
-        try await ProviderHouse.run { house in
+        try await ProviderFixture.run { harness in
             let asked = try #require(GooglePlacesFields(text: fields))
-            let whole = GooglePlacesService(http: house.http, configuration: house.configuration)
-            let service = GooglePlacesService(http: house.http, configuration: house.configuration, fields: asked)
+            let whole = GooglePlacesService(http: harness.http, configuration: harness.configuration)
+            let service = GooglePlacesService(http: harness.http, configuration: harness.configuration, fields: asked)
 
-            let all = try await house.ask(whole, ProviderHouse.search())
-            let nearby = try await house.ask(service, ProviderHouse.search())
+            let all = try await harness.ask(whole, ProviderFixture.search())
+            let nearby = try await harness.ask(service, ProviderFixture.search())
             #expect(nearby.places.map(\.id) == all.places.map(\.id))
             #expect(members(nearby) == search)
-            let text = try await house.ask(service, ProviderHouse.search(keyword: "ラーメン"))
+            let text = try await harness.ask(service, ProviderFixture.search(keyword: "ラーメン"))
             #expect(!text.places.isEmpty)
             #expect(members(text).isSubset(of: search))
 
             // One that has all there is to ask for.
             let place = try #require(all.places.first { members($0) == Self.enterprise })
-            let answer = try await house.ask(service, ProviderHouse.details(place.id))
+            let answer = try await harness.ask(service, ProviderFixture.details(place.id))
             let detailed = try #require(answer.places.first)
             #expect(detailed.id == place.id)
             #expect(members(detailed) == details)
             #expect(detailed.name == (hasName ? place.name : detailed.address ?? place.id))
 
-            let photo = try await house.ask(service, ProviderHouse.photo(place.id))
+            let photo = try await harness.ask(service, ProviderFixture.photo(place.id))
             #expect(photo.photoURL != nil)
         }
     }
@@ -73,30 +73,30 @@ struct FieldsOfAWorkerTests {
     @Test func apiKnowsEachFieldThatTheSettingTakes() async throws {
         let names = try #require(GooglePlacesFields.expectation.split(separator: "some of ").last)
         let fields = try #require(GooglePlacesFields(text: String(names)))
-        try await ProviderHouse.run { house in
-            let service = GooglePlacesService(http: house.http, configuration: house.configuration, fields: fields)
-            let nearby = try await house.ask(service, ProviderHouse.search())
+        try await ProviderFixture.run { harness in
+            let service = GooglePlacesService(http: harness.http, configuration: harness.configuration, fields: fields)
+            let nearby = try await harness.ask(service, ProviderFixture.search())
             #expect(members(nearby) == Self.enterprise)
-            _ = try await house.ask(service, ProviderHouse.search(keyword: "ラーメン"))
-            _ = try await house.ask(service, ProviderHouse.details(try #require(nearby.places.first).id))
+            _ = try await harness.ask(service, ProviderFixture.search(keyword: "ラーメン"))
+            _ = try await harness.ask(service, ProviderFixture.details(try #require(nearby.places.first).id))
         }
     }
 
     @Test func workerAsksForTheFieldsOfItsSettingAndCountsCallsByTheirPriceClass() async throws {
-        try await WorkerHouse.run(["GOOGLE_PLACES_FIELDS": "pro"]) { house in
-            try await house.send([
-                WorkerHouse.request("nearby", "google-places"),
-                WorkerHouse.request("text", "google-places", #","keyword":"ラーメン""#),
-                WorkerHouse.request("legacy", "google-places-legacy"), WorkerHouse.request("hot", "hotpepper"),
+        try await WorkerHarness.run(["GOOGLE_PLACES_FIELDS": "pro"]) { harness in
+            try await harness.send([
+                WorkerHarness.request("nearby", "google-places"),
+                WorkerHarness.request("text", "google-places", #","keyword":"ラーメン""#),
+                WorkerHarness.request("legacy", "google-places-legacy"), WorkerHarness.request("hot", "hotpepper"),
             ])
-            let found = try await house.outcomes(4)
+            let found = try await harness.outcomes(4)
             let place = try #require(found["nearby"]?.places?.first)
             let text = #""provider":"google-places","placeId":"\#(place)""#
-            try await house.send([
+            try await harness.send([
                 #"{"requestId":"details","operation":"details",\#(text)}"#,
                 #"{"requestId":"photo","operation":"photo",\#(text)}"#,
             ])
-            let outcomes = try await house.outcomes(2).merging(found) { one, _ in one }
+            let outcomes = try await harness.outcomes(2).merging(found) { one, _ in one }
 
             for id in ["nearby", "text", "details"] {
                 guard case .completed(let result)? = outcomes[id]?.body else {
@@ -109,7 +109,7 @@ struct FieldsOfAWorkerTests {
             }
             #expect(outcomes["photo"]?.failure == nil)
 
-            let metrics = PrometheusDocument(try await house.get("/metrics").body)
+            let metrics = PrometheusDocument(try await harness.get("/metrics").body)
             let samples = metrics.families["locsearch_provider_calls_by_sku_total"]?.samples ?? []
             let counts = samples.filter { $0.value > 0 }.reduce(into: [String: Double]()) { counts, sample in
                 counts["\(sample.labels["provider"] ?? "")/\(sample.labels["sku"] ?? "")"] = sample.value

@@ -16,8 +16,8 @@ struct FleetTests {
     private static func expectOneToHaveAll(
         with more: [String: String] = [:], ofSecond: [String: String] = [:]
     ) async throws {
-        try await WorkerHouse.run(settings.merging(more) { $1 }) { house in
-            let second = try RunningProgram(["worker"], environment: house.environment.merging(ofSecond) { $1 })
+        try await WorkerHarness.run(settings.merging(more) { $1 }) { harness in
+            let second = try RunningProgram(["worker"], environment: harness.environment.merging(ofSecond) { $1 })
             defer { second.end() }
             try await eventually("each has two partitions", within: .seconds(60)) {
                 second.error.contains(#""owned":"2""#)
@@ -25,20 +25,20 @@ struct FleetTests {
 
             // One key is one partition.
             let requests = (0..<160).map {
-                WorkerHouse.request("r\($0)", "hotpepper", #","radiusMeters":\#($0 + 300)"#)
+                WorkerHarness.request("r\($0)", "hotpepper", #","radiusMeters":\#($0 + 300)"#)
             }
-            try await house.send(requests, key: "one tenant")
+            try await harness.send(requests, key: "one tenant")
 
             var parts: [Double] = []
             try await eventually("one of them may use nearly all", within: .seconds(30)) {
-                let own = try await house.metric(#"locsearch_provider_rate_limit{provider="hotpepper"}"#)
+                let own = try await harness.metric(#"locsearch_provider_rate_limit{provider="hotpepper"}"#)
                 parts.append(own)
-                // The work is either the house's own worker's, which then has all, or the other's, to which it lends all.
+                // The work is either the harness's own worker's, which then has all, or the other's, to which it lends all.
                 return own > 19 || (own < 1 && parts.contains { $0 > 9 })
             }
-            let outcomes = try await house.outcomes(requests.count)
+            let outcomes = try await harness.outcomes(requests.count)
             #expect(outcomes.values.allSatisfy { $0.places != nil })
-            let usable = try await house.metric("locsearch_fleet_topic_usable")
+            let usable = try await harness.metric("locsearch_fleet_topic_usable")
             #expect(usable == 1)
 
             second.signal(SIGTERM)
@@ -69,10 +69,10 @@ struct FleetTests {
     }
 
     @Test(.timeLimit(.minutes(2))) func workerWithoutALimitSaysNothing() async throws {
-        try await WorkerHouse.run { house in
-            let metrics = try await house.get("/metrics").body
+        try await WorkerHarness.run { harness in
+            let metrics = try await harness.get("/metrics").body
             #expect(!metrics.contains("locsearch_fleet_topic_usable"))
-            let fleet = try await house.status("fleet", as: [String: Any].self)
+            let fleet = try await harness.status("fleet", as: [String: Any].self)
             #expect(fleet == nil)
         }
     }

@@ -12,54 +12,54 @@ struct GroupProtocolTests {
     /// Sends requests that differ in more than their ids, so that no call serves two of them.
     /// - Returns: their ids.
     private static func send(
-        _ count: Int, named prefix: String, to house: WorkerHouse, _ more: String = ""
+        _ count: Int, named prefix: String, to harness: WorkerHarness, _ more: String = ""
     ) async throws -> Set<String> {
         let ids = (1...count).map { "\(prefix)-\($0)" }
-        try await house.send(
-            ids.enumerated().map { WorkerHouse.request($1, "hotpepper", #","limit":\#($0 + 1)"# + more) })
+        try await harness.send(
+            ids.enumerated().map { WorkerHarness.request($1, "hotpepper", #","limit":\#($0 + 1)"# + more) })
         return Set(ids)
     }
 
     /// Expects that each request has a result, and that nothing else comes before them, such as a second outcome of an
     /// earlier one.
-    private static func expectResults(of ids: Set<String>, in house: WorkerHouse) async throws {
-        let outcomes = try await house.outcomes(ids.count)
+    private static func expectResults(of ids: Set<String>, in harness: WorkerHarness) async throws {
+        let outcomes = try await harness.outcomes(ids.count)
         #expect(Set(outcomes.keys) == ids)
         #expect(outcomes.values.allSatisfy { $0.places != nil })
     }
 
-    /// The partitions that the house's own worker has.
-    private static func partitions(of house: WorkerHouse) async throws -> Int {
-        try await house.status("assignment", as: [[String: Any]].self)?.count ?? 0
+    /// The partitions that the harness's own worker has.
+    private static func partitions(of harness: WorkerHarness) async throws -> Int {
+        try await harness.status("assignment", as: [[String: Any]].self)?.count ?? 0
     }
 
     @Test(.timeLimit(.minutes(3))) func everyRequestHasOneOutcomeWhenAWorkerJoinsAndLeaves() async throws {
-        try await WorkerHouse.run(Self.settings) { house in
-            let first = try await Self.send(8, named: "alone", to: house)
-            try await Self.expectResults(of: first, in: house)
+        try await WorkerHarness.run(Self.settings) { harness in
+            let first = try await Self.send(8, named: "alone", to: harness)
+            try await Self.expectResults(of: first, in: harness)
 
-            let second = try RunningProgram(["worker"], environment: house.environment)
+            let second = try RunningProgram(["worker"], environment: harness.environment)
             defer { second.end() }
             try await eventually("each has two partitions", within: .seconds(60)) {
-                try await Self.partitions(of: house) == 2 && second.error.contains(#""owned":"2""#)
+                try await Self.partitions(of: harness) == 2 && second.error.contains(#""owned":"2""#)
             }
 
             // Some of these are in flight at the second worker when it is told to leave.
-            let slow = try await Self.send(16, named: "leaving", to: house, #","keyword":"fault:delay=1000""#)
+            let slow = try await Self.send(16, named: "leaving", to: harness, #","keyword":"fault:delay=1000""#)
             try await eventually("the provider has all of them") {
-                try await house.count("inFlight", of: "hotpepper") == 16
+                try await harness.count("inFlight", of: "hotpepper") == 16
             }
             second.signal(SIGTERM)
-            try await Self.expectResults(of: slow, in: house)
+            try await Self.expectResults(of: slow, in: harness)
             try await eventually("the second worker ends", within: .seconds(30)) { !second.isRunning }
             #expect(second.code == 0, "\(second.error)")
             #expect(!second.error.contains(#""completed":"0""#), "it did some of them")
 
             try await eventually("the first worker has all partitions", within: .seconds(60)) {
-                try await Self.partitions(of: house) == 4
+                try await Self.partitions(of: harness) == 4
             }
-            let last = try await Self.send(8, named: "alone-again", to: house)
-            try await Self.expectResults(of: last, in: house)
+            let last = try await Self.send(8, named: "alone-again", to: harness)
+            try await Self.expectResults(of: last, in: harness)
         }
     }
 }

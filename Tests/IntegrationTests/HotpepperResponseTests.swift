@@ -15,14 +15,14 @@ struct HotpepperResponseTests {
     }
 
     @Test func liteAnswerLacksNothingOfAResultButTheSubGenre() async throws {
-        try await ProviderHouse.run { house in
-            let lite = HotpepperService(http: house.http, configuration: house.configuration)
-            let full = HotpepperService(http: house.http, configuration: house.configuration, response: .full)
+        try await ProviderFixture.run { fixture in
+            let lite = HotpepperService(http: fixture.http, configuration: fixture.configuration)
+            let full = HotpepperService(http: fixture.http, configuration: fixture.configuration, response: .full)
 
-            let short = try await house.ask(lite, ProviderHouse.search(limit: 100))
-            let shortBytes = try #require(house.http.takeSeen().bytes.first)
-            let long = try await house.ask(full, ProviderHouse.search(limit: 100))
-            let longBytes = try #require(house.http.takeSeen().bytes.first)
+            let short = try await fixture.ask(lite, ProviderFixture.search(limit: 100))
+            let shortBytes = try #require(fixture.http.takeSeen().bytes.first)
+            let long = try await fixture.ask(full, ProviderFixture.search(limit: 100))
+            let longBytes = try #require(fixture.http.takeSeen().bytes.first)
 
             #expect(short.places.count == 100)
             #expect(long.places.contains { $0.types.count == 2 })
@@ -36,20 +36,20 @@ struct HotpepperResponseTests {
     }
 
     @Test func detailsFollowTheSettingAndPhotosAlwaysAskForEverything() async throws {
-        try await ProviderHouse.run { house in
-            let lite = HotpepperService(http: house.http, configuration: house.configuration)
-            let full = HotpepperService(http: house.http, configuration: house.configuration, response: .full)
-            let found = try await house.ask(full, ProviderHouse.search())
+        try await ProviderFixture.run { fixture in
+            let lite = HotpepperService(http: fixture.http, configuration: fixture.configuration)
+            let full = HotpepperService(http: fixture.http, configuration: fixture.configuration, response: .full)
+            let found = try await fixture.ask(full, ProviderFixture.search())
             let place = try #require(found.places.first { $0.types.count == 2 })
-            _ = house.http.takeSeen()
+            _ = fixture.http.takeSeen()
 
-            #expect(try await Array(house.ask(lite, ProviderHouse.details(place.id)).places) == [self.lite(place)])
-            #expect(try await Array(house.ask(full, ProviderHouse.details(place.id)).places) == [place])
-            #expect(house.http.takeSeen().requests.map { $0.url.contains("&type=lite") } == [true, false])
+            #expect(try await Array(fixture.ask(lite, ProviderFixture.details(place.id)).places) == [self.lite(place)])
+            #expect(try await Array(fixture.ask(full, ProviderFixture.details(place.id)).places) == [place])
+            #expect(fixture.http.takeSeen().requests.map { $0.url.contains("&type=lite") } == [true, false])
 
-            #expect(try await house.ask(lite, ProviderHouse.photo(place.id)).photoURL == place.imageURL)
-            #expect(try await house.ask(full, ProviderHouse.photo(place.id)).photoURL == place.imageURL)
-            #expect(house.http.takeSeen().requests.allSatisfy { !$0.url.contains("type=") })
+            #expect(try await fixture.ask(lite, ProviderFixture.photo(place.id)).photoURL == place.imageURL)
+            #expect(try await fixture.ask(full, ProviderFixture.photo(place.id)).photoURL == place.imageURL)
+            #expect(fixture.http.takeSeen().requests.allSatisfy { !$0.url.contains("type=") })
         }
     }
 }

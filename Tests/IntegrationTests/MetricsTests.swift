@@ -12,14 +12,14 @@ struct MetricsTests {
         "KAFKA_STATISTICS_INTERVAL": "1s", "KAFKA_LINGER": "0ms", "PROVIDERS_HOTPEPPER_REQUESTS_PER_SECOND": "100000",
     ]
 
-    private static func metrics(of house: WorkerHouse) async throws -> PrometheusDocument {
-        PrometheusDocument(try await house.get("/metrics").body)
+    private static func metrics(of harness: WorkerHarness) async throws -> PrometheusDocument {
+        PrometheusDocument(try await harness.get("/metrics").body)
     }
 
     /// Waits until the worker has taken so many records and finished them all.
-    private static func everythingIsDone(_ count: Int, in house: WorkerHouse) async throws {
+    private static func everythingIsDone(_ count: Int, in harness: WorkerHarness) async throws {
         try await eventually("\(count) records are done", within: .seconds(100)) {
-            let metrics = try await metrics(of: house)
+            let metrics = try await metrics(of: harness)
             return metrics.value("locsearch_requests_taken_total") == Double(count)
                 && metrics.value("locsearch_requests_in_flight") == 0
         }
@@ -28,20 +28,20 @@ struct MetricsTests {
     @Test(.timeLimit(.minutes(3))) func everyMetricOfTheReferenceIsShownWithAPlausibleValue() async throws {
         // Nobody listens there, which is no matter: the metrics of tracing are there as soon as it is on.
         let more = ["TRACING_ENDPOINT": "http://127.0.0.1:1", "PROVIDERS_HOTPEPPER_CALLS_PER_DAY": "100000"]
-        try await WorkerHouse.run(Self.settings.merging(more) { own, _ in own }) { house in
-            let answered = (0..<20).map { WorkerHouse.request("a\($0)", "hotpepper", #","keyword":"\#($0)""#) }
-            let refused = (0..<2).map { WorkerHouse.request("f\($0)", "hotpepper", #","category":"hospital\#($0)""#) }
-            try await house.send(answered + refused + ["no JSON", "{}", ""], age: .seconds(60))
-            try await Self.everythingIsDone(25, in: house)
+        try await WorkerHarness.run(Self.settings.merging(more) { own, _ in own }) { harness in
+            let answered = (0..<20).map { WorkerHarness.request("a\($0)", "hotpepper", #","keyword":"\#($0)""#) }
+            let refused = (0..<2).map { WorkerHarness.request("f\($0)", "hotpepper", #","category":"hospital\#($0)""#) }
+            try await harness.send(answered + refused + ["no JSON", "{}", ""], age: .seconds(60))
+            try await Self.everythingIsDone(25, in: harness)
             try await eventually("all offsets are committed, and the clients have reported") {
-                let metrics = try await Self.metrics(of: house)
+                let metrics = try await Self.metrics(of: harness)
                 let brokers = metrics.families["locsearch_broker_rtt_seconds"]?.samples ?? []
                 return metrics.total("locsearch_partition_lag") == 0
                     && metrics.value("locsearch_fetch_queue_records") == 0 && brokers.contains { $0.value > 0 }
                     && Set(brokers.map { $0.labels["client"] }) == ["consumer", "producer"]
             }
 
-            let metrics = try await Self.metrics(of: house)
+            let metrics = try await Self.metrics(of: harness)
             #expect(metrics.problems.isEmpty, "\(metrics.problems)")
             Self.expectTheReference(metrics)
             Self.expectCounts(metrics)
@@ -140,25 +140,25 @@ struct MetricsTests {
             switch number % 20 {
             case 0: "\u{0}\u{1}{{{ \(number)"
             case 1: #"{"requestId":"\#(nasty)\#(number)","sessionId":7}"#
-            case 2, 3: WorkerHouse.request("r\(number)", "provider-\(number)")
-            case 4...6: WorkerHouse.request("r\(number)", "hotpepper", #","category":"category\#(number)""#)
-            case 7, 8: WorkerHouse.request("r\(number)", "google-places", #","category":"\#(nasty)""#)
-            case 9, 10: WorkerHouse.request("r\(number)", "google-places-legacy", #","keyword":"k\#(number)""#)
-            case 11: WorkerHouse.request("r\(number)", "hotpepper", #","keyword":"fault:500","timeoutMs":1000"#)
-            default: WorkerHouse.request("\(nasty)\(number)", "hotpepper", #","sessionId":"\#(nasty)\#(number)""#)
+            case 2, 3: WorkerHarness.request("r\(number)", "provider-\(number)")
+            case 4...6: WorkerHarness.request("r\(number)", "hotpepper", #","category":"category\#(number)""#)
+            case 7, 8: WorkerHarness.request("r\(number)", "google-places", #","category":"\#(nasty)""#)
+            case 9, 10: WorkerHarness.request("r\(number)", "google-places-legacy", #","keyword":"k\#(number)""#)
+            case 11: WorkerHarness.request("r\(number)", "hotpepper", #","keyword":"fault:500","timeoutMs":1000"#)
+            default: WorkerHarness.request("\(nasty)\(number)", "hotpepper", #","sessionId":"\#(nasty)\#(number)""#)
             }
         }
     }
 
     @Test(.timeLimit(.minutes(4))) func tenThousandHostileRecordsMakeNoSeriesOfTheirOwn() async throws {
-        try await WorkerHouse.run(Self.settings) { house in
-            try await house.sendTogether(Self.hostileRecords(0..<9_000))
-            try await Self.everythingIsDone(9_000, in: house)
-            let before = try await Self.metrics(of: house)
-            try await house.sendTogether(Self.hostileRecords(9_000..<10_000))
-            try await Self.everythingIsDone(10_000, in: house)
+        try await WorkerHarness.run(Self.settings) { harness in
+            try await harness.sendTogether(Self.hostileRecords(0..<9_000))
+            try await Self.everythingIsDone(9_000, in: harness)
+            let before = try await Self.metrics(of: harness)
+            try await harness.sendTogether(Self.hostileRecords(9_000..<10_000))
+            try await Self.everythingIsDone(10_000, in: harness)
 
-            let metrics = try await Self.metrics(of: house)
+            let metrics = try await Self.metrics(of: harness)
             #expect(metrics.problems.isEmpty, "\(metrics.problems)")
             for metric in MetricDescription.all {
                 let series = metrics.families[metric.name]?.samples.count ?? 0
@@ -185,18 +185,18 @@ struct MetricsTests {
             "PROVIDERS_HOTPEPPER_BREAKER_MINIMUM_CALLS": "5", "PROVIDERS_HOTPEPPER_BREAKER_OPEN_DURATION": "60s",
             "PROVIDERS_HOTPEPPER_SINGLE_FLIGHT": "false",
         ]
-        try await WorkerHouse.run(settings) { house in
-            try await house.configureProviders(#"{"latency":"1s"}"#)
-            try await house.sendTogether((0..<60).map { WorkerHouse.request("r\($0)", "hotpepper") })
+        try await WorkerHarness.run(settings) { harness in
+            try await harness.configureProviders(#"{"latency":"1s"}"#)
+            try await harness.sendTogether((0..<60).map { WorkerHarness.request("r\($0)", "hotpepper") })
             try await eventually("the backlog is there to be run") {
-                let metrics = try await Self.metrics(of: house)
+                let metrics = try await Self.metrics(of: harness)
                 return metrics.value("locsearch_runnable_backlog") ?? 0 >= 30
                     && metrics.value("locsearch_provider_askable", ["provider": "hotpepper"]) == 1
             }
 
-            try await house.configureProviders(#"{"latency":"0ms","apis":["hotpepper"],"faults":{"500":1}}"#)
+            try await harness.configureProviders(#"{"latency":"0ms","apis":["hotpepper"],"faults":{"500":1}}"#)
             try await eventually("the breaker is open, and nothing of the backlog could be run") {
-                let metrics = try await Self.metrics(of: house)
+                let metrics = try await Self.metrics(of: harness)
                 return metrics.value("locsearch_provider_askable", ["provider": "hotpepper"]) == 0
                     && metrics.value("locsearch_runnable_backlog") == 0
                     && metrics.total("locsearch_partition_lag") > 0
@@ -209,16 +209,17 @@ struct MetricsTests {
             "WORKER_CONCURRENCY": "4", "PROVIDERS_ORDER": "hotpepper", "PROVIDERS_HOTPEPPER_REQUESTS_PER_SECOND": "2",
             "PROVIDERS_HOTPEPPER_SINGLE_FLIGHT": "false",
         ]
-        try await WorkerHouse.run(settings) { house in
-            try await house.sendTogether((0..<60).map { WorkerHouse.request("r\($0)", "hotpepper") })
+        try await WorkerHarness.run(settings) { harness in
+            try await harness.sendTogether((0..<60).map { WorkerHarness.request("r\($0)", "hotpepper") })
             try await eventually("calls wait for the rate, and a further worker could not help") {
-                let metrics = try await Self.metrics(of: house)
+                let metrics = try await Self.metrics(of: harness)
                 return metrics.value("locsearch_provider_rate_waiting", ["provider": "hotpepper"]) ?? 0 > 0
                     && metrics.value("locsearch_runnable_backlog") == 0
                     && metrics.total("locsearch_partition_lag") > 0
             }
             #expect(
-                try await Self.metrics(of: house).value("locsearch_provider_rate_limit", ["provider": "hotpepper"]) == 2
+                try await Self.metrics(of: harness).value("locsearch_provider_rate_limit", ["provider": "hotpepper"])
+                    == 2
             )
         }
     }
@@ -226,17 +227,17 @@ struct MetricsTests {
     /// Lag is known from the assignment on, before anything was committed, and goes down where transactions commit.
     @Test(.timeLimit(.minutes(2))) func exactlyOnceWorkerShowsItsLagFromTheAssignmentOn() async throws {
         let settings = ["WORKER_DELIVERY": "exactly-once", "PROVIDERS_HOTPEPPER_WHEN_OPEN": "hold"]
-        try await WorkerHouse.run(settings) { house in
+        try await WorkerHarness.run(settings) { harness in
             try await eventually("the lag of all partitions is known") {
-                try await Self.metrics(of: house).families["locsearch_partition_lag"]?.samples.count == 4
+                try await Self.metrics(of: harness).families["locsearch_partition_lag"]?.samples.count == 4
             }
-            try await house.configureProviders(#"{"latency":"2s"}"#)
-            try await house.sendTogether((0..<20).map { WorkerHouse.request("r\($0)", "hotpepper") })
+            try await harness.configureProviders(#"{"latency":"2s"}"#)
+            try await harness.sendTogether((0..<20).map { WorkerHarness.request("r\($0)", "hotpepper") })
             try await eventually("what is under way counts") {
-                try await Self.metrics(of: house).total("locsearch_partition_lag") == 20
+                try await Self.metrics(of: harness).total("locsearch_partition_lag") == 20
             }
             try await eventually("committed transactions end it", within: .seconds(40)) {
-                try await Self.metrics(of: house).total("locsearch_partition_lag") == 0
+                try await Self.metrics(of: harness).total("locsearch_partition_lag") == 0
             }
         }
     }

@@ -10,19 +10,19 @@ struct PaidCallsTests {
 
     /// So many requests that no other shares a call with.
     private func requests(_ prefix: String, _ count: Int, _ provider: String, _ more: String = "") -> [String] {
-        (0..<count).map { WorkerHouse.request("\(prefix)\($0)", provider, #","keyword":"\#(prefix)\#($0)"\#(more)"#) }
+        (0..<count).map { WorkerHarness.request("\(prefix)\($0)", provider, #","keyword":"\#(prefix)\#($0)"\#(more)"#) }
     }
 
     // MARK: - Fallback
 
     @Test func autoRequestMovesToTheNextProviderAndANamedOneDoesNot() async throws {
-        try await WorkerHouse.run([
+        try await WorkerHarness.run([
             "PROVIDERS_HOTPEPPER_BREAKER_ENABLED": "false", "PROVIDERS_HOTPEPPER_MAX_ATTEMPTS": "1",
             "PROVIDERS_ORDER": "hotpepper,google-places",
-        ]) { house in
-            try await house.configureProviders(#"{"apis":["hotpepper"],"faults":{"503":1}}"#)
-            try await house.send(requests("auto", 5, "auto") + requests("named", 5, "hotpepper"))
-            let outcomes = try await house.outcomes(10)
+        ]) { harness in
+            try await harness.configureProviders(#"{"apis":["hotpepper"],"faults":{"503":1}}"#)
+            try await harness.send(requests("auto", 5, "auto") + requests("named", 5, "hotpepper"))
+            let outcomes = try await harness.outcomes(10)
             for number in 0..<5 {
                 let moved = try #require(outcomes["auto\(number)"])
                 #expect(moved.places != nil)
@@ -34,23 +34,23 @@ struct PaidCallsTests {
                 #expect(stayed.provider == "hotpepper")
                 #expect(stayed.triedProviders.isEmpty)
             }
-            #expect(try await house.calls(to: "hotpepper") == 10)
-            #expect(try await house.calls(to: "google-places") == 5)
+            #expect(try await harness.calls(to: "hotpepper") == 10)
+            #expect(try await harness.calls(to: "google-places") == 5)
         }
     }
 
     // MARK: - Breaker
 
     @Test func requestsEndAtOnceWithRetryAfterWhileABreakerIsOpen() async throws {
-        try await WorkerHouse.run([
+        try await WorkerHarness.run([
             "PROVIDERS_HOTPEPPER_MAX_ATTEMPTS": "1", "PROVIDERS_HOTPEPPER_BREAKER_MINIMUM_CALLS": "5",
             "PROVIDERS_HOTPEPPER_BREAKER_WINDOW": "1m", "PROVIDERS_HOTPEPPER_BREAKER_OPEN_DURATION": "2m",
-        ]) { house in
-            try await house.configureProviders(#"{"apis":["hotpepper"],"faults":{"500":1}}"#)
-            try await house.send(requests("failing", 5, "hotpepper"))
-            for outcome in try await house.outcomes(5).values { #expect(outcome.code == "upstream-unavailable") }
-            try await house.send(requests("refused", 10, "hotpepper") + requests("other", 1, "google-places"))
-            for (id, outcome) in try await house.outcomes(11) {
+        ]) { harness in
+            try await harness.configureProviders(#"{"apis":["hotpepper"],"faults":{"500":1}}"#)
+            try await harness.send(requests("failing", 5, "hotpepper"))
+            for outcome in try await harness.outcomes(5).values { #expect(outcome.code == "upstream-unavailable") }
+            try await harness.send(requests("refused", 10, "hotpepper") + requests("other", 1, "google-places"))
+            for (id, outcome) in try await harness.outcomes(11) {
                 guard id.hasPrefix("refused") else {
                     #expect(outcome.places != nil, "another provider's breaker is closed")
                     continue
@@ -60,92 +60,95 @@ struct PaidCallsTests {
                 let wait = try #require(outcome.retryAfter)
                 #expect(wait > .zero && wait <= .seconds(120), "\(wait)")
             }
-            #expect(try await house.calls(to: "hotpepper") == 5)
-            let status = try await house.status(of: "hotpepper")
+            #expect(try await harness.calls(to: "hotpepper") == 5)
+            let status = try await harness.status(of: "hotpepper")
             #expect(status["breaker"] as? String == "open")
             #expect(status["openForSeconds"] as? Double ?? 0 > 0)
             let state = "locsearch_provider_breaker_state{provider=\"hotpepper\",state=\"open\"}"
-            #expect(try await house.metric(state) == 1)
+            #expect(try await harness.metric(state) == 1)
             let reason = "locsearch_provider_breaker_reason{provider=\"hotpepper\",reason=\"failure-rate\"}"
-            #expect(try await house.metric(reason) == 1)
-            #expect(try await house.metric("locsearch_provider_breaker_rejections_total{provider=\"hotpepper\"}") == 10)
-            #expect(house.logLines(with: "provider is failing", "hotpepper") == 1)
+            #expect(try await harness.metric(reason) == 1)
+            #expect(
+                try await harness.metric("locsearch_provider_breaker_rejections_total{provider=\"hotpepper\"}") == 10)
+            #expect(try await harness.awaitedLogLines(with: "provider is failing", "hotpepper") == 1)
         }
     }
 
     @Test func heldRequestsStayInKafkaUntilTheBreakerCloses() async throws {
-        try await WorkerHouse.run([
+        try await WorkerHarness.run([
             "WORKER_CONCURRENCY": "4", "PROVIDERS_HOTPEPPER_WHEN_OPEN": "hold",
             "PROVIDERS_HOTPEPPER_MAX_ATTEMPTS": "1", "PROVIDERS_HOTPEPPER_BREAKER_MINIMUM_CALLS": "4",
             "PROVIDERS_HOTPEPPER_BREAKER_WINDOW": "1m", "PROVIDERS_HOTPEPPER_BREAKER_OPEN_DURATION": "8s",
-        ]) { house in
-            try await house.configureProviders(#"{"apis":["hotpepper"],"faults":{"500":1}}"#)
-            try await house.send(requests("failing", 4, "hotpepper"))
-            for outcome in try await house.outcomes(4).values { #expect(outcome.code == "upstream-unavailable") }
-            try await house.configureProviders(#"{"apis":["hotpepper"],"faults":{}}"#)
+        ]) { harness in
+            try await harness.configureProviders(#"{"apis":["hotpepper"],"faults":{"500":1}}"#)
+            try await harness.send(requests("failing", 4, "hotpepper"))
+            for outcome in try await harness.outcomes(4).values { #expect(outcome.code == "upstream-unavailable") }
+            try await harness.configureProviders(#"{"apis":["hotpepper"],"faults":{}}"#)
             // Their own time is far shorter than the breaker's.
-            try await house.send(requests("held", 20, "hotpepper", #","timeoutMs":2000"#))
+            try await harness.send(requests("held", 20, "hotpepper", #","timeoutMs":2000"#))
             try await eventually("as many wait as may be in flight") {
-                try await house.status(of: "hotpepper")["heldRequests"] as? Int == 4
+                try await harness.status(of: "hotpepper")["heldRequests"] as? Int == 4
             }
-            #expect(try await house.metric("locsearch_requests_taken_total") == 8)
-            #expect(try await house.calls(to: "hotpepper") == 4)
-            for outcome in try await house.outcomes(20).values { #expect(outcome.places != nil) }
-            #expect(try await house.calls(to: "hotpepper") == 24)
-            #expect(house.logLines(with: "provider answers again", "hotpepper") == 1)
-            #expect(try await house.status(of: "hotpepper")["heldRequests"] as? Int == 0)
+            #expect(try await harness.metric("locsearch_requests_taken_total") == 8)
+            #expect(try await harness.calls(to: "hotpepper") == 4)
+            for outcome in try await harness.outcomes(20).values { #expect(outcome.places != nil) }
+            #expect(try await harness.calls(to: "hotpepper") == 24)
+            #expect(try await harness.awaitedLogLines(with: "provider answers again", "hotpepper") == 1)
+            #expect(try await harness.status(of: "hotpepper")["heldRequests"] as? Int == 0)
         }
     }
 
     /// 401, the legacy service's REQUEST_DENIED and Hot Pepper's error 2000.
     @Test func workerUsesARefusedKeyOnceAndLogsItOnce() async throws {
-        try await WorkerHouse.run(["HOTPEPPER_API_KEY": "wrong-hotpepper"]) { house in
-            try await house.configureProviders(#"{"apis":["google-places"],"faults":{"UNAUTHENTICATED":1}}"#)
-            try await house.configureProviders(#"{"apis":["google-places-legacy"],"faults":{"REQUEST_DENIED":1}}"#)
-            try await house.send(Self.providers.map { WorkerHouse.request($0, $0) })
-            let first = try await house.outcomes(3)
+        try await WorkerHarness.run(["HOTPEPPER_API_KEY": "wrong-hotpepper"]) { harness in
+            try await harness.configureProviders(#"{"apis":["google-places"],"faults":{"UNAUTHENTICATED":1}}"#)
+            try await harness.configureProviders(#"{"apis":["google-places-legacy"],"faults":{"REQUEST_DENIED":1}}"#)
+            try await harness.send(Self.providers.map { WorkerHarness.request($0, $0) })
+            let first = try await harness.outcomes(3)
             for provider in Self.providers { #expect(first[provider]?.code == "unauthorized") }
             #expect(first["google-places"]?.failure?.httpStatus == 401)
             #expect(first["google-places-legacy"]?.failure?.providerStatus == "REQUEST_DENIED")
-            for provider in Self.providers { try await house.send(requests(provider, 10, provider)) }
-            for outcome in try await house.outcomes(30).values {
+            for provider in Self.providers { try await harness.send(requests(provider, 10, provider)) }
+            for outcome in try await harness.outcomes(30).values {
                 #expect(outcome.code == "unauthorized")
                 #expect(outcome.attempts == 0)
                 let wait = try #require(outcome.retryAfter)
                 #expect(wait > .seconds(200) && wait <= .seconds(300), "\(wait)")
             }
             for provider in Self.providers {
-                #expect(try await house.calls(to: provider) == 1)
-                #expect(house.logLines(with: "provider refuses our key", "\"\(provider)\"") == 1)
-                #expect(try await house.status(of: provider)["breakerReason"] as? String == "key-refused")
+                #expect(try await harness.calls(to: provider) == 1)
+                #expect(try await harness.awaitedLogLines(with: "provider refuses our key", "\"\(provider)\"") == 1)
+                #expect(try await harness.status(of: provider)["breakerReason"] as? String == "key-refused")
             }
-            #expect(house.logLines(with: "provider refuses our key", #""httpStatus":"401""#) == 1)
-            let readiness = try await house.get("/readyz")
+            #expect(try await harness.awaitedLogLines(with: "provider refuses our key", #""httpStatus":"401""#) == 1)
+            let readiness = try await harness.get("/readyz")
             #expect(readiness.status == 503)
             #expect(readiness.body.contains("hotpepper: key-refused"), "\(readiness.body)")
-            #expect(!house.worker.error.contains("wrong-hotpepper") && !house.worker.error.contains("secret-google"))
+            #expect(
+                !harness.worker.error.contains("wrong-hotpepper") && !harness.worker.error.contains("secret-google"))
         }
     }
 
     // MARK: - Single flight
 
     @Test func identicalSearchesShareOneCallAndEachHasItsOutcome() async throws {
-        try await WorkerHouse.run { house in
-            try await house.configureProviders(#"{"latency":"4s"}"#)
-            let same = (0..<10).map { WorkerHouse.request("same\($0)", "hotpepper", #","timeoutMs":20000"#) }
-            try await house.send(same + [WorkerHouse.request("other", "hotpepper", #","limit":3,"timeoutMs":20000"#)])
-            let outcomes = try await house.outcomes(11)
+        try await WorkerHarness.run { harness in
+            try await harness.configureProviders(#"{"latency":"4s"}"#)
+            let same = (0..<10).map { WorkerHarness.request("same\($0)", "hotpepper", #","timeoutMs":20000"#) }
+            try await harness.send(
+                same + [WorkerHarness.request("other", "hotpepper", #","limit":3,"timeoutMs":20000"#)])
+            let outcomes = try await harness.outcomes(11)
             let places = try #require(outcomes["same0"]?.places)
             for number in 0..<10 { #expect(outcomes["same\(number)"]?.places == places) }
             #expect(outcomes["other"]?.places?.count == 3)
             #expect(outcomes.values.reduce(0) { $0 + ($1.attempts ?? 0) } == 2)
-            #expect(try await house.calls() == 2)
-            #expect(try await house.metric("locsearch_provider_calls_shared_total{provider=\"hotpepper\"}") == 9)
+            #expect(try await harness.calls() == 2)
+            #expect(try await harness.metric("locsearch_provider_calls_shared_total{provider=\"hotpepper\"}") == 9)
             // Nothing is kept: the same again is a call again.
-            try await house.configureProviders(#"{"latency":"0ms"}"#)
-            try await house.send([WorkerHouse.request("later", "hotpepper")])
-            #expect(try await house.outcomes(1)["later"]?.attempts == 1)
-            #expect(try await house.calls() == 3)
+            try await harness.configureProviders(#"{"latency":"0ms"}"#)
+            try await harness.send([WorkerHarness.request("later", "hotpepper")])
+            #expect(try await harness.outcomes(1)["later"]?.attempts == 1)
+            #expect(try await harness.calls() == 3)
         }
     }
 
@@ -153,21 +156,21 @@ struct PaidCallsTests {
 
     /// `Retry-After` of Hot Pepper and of Google's legacy API, RetryInfo of the new one.
     @Test func retryAfterOfOneRequestHoldsAllRequests() async throws {
-        try await WorkerHouse.run([
+        try await WorkerHarness.run([
             "PROVIDERS_HOTPEPPER_MAX_ATTEMPTS": "1", "PROVIDERS_GOOGLE_PLACES_MAX_ATTEMPTS": "1",
             "PROVIDERS_GOOGLE_PLACES_LEGACY_MAX_ATTEMPTS": "1",
-        ]) { house in
-            try await house.configureProviders(#"{"quota":{"requestsPerSecond":0.001,"burst":1,"retryAfter":90}}"#)
-            try await house.send(Self.providers.flatMap { requests("first-\($0)", 1, $0) })
-            for outcome in try await house.outcomes(3).values { #expect(outcome.places != nil) }
-            try await house.send(Self.providers.flatMap { requests("told-\($0)", 1, $0) })
-            for outcome in try await house.outcomes(3).values {
+        ]) { harness in
+            try await harness.configureProviders(#"{"quota":{"requestsPerSecond":0.001,"burst":1,"retryAfter":90}}"#)
+            try await harness.send(Self.providers.flatMap { requests("first-\($0)", 1, $0) })
+            for outcome in try await harness.outcomes(3).values { #expect(outcome.places != nil) }
+            try await harness.send(Self.providers.flatMap { requests("told-\($0)", 1, $0) })
+            for outcome in try await harness.outcomes(3).values {
                 #expect(outcome.code == "rate-limited")
                 #expect(outcome.attempts == 1)
                 #expect(outcome.retryAfter == .seconds(90))
             }
-            try await house.send(Self.providers.flatMap { requests("all-\($0)", 10, $0) })
-            for outcome in try await house.outcomes(30).values {
+            try await harness.send(Self.providers.flatMap { requests("all-\($0)", 10, $0) })
+            for outcome in try await harness.outcomes(30).values {
                 #expect(outcome.code == "rate-limited")
                 #expect(outcome.failure?.message.contains("asked for a pause") == true)
                 #expect(outcome.attempts == 0)
@@ -175,14 +178,16 @@ struct PaidCallsTests {
                 #expect(wait > .zero && wait <= .seconds(90), "\(wait)")
             }
             for provider in Self.providers {
-                #expect(try await house.calls(to: provider) == 2)
-                let status = try await house.status(of: provider)
+                #expect(try await harness.calls(to: provider) == 2)
+                let status = try await harness.status(of: provider)
                 #expect(status["breaker"] as? String == "paused")
                 #expect(status["breakerReason"] as? String == "provider-rate-limit")
                 #expect(status["pausedForSeconds"] as? Double ?? 0 > 0)
                 let labels = "provider=\"\(provider)\",state=\"paused\""
-                #expect(try await house.metric("locsearch_provider_breaker_state{\(labels)}") == 1)
-                #expect(house.logLines(with: "asked for a pause", "\"\(provider)\"", "provider-rate-limit") == 1)
+                #expect(try await harness.metric("locsearch_provider_breaker_state{\(labels)}") == 1)
+                #expect(
+                    try await harness.awaitedLogLines(
+                        with: "asked for a pause", "\"\(provider)\"", "provider-rate-limit") == 1)
             }
         }
     }
@@ -190,11 +195,11 @@ struct PaidCallsTests {
     // MARK: - Time
 
     @Test func expiredRequestCausesNoCall() async throws {
-        try await WorkerHouse.run(["WORKER_MAX_AGE": "10m"]) { house in
-            try await house.send(requests("old", 5, "hotpepper"), age: .seconds(3600))
-            try await house.send(requests("own", 5, "hotpepper", #","timeoutMs":3000"#), age: .seconds(60))
-            try await house.send(requests("fresh", 5, "hotpepper"))
-            for (id, outcome) in try await house.outcomes(15) {
+        try await WorkerHarness.run(["WORKER_MAX_AGE": "10m"]) { harness in
+            try await harness.send(requests("old", 5, "hotpepper"), age: .seconds(3600))
+            try await harness.send(requests("own", 5, "hotpepper", #","timeoutMs":3000"#), age: .seconds(60))
+            try await harness.send(requests("fresh", 5, "hotpepper"))
+            for (id, outcome) in try await harness.outcomes(15) {
                 if id.hasPrefix("fresh") {
                     #expect(outcome.places != nil)
                 } else {
@@ -202,47 +207,47 @@ struct PaidCallsTests {
                     #expect(outcome.attempts == 0)
                 }
             }
-            #expect(try await house.calls() == 5)
+            #expect(try await harness.calls() == 5)
         }
     }
 
     /// What is held back is not paid for once it is over.
     @Test func heldRequestExpiresWithoutACall() async throws {
-        try await WorkerHouse.run([
+        try await WorkerHarness.run([
             "WORKER_MAX_AGE": "4s", "PROVIDERS_HOTPEPPER_WHEN_OPEN": "hold", "PROVIDERS_HOTPEPPER_MAX_ATTEMPTS": "1",
-        ]) { house in
-            try await house.send([WorkerHouse.request("refused", "hotpepper", #","keyword":"fault:unauthorized""#)])
-            #expect(try await house.outcomes(1)["refused"]?.code == "unauthorized")
+        ]) { harness in
+            try await harness.send([WorkerHarness.request("refused", "hotpepper", #","keyword":"fault:unauthorized""#)])
+            #expect(try await harness.outcomes(1)["refused"]?.code == "unauthorized")
 
-            try await house.send(requests("held", 3, "hotpepper"))
-            for (id, outcome) in try await house.outcomes(3) {
+            try await harness.send(requests("held", 3, "hotpepper"))
+            for (id, outcome) in try await harness.outcomes(3) {
                 #expect(outcome.code == "expired", "\(id)")
                 #expect(outcome.attempts == 0)
                 #expect(outcome.failure?.message.contains("while it waited") == true)
             }
-            #expect(try await house.calls() == 1)
+            #expect(try await harness.calls() == 1)
         }
     }
 
     // MARK: - Waste
 
     @Test func workerCountsACallWhoseAnswerWasNotDelivered() async throws {
-        try await WorkerHouse.run { house in
-            try await house.configureProviders(#"{"latency":"30s"}"#)
+        try await WorkerHarness.run { harness in
+            try await harness.configureProviders(#"{"latency":"30s"}"#)
             let session = #","sessionId":"one","timeoutMs":20000"#
-            try await house.send(requests("older", 1, "hotpepper", session), key: "one")
-            try await eventually("the older is asked for") { try await house.calls() == 1 }
-            #expect(try await house.metric("locsearch_provider_calls_wasted_total") == 0)
-            try await house.configureProviders(#"{"latency":"0ms"}"#)
-            try await house.send(requests("newer", 1, "hotpepper", session), key: "one")
-            let outcomes = try await house.outcomes(2)
+            try await harness.send(requests("older", 1, "hotpepper", session), key: "one")
+            try await eventually("the older is asked for") { try await harness.calls() == 1 }
+            #expect(try await harness.metric("locsearch_provider_calls_wasted_total") == 0)
+            try await harness.configureProviders(#"{"latency":"0ms"}"#)
+            try await harness.send(requests("newer", 1, "hotpepper", session), key: "one")
+            let outcomes = try await harness.outcomes(2)
             #expect(outcomes["older0"]?.code == "superseded")
             #expect(outcomes["newer0"]?.places != nil)
             try await eventually("the call for nothing is counted") {
-                try await house.metric("locsearch_provider_calls_wasted_total") == 1
+                try await harness.metric("locsearch_provider_calls_wasted_total") == 1
             }
-            #expect(try await house.metric("locsearch_provider_calls_total{provider=\"hotpepper\"}") == 2)
-            try await eventually("the provider saw its client leave") { try await house.count("aborted") == 1 }
+            #expect(try await harness.metric("locsearch_provider_calls_total{provider=\"hotpepper\"}") == 2)
+            try await eventually("the provider saw its client leave") { try await harness.count("aborted") == 1 }
         }
     }
 
@@ -253,25 +258,25 @@ struct PaidCallsTests {
             "hotpepper": "Powered by ホットペッパーグルメ Webサービス", "google-places": "Google Maps",
             "google-places-legacy": "Google Maps",
         ]
-        try await WorkerHouse.run { house in
+        try await WorkerHarness.run { harness in
             for provider in Self.providers {
-                try await house.send([
-                    WorkerHouse.request("\(provider)-some", provider, #","limit":5"#),
-                    WorkerHouse.request("\(provider)-none", provider, #","keyword":"fault:none""#),
+                try await harness.send([
+                    WorkerHarness.request("\(provider)-some", provider, #","limit":5"#),
+                    WorkerHarness.request("\(provider)-none", provider, #","keyword":"fault:none""#),
                 ])
-                let found = try await house.outcomes(2)
+                let found = try await harness.outcomes(2)
                 let places = try #require(found["\(provider)-some"]?.places)
                 #expect(!places.isEmpty)
                 #expect(found["\(provider)-none"]?.places == [])
                 let more = places.enumerated().flatMap { number, place in
                     ["details", "photo"].map { operation in
-                        WorkerHouse.request(
+                        WorkerHarness.request(
                             "\(provider)-\(operation)\(number)", provider,
                             #","operation":"\#(operation)","placeId":"\#(place)""#)
                     }
                 }
-                try await house.send(more)
-                let rest = try await house.outcomes(more.count)
+                try await harness.send(more)
+                let rest = try await harness.outcomes(more.count)
                 // A place may have no photo.
                 let succeeded = rest.filter { $0.value.code != "not-found" }
                 #expect(succeeded.keys.contains { $0.contains("-photo") }, "no place has a photo")

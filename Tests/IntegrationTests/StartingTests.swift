@@ -13,32 +13,33 @@ struct StartingTests {
     @Test(.timeLimit(.minutes(2))) func workerThatCannotStartLeavesTheOthersPartitionsAlone() async throws {
         // Members learn of a rebalance by their heartbeats.
         let kafka = ["KAFKA_PROPERTIES": "session.timeout.ms=6000,heartbeat.interval.ms=100,fetch.wait.max.ms=10"]
-        try await WorkerHouse.run(kafka) { house in
-            try await eventually("the worker has all partitions") { try await Self.partitions(of: house) == 4 }
+        try await WorkerHarness.run(kafka) { harness in
+            try await eventually("the worker has all partitions") { try await Self.partitions(of: harness) == 4 }
 
             for _ in 0..<4 {
-                let taken = ["ADMIN_PORT": "\(house.adminPort)", "LOG_LEVEL": "critical"]
-                let second = try RunningProgram(["worker"], environment: house.environment.merging(taken) { $1 })
+                let taken = ["ADMIN_PORT": "\(harness.adminPort)", "LOG_LEVEL": "critical"]
+                let second = try RunningProgram(["worker"], environment: harness.environment.merging(taken) { $1 })
                 defer { second.end() }
                 try await eventually("the second worker ends") { !second.isRunning }
                 #expect(second.code == 78)
-                #expect(second.error.hasPrefix("locsearch: admin.port: cannot listen on 127.0.0.1:\(house.adminPort)"))
+                #expect(
+                    second.error.hasPrefix("locsearch: admin.port: cannot listen on 127.0.0.1:\(harness.adminPort)"))
                 #expect(second.error.split(separator: "\n").count == 1, "\(second.error)")
             }
 
             // The first worker would hear of a member that came and went within a heartbeat, and a session's end.
             let end = Instant.now + .seconds(8)
             while Instant.now < end {
-                #expect(try await Self.partitions(of: house) == 4)
+                #expect(try await Self.partitions(of: harness) == 4)
                 try await Task.sleep(for: .milliseconds(100))
             }
-            #expect(house.logLines(with: "partitions assigned") == 1)
-            #expect(house.logLines(with: "partitions revoked") == 0)
+            #expect(try await harness.awaitedLogLines(with: "partitions assigned") == 1)
+            #expect(harness.logLines(with: "partitions revoked") == 0)
         }
     }
 
-    private static func partitions(of house: WorkerHouse) async throws -> Int {
-        try await house.status("assignment", as: [Any].self)?.count ?? 0
+    private static func partitions(of harness: WorkerHarness) async throws -> Int {
+        try await harness.status("assignment", as: [Any].self)?.count ?? 0
     }
 
     private static let keyless: [(settings: [String: String], words: [String])] = [
@@ -67,10 +68,12 @@ struct StartingTests {
         let settings = [
             "HOTPEPPER_API_KEY": "", "GOOGLE_PLACES_API_KEY": "", "WORKER_ALLOW_NO_PROVIDER": "true",
         ]
-        try await WorkerHouse.run(settings) { house in
-            try await house.send([WorkerHouse.request("a", "auto")])
-            #expect(try await house.outcomes(1)["a"]?.code == "unauthorized")
-            #expect(house.logLines(with: "requests will end as unauthorized", "worker.allowNoProvider") == 1)
+        try await WorkerHarness.run(settings) { harness in
+            try await harness.send([WorkerHarness.request("a", "auto")])
+            #expect(try await harness.outcomes(1)["a"]?.code == "unauthorized")
+            #expect(
+                try await harness.awaitedLogLines(with: "requests will end as unauthorized", "worker.allowNoProvider")
+                    == 1)
         }
     }
 
@@ -84,56 +87,56 @@ struct StartingTests {
         #expect(program.code == 0)
         #expect(version.wholeMatch(of: /\d+\.\d+\.\d+/) != nil, "\(program.output)")
 
-        try await WorkerHouse.run { house in
-            let first = try #require(house.worker.error.split(separator: "\n").first)
+        try await WorkerHarness.run { harness in
+            let first = try #require(harness.worker.error.split(separator: "\n").first)
             #expect(first.contains("worker starts") && first.contains(#""version":"\#(version)""#), "\(first)")
             // Where a sanitizer watches memory, the allocator is its own.
             if !RunningProgram.isSanitized { #expect(first.contains(#""allocator":"mimalloc "#), "\(first)") }
 
-            #expect(try await house.status("version", as: String.self) == version)
-            #expect(try await house.status("ready", as: Bool.self) == true)
-            let providers = try await house.status("providers", as: [[String: Any]].self) ?? []
+            #expect(try await harness.status("version", as: String.self) == version)
+            #expect(try await harness.status("ready", as: Bool.self) == true)
+            let providers = try await harness.status("providers", as: [[String: Any]].self) ?? []
             let names = providers.compactMap { $0["provider"] as? String }
             #expect(names == ["google-places", "google-places-legacy", "hotpepper"])
             #expect(providers.allSatisfy { $0["breaker"] as? String == "closed" })
 
-            let metrics = try await house.get("/metrics").body
+            let metrics = try await harness.get("/metrics").body
             #expect(metrics.contains(#"locsearch_build_info{version="\#(version)",librdkafka="#))
             #expect(metrics.contains(#"locsearch_provider_calls_total{provider="hotpepper"} 0"#))
             #expect(metrics.contains("\nlocsearch_log_lines_dropped_total 0\n"))
         }
     }
 
-    /// Longer than a loop may be stuck: the watch must not take the pause for one.
+    /// A loop may be stuck for 10 s, by no setting. The watch must not take a longer pause of the process for that.
     @Test(.timeLimit(.minutes(2))) func frozenProcessIsAliveAsSoonAsItGoesOn() async throws {
-        try await WorkerHouse.run { house in
-            house.worker.signal(SIGSTOP)
-            try await Task.sleep(for: .seconds(13))
-            house.worker.signal(SIGCONT)
+        try await WorkerHarness.run { harness in
+            harness.worker.signal(SIGSTOP)
+            try await Task.sleep(for: .seconds(11))
+            harness.worker.signal(SIGCONT)
 
             for _ in 0..<20 {
-                #expect(try await house.get("/livez").body == "ok\n")
+                #expect(try await harness.get("/livez").body == "ok\n")
                 try await Task.sleep(for: .milliseconds(100))
             }
-            #expect(house.logLines(with: "an event loop is stuck") == 0)
+            #expect(harness.logLines(with: "an event loop is stuck") == 0)
         }
     }
 
     /// The reader of its log has stopped reading, and the log is far more than the pipe and the buffer hold.
     @Test(.timeLimit(.minutes(2))) func workerWhoseLogNobodyReadsWorksOnAndEnds() async throws {
         let settings = ["LOG_LEVEL": "trace", "KAFKA_PROPERTIES": "debug=all,session.timeout.ms=6000"]
-        try await WorkerHouse.run(settings) { house in
-            house.worker.stopReading()
+        try await WorkerHarness.run(settings) { harness in
+            harness.worker.stopReading()
             try await eventually("lines are dropped", within: .seconds(60)) {
-                try await house.send([WorkerHouse.request("\(UInt32.random(in: 0 ... .max))", "hotpepper")])
-                return try await house.metric("locsearch_log_lines_dropped_total") > 0
+                try await harness.send([WorkerHarness.request("\(UInt32.random(in: 0 ... .max))", "hotpepper")])
+                return try await harness.metric("locsearch_log_lines_dropped_total") > 0
             }
 
-            #expect(try await house.get("/livez").status == 200)
-            #expect(try await house.get("/readyz").status == 200)
-            house.worker.signal(SIGTERM)
-            try await eventually("the worker ends", within: .seconds(40)) { !house.worker.isRunning }
-            #expect(house.worker.code == 0)
+            #expect(try await harness.get("/livez").status == 200)
+            #expect(try await harness.get("/readyz").status == 200)
+            harness.worker.signal(SIGTERM)
+            try await eventually("the worker ends", within: .seconds(40)) { !harness.worker.isRunning }
+            #expect(harness.worker.code == 0)
         }
     }
 }

@@ -20,53 +20,53 @@ private final class Gate: Sendable {
 @Suite(.serialized)
 struct WorkerTests {
     @Test func eachRequestHasExactlyOneOutcome() async throws {
-        let bench = try WorkerBench { _ in .init(body: WorkerBench.shop) }
+        let fixture = try WorkerFixture { _ in .init(body: WorkerFixture.shop) }
         let ids = (0..<500).map { "r\($0)" }
-        try await bench.send(ids.map { ($0, WorkerBench.request($0)) })
-        let records = try await bench.run(expecting: ids.count)
+        try await fixture.send(ids.map { ($0, WorkerFixture.request($0)) })
+        let records = try await fixture.run(expecting: ids.count)
         #expect(try records.map { try $0.outcome().requestID }.sorted() == ids.sorted())
         for record in records {
             #expect(record.key.map { String(decoding: $0, as: UTF8.self) } == (try record.outcome().requestID))
         }
         // What the first worker finished is committed: a second one has nothing to do.
-        let calls = bench.provider.targets.count
-        try await bench.send([("last", WorkerBench.request("last"))])
-        let more = try await bench.run(expecting: ids.count + 1)
+        let calls = fixture.provider.targets.count
+        try await fixture.send([("last", WorkerFixture.request("last"))])
+        let more = try await fixture.run(expecting: ids.count + 1)
         #expect(more.count == ids.count + 1)
-        #expect(bench.provider.targets.count == calls + 1)
-        await bench.stop()
+        #expect(fixture.provider.targets.count == calls + 1)
+        await fixture.stop()
     }
 
     /// More than begin at once (`InFlightWindow.least`): a provider that takes its time gets all that may be in flight.
     @Test func workerKeepsAsManyRequestsInFlightAsConfigured() async throws {
         let mayAnswer = Gate()
-        let bench = try WorkerBench { _ in
+        let fixture = try WorkerFixture { _ in
             mayAnswer.wait()
-            return .init(body: WorkerBench.shop)
+            return .init(body: WorkerFixture.shop)
         }
-        try await bench.send((0..<200).map { ("r\($0)", WorkerBench.request("r\($0)", #","keyword":"k\#($0)""#)) })
+        try await fixture.send((0..<200).map { ("r\($0)", WorkerFixture.request("r\($0)", #","keyword":"k\#($0)""#)) })
         let settings = { (configuration: inout WorkerConfiguration) in
             configuration.concurrency = 200
             (configuration.deadline, configuration.maxDeadline) = (.seconds(60), .seconds(60))
         }
-        try await bench.whileWorking(settings) { lane in
+        try await fixture.whileWorking(settings) { lane in
             defer { mayAnswer.open() }
             try await eventually("all are in flight") { await lane.status.inFlight == 200 }
             mayAnswer.open()
-            _ = try await bench.outcomes { $0.count >= 200 }
+            _ = try await fixture.outcomes { $0.count >= 200 }
         }
-        await bench.stop()
+        await fixture.stop()
     }
 
     @Test func recordThatIsNoRequestEndsAsErrorAndDeadLetter() async throws {
-        let bench = try WorkerBench { _ in .init(body: WorkerBench.shop) }
+        let fixture = try WorkerFixture { _ in .init(body: WorkerFixture.shop) }
         let hostile = [
-            "", "no JSON", "{}", WorkerBench.request("x", #","radiusMeters":-1"#),
+            "", "no JSON", "{}", WorkerFixture.request("x", #","radiusMeters":-1"#),
             String(repeating: "[", count: 50_000),
         ]
-        try await bench.send(
-            hostile.enumerated().map { ("h\($0.offset)", $0.element) } + [("good", WorkerBench.request("good"))])
-        let records = try await bench.run(expecting: hostile.count + 1)
+        try await fixture.send(
+            hostile.enumerated().map { ("h\($0.offset)", $0.element) } + [("good", WorkerFixture.request("good"))])
+        let records = try await fixture.run(expecting: hostile.count + 1)
         for record in records {
             let outcome = try record.outcome()
             guard case .failed(let failure) = outcome.body else {
@@ -76,16 +76,16 @@ struct WorkerTests {
             #expect(failure.code == "invalid-request")
             #expect(failure.member != nil)
         }
-        let letters = try await bench.records(of: [bench.topics.deadLetters]) {
+        let letters = try await fixture.records(of: [fixture.topics.deadLetters]) {
             $0.count >= hostile.count
         }
         #expect(Set(letters.map { String(decoding: $0.value ?? [], as: UTF8.self) }) == Set(hostile))
-        await bench.stop()
+        await fixture.stop()
     }
 
     @Test func providerFailuresBecomeErrorEventsWithoutTheKey() async throws {
-        let bench = try WorkerBench { target in
-            if target.contains("keyword=slow") { return .init(body: WorkerBench.shop, delay: .seconds(2)) }
+        let fixture = try WorkerFixture { target in
+            if target.contains("keyword=slow") { return .init(body: WorkerFixture.shop, delay: .seconds(5)) }
             if target.contains("keyword=html") { return .init(body: "<html>maintenance</html>") }
             if target.contains("keyword=cut") { return .init(body: #"{"results":{"shop":[{"id":"J1"#) }
             return .init(status: 503, body: "")
@@ -94,8 +94,9 @@ struct WorkerTests {
             ("slow", "timeout"), ("html", "upstream-unavailable"), ("cut", "bad-response"),
             ("503", "upstream-unavailable"),
         ]
-        try await bench.send(cases.map { ($0.0, WorkerBench.request($0.0, #","keyword":"\#($0.0)","timeoutMs":700"#)) })
-        let records = try await bench.run(expecting: cases.count)
+        try await fixture.send(
+            cases.map { ($0.0, WorkerFixture.request($0.0, #","keyword":"\#($0.0)","timeoutMs":2000"#)) })
+        let records = try await fixture.run(expecting: cases.count)
         for (id, code) in cases {
             let found = try records.map({ try $0.outcome() }).first { $0.requestID == id }
             guard case .failed(let failure)? = found?.body else {
@@ -105,36 +106,36 @@ struct WorkerTests {
             #expect(failure.code == code, "\(id)")
         }
         for record in records {
-            #expect(!String(decoding: record.value ?? [], as: UTF8.self).contains(WorkerBench.key))
+            #expect(!String(decoding: record.value ?? [], as: UTF8.self).contains(WorkerFixture.key))
         }
-        await bench.stop()
+        await fixture.stop()
     }
 
     @Test func outcomesOfAKeyLeaveInTheOrderOfItsRequests() async throws {
         // The earlier the request, the slower its answer.
-        let bench = try WorkerBench { target in
+        let fixture = try WorkerFixture { target in
             let wait =
                 target.split(separator: "=").last { $0.hasPrefix("w") }?.dropFirst().prefix { $0.isNumber } ?? "0"
-            return .init(body: WorkerBench.shop, delay: .milliseconds(Int(wait) ?? 0))
+            return .init(body: WorkerFixture.shop, delay: .milliseconds(Int(wait) ?? 0))
         }
         let requests = (0..<60).map { index in
-            ("key\(index % 3)", WorkerBench.request("o\(index)", #","keyword":"w\#((60 - index) * 5)""#))
+            ("key\(index % 3)", WorkerFixture.request("o\(index)", #","keyword":"w\#((60 - index) * 5)""#))
         }
-        try await bench.send(requests)
-        let records = try await bench.run(expecting: requests.count) { $0.ordering = .key }
+        try await fixture.send(requests)
+        let records = try await fixture.run(expecting: requests.count) { $0.ordering = .key }
         for key in ["key0", "key1", "key2"] {
             let ids = try records.filter { $0.key == Array(key.utf8) }.sorted { $0.offset < $1.offset }.map {
                 try $0.outcome().requestID
             }
             #expect(ids == requests.indices.filter { requests[$0].0 == key }.map { "o\($0)" })
         }
-        await bench.stop()
+        await fixture.stop()
     }
 
     @Test func newerRequestOfASessionSupersedesTheOneInFlight() async throws {
-        let bench = try WorkerBench { _ in .init(body: WorkerBench.shop, delay: .milliseconds(800)) }
-        try await bench.send((0..<5).map { ("same", WorkerBench.request("s\($0)", #","sessionId":"one""#)) })
-        let records = try await bench.run(expecting: 5)
+        let fixture = try WorkerFixture { _ in .init(body: WorkerFixture.shop, delay: .milliseconds(800)) }
+        try await fixture.send((0..<5).map { ("same", WorkerFixture.request("s\($0)", #","sessionId":"one""#)) })
+        let records = try await fixture.run(expecting: 5)
         var superseded: [String] = []
         for event in try records.map({ try $0.outcome() }) {
             if case .failed(let failure) = event.body, failure.code == "superseded" {
@@ -142,52 +143,52 @@ struct WorkerTests {
             }
         }
         #expect(superseded.sorted() == ["s0", "s1", "s2", "s3"])
-        await bench.stop()
+        await fixture.stop()
     }
 
     /// Cancellation is how task groups end what they run: it drains as well.
     @Test(.enabled(if: TestBroker.isEmbedded, "another broker's end offsets are not exact"))
     func cancelledWorkerDrains() async throws {
-        let bench = try WorkerBench { _ in .init(body: WorkerBench.shop, delay: .milliseconds(500)) }
+        let fixture = try WorkerFixture { _ in .init(body: WorkerFixture.shop, delay: .milliseconds(500)) }
         let loop = try EventLoop()
-        let lane = try bench.lane(on: loop)
+        let lane = try fixture.lane(on: loop)
         let working = Task { try await lane.run() }
-        try await bench.send([("last", WorkerBench.request("last"))])
-        try await eventually("a request is in flight") { !bench.provider.targets.isEmpty }
+        try await fixture.send([("last", WorkerFixture.request("last"))])
+        try await eventually("a request is in flight") { !fixture.provider.targets.isEmpty }
         working.cancel()
         try await working.value
         loop.stop()
-        let outcomes = try await bench.contents(of: bench.outcomeTopics)
+        let outcomes = try await fixture.contents(of: fixture.outcomeTopics)
         #expect(outcomes.map(\.keyText) == ["last"])
-        await bench.stop()
+        await fixture.stop()
     }
 
     /// What cannot begin ends, clients and all, and says why.
     @Test(
         .timeLimit(.minutes(1)), .enabled(if: TestBroker.isEmbedded, "only the embedded broker can be told to fail"))
     func workerThatCannotBeginEndsWithTheReason() async throws {
-        let bench = try WorkerBench()
+        let fixture = try WorkerFixture()
         let loop = try EventLoop()
-        bench.broker.embedded?.fail(.initProducerID, with: 53, count: 100)  // TRANSACTIONAL_ID_AUTHORIZATION_FAILED
-        let lane = try bench.lane(on: loop) { $0.delivery = .exactlyOnce }
+        fixture.broker.embedded?.fail(.initProducerID, with: 53, count: 100)  // TRANSACTIONAL_ID_AUTHORIZATION_FAILED
+        let lane = try fixture.lane(on: loop) { $0.delivery = .exactlyOnce }
         await #expect(throws: KafkaError.self) { try await lane.run() }
         loop.stop()
-        await bench.stop()
+        await fixture.stop()
     }
 
     /// What was paid for is kept until it is delivered: by a new producer where the old one can do no more.
     @Test(.enabled(if: TestBroker.isEmbedded, "only the embedded broker can be told to fail"))
     func workerReplacesAFailedProducerWithoutAskingAgain() async throws {
-        let bench = try WorkerBench { _ in .init(body: WorkerBench.shop) }
+        let fixture = try WorkerFixture { _ in .init(body: WorkerFixture.shop) }
         let ids = (0..<40).map { "p\($0)" }
-        try await bench.send(
-            ids.map { ($0, WorkerBench.request($0, #","keyword":"\#($0)""#)) } + [("bad", "no JSON")])
-        bench.broker.embedded?.fail(.produce, with: 45, count: 1)  // OUT_OF_ORDER_SEQUENCE_NUMBER: fatal
-        let records = try await bench.run(untilDone: ids)
+        try await fixture.send(
+            ids.map { ($0, WorkerFixture.request($0, #","keyword":"\#($0)""#)) } + [("bad", "no JSON")])
+        fixture.broker.embedded?.fail(.produce, with: 45, count: 1)  // OUT_OF_ORDER_SEQUENCE_NUMBER: fatal
+        let records = try await fixture.run(untilDone: ids)
         // What the failed producer could not tell about may be there twice.
         #expect(Set(try records.map { try $0.outcome().requestID }).isSuperset(of: ids))
-        #expect(bench.provider.targets.count == ids.count)
-        await bench.stop()
+        #expect(fixture.provider.targets.count == ids.count)
+        await fixture.stop()
     }
 
     /// What waits for the brokers is in memory twice, so its bytes count, not its number alone.
@@ -199,38 +200,38 @@ struct WorkerTests {
             return #"{"id":"J\#(number)","name":"n","lat":35.69,"lng":139.7,"address":"\#(address)"}"#
         }
         let body = #"{"results":{"results_available":100,"shop":[\#(shops.joined(separator: ","))]}}"#
-        let bench = try WorkerBench { _ in .init(body: body) }
-        try await bench.send((0..<count).map { ("k\($0)", WorkerBench.request("r\($0)", #","limit":100"#)) })
+        let fixture = try WorkerFixture { _ in .init(body: body) }
+        try await fixture.send((0..<count).map { ("k\($0)", WorkerFixture.request("r\($0)", #","limit":100"#)) })
         // As many answers as the producer waits for at once come late. No failures: that broker does not look at sequence
         // numbers, so a batch that it refused would be taken for written once the one behind it is.
-        try bench.broker.embedded?.fail(.produce, with: [0, 0, 0, 0, 0], broker: 1, delay: .seconds(8))
-        let outcomes = try await bench.whileWorking { lane in
+        try fixture.broker.embedded?.fail(.produce, with: [0, 0, 0, 0, 0], broker: 1, delay: .seconds(8))
+        let outcomes = try await fixture.whileWorking { lane in
             // Outcomes of `size` bytes and more.
             let most = 3 << 20
-            try await eventually("much is undelivered") { await lane.status.undelivered >= 40 }
+            try await eventually("much is undelivered") { await lane.status.unconfirmed >= 40 }
             let start = Instant.now
             try await eventually("nothing more is taken") {
                 // 64 more came with the last that there was room for.
-                #expect(await lane.status.undelivered <= most / size + 1 + 64)
+                #expect(await lane.status.unconfirmed <= most / size + 1 + 64)
                 return start.duration(to: .now) > .seconds(1)
             }
-            return try await bench.outcomes { $0.count >= count }
+            return try await fixture.outcomes { $0.count >= count }
         }
         #expect(Set(outcomes.map(\.keyText)).count == count)
-        await bench.stop()
+        await fixture.stop()
     }
 
     @Test(.enabled(if: TestBroker.isEmbedded, "only the embedded broker can be told to fail"))
     func producerThatKeepsFailingEndsTheWorker() async throws {
-        let bench = try WorkerBench { _ in .init(body: WorkerBench.shop) }
-        try await bench.send([("k", WorkerBench.request("r"))])
-        bench.broker.embedded?.fail(.produce, with: 45, count: 20)
+        let fixture = try WorkerFixture { _ in .init(body: WorkerFixture.shop) }
+        try await fixture.send([("k", WorkerFixture.request("r"))])
+        fixture.broker.embedded?.fail(.produce, with: 45, count: 20)
         let loop = try EventLoop()
         defer { loop.stop() }
-        let lane = try bench.lane(on: loop)
+        let lane = try fixture.lane(on: loop)
         let error = await #expect(throws: KafkaError.self) { try await lane.run() }
         #expect(error?.kind == .fatal)
-        #expect(bench.provider.targets.count == 1)
-        await bench.stop()
+        #expect(fixture.provider.targets.count == 1)
+        await fixture.stop()
     }
 }

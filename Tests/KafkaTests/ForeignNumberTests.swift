@@ -11,14 +11,14 @@ struct ForeignNumberTests {
     /// difference to the clock.
     @Test(.enabled(if: TestBroker.isEmbedded), arguments: [Int64.min, -1, 1, Int64.max])
     func recordOfAnyTimeIsRead(timestamp: Int64) async throws {
-        let bench = try KafkaBench(partitions: 1)
+        let fixture = try KafkaFixture(partitions: 1)
         let notebook = InMemoryLogHandler()
-        let producer = try bench.producer()
+        let producer = try fixture.producer()
         try await producer.send(
-            ProducerRecord(topic: bench.topic, partition: 0, value: Array("0".utf8), timestamp: timestamp))
+            ProducerRecord(topic: fixture.topic, partition: 0, value: Array("0".utf8), timestamp: timestamp))
 
-        let consumer = try bench.consumer(notebook: notebook)
-        try await consumer.subscribe(to: [bench.topic], listener: Notes())
+        let consumer = try fixture.consumer(notebook: notebook)
+        try await consumer.subscribe(to: [fixture.topic], listener: Notes())
         let record = try #require(try await consumer.read(1).first)
         #expect(record.timestamp.map(WallTime.range.contains) ?? true)
 
@@ -27,7 +27,7 @@ struct ForeignNumberTests {
         }
         await consumer.close()
         await producer.close()
-        bench.loop.stop()
+        fixture.loop.stop()
     }
 
     @Test(arguments: [Int64.min, -1001, 0, 41, Int64.max])
@@ -58,15 +58,15 @@ struct ForeignNumberTests {
     /// A tool's time-out may be set to years, and the bridge adds a second to it.
     @Test(.enabled(if: TestBroker.isEmbedded))
     func configurationIsAskedForWithATimeoutOfAnyLength() async throws {
-        let bench = try KafkaBench(partitions: 1)
+        let fixture = try KafkaFixture(partitions: 1)
         let admin = try TopicAdmin(
-            ConsumerConfiguration(bootstrapServers: bench.broker.bootstrapServers), log: bench.log)
+            ConsumerConfiguration(bootstrapServers: fixture.broker.bootstrapServers), log: fixture.log)
         do throws(KafkaError) {
-            _ = try await admin.configuration(of: bench.topic, within: .seconds(3_155_760_000))
+            _ = try await admin.configuration(of: fixture.topic, within: .seconds(3_155_760_000))
         } catch {
             // Not every library's embedded broker describes topics.
             #expect(error.kind != .timedOut)
         }
-        bench.loop.stop()
+        fixture.loop.stop()
     }
 }

@@ -104,9 +104,9 @@ struct GatheringTests {
     }
 
     /// Sends one record after another until what comes is gathered.
-    private func gathers(_ producer: KafkaProducer, _ bench: KafkaBench) async throws {
+    private func gathers(_ producer: KafkaProducer, _ fixture: KafkaFixture) async throws {
         try await eventually("records are gathered") {
-            _ = try await producer.send(ProducerRecord(topic: bench.topic, partition: 0, value: [0]))
+            _ = try await producer.send(ProducerRecord(topic: fixture.topic, partition: 0, value: [0]))
             return await producer.isGathering
         }
     }
@@ -115,18 +115,18 @@ struct GatheringTests {
     private func allArrive(
         _ count: Int, _ change: (inout ProducerConfiguration) -> Void = { _ in }
     ) async throws {
-        let bench = try KafkaBench()
-        let producer = try bench.producer {
+        let fixture = try KafkaFixture()
+        let producer = try fixture.producer {
             $0.busyLinger = .milliseconds(20)
             change(&$0)
         }
-        let work = busy(bench.loop)
-        try await gathers(producer, bench)
+        let work = busy(fixture.loop)
+        try await gathers(producer, fixture)
         var receipts: [KafkaProducer.Receipt] = []
         for number in 0..<count {
             receipts.append(
                 try await producer.handOver(
-                    ProducerRecord(topic: bench.topic, partition: 0, value: [UInt8(number % 256)])))
+                    ProducerRecord(topic: fixture.topic, partition: 0, value: [UInt8(number % 256)])))
         }
         var offsets: [Int64] = []
         for receipt in receipts { offsets.append(try await producer.confirm(receipt).offset) }
@@ -135,7 +135,7 @@ struct GatheringTests {
         work.cancel()
         await work.value
         await producer.close()
-        bench.loop.stop()
+        fixture.loop.stop()
     }
 
     @Test func gatheredRecordsAreWrittenInTheOrderOfTheirHandOver() async throws { try await allArrive(2000) }
@@ -146,18 +146,18 @@ struct GatheringTests {
 
     /// The record fails when its turn comes, and no other with it.
     @Test func gatheredRecordThatIsTooLargeIsRefusedAlone() async throws {
-        let bench = try KafkaBench()
-        let producer = try bench.producer {
+        let fixture = try KafkaFixture()
+        let producer = try fixture.producer {
             $0.busyLinger = .milliseconds(20)
             $0.properties["message.max.bytes"] = "2000"
         }
-        let work = busy(bench.loop)
-        try await gathers(producer, bench)
+        let work = busy(fixture.loop)
+        try await gathers(producer, fixture)
         var receipts: [KafkaProducer.Receipt] = []
         for size in [10, 3000, 10] {
             receipts.append(
                 try await producer.handOver(
-                    ProducerRecord(topic: bench.topic, value: [UInt8](repeating: 1, count: size))))
+                    ProducerRecord(topic: fixture.topic, value: [UInt8](repeating: 1, count: size))))
         }
         _ = try await producer.confirm(receipts[0])
         let error = await #expect(throws: KafkaError.self) { try await producer.confirm(receipts[1]) }
@@ -167,44 +167,44 @@ struct GatheringTests {
         work.cancel()
         await work.value
         await producer.close()
-        bench.loop.stop()
+        fixture.loop.stop()
     }
 
     @Test func flushWritesGatheredRecordsAndCloseFailsThem() async throws {
-        let bench = try KafkaBench()
-        let producer = try bench.producer { $0.busyLinger = .seconds(60) }
-        let work = busy(bench.loop)
-        try await gathers(producer, bench)
-        let first = try await producer.handOver(ProducerRecord(topic: bench.topic, value: [1]))
+        let fixture = try KafkaFixture()
+        let producer = try fixture.producer { $0.busyLinger = .seconds(60) }
+        let work = busy(fixture.loop)
+        try await gathers(producer, fixture)
+        let first = try await producer.handOver(ProducerRecord(topic: fixture.topic, value: [1]))
         #expect(await producer.flush(within: .seconds(20)))
         _ = try await producer.confirm(first)
-        let second = try await producer.handOver(ProducerRecord(topic: bench.topic, value: [2]))
+        let second = try await producer.handOver(ProducerRecord(topic: fixture.topic, value: [2]))
         #expect(await producer.undelivered == 1)
         work.cancel()
         await work.value
         await producer.close()
         let error = await #expect(throws: KafkaError.self) { try await producer.confirm(second) }
         #expect(error?.kind == .closed)
-        bench.loop.stop()
+        fixture.loop.stop()
     }
 
     @Test func recordsOfATransactionAreNeverGathered() async throws {
-        let bench = try KafkaBench()
-        let producer = try bench.producer {
+        let fixture = try KafkaFixture()
+        let producer = try fixture.producer {
             $0.busyLinger = .milliseconds(20)
-            $0.transactionalID = bench.broker.name("x")
+            $0.transactionalID = fixture.broker.name("x")
         }
-        let work = busy(bench.loop)
+        let work = busy(fixture.loop)
         try await producer.initTransactions()
         for _ in 0..<20 {
             try await producer.beginTransaction()
-            try await producer.send(ProducerRecord(topic: bench.topic, value: [1]))
+            try await producer.send(ProducerRecord(topic: fixture.topic, value: [1]))
             try await producer.commitTransaction()
             #expect(await !producer.isGathering)
         }
         work.cancel()
         await work.value
         await producer.close()
-        bench.loop.stop()
+        fixture.loop.stop()
     }
 }

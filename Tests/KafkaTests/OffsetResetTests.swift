@@ -56,11 +56,11 @@ struct OffsetResetTests {
     /// The embedded broker keeps the newest 5 MB of a partition.
     @Test(.enabled(if: TestBroker.isEmbedded, "only the embedded broker deletes so soon"))
     func requestsThatWereDeletedUnreadAreToldInOneLineAndCounted() async throws {
-        let bench = try KafkaBench(partitions: 1)
-        let (producer, notes) = (try bench.producer(), Notes())
-        let first = try bench.consumer()
-        try await bench.fill(10, partition: 0, with: producer)
-        try await first.subscribe(to: [bench.topic], listener: notes)
+        let fixture = try KafkaFixture(partitions: 1)
+        let (producer, notes) = (try fixture.producer(), Notes())
+        let first = try fixture.consumer()
+        try await fixture.fill(10, partition: 0, with: producer)
+        try await first.subscribe(to: [fixture.topic], listener: notes)
         let read = try await first.read(4)
         await first.store([(partition: try #require(read.first).partition, next: 4)])
         try await first.commit()
@@ -69,28 +69,28 @@ struct OffsetResetTests {
         // Each record is a batch, so the broker can delete one after another.
         for number in 0..<120 {
             let record = ProducerRecord(
-                topic: bench.topic, partition: 0, value: [UInt8](repeating: UInt8(number), count: 60_000))
+                topic: fixture.topic, partition: 0, value: [UInt8](repeating: UInt8(number), count: 60_000))
             try await producer.send(record)
         }
 
         let (memory, listener) = (InMemoryLogHandler(), Notes())
-        let second = try bench.consumer(notebook: memory)
-        try await second.subscribe(to: [bench.topic], listener: listener)
+        let second = try fixture.consumer(notebook: memory)
+        try await second.subscribe(to: [fixture.topic], listener: listener)
         let next = try #require(try await second.read(1).first).offset
         try await eventually("what was deleted is counted") { await !listener.missed.isEmpty }
 
         #expect(next > 10)
-        #expect(await listener.missed == [TopicPartition(bench.topic, 0): next - 4])
+        #expect(await listener.missed == [TopicPartition(fixture.topic, 0): next - 4])
         let lines = memory.entries.filter { $0.level >= .warning }
         #expect(lines.map(\.level) == [.error])
         let metadata = try #require(lines.first?.metadata)
-        #expect(metadata["partition"] == "\(TopicPartition(bench.topic, 0))")
+        #expect(metadata["partition"] == "\(TopicPartition(fixture.topic, 0))")
         #expect(metadata["from"] == "4")
         #expect(metadata["to"] == "\(next)")
         #expect(metadata["requests"] == "\(next - 4)")
 
         await second.close()
         await producer.close()
-        bench.loop.stop()
+        fixture.loop.stop()
     }
 }

@@ -22,24 +22,24 @@ struct RebalanceTests {
     /// - Returns: False when the group refused the commit. Then the consumer said so, and the other member reads everything
     ///   again.
     private func commitsBeforeHandingOver() async throws -> Bool {
-        let bench = try KafkaBench(partitions: 2)
-        bench.broker.embedded?.setGroupDelay(.milliseconds(100))
-        let producer = try bench.producer()
+        let fixture = try KafkaFixture(partitions: 2)
+        fixture.broker.embedded?.setGroupDelay(.milliseconds(100))
+        let producer = try fixture.producer()
         // Eager commits during a revocation are refused by the mock (a real broker takes them), cooperative ones not;
         // and this version's cooperative-sticky is good enough for two members.
         let notebook = InMemoryLogHandler()
-        let first = try bench.consumer(session: 10_000, notebook: notebook) { $0.assignor = "cooperative-sticky" }
-        let second = try bench.consumer(session: 10_000) { $0.assignor = "cooperative-sticky" }
-        for partition in [Int32(0), 1] { try await bench.fill(20, partition: partition, with: producer) }
+        let first = try fixture.consumer(session: 10_000, notebook: notebook) { $0.assignor = "cooperative-sticky" }
+        let second = try fixture.consumer(session: 10_000) { $0.assignor = "cooperative-sticky" }
+        for partition in [Int32(0), 1] { try await fixture.fill(20, partition: partition, with: producer) }
         let firstNotes = Notes { @Sendable [first] in
             // Stands for requests in flight that finish only now.
             let notes = await first.positions.map { (partition: $0.partition, next: Int64(15)) }
             await first.store(notes)
         }
         let secondNotes = Notes()
-        try await first.subscribe(to: [bench.topic], listener: firstNotes)
+        try await first.subscribe(to: [fixture.topic], listener: firstNotes)
         #expect(try await first.read(40).count == 40)
-        try await second.subscribe(to: [bench.topic], listener: secondNotes)
+        try await second.subscribe(to: [fixture.topic], listener: secondNotes)
         let read = try await second.read(5, within: .seconds(60))
         let isRefused = notebook.entries.contains { "\($0.message)".contains("revoked partitions are not committed") }
         #expect(read.map(\.offset) == (isRefused ? [0, 1, 2, 3, 4] : [15, 16, 17, 18, 19]))
@@ -53,7 +53,7 @@ struct RebalanceTests {
         await second.close()
         await first.close()
         await producer.close()
-        bench.loop.stop()
+        fixture.loop.stop()
         return !isRefused
     }
 
@@ -61,48 +61,48 @@ struct RebalanceTests {
     /// second topic behind the consumer's back.
     @Test(arguments: ["range", "cooperative-sticky"])
     func partitionsOfTopicsThatNobodySubscribedToAreGivenBackUnread(assignor: String) async throws {
-        let bench = try KafkaBench(partitions: 2, others: ["outcomes": 2])
-        bench.broker.embedded?.setGroupDelay(.milliseconds(100))
-        let producer = try bench.producer()
+        let fixture = try KafkaFixture(partitions: 2, others: ["outcomes": 2])
+        fixture.broker.embedded?.setGroupDelay(.milliseconds(100))
+        let producer = try fixture.producer()
         for partition in [Int32(0), 1] {
-            try await bench.fill(5, partition: partition, with: producer)
+            try await fixture.fill(5, partition: partition, with: producer)
             try await producer.send(
-                ProducerRecord(topic: bench.broker.name("outcomes"), partition: partition, value: Array("own".utf8)))
+                ProducerRecord(topic: fixture.broker.name("outcomes"), partition: partition, value: Array("own".utf8)))
         }
 
         let (notebook, notes) = (InMemoryLogHandler(), Notes())
-        let consumer = try bench.consumer(session: 10_000, notebook: notebook) { $0.assignor = assignor }
-        try await consumer.subscribe(to: [bench.topic], listener: notes)
-        try await consumer.subscribeBehindItsBack(to: [bench.topic, bench.broker.name("outcomes")])
+        let consumer = try fixture.consumer(session: 10_000, notebook: notebook) { $0.assignor = assignor }
+        try await consumer.subscribe(to: [fixture.topic], listener: notes)
+        try await consumer.subscribeBehindItsBack(to: [fixture.topic, fixture.broker.name("outcomes")])
         let read = try await consumer.read(10, within: .seconds(60))
-        #expect(read.allSatisfy { $0.partition.id.topic == bench.topic })
+        #expect(read.allSatisfy { $0.partition.id.topic == fixture.topic })
         try await eventually("the log names what is given back", within: .seconds(60)) {
             notebook.entries.contains { "\($0.message)".contains("given back unread") }
         }
 
         // What the other topic holds would have come meanwhile: nothing further does.
-        try await bench.fill(5, partition: 0, with: producer)
-        #expect(try await consumer.read(5).allSatisfy { $0.partition.id.topic == bench.topic })
-        #expect(await consumer.positions.allSatisfy { $0.partition.id.topic == bench.topic })
-        #expect(await notes.assigned.allSatisfy { $0.id.topic == bench.topic })
+        try await fixture.fill(5, partition: 0, with: producer)
+        #expect(try await consumer.read(5).allSatisfy { $0.partition.id.topic == fixture.topic })
+        #expect(await consumer.positions.allSatisfy { $0.partition.id.topic == fixture.topic })
+        #expect(await notes.assigned.allSatisfy { $0.id.topic == fixture.topic })
         #expect(notebook.entries.count { "\($0.message)".contains("given back unread") } == 1)
 
         await consumer.close()
         await producer.close()
-        bench.loop.stop()
+        fixture.loop.stop()
     }
 
     /// The group thinks that the member is dead: its partitions are lost, and nothing of them is committed.
     @Test(.enabled(if: TestBroker.isEmbedded, "only the embedded broker can be told to fail"))
     func memberThatLostItsPartitionsIsToldAndCommitsNothing() async throws {
-        let bench = try KafkaBench(partitions: 1)
-        bench.broker.embedded?.setGroupDelay(.milliseconds(100))
-        let (producer, consumer, notes) = (try bench.producer(), try bench.consumer(), Notes())
-        try await bench.fill(10, partition: 0, with: producer)
-        try await consumer.subscribe(to: [bench.topic], listener: notes)
+        let fixture = try KafkaFixture(partitions: 1)
+        fixture.broker.embedded?.setGroupDelay(.milliseconds(100))
+        let (producer, consumer, notes) = (try fixture.producer(), try fixture.consumer(), Notes())
+        try await fixture.fill(10, partition: 0, with: producer)
+        try await consumer.subscribe(to: [fixture.topic], listener: notes)
         let partition = try #require(try await consumer.read(10).first).partition
         await consumer.store([(partition: partition, next: 10)])
-        bench.broker.embedded?.fail(.heartbeat, with: 25, count: 1)  // UNKNOWN_MEMBER_ID
+        fixture.broker.embedded?.fail(.heartbeat, with: 25, count: 1)  // UNKNOWN_MEMBER_ID
         try await eventually("the partition is lost") { await notes.lost == [partition] }
         // It comes back as a new assignment, from the beginning.
         let again = try await consumer.read(10)
@@ -110,18 +110,18 @@ struct RebalanceTests {
         #expect(again.allSatisfy { $0.partition.id == partition.id && $0.partition.epoch > partition.epoch })
         await consumer.close()
         await producer.close()
-        bench.loop.stop()
+        fixture.loop.stop()
     }
 
     /// Nobody reads for longer than `max.poll.interval.ms`. The member stays in the group, and its prefetch waits.
     @Test func memberThatReadsNothingStaysInTheGroup() async throws {
-        let bench = try KafkaBench(partitions: 1)
-        bench.broker.embedded?.setGroupDelay(.milliseconds(100))
-        let producer = try bench.producer()
-        let consumer = try bench.consumer(session: 6000) { $0.properties["max.poll.interval.ms"] = "6000" }
+        let fixture = try KafkaFixture(partitions: 1)
+        fixture.broker.embedded?.setGroupDelay(.milliseconds(100))
+        let producer = try fixture.producer()
+        let consumer = try fixture.consumer(session: 6000) { $0.properties["max.poll.interval.ms"] = "6000" }
         let notes = Notes()
-        try await bench.fill(10, partition: 0, with: producer)
-        try await consumer.subscribe(to: [bench.topic], listener: notes)
+        try await fixture.fill(10, partition: 0, with: producer)
+        try await consumer.subscribe(to: [fixture.topic], listener: notes)
         #expect(try await consumer.read(1).map(\.offset) == [0])
         // The test is that so much time changes nothing, so there is no condition to wait for.
         try await Task.sleep(for: .seconds(9))
@@ -130,25 +130,25 @@ struct RebalanceTests {
         #expect(await notes.revoked.isEmpty)
         await consumer.close()
         await producer.close()
-        bench.loop.stop()
+        fixture.loop.stop()
     }
 
     @Test(.enabled(if: TestBroker.isEmbedded, "only the embedded broker can be told to fail"))
     func consumerNoticesABrokerThatGoesAndComesBack() async throws {
-        let bench = try KafkaBench(partitions: 1)
-        let (producer, consumer, notes) = (try bench.producer(), try bench.consumer(session: 30_000), Notes())
-        try await bench.fill(1, partition: 0, with: producer)
-        try await consumer.subscribe(to: [bench.topic], listener: notes)
+        let fixture = try KafkaFixture(partitions: 1)
+        let (producer, consumer, notes) = (try fixture.producer(), try fixture.consumer(session: 30_000), Notes())
+        try await fixture.fill(1, partition: 0, with: producer)
+        try await consumer.subscribe(to: [fixture.topic], listener: notes)
         #expect(try await consumer.read(1).count == 1)
-        bench.broker.embedded?.set(broker: 1, isUp: false)
+        fixture.broker.embedded?.set(broker: 1, isUp: false)
         try await eventually("the broker is missed") { await consumer.brokersAreDown }
-        bench.broker.embedded?.set(broker: 1, isUp: true)
+        fixture.broker.embedded?.set(broker: 1, isUp: true)
         try await eventually("the broker is back") { await !consumer.brokersAreDown }
-        try await bench.fill(1, partition: 0, with: producer)
+        try await fixture.fill(1, partition: 0, with: producer)
         #expect(try await consumer.read(1).map(\.offset) == [1])
         await consumer.close()
         await producer.close()
-        bench.loop.stop()
+        fixture.loop.stop()
     }
 }
 

@@ -181,20 +181,20 @@ struct BrokerWatchTests {
         .enabled(if: TestBroker.isEmbedded, "only the embedded broker can be told to fail"),
         arguments: [1, 2] as [Int32])
     func nothingIsReportedWhileOneOfTwoBrokersAnswers(away: Int32) async throws {
-        let bench = try KafkaBench(brokers: 2)
-        bench.broker.embedded?.set(broker: away, isUp: false)
+        let fixture = try KafkaFixture(brokers: 2)
+        fixture.broker.embedded?.set(broker: away, isUp: false)
         let notebook = InMemoryLogHandler()
         let log = Logger(label: "test") { _ in notebook }
-        let properties = ["bootstrap.servers": bench.broker.bootstrapServers]
+        let properties = ["bootstrap.servers": fixture.broker.bootstrapServers]
         let client = try ClientHandle(.producer, properties: properties, hiding: [], log: log)
-        let watch = BrokerWatch(client, isReporting: true, loop: bench.loop, log: log)
+        let watch = BrokerWatch(client, isReporting: true, loop: fixture.loop, log: log)
 
         try await eventually("a broker answers") { await client.isAnsweredByABroker() }
         watch.reportIfDue(at: Instant.now + .seconds(60))
         #expect(!watch.areDown)
         #expect(Self.reports(in: notebook).isEmpty)
 
-        let (stays, embedded) = (3 - away, try #require(bench.broker.embedded))
+        let (stays, embedded) = (3 - away, try #require(fixture.broker.embedded))
         embedded.set(broker: stays, isUp: false)
         try await eventually("both fail", within: .seconds(20)) {
             _ = await client.isAnsweredByABroker()
@@ -207,7 +207,7 @@ struct BrokerWatchTests {
         #expect(!watch.areDown)
 
         await client.destroy()
-        bench.loop.stop()
+        fixture.loop.stop()
     }
 }
 

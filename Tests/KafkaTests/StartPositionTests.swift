@@ -14,9 +14,9 @@ struct StartPositionTests {
 
     /// Subscribes and waits until the only partition's offsets are known.
     private func join(
-        _ consumer: KafkaConsumer, _ bench: KafkaBench, listener: Notes
+        _ consumer: KafkaConsumer, _ fixture: KafkaFixture, listener: Notes
     ) async throws -> KafkaConsumer.Position {
-        try await consumer.subscribe(to: [bench.topic], listener: listener)
+        try await consumer.subscribe(to: [fixture.topic], listener: listener)
         try await eventually("the offsets are known") {
             let position = await consumer.positions.first
             return position?.committed != nil && position?.end != nil
@@ -26,138 +26,138 @@ struct StartPositionTests {
 
     @Test(.enabled(if: TestBroker.isEmbedded, Self.onlyEmbedded))
     func groupWithoutOffsetsThatStartsFromLatestReadsOnlyWhatComesLater() async throws {
-        let bench = try KafkaBench(partitions: 1)
-        let (producer, notes) = (try bench.producer(), Notes())
-        try await bench.fill(10, partition: 0, with: producer)
-        let consumer = try bench.consumer { $0.startFrom = .latest }
+        let fixture = try KafkaFixture(partitions: 1)
+        let (producer, notes) = (try fixture.producer(), Notes())
+        try await fixture.fill(10, partition: 0, with: producer)
+        let consumer = try fixture.consumer { $0.startFrom = .latest }
 
-        #expect(try await join(consumer, bench, listener: notes).committed == 10)
-        try await bench.fill(3, partition: 0, with: producer)
+        #expect(try await join(consumer, fixture, listener: notes).committed == 10)
+        try await fixture.fill(3, partition: 0, with: producer)
 
         #expect(try await consumer.read(3).map(\.offset) == [10, 11, 12])
         await consumer.close()
         await producer.close()
-        bench.loop.stop()
+        fixture.loop.stop()
     }
 
     /// The first member finishes nothing. Its successor must not look for the latest offset again.
     @Test(.enabled(if: TestBroker.isEmbedded, Self.onlyEmbedded))
     func nextMemberSkipsNothingThatTheFirstLeftUnfinished() async throws {
-        let bench = try KafkaBench(partitions: 1)
-        let (producer, notes) = (try bench.producer(), Notes())
-        try await bench.fill(10, partition: 0, with: producer)
-        let first = try bench.consumer { $0.startFrom = .latest }
-        _ = try await join(first, bench, listener: notes)
-        try await bench.fill(5, partition: 0, with: producer)
+        let fixture = try KafkaFixture(partitions: 1)
+        let (producer, notes) = (try fixture.producer(), Notes())
+        try await fixture.fill(10, partition: 0, with: producer)
+        let first = try fixture.consumer { $0.startFrom = .latest }
+        _ = try await join(first, fixture, listener: notes)
+        try await fixture.fill(5, partition: 0, with: producer)
         #expect(try await first.read(5).count == 5)
         await first.close()
 
-        let second = try bench.consumer { $0.startFrom = .latest }
-        try await second.subscribe(to: [bench.topic], listener: notes)
+        let second = try fixture.consumer { $0.startFrom = .latest }
+        try await second.subscribe(to: [fixture.topic], listener: notes)
 
         #expect(try await second.read(5).map(\.offset) == [10, 11, 12, 13, 14])
         await second.close()
         await producer.close()
-        bench.loop.stop()
+        fixture.loop.stop()
     }
 
     /// The note of what the topic was when the group began stands beside the offset, where every member finds it.
     @Test(.enabled(if: TestBroker.isEmbedded, Self.onlyEmbedded))
     func startIsCommittedWithTheNumberOfPartitions() async throws {
-        let bench = try KafkaBench(partitions: 1)
-        let producer = try bench.producer()
-        try await bench.fill(10, partition: 0, with: producer)
-        let consumer = try bench.consumer { $0.startFrom = .latest }
-        _ = try await join(consumer, bench, listener: Notes())
+        let fixture = try KafkaFixture(partitions: 1)
+        let producer = try fixture.producer()
+        try await fixture.fill(10, partition: 0, with: producer)
+        let consumer = try fixture.consumer { $0.startFrom = .latest }
+        _ = try await join(consumer, fixture, listener: Notes())
 
-        let id = TopicPartition(bench.topic, 0)
+        let id = TopicPartition(fixture.topic, 0)
         let commits = try await consumer.client.commits(of: [id], within: .seconds(10))
 
         #expect(commits == [id: CommittedOffset(offset: 10, note: GroupHistory.note(partitions: 1))])
         await consumer.close()
         await producer.close()
-        bench.loop.stop()
+        fixture.loop.stop()
     }
 
     @Test func groupWithCommittedOffsetGoesOnThereWhereverNewOnesStart() async throws {
-        let bench = try KafkaBench(partitions: 1)
-        let (producer, notes) = (try bench.producer(), Notes())
-        try await bench.fill(10, partition: 0, with: producer)
-        let first = try bench.consumer()
-        try await first.subscribe(to: [bench.topic], listener: notes)
+        let fixture = try KafkaFixture(partitions: 1)
+        let (producer, notes) = (try fixture.producer(), Notes())
+        try await fixture.fill(10, partition: 0, with: producer)
+        let first = try fixture.consumer()
+        try await first.subscribe(to: [fixture.topic], listener: notes)
         let partition = try #require(try await first.read(10).first).partition
         await first.store([(partition: partition, next: 4)])
         await first.close()
 
-        let second = try bench.consumer { $0.startFrom = .latest }
-        try await second.subscribe(to: [bench.topic], listener: notes)
+        let second = try fixture.consumer { $0.startFrom = .latest }
+        try await second.subscribe(to: [fixture.topic], listener: notes)
 
         #expect(try await second.read(6).map(\.offset) == Array(4..<10))
         await second.close()
         await producer.close()
-        bench.loop.stop()
+        fixture.loop.stop()
     }
 
     @Test(.enabled(if: TestBroker.isEmbedded, Self.onlyEmbedded))
     func timeAfterTheLastRecordStartsWithWhatComesLater() async throws {
-        let bench = try KafkaBench(partitions: 1)
-        let (producer, notes) = (try bench.producer(), Notes())
-        try await bench.fill(10, partition: 0, with: producer)
-        let consumer = try bench.consumer { $0.startFrom = .time(milliseconds: 4_000_000_000_000) }
+        let fixture = try KafkaFixture(partitions: 1)
+        let (producer, notes) = (try fixture.producer(), Notes())
+        try await fixture.fill(10, partition: 0, with: producer)
+        let consumer = try fixture.consumer { $0.startFrom = .time(milliseconds: 4_000_000_000_000) }
 
-        #expect(try await join(consumer, bench, listener: notes).committed == 10)
-        try await bench.fill(1, partition: 0, with: producer)
+        #expect(try await join(consumer, fixture, listener: notes).committed == 10)
+        try await fixture.fill(1, partition: 0, with: producer)
 
         #expect(try await consumer.read(1).map(\.offset) == [10])
         await consumer.close()
         await producer.close()
-        bench.loop.stop()
+        fixture.loop.stop()
     }
 
     // MARK: - Positions
 
     @Test func positionShowsTheCommittedOffsetBeforeTheFirstCommitOfAnAssignment() async throws {
-        let bench = try KafkaBench(partitions: 1)
-        let (producer, notes) = (try bench.producer(), Notes())
-        try await bench.fill(10, partition: 0, with: producer)
-        let first = try bench.consumer()
-        try await first.subscribe(to: [bench.topic], listener: notes)
+        let fixture = try KafkaFixture(partitions: 1)
+        let (producer, notes) = (try fixture.producer(), Notes())
+        try await fixture.fill(10, partition: 0, with: producer)
+        let first = try fixture.consumer()
+        try await first.subscribe(to: [fixture.topic], listener: notes)
         let partition = try #require(try await first.read(10).first).partition
         await first.store([(partition: partition, next: 4)])
         await first.close()
 
-        let second = try bench.consumer()
-        let position = try await join(second, bench, listener: notes)
+        let second = try fixture.consumer()
+        let position = try await join(second, fixture, listener: notes)
 
         #expect(position.committed == 4)
         #expect(position.end == 10)
         await second.close()
         await producer.close()
-        bench.loop.stop()
+        fixture.loop.stop()
     }
 
     @Test(.enabled(if: TestBroker.isEmbedded, Self.onlyEmbedded))
     func positionOfAGroupWithoutOffsetsShowsWhereReadingBegins() async throws {
-        let bench = try KafkaBench(partitions: 1)
-        let (producer, notes) = (try bench.producer(), Notes())
-        try await bench.fill(10, partition: 0, with: producer)
-        let consumer = try bench.consumer()
+        let fixture = try KafkaFixture(partitions: 1)
+        let (producer, notes) = (try fixture.producer(), Notes())
+        try await fixture.fill(10, partition: 0, with: producer)
+        let consumer = try fixture.consumer()
 
-        let position = try await join(consumer, bench, listener: notes)
+        let position = try await join(consumer, fixture, listener: notes)
 
         #expect(position.committed == 0)
         #expect(position.end == 10)
         await consumer.close()
         await producer.close()
-        bench.loop.stop()
+        fixture.loop.stop()
     }
 
     @Test func positionShowsWhatATransactionCommitted() async throws {
-        let bench = try KafkaBench(partitions: 1)
-        let (producer, notes) = (try bench.producer(), Notes())
-        try await bench.fill(10, partition: 0, with: producer)
-        let consumer = try bench.consumer()
-        let partition = try await join(consumer, bench, listener: notes).partition
+        let fixture = try KafkaFixture(partitions: 1)
+        let (producer, notes) = (try fixture.producer(), Notes())
+        try await fixture.fill(10, partition: 0, with: producer)
+        let consumer = try fixture.consumer()
+        let partition = try await join(consumer, fixture, listener: notes).partition
 
         await consumer.noteCommitted([(partition: partition, next: 7)])
         await consumer.noteCommitted([(partition: AssignedPartition(partition.id, epoch: 99), next: 9)])
@@ -165,21 +165,21 @@ struct StartPositionTests {
         #expect(await consumer.positions.first?.committed == 7)
         await consumer.close()
         await producer.close()
-        bench.loop.stop()
+        fixture.loop.stop()
     }
 
     // MARK: - The first assignment
 
     @Test(.enabled(if: TestBroker.isEmbedded, Self.onlyEmbedded))
     func firstAssignmentSaysHowManyRequestsWaitAndHowOldTheOldestIs() async throws {
-        let bench = try KafkaBench(partitions: 1)
-        let (producer, notes, notebook) = (try bench.producer(), Notes(), InMemoryLogHandler())
-        let record = ProducerRecord(topic: bench.topic, partition: 0, value: [1], timestamp: 1_700_000_000_000)
+        let fixture = try KafkaFixture(partitions: 1)
+        let (producer, notes, notebook) = (try fixture.producer(), Notes(), InMemoryLogHandler())
+        let record = ProducerRecord(topic: fixture.topic, partition: 0, value: [1], timestamp: 1_700_000_000_000)
         try await producer.send(record)
-        try await bench.fill(9, partition: 0, with: producer)
-        let consumer = try bench.consumer(notebook: notebook)
+        try await fixture.fill(9, partition: 0, with: producer)
+        let consumer = try fixture.consumer(notebook: notebook)
 
-        try await consumer.subscribe(to: [bench.topic], listener: notes)
+        try await consumer.subscribe(to: [fixture.topic], listener: notes)
         #expect(try await consumer.read(10).count == 10)
 
         try await eventually("the line is written") { notebook.entries.contains { Self.isBacklogLine($0) } }
@@ -190,7 +190,7 @@ struct StartPositionTests {
         #expect(notebook.entries.count { Self.isBacklogLine($0) } == 1)
         await consumer.close()
         await producer.close()
-        bench.loop.stop()
+        fixture.loop.stop()
     }
 
     private static func isBacklogLine(_ entry: InMemoryLogHandler.Entry) -> Bool {

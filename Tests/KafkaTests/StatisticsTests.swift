@@ -7,16 +7,16 @@ import Testing
 /// What librdkafka says about itself, as it comes from real clients and as it may come one day.
 struct StatisticsTests {
     @Test func clientsReportOnTheirBrokersAndTheirQueues() async throws {
-        let bench = try KafkaBench(partitions: 1, others: ["u": 1])
-        let producer = try bench.producer { $0.statisticsInterval = .milliseconds(200) }
-        let consumer = try bench.consumer { $0.statisticsInterval = .milliseconds(200) }
+        let fixture = try KafkaFixture(partitions: 1, others: ["u": 1])
+        let producer = try fixture.producer { $0.statisticsInterval = .milliseconds(200) }
+        let consumer = try fixture.consumer { $0.statisticsInterval = .milliseconds(200) }
         let notes = Notes()
-        try await bench.fill(300, partition: 0, with: producer)
-        try await consumer.subscribe(to: [bench.topic], listener: notes)
+        try await fixture.fill(300, partition: 0, with: producer)
+        try await consumer.subscribe(to: [fixture.topic], listener: notes)
 
         // A report tells of its own interval only, so something is sent in each.
         try await eventually("the producer has measured round trips") {
-            try await producer.send(ProducerRecord(topic: bench.broker.name("u"), value: [1]))
+            try await producer.send(ProducerRecord(topic: fixture.broker.name("u"), value: [1]))
             return producer.statistics?.brokers.contains { $0.roundTrip > .zero && $0.slowRoundTrip >= $0.roundTrip }
                 ?? false
         }
@@ -28,26 +28,26 @@ struct StatisticsTests {
 
         await consumer.close()
         await producer.close()
-        bench.loop.stop()
+        fixture.loop.stop()
     }
 
     @Test func clientWithoutAnIntervalReportsNothing() async throws {
-        let bench = try KafkaBench(partitions: 1)
-        let producer = try bench.producer()
-        try await bench.fill(1, partition: 0, with: producer)
+        let fixture = try KafkaFixture(partitions: 1)
+        let producer = try fixture.producer()
+        try await fixture.fill(1, partition: 0, with: producer)
 
         #expect(producer.statistics == nil)
         #expect(try ProducerConfiguration(bootstrapServers: "b").librdkafka(.running)["statistics.interval.ms"] == nil)
         await producer.close()
-        bench.loop.stop()
+        fixture.loop.stop()
     }
 
     @Test func producerKnowsTheSizeOfWhatItHasNotWritten() async throws {
-        let bench = try KafkaBench(partitions: 1)
-        let producer = try bench.producer { $0.properties["linger.ms"] = "300" }
+        let fixture = try KafkaFixture(partitions: 1)
+        let producer = try fixture.producer { $0.properties["linger.ms"] = "300" }
         var receipts: [KafkaProducer.Receipt] = []
         for size in [10, 200, 0] {
-            let record = ProducerRecord(topic: bench.topic, value: [UInt8](repeating: 7, count: size))
+            let record = ProducerRecord(topic: fixture.topic, value: [UInt8](repeating: 7, count: size))
             receipts.append(try await producer.handOver(record))
         }
         #expect(await producer.undelivered == 3)
@@ -57,7 +57,7 @@ struct StatisticsTests {
         #expect(await producer.undelivered == 0)
         #expect(await producer.undeliveredBytes == 0)
         await producer.close()
-        bench.loop.stop()
+        fixture.loop.stop()
     }
 
     // MARK: - The text

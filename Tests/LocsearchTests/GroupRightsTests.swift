@@ -22,26 +22,26 @@ struct GroupRightsTests {
 
     @Test(arguments: commands)
     func toolNeedsNoRightOnAGroup(arguments: [String], code: Int32, shown: String) async throws {
-        let house = try await DeadLetterHouse(partitions: 1)
-        try await house.put(0)
-        try await house.answer(0, with: nil)
-        try refuseGroups(of: house)
+        let harness = try await DeadLetterHarness(partitions: 1)
+        try await harness.put(0)
+        try await harness.answer(0, with: nil)
+        try refuseGroups(of: harness)
 
-        let program = try RunningProgram(arguments, environment: house.environment)
+        let program = try RunningProgram(arguments, environment: harness.environment)
         defer { program.end() }
         try await eventually("\(arguments) ends", within: .seconds(60)) { !program.isRunning }
 
         #expect(program.code == code, "\(program.output)\(program.error)")
         #expect((program.output + program.error).contains(shown), "\(program.output)\(program.error)")
         #expect(!program.error.contains("authorization"), "\(program.error)")
-        await house.close()
+        await harness.close()
     }
     @Test func consoleNeedsNoRightOnAGroup() async throws {
-        let house = try await DeadLetterHouse(partitions: 1)
-        try await house.put(0)
-        try refuseGroups(of: house)
+        let harness = try await DeadLetterHarness(partitions: 1)
+        try await harness.put(0)
+        try refuseGroups(of: harness)
 
-        let console = try RunningProgram(["console", "--console-port", "0"], environment: house.environment)
+        let console = try RunningProgram(["console", "--console-port", "0"], environment: harness.environment)
         defer { console.end() }
         try await eventually("the console says where it is", within: .seconds(60)) { console.firstLine != nil }
         let url = try #require(console.firstLine?.split(separator: " ").last)
@@ -49,22 +49,22 @@ struct GroupRightsTests {
         #expect(String(decoding: list, as: UTF8.self).contains("invalid-request"))
 
         // An outcome that is written now is shown: the console reads the topics.
-        try await house.answer(0, with: nil)
+        try await harness.answer(0, with: nil)
         let port = try #require(URL(string: String(url))?.port)
         let page = try LoopbackConnection(port: port)
         page.send("GET /api/traffic/events HTTP/1.1\r\nhost: 127.0.0.1:\(port)\r\n\r\n")
         var shown = ""
         try await eventually("the outcome is shown") {
             shown += String(decoding: page.readAvailable(), as: UTF8.self)
-            return shown.contains(house.broker.name("results"))
+            return shown.contains(harness.broker.name("results"))
         }
         #expect(!console.error.contains("authorization"), "\(console.error)")
-        await house.close()
+        await harness.close()
     }
 
-    private func refuseGroups(of house: DeadLetterHouse) throws {
+    private func refuseGroups(of harness: DeadLetterHarness) throws {
         for api in [EmbeddedBroker.API.findCoordinator, .offsetFetch, .offsetCommit, .joinGroup] {
-            try house.embedded.fail(api, with: 30, count: 1000)
+            try harness.embedded.fail(api, with: 30, count: 1000)
         }
     }
 }

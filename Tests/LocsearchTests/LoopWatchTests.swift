@@ -45,11 +45,12 @@ struct LoopWatchTests {
     @Test func loopsWithNothingToDoAreNotStuck() async throws {
         let loop = try EventLoop()
         defer { loop.stop() }
-        let watch = LoopWatch([loop], patience: .milliseconds(200), interval: .milliseconds(20), log: Self.quiet)
+        // A busy machine may keep the loop from its job for a while, which is not what this is about.
+        let watch = LoopWatch([loop], patience: .seconds(1), interval: .milliseconds(20), log: Self.quiet)
         let watching = Task { await watch.run() }
         defer { watching.cancel() }
 
-        let end = Instant.now + .seconds(1)
+        let end = Instant.now + .seconds(2)
         while Instant.now < end {
             #expect(watch.problem == nil)
             try await Task.sleep(for: .milliseconds(10))

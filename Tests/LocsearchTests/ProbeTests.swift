@@ -58,6 +58,7 @@ struct ProbeTests {
         let begin = Instant.now
         let (code, error) = try await probe("\(server.url)/readyz", "--timeout", "300ms")
         #expect(code == 69 && error.split(separator: "\n").count == 1, "\(error)")
+        // The default alone is 5 s.
         #expect(Instant.now - begin < .seconds(5))
     }
 

@@ -12,7 +12,7 @@ struct RetentionWatchTests {
         _ number: Int32, next: Int64?, committed: Int64? = nil, end: Int64?
     ) -> LaneStatus.Partition {
         LaneStatus.Partition(
-            id: TopicPartition(topic, number), inFlight: 0, committed: committed, end: end, next: next)
+            id: TopicPartition(topic, number), open: 0, committed: committed, end: end, next: next)
     }
 
     @Test func requestsBeforeTheFirstYoungOneAreCounted() {

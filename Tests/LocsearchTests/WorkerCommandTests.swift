@@ -11,7 +11,7 @@ import Testing
 struct WorkerCommandTests {
     private static let secret = "geheim-4711"
 
-    private struct House {
+    private struct Harness {
         let broker: RunningProgram?
         let simulator: RunningProgram
         let worker: RunningProgram
@@ -58,77 +58,78 @@ struct WorkerCommandTests {
     }
 
     @Test(.timeLimit(.minutes(2))) func workerServesUntilItIsToldToStop() async throws {
-        let house = try await House()
-        defer { house.end() }
-        #expect(try await house.get("/livez").status == 200)
+        let harness = try await Harness()
+        defer { harness.end() }
+        #expect(try await harness.get("/livez").status == 200)
         try await eventually("the worker is ready", within: .seconds(30)) {
-            try await house.get("/readyz").status == 200
+            try await harness.get("/readyz").status == 200
         }
         for (arguments, code) in [
             (["--lat", "35.69", "--lng", "139.70"], Int32(0)), (["--lat", "91", "--lng", "0"], 1),
         ] {
-            let search = try RunningProgram(["search", "--json"] + arguments, environment: house.kafka)
+            let search = try RunningProgram(["search", "--json"] + arguments, environment: harness.kafka)
             defer { search.end() }
             try await eventually("the search ends", within: .seconds(30)) { !search.isRunning }
             #expect(search.code == code, "\(search.error)")
-            try await eventually("its output is there", within: .seconds(5)) { search.output.hasSuffix("\n") }
+            try await eventually("its output is there") { search.output.hasSuffix("\n") }
             #expect(try JSONSerialization.jsonObject(with: Data(search.output.utf8)) is [String: Any])
         }
-        let metrics = try await house.get("/metrics").body
+        let metrics = try await harness.get("/metrics").body
         #expect(metrics.contains("\nlocsearch_requests_taken_total 2\n"), "\(metrics)")
         #expect(metrics.contains("\nlocsearch_requests_completed_total{provider=\"hotpepper\"} 1\n"))
         #expect(
             metrics.contains("\nlocsearch_requests_failed_total{code=\"invalid-request\"} 1\n")
                 || metrics.contains("\nlocsearch_requests_rejected_total 1\n"))
         let status = try #require(
-            try JSONSerialization.jsonObject(with: Data(try await house.get("/status").body.utf8)) as? [String: Any])
+            try JSONSerialization.jsonObject(with: Data(try await harness.get("/status").body.utf8)) as? [String: Any])
         #expect((status["assignment"] as? [Any])?.count == 2)
-        house.worker.signal(SIGTERM)
-        try await eventually("the worker ends", within: .seconds(30)) { !house.worker.isRunning }
-        #expect(house.worker.code == 0)
-        try await eventually("its last line is there", within: .seconds(5)) {
-            house.worker.error.contains("worker ends")
+        harness.worker.signal(SIGTERM)
+        try await eventually("the worker ends", within: .seconds(30)) { !harness.worker.isRunning }
+        #expect(harness.worker.code == 0)
+        try await eventually("its last line is there") {
+            harness.worker.error.contains("worker ends")
         }
-        for line in house.worker.error.split(separator: "\n") {
+        for line in harness.worker.error.split(separator: "\n") {
             #expect(try JSONSerialization.jsonObject(with: Data(line.utf8)) is [String: Any], "\(line)")
         }
-        #expect(!house.worker.error.contains(Self.secret) && !metrics.contains(Self.secret))
+        #expect(!harness.worker.error.contains(Self.secret) && !metrics.contains(Self.secret))
     }
 
     @Test(.timeLimit(.minutes(2))) func secondSignalEndsTheWorkerAtOnce() async throws {
-        let house = try await House(extra: ["WORKER_SHUTDOWN_GRACE": "60s", "WORKER_DEADLINE": "30s"])
-        defer { house.end() }
+        let harness = try await Harness(extra: ["WORKER_SHUTDOWN_GRACE": "60s", "WORKER_DEADLINE": "30s"])
+        defer { harness.end() }
         try await eventually("the worker is ready", within: .seconds(30)) {
-            try await house.get("/readyz").status == 200
+            try await harness.get("/readyz").status == 200
         }
         let search = try RunningProgram(
             ["search", "--lat", "35.69", "--lng", "139.70", "--keyword", "fault:hang", "--timeout", "60s"],
-            environment: house.kafka)
+            environment: harness.kafka)
         defer { search.end() }
         try await eventually("the request is in flight", within: .seconds(30)) {
-            try await house.get("/status").body.contains("\"inFlight\":1")
+            try await harness.get("/status").body.contains("\"inFlight\":1")
         }
-        house.worker.signal(SIGTERM)
+        harness.worker.signal(SIGTERM)
         try await eventually("the worker drains", within: .seconds(10)) {
-            try await house.get("/readyz").body == "draining\n"
+            try await harness.get("/readyz").body == "draining\n"
         }
-        #expect(house.worker.isRunning)
-        house.worker.signal(SIGTERM)
-        try await eventually("the worker ends", within: .seconds(5)) { !house.worker.isRunning }
-        #expect(house.worker.code != 0)
+        #expect(harness.worker.isRunning)
+        harness.worker.signal(SIGTERM)
+        // The grace is 60 s.
+        try await eventually("the worker ends") { !harness.worker.isRunning }
+        #expect(harness.worker.code != 0)
     }
 
     @Test(.timeLimit(.minutes(1))) func workerNamesTheSettingOfAPortThatIsTaken() async throws {
-        let house = try await House()
-        defer { house.end() }
-        let port = try #require(house.adminURL.split(separator: ":").last)
+        let harness = try await Harness()
+        defer { harness.end() }
+        let port = try #require(harness.adminURL.split(separator: ":").last)
         let second = try RunningProgram(
             ["worker", "--admin-port", "\(port)", "--log-level", "critical"],
-            environment: house.kafka.merging(["HOTPEPPER_API_KEY": Self.secret]) { own, _ in own })
+            environment: harness.kafka.merging(["HOTPEPPER_API_KEY": Self.secret]) { own, _ in own })
         defer { second.end() }
         try await eventually("the second worker ends", within: .seconds(30)) { !second.isRunning }
         #expect(second.code == 78)
-        try await eventually("its line is there", within: .seconds(5)) {
+        try await eventually("its line is there") {
             second.error.contains("admin.port: cannot listen on 127.0.0.1:\(port)")
         }
         #expect(second.error.split(separator: "\n").count == 1, "\(second.error)")

@@ -20,8 +20,8 @@ struct AnswerFuzzTests {
         var all: [[UInt8]] { answers.map(\.body) + errors }
 
         init(of provider: ProviderID) throws {
-            for fixture in try Fixture.all() where fixture.provider == provider {
-                add(fixture.path.split(separator: "/").last ?? "", try fixture.body())
+            for recorded in try RecordedAnswer.all() where recorded.provider == provider {
+                add(recorded.path.split(separator: "/").last ?? "", try recorded.body())
             }
             let folder = provider == .googlePlaces ? "google-places-new" : provider.rawValue
             for (name, body) in RecordingsTests.bodies(of: folder) where body.count < (inputs > 50_000 ? 60_000 : 4000)

@@ -7,21 +7,22 @@ import Testing
 /// Whole answers, and what becomes of them.
 struct FixtureTests {
     struct Expected: CustomTestStringConvertible {
-        let fixture: Fixture
+        let recorded: RecordedAnswer
         var isDetails = false
         let lines: [String]
         var total: Int?
         var next: String?
         var unreadable = 0
 
-        var testDescription: String { fixture.path }
+        var testDescription: String { recorded.path }
     }
 
     private static func expect(
         _ path: String, _ lines: [String], total: Int? = nil, next: String? = nil, unreadable: Int = 0
     ) -> Expected {
         Expected(
-            fixture: Fixture(path), isDetails: path.contains("/details"), lines: lines, total: total, next: next,
+            recorded: RecordedAnswer(path), isDetails: path.contains("/details"), lines: lines, total: total,
+            next: next,
             unreadable: unreadable)
     }
 
@@ -109,9 +110,9 @@ struct FixtureTests {
     @Test(arguments: hotpepper + googlePlaces + legacy)
     func answersAreReadWhole(expected: Expected) async throws {
         let request = expected.isDetails ? Providers.details("asked") : Providers.search(limit: 100)
-        let answer = try await expected.fixture.service().ask(request)
+        let answer = try await expected.recorded.service().ask(request)
         #expect(answer.places.map(\.line) == expected.lines)
-        #expect(answer.places.allSatisfy { $0.provider == expected.fixture.provider })
+        #expect(answer.places.allSatisfy { $0.provider == expected.recorded.provider })
         #expect(answer.totalAvailable == expected.total)
         #expect(answer.nextPageToken == expected.next)
         #expect(answer.unreadablePlaces == expected.unreadable)
@@ -120,8 +121,10 @@ struct FixtureTests {
 
     /// The picture that stands for "no image" is none; the tracking query of a page is part of its address.
     @Test func shopKeepsItsPictureAndItsPagesAddress() async throws {
-        let places = try await Fixture("hotpepper/gourmet-first-of-two-pages.json").service().ask(Providers.search())
-            .places
+        let places = try await RecordedAnswer("hotpepper/gourmet-first-of-two-pages.json").service().ask(
+            Providers.search()
+        )
+        .places
         #expect(
             places.map(\.imageURL) == [
                 "https://img.example.jp/J009900001_238.jpg", "https://img.example.jp/J009900002_238.jpg", nil,
@@ -143,13 +146,13 @@ struct FixtureTests {
         ),
     ])
     func whoMustBeNamedIsNamed(path: String, attributions: [String]) async throws {
-        #expect(try await Set(Fixture(path).service().ask(Providers.search()).attributions) == Set(attributions))
+        #expect(try await Set(RecordedAnswer(path).service().ask(Providers.search()).attributions) == Set(attributions))
     }
 
     @Test func everyFixtureIsInATable() throws {
-        let answers = (Self.hotpepper + Self.googlePlaces + Self.legacy).map(\.fixture.path)
-        let failures = ProviderFailureTests.failures.map(\.fixture.path)
+        let answers = (Self.hotpepper + Self.googlePlaces + Self.legacy).map(\.recorded.path)
+        let failures = ProviderFailureTests.failures.map(\.recorded.path)
         let others = ["google-places-new/photo-media.json", "google-places-legacy/photo-redirect.html"]
-        #expect(try Set(Fixture.all().map(\.path)) == Set(answers + failures + others))
+        #expect(try Set(RecordedAnswer.all().map(\.path)) == Set(answers + failures + others))
     }
 }

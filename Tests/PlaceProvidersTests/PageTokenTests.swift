@@ -8,8 +8,8 @@ import Testing
 @testable import PlaceProviders
 
 /// Asks the best candidate once, so that every call a test sees was made for the one request.
-private struct SingleCallWorker: SearchWorking {
-    func report(on addressed: AddressedRequest, before deadline: Deadline, note: CallNote?) async -> SearchReport {
+private struct SingleCallWorker: SearchReporting {
+    func report(on addressed: AddressedRequest, before deadline: Deadline) async -> SearchReport {
         do throws(SearchError) {
             let answer = try await addressed.candidates[0].ask(addressed.request)
             return SearchReport(result: .success(answer), provider: addressed.candidates[0].id, attempts: 1)

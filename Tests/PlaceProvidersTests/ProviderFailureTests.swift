@@ -8,7 +8,7 @@ import Testing
 /// Every failure the providers have a shape for, in the contract's terms.
 struct ProviderFailureTests {
     struct Expected: CustomTestStringConvertible {
-        let fixture: Fixture
+        let recorded: RecordedAnswer
         let status: Int
         let code: SearchError.Code
         let providerStatus: String?
@@ -16,7 +16,7 @@ struct ProviderFailureTests {
         var allowsAttempt: Bool?
         var operation = SearchOperation.search
 
-        var testDescription: String { "\(fixture.path) with \(status) for \(operation)" }
+        var testDescription: String { "\(recorded.path) with \(status) for \(operation)" }
     }
 
     private static func hotpepper(
@@ -24,7 +24,7 @@ struct ProviderFailureTests {
         for operation: SearchOperation = .search
     ) -> Expected {
         Expected(
-            fixture: Fixture("hotpepper/\(name)"), status: status, code: code, providerStatus: providerStatus,
+            recorded: RecordedAnswer("hotpepper/\(name)"), status: status, code: code, providerStatus: providerStatus,
             operation: operation)
     }
 
@@ -33,7 +33,7 @@ struct ProviderFailureTests {
         after retryAfter: Duration? = nil, allows: Bool? = nil, for operation: SearchOperation = .search
     ) -> Expected {
         Expected(
-            fixture: Fixture("google-places-new/\(name)"),
+            recorded: RecordedAnswer("google-places-new/\(name)"),
             status: status ?? Int(name.dropFirst("error-".count).prefix(3)) ?? 200, code: code,
             providerStatus: providerStatus, retryAfter: retryAfter, allowsAttempt: allows, operation: operation)
     }
@@ -43,7 +43,7 @@ struct ProviderFailureTests {
         after retryAfter: Duration? = nil, allows: Bool? = nil, for operation: SearchOperation = .search
     ) -> Expected {
         Expected(
-            fixture: Fixture("google-places-legacy/\(name)"), status: status, code: code,
+            recorded: RecordedAnswer("google-places-legacy/\(name)"), status: status, code: code,
             providerStatus: providerStatus, retryAfter: retryAfter, allowsAttempt: allows, operation: operation)
     }
 
@@ -139,7 +139,7 @@ struct ProviderFailureTests {
             case .details: Providers.details("asked")
             case .photo: Providers.photo("asked")
             }
-        let error = try #require(await expected.fixture.service(status: expected.status).failure(request))
+        let error = try #require(await expected.recorded.service(status: expected.status).failure(request))
         #expect(error.code == expected.code)
         #expect(error.providerStatus == expected.providerStatus)
         #expect(error.retryAfter == expected.retryAfter)

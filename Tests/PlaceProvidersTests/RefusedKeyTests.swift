@@ -34,7 +34,7 @@ struct RefusedKeyTests {
         for keyword in keywords {
             let report = await worker.report(
                 on: AddressedRequest(Providers.search(keyword: keyword), to: [Providers.service(provider, http)]),
-                before: Deadline(.now + .seconds(30)), note: nil)
+                before: Deadline(.now + .seconds(30)))
             switch report.result {
             case .success: codes.append(nil)
             case .failure(let error): codes.append(error.code)

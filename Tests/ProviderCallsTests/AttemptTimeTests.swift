@@ -74,7 +74,7 @@ struct AttemptTimeTests {
     ) async throws -> SearchReport {
         let deadline = Deadline(clock.now + time)
         return try await driving(clock) { [self] in
-            await worker.report(on: AddressedRequest(request(), to: services), before: deadline, note: nil)
+            await worker.report(on: AddressedRequest(request(), to: services), before: deadline)
         }
     }
 
@@ -161,8 +161,7 @@ struct AttemptTimeTests {
                     let deadline = Deadline(clock.now + .seconds(1))
                     group.addTask {
                         await worker.report(
-                            on: AddressedRequest(request(keyword: "\(number)"), to: [service]), before: deadline,
-                            note: nil)
+                            on: AddressedRequest(request(keyword: "\(number)"), to: [service]), before: deadline)
                     }
                 }
                 return await group.reduce(into: []) { $0.append($1) }

@@ -18,32 +18,32 @@ struct SearchTraceTests {
         private let ended = Mutex<[RecordedSpan]>([])
         var all: [RecordedSpan] { ended.withLock { $0 } }
 
-        /// A note that carries a trace whose spans end here.
-        func note() -> (note: CallNote, parent: RecordedSpan) {
+        /// A context with a trace whose spans end here.
+        func context() -> (context: RequestContext, parent: RecordedSpan) {
             let tracer = SpanTracer(sampleRatio: 1, seed: 1) { span in self.ended.withLock { $0.append(span) } }
             let parent = tracer.startSpan("search", context: .topLevel)
-            let note = CallNote(since: .now)
-            note.follow(SearchTrace(tracer: tracer, context: parent.context))
-            return (note, parent)
+            let context = RequestContext(since: .now)
+            context.follow(SearchTrace(tracer: tracer, context: parent.context))
+            return (context, parent)
         }
     }
 
-    private func ask(_ service: any PlaceService, _ note: CallNote, loop: EventLoop) async -> SearchReport {
+    private func ask(_ service: any PlaceService, _ context: RequestContext, loop: EventLoop) async -> SearchReport {
         let worker = SearchWorker(
             executor: loop, clock: SystemClock(), taskExecutor: loop, random: SystemRandomNumberGenerator())
         let request = SearchRequest(requestID: "r", location: Coordinate(latitude: 35, longitude: 139))
         return await worker.report(
-            on: AddressedRequest(request, to: [service]), before: Deadline(.now + .seconds(30)), note: note)
+            on: AddressedRequest(request, to: [service], context: context), before: Deadline(.now + .seconds(30)))
     }
 
     @Test func eachAttemptIsASpanThatSaysHowItEnded() async throws {
         let loop = try EventLoop()
         defer { loop.stop() }
         let spans = Spans()
-        let (note, parent) = spans.note()
+        let (context, parent) = spans.context()
         let service = ScriptedService { $0 < 2 ? .failure(Self.failed) : .success(ProviderAnswer()) }
 
-        #expect(await ask(service, note, loop: loop).attempts == 2)
+        #expect(await ask(service, context, loop: loop).attempts == 2)
 
         let contents = spans.all.map(\.content)
         #expect(spans.all.allSatisfy { $0.kind == .client && $0.parent?.spanID == parent.trace.spanID })
@@ -62,7 +62,7 @@ struct SearchTraceTests {
             return .success(ProviderAnswer())
         }
 
-        _ = await ask(service, spans.note().note, loop: loop)
+        _ = await ask(service, spans.context().context, loop: loop)
         #expect(spans.all.map { $0.content.attributes.get("seen") } == [.bool(true)])
         #expect(CallSpan.current == nil)
     }
@@ -71,14 +71,14 @@ struct SearchTraceTests {
         let loop = try EventLoop()
         defer { loop.stop() }
         let spans = Spans()
-        let note = spans.note().note
+        let context = spans.context().context
         let service = ScriptedService { _ in
             // Only cancellation ends this within the test's patience.
             try? await Task.sleep(for: .seconds(60))
             return .failure(Self.failed)
         }
 
-        let asking = Task { await ask(service, note, loop: loop) }
+        let asking = Task { await ask(service, context, loop: loop) }
         try await eventually("the call is under way") { service.calls == 1 }
         asking.cancel()
         _ = await asking.value

@@ -44,11 +44,11 @@ struct SearchWorkerTests {
 
     func ask(
         _ worker: SearchWorker, _ services: [any PlaceService], _ request: SearchRequest? = nil,
-        within time: Duration = .seconds(5), lifetime: RequestLifetime? = nil, note: CallNote? = nil
+        within time: Duration = .seconds(5), lifetime: RequestLifetime? = nil, context: RequestContext? = nil
     ) async -> SearchReport {
         await worker.report(
-            on: AddressedRequest(request ?? self.request(), to: services, lifetime: lifetime),
-            before: Deadline(clock.now + time), note: note)
+            on: AddressedRequest(request ?? self.request(), to: services, lifetime: lifetime, context: context),
+            before: Deadline(clock.now + time))
     }
 
     func code(_ report: SearchReport) -> SearchError.Code? {
@@ -225,11 +225,11 @@ struct SearchWorkerTests {
             $0.rateLimit = RateLimit(perSecond: 1, burst: 1)
             $0.share = .perProcess(loops: 1)
         }
-        let (paid, refused) = (CallNote(since: .now), CallNote(since: .now))
-        let first = await ask(worker, [service], note: paid)
+        let (paid, refused) = (RequestContext(since: .now), RequestContext(since: .now))
+        let first = await ask(worker, [service], context: paid)
         #expect(code(first) == nil)
         #expect(paid.hasCalled)
-        let second = await ask(worker, [service], request("other"), within: .milliseconds(10), note: refused)
+        let second = await ask(worker, [service], request("other"), within: .milliseconds(10), context: refused)
         #expect(code(second) == .rateLimited)
         #expect(!refused.hasCalled)
     }

@@ -24,8 +24,8 @@ struct SingleFlightTests {
         var cancelledCalls = 0
         var allFail = false
         var allExpire = false
-        /// The note of each request.
-        let note = CallNote(since: .now)
+        /// What all requests note their calls in.
+        let context = RequestContext(since: .now)
 
         init(_ time: VirtualTime) {
             self.time = time
@@ -50,11 +50,10 @@ struct SingleFlightTests {
         ) async -> Ending {
             let request = SearchRequest(requestID: "r", keyword: key)
             let service = ScriptedService { _ in .success(ProviderAnswer()) }
-            let inquiry = Inquiry(
-                service, AddressedRequest(request, to: [service], lifetime: lifetime), hasAlternative: false,
-                note: note)
+            let addressed = AddressedRequest(request, to: [service], lifetime: lifetime, context: context)
+            let query = ProviderQuery(addressed, to: service, hasAlternative: false)
             do throws(SharedCallError) {
-                let (answer, isShared) = try await sharing.run(inquiry, before: deadline, call)
+                let (answer, isShared) = try await sharing.run(query, before: deadline, call)
                 return .value(answer.cost.attempts, isShared: isShared)
             } catch {
                 switch error {
@@ -66,23 +65,23 @@ struct SingleFlightTests {
             }
         }
 
-        private func call(_ deadline: Deadline) async throws(GuardedFailure) -> GuardedAnswer {
+        private func call(_ deadline: Deadline) async throws(ProviderFailure) -> ProviderResponse {
             calls += 1
             let number = calls
             await time.sleep(until: min(deadline.instant, time.now + .seconds(1)))
             if Task.isCancelled { cancelledCalls += 1 }
             if allExpire {
-                let failure = AttemptFailure(error: .overWhileWaiting(for: .hotpepper), cause: .noTime)
-                throw GuardedFailure(failure, cost: CallCost())
+                let failure = CallFailure(error: .overWhileWaiting(for: .hotpepper), cause: .noTime)
+                throw ProviderFailure(failure, cost: CallCost())
             }
             if allFail {
-                let failure = AttemptFailure(error: SearchError(.upstreamRejected, "no"), cause: .call)
-                throw GuardedFailure(failure, cost: CallCost())
+                let failure = CallFailure(error: SearchError(.upstreamRejected, "no"), cause: .call)
+                throw ProviderFailure(failure, cost: CallCost())
             }
             if deadline.hasPassed(at: time.now) {
-                throw GuardedFailure(AttemptFailure(error: .timedOut, cause: .call), cost: CallCost())
+                throw ProviderFailure(CallFailure(error: .timedOut, cause: .call), cost: CallCost())
             }
-            return GuardedAnswer(answer: ProviderAnswer(), cost: CallCost(attempts: number))
+            return ProviderResponse(answer: ProviderAnswer(), cost: CallCost(attempts: number))
         }
     }
 
@@ -179,7 +178,7 @@ struct SingleFlightTests {
         }
         world { time, owner, callers in
             callers.ask("a", on: owner)
-            callers.note.noteCall(at: time.now)
+            callers.context.noteCall(at: time.now)
             callers.ask("over", usefulFor: .milliseconds(400), on: owner)
             time.run(for: .seconds(5))
             #expect(callers.endings["over"] == .value(1, isShared: true))

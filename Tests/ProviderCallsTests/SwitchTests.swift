@@ -25,14 +25,14 @@ struct SwitchTests {
         }
     }
 
-    private static let tracedNote: CallNote = {
+    private static let traced: RequestContext = {
         let tracer = SpanTracer(sampleRatio: 1, seed: 1) { _ in }
-        let note = CallNote(since: .now)
-        note.follow(SearchTrace(tracer: tracer, context: tracer.startSpan("search", context: .topLevel).context))
-        return note
+        let context = RequestContext(since: .now)
+        context.follow(SearchTrace(tracer: tracer, context: tracer.startSpan("search", context: .topLevel).context))
+        return context
     }()
 
-    @Test(arguments: [nil, tracedNote]) func aRequestThatWaitsForNothingMakesFewJobs(note: CallNote?) {
+    @Test(arguments: [nil, traced]) func aRequestThatWaitsForNothingMakesFewJobs(context: RequestContext?) {
         let executor = VirtualTime()
         let worker = SearchWorker(
             executor: executor, clock: SystemClock(), taskExecutor: executor, random: SystemRandomNumberGenerator())
@@ -40,7 +40,7 @@ struct SwitchTests {
         Task.detached(executorPreference: executor) {
             let request = SearchRequest(requestID: "r", location: Coordinate(latitude: 35, longitude: 139))
             let report = await worker.report(
-                on: AddressedRequest(request, to: [Ready()]), before: Deadline(.now + .seconds(60)), note: note)
+                on: AddressedRequest(request, to: [Ready()], context: context), before: Deadline(.now + .seconds(60)))
             if case .success = report.result { isAnswered.withLock { $0 = true } }
         }
         executor.settle()

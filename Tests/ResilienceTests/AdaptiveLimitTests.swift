@@ -97,11 +97,11 @@ struct AdaptiveLimitTests {
             for name in 0..<6 {
                 Task.immediate(executorPreference: time) {
                     _ = owner
-                    guard let slot = try? await limit.acquire(before: Deadline(time.now + .seconds(9)), at: time.now)
+                    guard let permit = try? await limit.acquire(before: Deadline(time.now + .seconds(9)), at: time.now)
                     else { return }
                     passed.note(name)
                     await time.sleep(for: .milliseconds(100))
-                    slot.finish(.answered, at: time.now)
+                    permit.finish(.answered, at: time.now)
                 }
             }
             time.settle()
@@ -121,11 +121,11 @@ struct AdaptiveLimitTests {
             let tasks = (0..<3).map { name in
                 Task.immediate(executorPreference: time) {
                     _ = owner
-                    guard let slot = try? await limit.acquire(before: Deadline(time.now + .seconds(9)), at: time.now)
+                    guard let permit = try? await limit.acquire(before: Deadline(time.now + .seconds(9)), at: time.now)
                     else { return }
                     passed.note(name)
                     await time.sleep(for: .milliseconds(100))
-                    _ = slot.start  // never finished
+                    _ = permit.start  // never finished
                 }
             }
             time.settle()
@@ -148,9 +148,9 @@ struct AdaptiveLimitTests {
             Task.immediate(executorPreference: time) {
                 _ = owner
                 do throws(LimitError) {
-                    let slot = try await traffic.limit.acquire(
+                    let permit = try await traffic.limit.acquire(
                         before: Deadline(time.now + .milliseconds(200)), at: time.now)
-                    slot.finish(.ignored, at: time.now)
+                    permit.finish(.ignored, at: time.now)
                 } catch {
                     refusals.note(error)
                 }
@@ -172,9 +172,9 @@ struct AdaptiveLimitTests {
             let deadline = Deadline(time.now + .seconds(600))
             func call(_ limit: AdaptiveLimit, lasting duration: Duration, isDropped: Bool) async {
                 _ = owner
-                guard let slot = try? limit.enter(before: deadline, at: time.now) else { return }
+                guard let permit = try? limit.enter(before: deadline, at: time.now) else { return }
                 await time.sleep(for: duration)
-                if !isDropped { slot.finish(.answered, at: time.now) }
+                if !isDropped { permit.finish(.answered, at: time.now) }
             }
             Task.immediate(executorPreference: time) {
                 _ = owner

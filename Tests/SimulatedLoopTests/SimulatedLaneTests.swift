@@ -10,20 +10,20 @@ import WorkerRuntime
     private static let count = 100
 
     private func run(seed: UInt64, _ delivery: WorkerConfiguration.Delivery, rate: RateLimit? = nil) throws
-        -> LaneHarness
+        -> SimulatedLaneFixture
     {
-        let harness = LaneHarness(seed: seed, requests: Self.count, delivery: delivery, rate: rate)
-        try harness.run(outcomes: Self.count)
-        return harness
+        let fixture = SimulatedLaneFixture(seed: seed, requests: Self.count, delivery: delivery, rate: rate)
+        try fixture.run(outcomes: Self.count)
+        return fixture
     }
 
     @Test(arguments: WorkerConfiguration.Delivery.allCases)
     func laneServesEveryRequestOnceAndCommits(delivery: WorkerConfiguration.Delivery) throws {
         for seed in UInt64(1)...5 {
-            let harness = try run(seed: seed, delivery)
-            #expect(harness.sink.topics.count == Self.count)
-            #expect(harness.source.committed == Int64(Self.count))
-            #expect(harness.provider.calls.count > Self.count, "calls that failed were made again")
+            let fixture = try run(seed: seed, delivery)
+            #expect(fixture.sink.topics.count == Self.count)
+            #expect(fixture.source.committed == Int64(Self.count))
+            #expect(fixture.provider.calls.count > Self.count, "calls that failed were made again")
         }
     }
 
@@ -36,13 +36,13 @@ import WorkerRuntime
     }
 
     @Test func rateOfCallsIsKeptInVirtualTime() throws {
-        let harness = try run(seed: 3, .atLeastOnce, rate: RateLimit(perSecond: 25, burst: 5))
-        let calls = harness.provider.calls
+        let fixture = try run(seed: 3, .atLeastOnce, rate: RateLimit(perSecond: 25, burst: 5))
+        let calls = fixture.provider.calls
 
         for (index, start) in calls.enumerated() {
             let end = start + .seconds(1)
             #expect(calls[index...].count { $0 < end } <= 30)
         }
-        #expect(harness.simulation.elapsed > .seconds(3))
+        #expect(fixture.simulation.elapsed > .seconds(3))
     }
 }

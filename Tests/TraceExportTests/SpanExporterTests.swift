@@ -11,7 +11,7 @@ import Tracing
 
 /// An exporter on its event loop, with a collector that does what the test says.
 struct SpanExporterTests {
-    private struct Bench: Sendable {
+    private struct ExporterFixture: Sendable {
         let loop: EventLoop
         let collector: FakeCollector
         let registry = MetricsRegistry()
@@ -74,111 +74,111 @@ struct SpanExporterTests {
     }
 
     @Test func spansAreSentInBatchesWithTheHeadersOfTheSettings() async throws {
-        let bench = try Bench(FakeCollector(200))
-        try await bench.run {
-            bench.endSpans(25)
-            try await eventually("all are exported") { bench.counts == [25, 0, 0] }
+        let fixture = try ExporterFixture(FakeCollector(200))
+        try await fixture.run {
+            fixture.endSpans(25)
+            try await eventually("all are exported") { fixture.counts == [25, 0, 0] }
         }
 
-        let request = try #require(bench.collector.requests.first)
-        #expect(bench.collector.requests.count >= 3)
+        let request = try #require(fixture.collector.requests.first)
+        #expect(fixture.collector.requests.count >= 3)
         #expect(request.url == "http://collector/v1/traces")
         #expect(request.headers.contains { $0 == ("Authorization", "Bearer token") })
         #expect(request.headers.contains { $0 == ("Content-Type", "application/x-protobuf") })
-        #expect(bench.log.entries.isEmpty)
+        #expect(fixture.log.entries.isEmpty)
     }
 
     @Test func batchIsSentAgainUntilTheCollectorIsBackAndTheLogSaysSoOnce() async throws {
-        let bench = try Bench(
+        let fixture = try ExporterFixture(
             FakeCollector([
                 .failure(HTTPError(.connect, "collector:4318 refused")), .success(HTTPResponse(status: 503)),
                 .success(HTTPResponse(status: 429, retryAfter: "0")), .success(HTTPResponse(status: 200)),
             ]))
-        try await bench.run {
-            bench.endSpans(3)
-            try await eventually("they are exported") { bench.counts == [3, 0, 0] }
+        try await fixture.run {
+            fixture.endSpans(3)
+            try await eventually("they are exported") { fixture.counts == [3, 0, 0] }
         }
 
-        #expect(bench.collector.requests.count == 4)
-        #expect(bench.log.entries.map(\.level) == [.warning, .info])
-        #expect(bench.log.entries.first?.metadata["reason"] == "collector:4318 refused")
+        #expect(fixture.collector.requests.count == 4)
+        #expect(fixture.log.entries.map(\.level) == [.warning, .info])
+        #expect(fixture.log.entries.first?.metadata["reason"] == "collector:4318 refused")
     }
 
     @Test(arguments: [400, 401, 404, 413, 301])
     func batchThatTheCollectorRefusesIsNotSentAgain(status: Int) async throws {
-        let bench = try Bench(FakeCollector(status, 200))
-        try await bench.run {
-            bench.endSpans(10)
-            try await eventually("they have failed") { bench.counts == [0, 0, 10] }
-            bench.endSpans(10)
-            try await eventually("the next are exported") { bench.counts == [10, 0, 10] }
+        let fixture = try ExporterFixture(FakeCollector(status, 200))
+        try await fixture.run {
+            fixture.endSpans(10)
+            try await eventually("they have failed") { fixture.counts == [0, 0, 10] }
+            fixture.endSpans(10)
+            try await eventually("the next are exported") { fixture.counts == [10, 0, 10] }
         }
-        #expect(bench.collector.requests.count == 2)
+        #expect(fixture.collector.requests.count == 2)
     }
 
     @Test func batchIsGivenUpAfterFiveAttempts() async throws {
-        let bench = try Bench(FakeCollector(503))
-        try await bench.run {
-            bench.endSpans(1)
-            try await eventually("it has failed") { bench.counts == [0, 0, 1] }
+        let fixture = try ExporterFixture(FakeCollector(503))
+        try await fixture.run {
+            fixture.endSpans(1)
+            try await eventually("it has failed") { fixture.counts == [0, 0, 1] }
         }
-        #expect(bench.collector.requests.count == 5)
+        #expect(fixture.collector.requests.count == 5)
     }
 
     @Test func spansThatTheCollectorRejectedOfABatchCountAsFailed() async throws {
         // partial_success { rejected_spans: 4 }
-        let bench = try Bench(FakeCollector([.success(HTTPResponse(status: 200, body: [0x0A, 2, 8, 4]))]))
-        try await bench.run {
-            bench.endSpans(10)
-            try await eventually("the collector has answered") { bench.counts == [6, 0, 4] }
+        let fixture = try ExporterFixture(FakeCollector([.success(HTTPResponse(status: 200, body: [0x0A, 2, 8, 4]))]))
+        try await fixture.run {
+            fixture.endSpans(10)
+            try await eventually("the collector has answered") { fixture.counts == [6, 0, 4] }
         }
     }
 
     @Test func spansBeyondTheQueueAreDroppedAndCountedWhileTheCollectorHangs() async throws {
-        let bench = try Bench(FakeCollector([.success(HTTPResponse(status: 200))], hangs: true)) {
+        let fixture = try ExporterFixture(FakeCollector([.success(HTTPResponse(status: 200))], hangs: true)) {
             $0.timeout = .seconds(60)
         }
-        let running = Task(executorPreference: bench.loop) { await bench.exporter.run() }
-        bench.endSpans(10)
-        try await eventually("a batch is under way") { bench.collector.requests.count == 1 }
-        bench.endSpans(150)
-        #expect(bench.counts == [0, 50, 0])
+        let running = Task(executorPreference: fixture.loop) { await fixture.exporter.run() }
+        fixture.endSpans(10)
+        try await eventually("a batch is under way") { fixture.collector.requests.count == 1 }
+        fixture.endSpans(150)
+        #expect(fixture.counts == [0, 50, 0])
 
         // The end does not wait for the collector either: what it cancels is counted.
-        await bench.exporter.finish()
+        await fixture.exporter.finish()
         running.cancel()
         await running.value
-        #expect(bench.counts == [0, 150, 10])
-        bench.loop.stop()
+        #expect(fixture.counts == [0, 150, 10])
+        fixture.loop.stop()
     }
 
     @Test func whatWaitsAtTheEndIsSent() async throws {
-        let bench = try Bench(FakeCollector(200)) { $0.interval = .seconds(60) }
-        try await bench.run { bench.endSpans(37) }
-        #expect(bench.counts == [37, 0, 0])
+        let fixture = try ExporterFixture(FakeCollector(200)) { $0.interval = .seconds(60) }
+        try await fixture.run { fixture.endSpans(37) }
+        #expect(fixture.counts == [37, 0, 0])
     }
 
     @Test func endDoesNotWaitForACollectorThatIsAway() async throws {
-        let bench = try Bench(FakeCollector(503)) {
+        let fixture = try ExporterFixture(FakeCollector(503)) {
             $0.interval = .seconds(60)
             $0.firstPause = .seconds(30)
         }
-        try await bench.run { bench.endSpans(37) }
-        #expect(bench.counts == [0, 27, 10])
+        try await fixture.run { fixture.endSpans(37) }
+        #expect(fixture.counts == [0, 27, 10])
         // The first attempt, and the one that the end makes at once in place of the pause.
-        #expect(bench.collector.requests.count <= 2)
+        #expect(fixture.collector.requests.count <= 2)
     }
 
     @Test func secretInASpanIsOverwritten() async throws {
-        let bench = try Bench(FakeCollector(200), secrets: ["geheim+4711"])
-        try await bench.run {
-            let span = bench.tracer.startSpan("key geheim+4711", context: .topLevel)
+        let fixture = try ExporterFixture(FakeCollector(200), secrets: ["geheim+4711"])
+        try await fixture.run {
+            let span = fixture.tracer.startSpan("key geheim+4711", context: .topLevel)
             span.attributes["url.full"] = "http://a/?key=geheim%2B4711&b"
             span.end()
-            try await eventually("it is exported") { bench.counts == [1, 0, 0] }
+            try await eventually("it is exported") { fixture.counts == [1, 0, 0] }
         }
 
-        guard case .post(let body)? = bench.collector.requests.first?.method else { return }
+        guard case .post(let body)? = fixture.collector.requests.first?.method else { return }
         let text = String(decoding: body, as: UTF8.self)
         #expect(!text.contains("geheim"))
         #expect(text.contains("key ***********"))
@@ -203,10 +203,10 @@ struct SpanExporterTests {
         ] as [[UInt8]])
     func negativeNumberOfRejectedSpansRejectsNone(number: [UInt8]) async throws {
         let body = [0x0A, UInt8(number.count + 1), 8] + number
-        let bench = try Bench(FakeCollector([.success(HTTPResponse(status: 200, body: body))]))
-        try await bench.run {
-            bench.endSpans(10)
-            try await eventually("the collector has answered") { bench.counts == [10, 0, 0] }
+        let fixture = try ExporterFixture(FakeCollector([.success(HTTPResponse(status: 200, body: body))]))
+        try await fixture.run {
+            fixture.endSpans(10)
+            try await eventually("the collector has answered") { fixture.counts == [10, 0, 0] }
         }
     }
 }

@@ -29,26 +29,26 @@ struct OwnWordsTests {
     @Test(arguments: deliveries, outcomes) func outcomeInTheRequestsTopicIsAnInvalidRequestOnce(
         delivery: WorkerConfiguration.Delivery, outcome: (type: String, value: String)
     ) async throws {
-        try await LaneBench.run(delivery: delivery) { bench in
-            await bench.source.append([outcome.value], headers: Self.event(outcome.type))
-            await bench.source.append([LaneBench.request("next")])
-            try await bench.outcomesAreWritten(["next"])
-            #expect(await bench.provider.asked == ["next"])
-            #expect(bench.metrics.value("locsearch_requests_rejected_total") == 1)
+        try await LaneFixture.run(delivery: delivery) { fixture in
+            await fixture.source.append([outcome.value], headers: Self.event(outcome.type))
+            await fixture.source.append([LaneFixture.request("next")])
+            try await fixture.outcomesAreWritten(["next"])
+            #expect(await fixture.provider.asked == ["next"])
+            #expect(fixture.metrics.value("locsearch_requests_rejected_total") == 1)
 
-            let letter = try #require(await bench.sink.written.first { $0.topic == "dead-letters" })
+            let letter = try #require(await fixture.sink.written.first { $0.topic == "dead-letters" })
             let read = try #require(DeadLetter(key: nil, value: nil, headers: letter.headers))
             #expect(letter.text == outcome.value)
             #expect(read.isOutcome && read.reason == "invalid-request" && read.member == "ce_type")
             #expect(read.originalHeaders == Self.event(outcome.type))
 
             // Its error, should it get there as well, is put aside and not answered.
-            let error = try #require(await bench.sink.written.first { $0.topic == "errors" })
-            await bench.source.append([error.text], headers: error.headers)
-            await bench.source.append([LaneBench.request("last")])
-            try await bench.outcomesAreWritten(["next", "last"])
-            #expect(await bench.sink.count(of: "errors") == 1)
-            #expect(await bench.sink.count(of: "dead-letters") == 2)
+            let error = try #require(await fixture.sink.written.first { $0.topic == "errors" })
+            await fixture.source.append([error.text], headers: error.headers)
+            await fixture.source.append([LaneFixture.request("last")])
+            try await fixture.outcomesAreWritten(["next", "last"])
+            #expect(await fixture.sink.count(of: "errors") == 1)
+            #expect(await fixture.sink.count(of: "dead-letters") == 2)
         }
     }
 
@@ -56,12 +56,12 @@ struct OwnWordsTests {
     @Test(arguments: deliveries) func laneThatReadsWhatItWritesComesToAnEnd(
         delivery: WorkerConfiguration.Delivery
     ) async throws {
-        try await LaneBench.run(delivery: delivery) { bench in
-            await bench.source.append(["no JSON", LaneBench.request("r")])
+        try await LaneFixture.run(delivery: delivery) { fixture in
+            await fixture.source.append(["no JSON", LaneFixture.request("r")])
             var (appended, read) = (Int64(2), 0)
             for round in 1...10 {
-                try await bench.isCommitted(upTo: appended)
-                let written = await bench.sink.written.dropFirst(read)
+                try await fixture.isCommitted(upTo: appended)
+                let written = await fixture.sink.written.dropFirst(read)
                 if written.isEmpty {
                     // Of two records: the error and the dead letter of one, the result of the other, and what they make.
                     #expect(read == 13)
@@ -69,7 +69,7 @@ struct OwnWordsTests {
                 }
 
                 read += written.count
-                for record in written { await bench.source.append([record.text], headers: record.headers) }
+                for record in written { await fixture.source.append([record.text], headers: record.headers) }
                 appended += Int64(written.count)
                 #expect(round < 6, "\(written.map(\.text))")
             }
@@ -80,17 +80,17 @@ struct OwnWordsTests {
     @Test(arguments: deliveries) func partitionOfAnotherTopicIsNotRun(
         delivery: WorkerConfiguration.Delivery
     ) async throws {
-        try await LaneBench.run(delivery: delivery) { bench in
+        try await LaneFixture.run(delivery: delivery) { fixture in
             let foreign = TopicPartition("results", 0)
-            await bench.source.append([LaneBench.request("foreign")], of: "results")
-            await bench.source.assign([foreign, TopicPartition("requests", 1)])
-            await bench.source.append([LaneBench.request("own")], to: 1)
-            try await bench.outcomesAreWritten(["own"])
-            try await bench.isCommitted(upTo: 1, partition: 1)
+            await fixture.source.append([LaneFixture.request("foreign")], of: "results")
+            await fixture.source.assign([foreign, TopicPartition("requests", 1)])
+            await fixture.source.append([LaneFixture.request("own")], to: 1)
+            try await fixture.outcomesAreWritten(["own"])
+            try await fixture.isCommitted(upTo: 1, partition: 1)
 
-            #expect(await bench.provider.asked == ["own"])
-            #expect(bench.metrics.value("locsearch_partitions_assigned") == 2)
-            #expect(await bench.source.committed[foreign] == nil)
+            #expect(await fixture.provider.asked == ["own"])
+            #expect(fixture.metrics.value("locsearch_partitions_assigned") == 2)
+            #expect(await fixture.source.committed[foreign] == nil)
         }
     }
 }

@@ -22,21 +22,21 @@ struct WorkerMetersTests {
 
     @Test(arguments: WorkerConfiguration.Delivery.allCases)
     func eachOutcomeIsMeasuredOnceInEveryPartOfItsWay(delivery: WorkerConfiguration.Delivery) async throws {
-        try await LaneBench.run(delivery: delivery) { bench in
+        try await LaneFixture.run(delivery: delivery) { fixture in
             let minuteAgo = EventTime.now().milliseconds - 60_000
-            await bench.source.append((0..<10).map { LaneBench.request("r\($0)") }, timestamp: minuteAgo)
-            await bench.source.append(["no JSON"], timestamp: minuteAgo)
-            await bench.source.append([LaneBench.request("without a timestamp")])
+            await fixture.source.append((0..<10).map { LaneFixture.request("r\($0)") }, timestamp: minuteAgo)
+            await fixture.source.append(["no JSON"], timestamp: minuteAgo)
+            await fixture.source.append([LaneFixture.request("without a timestamp")])
             try await eventually("all outcomes are measured") {
-                bench.metrics.value("messaging_process_duration_seconds_count", Self.process) == 12
-                    && bench.metrics.value("locsearch_requests_in_flight") == 0
+                fixture.metrics.value("messaging_process_duration_seconds_count", Self.process) == 12
+                    && fixture.metrics.value("locsearch_requests_in_flight") == 0
             }
             try await eventually("the commit is measured") {
                 let commits = Self.operation("commit", on: "requests")
-                return bench.metrics.value("messaging_client_operation_duration_seconds_count", commits) ?? 0 > 0
+                return fixture.metrics.value("messaging_client_operation_duration_seconds_count", commits) ?? 0 > 0
             }
 
-            let metrics = bench.metrics
+            let metrics = fixture.metrics
             #expect(metrics.problems.isEmpty, "\(metrics.problems)")
             for (name, count) in [("end_to_end", 11.0), ("topic_wait", 11), ("call_wait", 11)] {
                 #expect(metrics.value("locsearch_request_\(name)_seconds_count") == count, "\(name)")
@@ -58,23 +58,23 @@ struct WorkerMetersTests {
 
     /// A producer may write any timestamp. One of them must not hide all others in the sum.
     @Test func hostileTimestampsCountAsThirtyDaysAtMost() async throws {
-        try await LaneBench.run { bench in
+        try await LaneFixture.run { fixture in
             let hostile: [Int64] = [.min, -1, 0, .max, EventTime.now().milliseconds + 86_400_000]
             for (number, timestamp) in hostile.enumerated() {
-                await bench.source.append([LaneBench.request("h\(number)")], timestamp: timestamp)
+                await fixture.source.append([LaneFixture.request("h\(number)")], timestamp: timestamp)
             }
             try await eventually("all outcomes are measured") {
-                bench.metrics.value("locsearch_request_end_to_end_seconds_count") == 5
+                fixture.metrics.value("locsearch_request_end_to_end_seconds_count") == 5
             }
 
-            let sum = try #require(bench.metrics.value("locsearch_request_end_to_end_seconds_sum"))
+            let sum = try #require(fixture.metrics.value("locsearch_request_end_to_end_seconds_sum"))
             let days = 30.0 * 86_400
             #expect(sum >= 3 * days && sum < 3 * days + 60, "\(sum)")
         }
     }
 
     @Test func partitionsOfAllLanesAreCountedTogether() throws {
-        let registry = try LaneBench(delivery: .atLeastOnce).registry
+        let registry = try LaneFixture(delivery: .atLeastOnce).registry
         let (one, other) = (WorkerMeters(factory: registry), WorkerMeters(factory: registry))
         one.kafka.countAssigned(change: 3)
         other.kafka.countAssigned(change: 2)

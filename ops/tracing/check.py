@@ -34,7 +34,7 @@ TOPICS = {
 }
 
 
-class House:
+class TracingHarness:
     """Broker, provider, collector and the topics' two ends."""
 
     def __init__(self, program: str, processes: Processes):
@@ -169,11 +169,11 @@ def expect(span, **attributes):
 # What is checked, each with a worker whose tracing.sampleRatio is 0, so that only the record's parent has it traced.
 
 
-def check_sampled_request(house: House) -> None:
+def check_sampled_request(harness: TracingHarness) -> None:
     parent, trace, span = new_parent("01")
-    house.send("traced", parent, "a=1,b=2")
-    topic, _, headers, _ = house.outcome("traced")
-    spans = house.collector.wait_for(trace, 4)
+    harness.send("traced", parent, "a=1,b=2")
+    topic, _, headers, _ = harness.outcome("traced")
+    spans = harness.collector.wait_for(trace, 4)
     process, search, call, send = (one(spans, kind) for kind in (CONSUMER, INTERNAL, CLIENT, PRODUCER))
 
     assert (process.parent, search.parent, call.parent, send.parent) == (span, process.id, search.id, process.id)
@@ -213,7 +213,7 @@ def check_sampled_request(house: House) -> None:
         messaging__destination__name=topic,
     )
     assert {"messaging.destination.partition.id", "messaging.kafka.offset"} <= send.attributes.keys()
-    host, port = house.provider.removeprefix("http://").split(":")
+    host, port = harness.provider.removeprefix("http://").split(":")
     expect(
         call,
         http__request__method="GET",
@@ -222,7 +222,7 @@ def check_sampled_request(house: House) -> None:
         http__response__status_code=200,
         locsearch__provider="hotpepper",
     )
-    assert call.attributes["url.full"].startswith(house.provider) and "?" not in call.attributes["url.full"]
+    assert call.attributes["url.full"].startswith(harness.provider) and "?" not in call.attributes["url.full"]
     expect(search, locsearch__calls=1, locsearch__operation="search", locsearch__provider="hotpepper")
 
     known = known_attributes()
@@ -232,12 +232,12 @@ def check_sampled_request(house: House) -> None:
     assert process.resource["service.name"] == "location-search-worker" and process.resource["service.version"]
 
 
-def check_failing_provider(house: House) -> None:
+def check_failing_provider(harness: TracingHarness) -> None:
     parent, trace, _ = new_parent("01")
-    house.send("failing", parent, keyword="fault:503")
-    assert house.outcome("failing")[1]["error"]["code"] == "upstream-unavailable"
-    attempts = house.outcome("failing")[1]["timing"]["attempts"]
-    spans = house.collector.wait_for(trace, 3 + attempts)
+    harness.send("failing", parent, keyword="fault:503")
+    assert harness.outcome("failing")[1]["error"]["code"] == "upstream-unavailable"
+    attempts = harness.outcome("failing")[1]["timing"]["attempts"]
+    spans = harness.collector.wait_for(trace, 3 + attempts)
     calls = sorted((s for s in spans if s.kind == CLIENT), key=lambda s: s.start)
     assert attempts > 1 and len(calls) == attempts and len(spans) == 3 + attempts
 
@@ -251,63 +251,63 @@ def check_failing_provider(house: House) -> None:
     assert one(spans, PRODUCER).status == 0
 
 
-def check_bad_record(house: House) -> None:
+def check_bad_record(harness: TracingHarness) -> None:
     parent, trace, span = new_parent("01")
-    house.send("bad", parent, value=b"{}")
-    assert house.outcome("bad")[1]["error"]["code"] == "invalid-request"
-    spans = house.collector.wait_for(trace, 2)
+    harness.send("bad", parent, value=b"{}")
+    assert harness.outcome("bad")[1]["error"]["code"] == "invalid-request"
+    spans = harness.collector.wait_for(trace, 2)
     process, send = one(spans, CONSUMER), one(spans, PRODUCER)
     assert process.parent == span and process.status == ERROR and send.parent == process.id
     expect(process, error__type="invalid-request")
     expect(send, messaging__destination__name=TOPICS["errors"])
 
 
-def check_unsampled_requests(house: House) -> None:
+def check_unsampled_requests(harness: TracingHarness) -> None:
     parent, trace, span = new_parent("00")
-    house.send("unsampled", parent, "a=1")
-    house.send("without")
-    headers = house.outcome("unsampled")[2]
+    harness.send("unsampled", parent, "a=1")
+    harness.send("without")
+    headers = harness.outcome("unsampled")[2]
     assert (
         re.fullmatch(f"00-{trace}-[0-9a-f]{{16}}-00", headers["traceparent"])
         and span not in headers["traceparent"]
         and headers["tracestate"] == "a=1"
     )
-    assert "traceparent" not in house.outcome("without")[2]
+    assert "traceparent" not in harness.outcome("without")[2]
 
     # Whatever was sent before a traced request would have been exported with it at the latest.
     marker, marked, _ = new_parent("01")
-    house.send("marker", marker)
-    house.collector.wait_for(marked, 4)
-    assert not house.collector.trace(trace)
+    harness.send("marker", marker)
+    harness.collector.wait_for(marked, 4)
+    assert not harness.collector.trace(trace)
     assert not [
-        s for s in house.collector.spans if s.attributes.get("locsearch.request.id") in ("unsampled", "without")
+        s for s in harness.collector.spans if s.attributes.get("locsearch.request.id") in ("unsampled", "without")
     ]
 
 
-def check_ratio_and_last_spans(house: House) -> None:
+def check_ratio_and_last_spans(harness: TracingHarness) -> None:
     """A ratio decides about requests whose records name no trace; what waits when the worker ends still arrives."""
-    worker = house.worker(TRACING_ENDPOINT=house.collector.url, TRACING_SAMPLE_RATIO="0.3")
-    count, before = 400, len(house.collector.spans)
+    worker = harness.worker(TRACING_ENDPOINT=harness.collector.url, TRACING_SAMPLE_RATIO="0.3")
+    count, before = 400, len(harness.collector.spans)
     for number in range(count):
-        house.send(f"ratio-{number}")
+        harness.send(f"ratio-{number}")
     sampled = {
         headers["traceparent"].split("-")[1]
         for n in range(count)
-        if "traceparent" in (headers := house.outcome(f"ratio-{n}", 60)[2])
+        if "traceparent" in (headers := harness.outcome(f"ratio-{n}", 60)[2])
     }
     worker.stop(30)
 
-    spans = house.collector.spans[before:]
+    spans = harness.collector.spans[before:]
     assert abs(len(sampled) - 0.3 * count) < 5 * (0.3 * 0.7 * count) ** 0.5, f"{len(sampled)} of {count}"
     assert {span.trace for span in spans} == sampled and len(spans) == 4 * len(sampled), (
         f"{len(spans)} spans of {len(sampled)} traces"
     )
 
 
-def check_troubled_collector(house: House) -> None:
+def check_troubled_collector(harness: TracingHarness) -> None:
     """Whatever the collector does, every request has its outcome, long before an export would have timed out."""
     collector = Collector()
-    worker = house.worker(
+    worker = harness.worker(
         TRACING_ENDPOINT=collector.url, TRACING_QUEUE_SIZE="512", TRACING_TIMEOUT="30s", LOG_LEVEL="info"
     )
     slowest = {}
@@ -317,8 +317,8 @@ def check_troubled_collector(house: House) -> None:
             collector.close()
         began = time.monotonic()
         for number in range(300):
-            house.send(f"{mode}-{number}")
-        slowest[mode] = max(house.outcome(f"{mode}-{n}", 20)[3] for n in range(300)) - began
+            harness.send(f"{mode}-{number}")
+        slowest[mode] = max(harness.outcome(f"{mode}-{n}", 20)[3] for n in range(300)) - began
         # A request that waited for the collector would wait for as long as an export may take.
         assert slowest[mode] < 20, f"an outcome came after {slowest[mode]:.1f} s ({mode})"
     exported, dropped = (worker.metric(f"locsearch_trace_spans_{kind}_total") for kind in ("exported", "dropped"))
@@ -332,11 +332,11 @@ def check_troubled_collector(house: House) -> None:
     )
 
 
-def check_no_secret(house: House) -> None:
-    assert len(house.collector.bodies) > 3
+def check_no_secret(harness: TracingHarness) -> None:
+    assert len(harness.collector.bodies) > 3
     for form in (KEY, "Zq7hotpepper", TOKEN, "Zq7collector", "35.69", "139.7"):
-        assert not any(form.encode() in body for body in house.collector.bodies), f"{form} was exported"
-    path, headers = house.collector.headers[0]
+        assert not any(form.encode() in body for body in harness.collector.bodies), f"{form} was exported"
+    path, headers = harness.collector.headers[0]
     assert (
         path == "/v1/traces"
         and headers["authorization"] == f"Bearer {TOKEN}"
@@ -344,15 +344,15 @@ def check_no_secret(house: House) -> None:
     )
 
 
-def check_log(house: House) -> None:
+def check_log(harness: TracingHarness) -> None:
     """Without a collector, a sampled request can be followed in the log, and no other is there. In exactly-once too."""
-    worker = house.worker(
+    worker = harness.worker(
         TRACING_LOG="true", TRACING_SAMPLE_RATIO="0", LOG_LEVEL="info", WORKER_DELIVERY="exactly-once"
     )
     parent, trace, _ = new_parent("01")
-    house.send("in-the-log", parent)
-    house.send("not-in-the-log")
-    house.outcome("in-the-log"), house.outcome("not-in-the-log")
+    harness.send("in-the-log", parent)
+    harness.send("not-in-the-log")
+    harness.outcome("in-the-log"), harness.outcome("not-in-the-log")
     worker.stop(30)
     lines = [line["metadata"] for line in worker.log() if "trace_id" in line.get("metadata", {})]
     assert {line["trace_id"] for line in lines} == {trace} and len(lines) == 4, lines
@@ -363,11 +363,11 @@ def check_log(house: House) -> None:
     assert next(line for line in lines if line["step"].startswith("send "))["messaging.kafka.offset"]
 
 
-def check_debug_log(house: House) -> None:
+def check_debug_log(harness: TracingHarness) -> None:
     """At debug every request is in the log, and nothing else changes: its outcome names no trace."""
-    worker = house.worker(LOG_LEVEL="debug")
-    house.send("debugged")
-    assert "traceparent" not in house.outcome("debugged")[2]
+    worker = harness.worker(LOG_LEVEL="debug")
+    harness.send("debugged")
+    assert "traceparent" not in harness.outcome("debugged")[2]
     worker.stop(30)
     lines = [
         line["metadata"] for line in worker.log() if line.get("metadata", {}).get("locsearch.request.id") == "debugged"
@@ -376,7 +376,7 @@ def check_debug_log(house: House) -> None:
     assert KEY not in worker.log_path.read_text() and "Zq7hotpepper" not in worker.log_path.read_text()
 
 
-def check_other_collector(house: House) -> None:
+def check_other_collector(harness: TracingHarness) -> None:
     """A collector that is not ours reads the spans and hands them on."""
     try:
         import rotel
@@ -384,7 +384,7 @@ def check_other_collector(house: House) -> None:
         print("    SKIPPED: requirements-collector.txt is not installed")
         return
     agent, port, grpc = Path(rotel.__file__).with_name("rotel-agent"), free_port(), free_port()
-    house.processes.start(
+    harness.processes.start(
         "rotel",
         [
             str(agent),
@@ -396,19 +396,19 @@ def check_other_collector(house: House) -> None:
             "--exporter",
             "otlp",
             "--otlp-exporter-endpoint",
-            house.collector.url,
+            harness.collector.url,
             "--otlp-exporter-protocol",
             "http",
             "--traces-batch-timeout",
             "100ms",
         ],
     )
-    wait_until(lambda: listens(port), 10, "the other collector")
-    worker = house.worker(OTEL_EXPORTER_OTLP_ENDPOINT=f"http://127.0.0.1:{port}", OTEL_SERVICE_NAME="by-way-of-rotel")
+    wait_until(lambda: listens(port), 30, "the other collector")
+    worker = harness.worker(OTEL_EXPORTER_OTLP_ENDPOINT=f"http://127.0.0.1:{port}", OTEL_SERVICE_NAME="by-way-of-rotel")
     parent, trace, _ = new_parent("01")
-    house.send("by-way-of-rotel", parent)
-    send = house.outcome("by-way-of-rotel")[2]["traceparent"].split("-")[2]
-    spans = house.collector.wait_for(trace, 4)
+    harness.send("by-way-of-rotel", parent)
+    send = harness.outcome("by-way-of-rotel")[2]["traceparent"].split("-")[2]
+    spans = harness.collector.wait_for(trace, 4)
     assert one(spans, PRODUCER).id == send and {s.resource["service.name"] for s in spans} == {"by-way-of-rotel"}
     expect(one(spans, CLIENT), http__response__status_code=200)
     worker.stop(30)
@@ -420,12 +420,12 @@ def main() -> None:
         processes = Processes(Path(folder))
         failed = 0
         try:
-            house = House(program, processes)
+            harness = TracingHarness(program, processes)
 
             def run(check) -> bool:
                 began = time.monotonic()
                 try:
-                    check(house)
+                    check(harness)
                 except (AssertionError, TimeoutError, subprocess.TimeoutExpired, KeyError) as problem:
                     print(f"FAILED  {check.__name__}: {type(problem).__name__} {problem}")
                     for log in sorted(processes.logs.glob("worker-*.log"))[-1:]:
@@ -434,8 +434,8 @@ def main() -> None:
                 print(f"ok      {check.__name__} ({time.monotonic() - began:.1f} s)")
                 return True
 
-            worker = house.worker(
-                TRACING_ENDPOINT=house.collector.url,
+            worker = harness.worker(
+                TRACING_ENDPOINT=harness.collector.url,
                 TRACING_SAMPLE_RATIO="0",
                 TRACING_HEADERS="authorization=Bearer%20" + TOKEN,
             )

@@ -93,7 +93,7 @@ class Collector:
         with self.changed:
             return [span for span in self.spans if span.trace == trace]
 
-    def wait_for(self, trace: str, count: int, within: float = 10) -> list[Span]:
+    def wait_for(self, trace: str, count: int, within: float = 30) -> list[Span]:
         """Returns the spans of a trace once there are so many."""
         end = time.monotonic() + within
         with self.changed:

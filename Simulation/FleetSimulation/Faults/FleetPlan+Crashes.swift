@@ -1,9 +1,10 @@
+import SimulatedKafkaClients
 import SimulatedLoop
 import WorkerRuntime
 
-/// Schedules in which nothing is repeated but by crashes, so that what they repeat can be told.
+/// Schedules in which nothing is repeated but by crashes, standstills and cuts, so that what they repeat can be told.
 extension FleetPlan {
-    /// Leaves of all that goes wrong only what is graceful, and has members killed.
+    /// Leaves of all that goes wrong only what is graceful, and has members killed, stopped and cut off.
     mutating func makeCrashes(_ random: inout SeededGenerator) {
         guard random.chance(0.05) else { return }
         delivery = .atLeastOnce
@@ -13,18 +14,42 @@ extension FleetPlan {
         for _ in 0..<Int.random(in: 1...4, using: &random) {
             let member = Int.random(in: 0..<members, using: &random)
             let back = Double.random(in: 0.2...8, using: &random)
-            faults.append(
-                Fault(time: Double.random(in: 3...32, using: &random), kind: .kill(member: member, back: back)))
+            let time = Double.random(in: 3...32, using: &random)
+            faults.append(Fault(time: time, kind: drawCrash(of: member, seconds: back, &random)))
         }
         faults.sort { $0.time < $1.time }
     }
 
-    /// True where nothing is repeated but by kills, and by what is handed back.
-    var isRepeatedByKillsAlone: Bool {
-        let isGracefulOrKill = faults.allSatisfy { fault in
-            if case .kill = fault.kind { true } else { fault.isGraceful }
+    private func drawCrash(of member: Int, seconds: Double, _ random: inout SeededGenerator) -> Fault.Kind {
+        switch Int.random(in: 0..<6, using: &random) {
+        case 0: return .stop(member: member, seconds: seconds)
+        case 1:
+            let direction = random.chance(0.5) ? nil : SimulatedNetwork.Direction.allCases.randomElement(using: &random)
+            let broker = Int32.random(in: 1...brokers, using: &random)
+            return .cut(member: member, broker: broker, direction, seconds: seconds)
+        default: return .kill(member: member, back: seconds)
         }
-        return delivery == .atLeastOnce && isGracefulOrKill && fateOfMessages.isPerfect && !isStatic
+    }
+
+    /// True where nothing is repeated but by members that are killed, stopped or cut off, and by what is handed back.
+    var isRepeatedByCrashesAlone: Bool {
+        let areCrashes = faults.allSatisfy { fault in
+            switch fault.kind {
+            case .kill, .stop, .cut: true
+            default: fault.isGraceful
+            }
+        }
+        return delivery == .atLeastOnce && areCrashes && fateOfMessages.isPerfect && !isStatic
             && !losesAssignmentByStaleCommits
     }
+
+    /// True where a request may take longer than a member that leaves waits for it. The next owner then does it again, and what its
+    /// partition finished behind it.
+    var requestsMayOutlastGrace: Bool {
+        settings.deadline >= shutdownGrace && (failures > 0 || latency.upperBound >= shutdownGrace)
+    }
+
+    /// True where a member that is cut off may use its partitions for as long as that lasts. librdkafka ends a session itself only in
+    /// a classic group, and not while the member joins, for which a cooperative one gives nothing up.
+    var keepsPartitionsWhileCutOff: Bool { groupProtocol == .consumer || assignor == .cooperativeSticky }
 }

@@ -86,7 +86,10 @@ extension Judge {
 
         // By the clock of the member that made the call: one that is ahead begins its day early.
         var days: [Int: Int] = [:]
-        for call in calls where world.budgetCount.counts(call) && !world.wasJustSet(call.member, at: call.time) {
+        let counted = calls.filter { call in
+            world.budgetCount.counts(call) && !world.wasJustSet(call.member, at: call.time) && !call.isAtTurnOfDay
+        }
+        for call in counted {
             days[call.day, default: 0] += 1
         }
         for (day, count) in days.sorted(by: { $0.key < $1.key }) {

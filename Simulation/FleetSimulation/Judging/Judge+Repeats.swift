@@ -12,10 +12,10 @@ extension Judge {
     /// When the outcomes of a partition's requests were written, in seconds from the beginning, by their offsets.
     private typealias Times = [Int64: [Double]]
 
-    /// Every repetition follows from a kill. Looked at where nothing else repeats anything: members come and go as they are told
-    /// to, or are killed.
+    /// Every repetition follows from a kill, a standstill or a cut. Looked at where nothing else repeats anything: members come and
+    /// go as they are told to besides.
     mutating func judgeRepeats() {
-        guard plan.isRepeatedByKillsAlone, world.movedOffsets.isEmpty else { return }
+        guard plan.isRepeatedByCrashesAlone, world.movedOffsets.isEmpty else { return }
         let outcomes = outcomeTimes()
         for (partition, times) in outcomes.sorted(by: { $0.key < $1.key }) {
             for (offset, written) in times.sorted(by: { $0.key < $1.key }) {
@@ -41,7 +41,7 @@ extension Judge {
             let times = outcomes[partition] ?? [:]
             for (offset, request) in requests.sorted(by: { $0.key < $1.key }) where askers[request.keyword] == 1 {
                 let made = calls[request.keyword] ?? []
-                for (former, next) in zip(made, made.dropFirst()) {
+                for (former, next) in zip(made, made.dropFirst()) where !mayBeGivenUp(former) {
                     let finished = times[offset]?.first { $0 >= former } ?? .infinity
                     judge("the call", of: offset, in: partition, times, begun: former, finished: finished, again: next)
                 }
@@ -85,8 +85,21 @@ extension Judge {
         }
         if !explaining.isEmpty { return }
 
-        // One that waits for its turn is handed back at a rebalance too, which need not be that of a kill.
-        let moments = plan.handsBackWhatWaits ? kills + [finished + interval] : kills
+        // A member that stands still or is cut off commits nothing until it is back, and the group may have given its partitions to
+        // others by then: what it had in flight it publishes beside the new owner. So the whole time counts, until the group has
+        // formed anew. What finished an interval before, or begins after that, is done once.
+        let interruptions = world.interruptions.filter { $0.lowerBound <= again }
+        let isInterrupted = interruptions.contains { time in
+            finished > time.lowerBound - interval && begun < time.upperBound + longestRebalance
+        }
+        if isInterrupted { return }
+
+        // What waits for its turn is handed back at a rebalance too, and what takes longer than the grace is given up: neither needs
+        // a crash.
+        let isAnyGivenBack = plan.handsBackWhatWaits || plan.requestsMayOutlastGrace
+        let moments =
+            kills + interruptions.map(\.lowerBound).filter { begun <= $0 + slack }
+            + (isAnyGivenBack ? [finished + interval] : [])
         let isBehindOpenOne = moments.contains { moment in
             (world.requestAt[partition] ?? [:]).keys.contains { other in
                 other < offset && (times[other]?.last ?? .infinity) > moment - interval
@@ -95,7 +108,7 @@ extension Judge {
         if isBehindOpenOne { return }
         find(
             .repeatedTooMuch,
-            "\(what) of \(partition)@\(offset), which was finished at \(finished.threeDecimals) s, came again at \(again.threeDecimals) s; kills at \(kills.map(\.threeDecimals).joined(separator: ", "))"
+            "\(what) of \(partition)@\(offset), which was finished at \(finished.threeDecimals) s, came again at \(again.threeDecimals) s; kills at \(kills.map(\.threeDecimals).joined(separator: ", ")), interruptions at \(interruptions.map(\.lowerBound.threeDecimals).joined(separator: ", "))"
         )
     }
 }

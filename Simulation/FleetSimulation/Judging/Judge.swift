@@ -101,7 +101,8 @@ struct Judge {
                 case 0: find(.lost, "r\(request.number) at \(partition)@\(offset) has no outcome")
                 case let count where count <= world.mostOutcomes(of: partition, at: offset): break
                 case let count
-                where plan.delivery == .exactlyOnce || (plan.isGraceful && !plan.handsBackWhatWaits):
+                where plan.delivery == .exactlyOnce
+                    || (plan.isGraceful && !plan.handsBackWhatWaits && !plan.requestsMayOutlastGrace):
                     find(
                         .doubled,
                         "r\(request.number) at \(partition)@\(offset) has \(count) outcomes\(whenAnswered(partition, offset))"
@@ -186,10 +187,17 @@ struct Judge {
         else { return }
         var left: [String: Int] = [:]
         for request in plan.requests { left[request.keyword, default: 0] += 1 }
-        for call in calls {
+        for call in calls where !mayBeGivenUp(world.beginning.duration(to: call.time) / .seconds(1)) {
             left[call.keyword, default: 0] -= 1
             if left[call.keyword, default: 0] < 0 { find(.calledAgain, "\(call.keyword) by \(call.member)") }
         }
+    }
+
+    /// True for a call that began so late in the grace of a member that leaves that it may not have ended by then.
+    /// - Parameter time: in seconds from the beginning.
+    func mayBeGivenUp(_ time: Double) -> Bool {
+        let slack = 0.1
+        return world.graceEnds.contains { $0 - plan.latency.upperBound - slack <= time && time <= $0 + slack }
     }
 
     /// A bucket that fills at the limit's rate, and holds its burst, has a token for each call.
@@ -203,7 +211,9 @@ struct Judge {
             if let last {
                 let seconds = last.duration(to: call.time) / .seconds(1)
                 // Two processes of a static member use the same part until the former one is told.
-                let both = plan.isStatic ? world.secondsOfTwo(from: last, to: call.time) : 0
+                var both = plan.isStatic ? world.secondsOfTwo(from: last, to: call.time) : 0
+                // So does a member that is cut off, and does not know that its partitions are another's by now.
+                if plan.keepsPartitionsWhileCutOff { both += world.secondsOfDoubt(from: last, to: call.time) }
                 tokens = min(burst, tokens + rate * (seconds + both))
             }
             last = call.time

@@ -16,6 +16,8 @@ final class SimulatedProvider {
         let keyword: String
         /// The day of the budget, by the member's clock.
         let day: Int
+        /// The day had just begun. The worker looked at its clock a few milliseconds before, which may have been the day before.
+        let isAtTurnOfDay: Bool
     }
 
     enum Mood {
@@ -47,8 +49,14 @@ final class SimulatedProvider {
         case never
     }
 
-    func take(_ keyword: String, by provider: ProviderID, of member: String, on day: Int) -> Answer {
-        calls.append(Call(time: simulation.now, provider: provider, member: member, keyword: keyword, day: day))
+    func take(
+        _ keyword: String, by provider: ProviderID, of member: String, on day: (number: Int, left: Double)
+    ) -> Answer {
+        let isAtTurn = FleetWorld.day - day.left < 0.005
+        calls.append(
+            Call(
+                time: simulation.now, provider: provider, member: member, keyword: keyword, day: day.number,
+                isAtTurnOfDay: isAtTurn))
         let time = Double.random(in: plan.latency, using: &random)
         // What goes wrong with one provider does not with the other.
         switch provider == .hotpepper ? mood : .usual {
@@ -113,7 +121,7 @@ struct SimulatedPlaces: PlaceService, @unchecked Sendable {
         let left = deadline.remaining(at: loop.now)
 
         let day = FleetWorld.dayOfBudget(at: loop.wallNow)
-        switch provider.take(request.keyword ?? "", by: id, of: member, on: day.number) {
+        switch provider.take(request.keyword ?? "", by: id, of: member, on: day) {
         case .after(let time, let failure) where .seconds(time) < left:
             await sleep(.seconds(time))
             if let failure { throw failure }

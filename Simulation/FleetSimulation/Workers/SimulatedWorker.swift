@@ -91,6 +91,8 @@ final class SimulatedWorker: @unchecked Sendable {
     let name: String
     private(set) var lanes: [SimulatedLane] = []
     private(set) var state = State.running
+    /// When it was told to end; `nil` before.
+    private(set) var drainedAt: Instant?
     let breakers: BreakerWatch
     /// Counted by all processes together: nothing reads them, and to make them takes longer than most of what a lane does.
     private static let meters = WorkerMeters(
@@ -267,7 +269,7 @@ final class SimulatedWorker: @unchecked Sendable {
     private func noteLeaks(of lane: AssembledLane) async {
         let status = await lane.lane.status
         if status.inFlight != 0 { leaks.append("\(name): \(status.inFlight) places in flight") }
-        if status.undelivered != 0 { leaks.append("\(name): \(status.undelivered) places of outcomes") }
+        if status.unconfirmed != 0 { leaks.append("\(name): \(status.unconfirmed) places of outcomes") }
         for provider in await lane.searches.statuses {
             if provider.concurrency.inFlight != 0 {
                 leaks.append("\(name): \(provider.concurrency.inFlight) slots of the adaptive limit")
@@ -280,6 +282,7 @@ final class SimulatedWorker: @unchecked Sendable {
     func drain() {
         guard state == .running else { return }
         state = .draining
+        drainedAt = simulation.now
         simulation.spawn(on: lanes[0].loop) { [group] in await group.drain() }
     }
 

@@ -13,7 +13,7 @@ export class DetailView {
   #actions;
   #closed;
   #drawn;
-  #takesFocus = false;
+  #expected;
 
   /** `actions`: details(place), photo(place), closed(key). */
   constructor(actions) {
@@ -34,10 +34,10 @@ export class DetailView {
     document.documentElement.classList.toggle("has-detail", isShown);
   }
 
-  /** Opens the card even for a place whose card was closed here before, and leads the keyboard to it. */
-  expect() {
+  /** Opens the card of a place, even if it was closed here before, and leads the keyboard to it. */
+  expect(key) {
     this.#closed = undefined;
-    this.#takesFocus = true;
+    this.#expected = key;
   }
 
   /** The place whose card is open. */
@@ -52,15 +52,17 @@ export class DetailView {
     this.#show(Boolean(selected) && this.#closed === undefined);
     if (!selected) return;
 
+    // A page that lags sees the newest state only, so the one in which the place is loading may never have come.
+    if (this.#expected === key) {
+      this.#expected = undefined;
+      requestAnimationFrame(() => this.#name.focus());
+    }
+
     const known = selected.place ?? list?.places?.find((place) => placeKey(place) === key) ?? {};
     const drawn = JSON.stringify([selected, known, document.documentElement.lang]);
     if (drawn === this.#drawn) return;
     this.#drawn = drawn;
 
-    if (this.#takesFocus && selected.isLoading) {
-      this.#takesFocus = false;
-      requestAnimationFrame(() => this.#name.focus());
-    }
     const focused = this.#body.contains(document.activeElement) ? document.activeElement.dataset.does : undefined;
     this.#card.classList.toggle("is-loading", Boolean(selected.isLoading));
     setText(this.#name, known.name ?? t(selected.isLoading ? "detail.loading" : "unnamed"));

@@ -14,8 +14,8 @@ function bounded(text, [least, most]) {
   return value >= least && value <= most ? value : undefined;
 }
 
-/** Reads the address. What is missing or makes no sense becomes what a fresh page starts with. */
-export function readLink(start) {
+/** Reads the address. What is missing or makes no sense becomes what a fresh page starts with; only the console knows where. */
+export function readLink() {
   const parts = new URLSearchParams(location.hash.slice(1));
   const session = parts.get("session");
   const latitude = bounded(parts.get("lat"), [-85, 85]);
@@ -24,7 +24,7 @@ export function readLink(start) {
 
   return {
     session: session && session.length <= 128 ? session : freshSession(),
-    center: hasPlace ? { latitude, longitude } : start,
+    center: hasPlace ? { latitude, longitude } : undefined,
     hasPlace,
     zoom: bounded(parts.get("zoom"), [3, 20]) ?? ZOOM_AT_START,
     values: {

@@ -1,7 +1,7 @@
 // The table of outcomes: the newest on top, filtered, and capped, because no screen has room for a day's traffic.
 
 import { el, setAttribute, setText, syncChildren } from "./dom.js";
-import { clock, duration, hasText, number, shortened, t } from "./text.js";
+import { briefDuration, clock, hasText, number, shortened, t } from "./text.js";
 
 const KEPT = 5000;
 const ROWS = 200;
@@ -141,8 +141,8 @@ export class OutcomeTable {
       el("td", {}, hasText(`operation.${operation}`) ? t(`operation.${operation}`) : shortened(operation)),
       el("td", { class: "provider" }, el("bdi", { title: shortened(provider ?? "", 160) }, shortened(provider ?? "", 40))),
       el("td", { class: "figure" }, Number.isFinite(places) ? number(places) : ""),
-      el("td", { class: "figure" }, duration(waitedMs)),
-      el("td", { class: "figure" }, duration(workedMs)),
+      el("td", { class: "figure" }, briefDuration(waitedMs)),
+      el("td", { class: "figure" }, briefDuration(workedMs)),
       name(sessionId), name(requestId), name(traceId, 9));
   }
 }

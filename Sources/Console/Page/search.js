@@ -19,31 +19,35 @@ import { language, number, onLanguage, t } from "./text.js";
 
 startPreferences();
 const sheet = startSheet();
-const config = await configuration();
-const link = readLink(config.start);
+const link = readLink();
 
 // What only this page knows: which place is active here, which one the pointer is at, what was refused.
-let store, active, hovered, refusal, linkTimer;
+let store, map, active, hovered, refusal, linkTimer;
 let wasTold = "";
-let madeByThisPage, isExpected;
+let madeByThisPage, expected;
+let wantsSearch = false;
 
-const form = new SearchForm({ onSearch: () => store && search(), onChange: moved });
+// The form works from the start. A search that is asked for before there is a map is made as soon as there is one.
+const form = new SearchForm({ onSearch: searchOrWait, onChange: moved });
 form.fill(link.values);
+const config = await configuration();
 const requests = new Requests(link.session, { onRefusal: refused });
 const banner = new ErrorBanner((error) => requests.again(error, store.state));
 const list = new ListView({ activate, hover, more: () => requests.more(store.state) });
 const details = (place) => ask("details", place);
 const photo = (place) => ask("photo", place);
 const detail = new DetailView({ details, photo, closed });
-const map = await openMap(document.getElementById("map"), { config, view: link, onMove: () => moved() });
+const start = { center: link.center ?? config.start, zoom: link.zoom };
+map = await openMap(document.getElementById("map"), { config, view: start, onMove: () => moved() });
 const view = new MapView(map, { activate, hover, details, photo });
 store = new SessionStore(link.session, showConnection);
 
 store.subscribe(show);
 onLanguage(() => store.refresh());
 document.getElementById("copy-link").addEventListener("click", copyLink);
-addEventListener("hashchange", () => readLink(config.start).session !== link.session && location.reload());
+addEventListener("hashchange", () => readLink().session !== link.session && location.reload());
 moved();
+if (wantsSearch) search();
 
 /** Asks for the settings until the console answers: it may be starting. */
 async function configuration() {
@@ -67,7 +71,16 @@ function refused(error) {
   show(store.state);
 }
 
+function searchOrWait() {
+  if (store) search();
+  else {
+    wantsSearch = true;
+    form.showSearching(true);
+  }
+}
+
 async function search() {
+  link.searchesAtOnce = false;
   active = undefined;
   sheet.open();
   form.showSearching(true);
@@ -76,8 +89,8 @@ async function search() {
 }
 
 function ask(operation, place) {
-  detail.expect();
-  isExpected = true;
+  expected = placeKey(place);
+  detail.expect(expected);
   requests.ask(operation, place);
 }
 
@@ -97,8 +110,8 @@ function show(state) {
   mark();
   moved();
   tell(state);
-  if (isExpected && state.selected?.place && detail.shown) {
-    isExpected = false;
+  if (expected && expected === detail.shown && state.selected?.place) {
+    expected = undefined;
     view.revealPlace(state.selected.place);
   }
 

@@ -54,6 +54,14 @@ export function duration(milliseconds) {
   return milliseconds < 1000 ? `${Math.round(milliseconds)} ms` : `${number(milliseconds / 1000, 2)} s`;
 }
 
+/** The same for a column that is narrow: from 100 seconds on, one unit. */
+export function briefDuration(milliseconds) {
+  if (!(milliseconds >= 99_995)) return duration(milliseconds);
+  const [size, unit] = [[86_400_000, "d"], [3_600_000, "h"], [60_000, "min"]].find(([size]) => milliseconds >= size);
+  const value = milliseconds / size;
+  return `${number(value, value < 9.95 ? 1 : 0)} ${unit}`;
+}
+
 /** The time of day, to the second or the millisecond. */
 export function clock(time, { milliseconds = false } = {}) {
   const date = new Date(time);

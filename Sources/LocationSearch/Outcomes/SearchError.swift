@@ -117,3 +117,12 @@ public struct SearchError: Error, Hashable, Sendable {
     public static let timedOut = SearchError(
         .timeout, "the deadline passed before the provider answered; ask again, or allow more time with timeoutMs")
 }
+
+extension SearchError {
+    /// The outcome of a search whose session has moved on.
+    public static let superseded = SearchError(.superseded, "a newer request of the same session arrived")
+
+    /// The outcome of a search whose result the results topic refuses for its size.
+    public static let resultTooLarge = SearchError(
+        .badResponse, "the result is larger than the results topic takes; ask for less (limit)")
+}

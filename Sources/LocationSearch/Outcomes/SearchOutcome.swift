@@ -74,4 +74,11 @@ public struct SearchOutcome: Sendable, Hashable {
         self.upstream = upstream
         self.attempts = attempts
     }
+
+    /// The outcome of a request without an answer of a provider, because none was asked or because its answer does not count.
+    public init(of request: SearchRequest, failedWith error: SearchError) {
+        self.init(
+            requestID: request.requestID, operation: request.operation, provider: request.provider.named,
+            sessionID: request.sessionID, result: .failure(error))
+    }
 }

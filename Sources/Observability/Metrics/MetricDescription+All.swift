@@ -24,7 +24,13 @@ extension MetricDescription {
             "Requests that ended with an error, by code."),
         MetricDescription(
             "locsearch_requests_in_flight", .gauge, in: .requests,
-            "Requests taken whose outcome is not yet confirmed."),
+            "The older name of `locsearch_requests_open`."),
+        MetricDescription(
+            "locsearch_requests_open", .gauge, in: .requests,
+            "Requests in flight, and those whose outcome is unconfirmed."),
+        MetricDescription(
+            "locsearch_requests_unconfirmed", .gauge, in: .requests,
+            "Requests whose outcome is made and not confirmed by the brokers yet."),
         MetricDescription(
             "locsearch_requests_deleted_unread_total", .counter, in: .requests,
             "Requests that the brokers deleted before anybody read them, because their topic's retention was over."),

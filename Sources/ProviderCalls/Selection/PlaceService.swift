@@ -42,7 +42,7 @@ public enum ProviderReply: Sendable {
 public final class FollowUpCall: Sendable {
     /// The call's position within its request: 2 for the first that follows.
     public let number: Int
-    /// What the service must know to make the call, such as the name of a photo.
+    /// The subject of the call, such as the name of a photo.
     public let subject: String?
     /// Credits of the calls before, which belong to the answer as well.
     public let attributions: [String]

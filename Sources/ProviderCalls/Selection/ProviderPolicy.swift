@@ -2,11 +2,11 @@ public import LocationSearch
 public import QuotaSharing
 public import Resilience
 
-/// How one provider is asked: `providers.<name>.*`.
+/// The rules for calls to one provider: `providers.<name>.*`.
 public struct ProviderPolicy: Sendable, Hashable {
-    /// `whenOpen`: what an open breaker means for requests that nobody else can serve.
+    /// `whenOpen`: the consequence of an open breaker for requests that no other provider can serve.
     public enum WhenOpen: String, Sendable, Hashable, CaseIterable {
-        /// They fail at once, with the code that tells why the breaker is open: somebody waits for them.
+        /// They fail at once, with the code that tells why the breaker is open: for requests with a person waiting.
         case fail
         /// They wait until the provider may be asked again, be it failing, its key refused, its quota used up or a pause
         /// asked for. The wait is not taken from their deadline, and ends with their lifetime. Each keeps its part of `worker.concurrency`, so that no more records are
@@ -39,7 +39,7 @@ public struct ProviderPolicy: Sendable, Hashable {
 public struct ProviderStatus: Sendable, Hashable {
     public var provider: ProviderID
     public var breaker: CircuitBreaker.State
-    /// Why the provider is not asked as usual; `nil` while the breaker is closed.
+    /// The reason why the provider is not asked as usual; `nil` while the breaker is closed.
     public var breakerReason: CircuitBreaker.Reason?
     /// The time until the breaker lets a call through again; `nil` unless it is open.
     public var openFor: Duration?
@@ -49,7 +49,7 @@ public struct ProviderStatus: Sendable, Hashable {
     /// The time until the pause is over that the provider asked for (`Retry-After`); `nil` when it asked for none.
     public var pausedFor: Duration?
     public var rateLimiter: RateLimiter.Statistics
-    /// Whether the rate is shared by the fleet, so that a further worker brings none of its own.
+    /// True where the fleet shares the rate, so that a further worker brings none of its own.
     public var sharesRate: Bool
     public var concurrency: AdaptiveLimit.Statistics
     public var retries: RetryBudget.Statistics
@@ -62,8 +62,8 @@ public struct ProviderStatus: Sendable, Hashable {
     /// The day's budget as the fleet knows it; `nil` for a provider without one.
     public var budget: BudgetStatus?
 
-    /// Whether a further worker could ask the provider for more than is asked now. `false` while the breaker is not closed,
-    /// while a pause that the provider asked for lasts, and while calls wait for their turn at a rate that all share.
+    /// True where a further worker could ask the provider for more than is asked now. `false` while the breaker is not closed,
+    /// while a pause that the provider asked for lasts, and while calls wait for tokens of a rate that all share.
     public var isAskable: Bool {
         breaker == .closed && pausedFor == nil && (rateLimiter.waiting == 0 || !sharesRate)
     }

@@ -1,10 +1,10 @@
 public import Basics
 internal import LocationSearch
 
-/// Until when a request is of use, whatever it waits for.
+/// The moments up to which a request is of use, whatever it waits for.
 ///
-/// A deadline says how long a request may be worked on, and `whenOpen=hold` extends it by the time that the request is
-/// held back. These moments are never extended.
+/// A deadline says how long a request may be worked on, and `whenOpen=hold` extends it by the time for which the request is
+/// parked. These moments are never extended.
 public struct RequestLifetime: Sendable, Hashable {
     /// The request's first call, and each retry, begins before this moment: `worker.maxAge` and `expirytime`.
     public var lastCall: Instant
@@ -19,7 +19,7 @@ public struct RequestLifetime: Sendable, Hashable {
 }
 
 extension SearchError {
-    /// The end of a request that was held back for longer than it was of use.
+    /// The end of a request that was parked for longer than it was of use.
     static func overWhileWaiting(for provider: ProviderID) -> SearchError {
         SearchError(
             .expired,

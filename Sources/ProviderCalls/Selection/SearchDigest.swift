@@ -6,12 +6,12 @@ internal import LocationSearch
 /// What counts is what says which places are searched for: category, location, radius, keyword, language and whether only
 /// open places are wanted. Google's text search refuses a token when any of them differs, its legacy service ignores the
 /// others and goes on with the first search, and Hot Pepper's token is a mere offset into whatever list it is asked for.
-/// So a change would lead to an error, to places nobody asked for now, or to gaps. The limit may change from page to page
+/// So a change would lead to an error, to places that were not asked for, or to gaps. The limit may change from page to page
 /// (Google leaves the page size out of its comparison, an offset fits any size), and so may all that concerns the request
 /// and not the search: id, session, timeout.
 ///
 /// Two searches share a digest by accident once in 2.8e14 pairs. FNV-1a (Fowler, Noll, Vo) is quick and easily steered by
-/// whoever wants to, which is harmless here: see ``PageToken``.
+/// anybody who wants to, which is harmless here: see ``PageToken``.
 struct SearchDigest: Hashable {
     private let bits: UInt64
 

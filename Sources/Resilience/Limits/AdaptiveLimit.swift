@@ -88,7 +88,7 @@ public final class AdaptiveLimit {
     public func acquire(
         before deadline: Deadline, startingBefore latest: Instant? = nil,
         at now: Instant
-    ) async throws(LimitError) -> Slot {
+    ) async throws(LimitError) -> Permit {
         if hasRoom { return try enter(before: deadline, at: now) }
         let (budget, need) = budget(before: deadline, at: now)
         let wait = timeToTurn
@@ -101,7 +101,7 @@ public final class AdaptiveLimit {
         counters.waited += 1
         setAlarm(at: giveUp)
         switch await waiter.verdict() {
-        case .served: return Slot(limit: self, start: timekeeper.now)
+        case .served: return Permit(limit: self, start: timekeeper.now)
         case .tooLate: throw refuse(retryAfter: timeToTurn)
         case .cancelled:
             counters.cancelled += 1
@@ -111,11 +111,11 @@ public final class AdaptiveLimit {
     }
 
     /// Does what `acquire` does, where there is room and no need to wait.
-    public func enter(before deadline: Deadline, at now: Instant) throws(LimitError) -> Slot {
+    public func enter(before deadline: Deadline, at now: Instant) throws(LimitError) -> Permit {
         let (budget, need) = budget(before: deadline, at: now)
         // One call may always try, because what is known of the latency may be out of date.
         guard budget >= need || inFlight == 0 else { throw refuse(retryAfter: need) }
-        return Slot(limit: self, start: admit(at: now))
+        return Permit(limit: self, start: admit(at: now))
     }
 
     /// Returns the time that a call has and the time that it needs, in seconds.
@@ -181,7 +181,7 @@ public final class AdaptiveLimit {
 
 extension AdaptiveLimit {
     /// The right to one call. Dropped without `finish`, it is given back at once and its latency is not counted.
-    public struct Slot: ~Copyable {
+    public struct Permit: ~Copyable {
         private let limit: AdaptiveLimit
         /// The moment at which the call began.
         public let start: Instant

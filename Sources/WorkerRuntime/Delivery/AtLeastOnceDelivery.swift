@@ -72,6 +72,10 @@ final class AtLeastOnceDelivery: OutcomeDelivery {
 
     func storeFinished() async { await commits.storeFrontiers() }
 
+    /// Returns at once. A commit of a former assignment that is still on its way moves the group's offset only past outcomes that
+    /// are delivered, so that at worst these are published again.
+    func waitUntilCertain(of assigned: [AssignedPartition]) async {}
+
     /// Does nothing: outcomes of a partition that is gone are on their way already.
     func forget(_ partition: OwnedPartition) {}
 

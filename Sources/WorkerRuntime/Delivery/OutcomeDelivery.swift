@@ -41,6 +41,10 @@ protocol OutcomeDelivery: AnyObject {
     /// Hands what is finished to the consumer, whose own commit before it leaves takes it along.
     func storeFinished() async
 
+    /// Waits until it is certain what the group has committed of partitions that were just assigned, as far as that depends on
+    /// this lane. Their offsets are asked for afterwards.
+    func waitUntilCertain(of assigned: [AssignedPartition]) async
+
     /// Drops what it holds of a partition that is no longer ours.
     func forget(_ partition: OwnedPartition)
 

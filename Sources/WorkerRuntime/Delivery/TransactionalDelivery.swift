@@ -35,6 +35,9 @@ final class TransactionalDelivery: OutcomeDelivery {
     private(set) var phase = TransactionPhase.starting
     var onWaiting: () -> Void = {}
     private var wakeUp = WakeUp()
+    /// The partitions whose offsets the transaction under way may commit.
+    private var uncertain: Set<TopicPartition> = []
+    private var certainty = Condition()
 
     /// Lets the loop of transactions rest until something is ready.
     private struct WakeUp {
@@ -147,6 +150,17 @@ final class TransactionalDelivery: OutcomeDelivery {
 
     func storeFinished() async {}
 
+    /// Waits while a transaction is under way that may still commit offsets of the partitions.
+    ///
+    /// A member that gives a partition up and joins again may be in the same generation as before, so that brokers take offsets
+    /// that it sent before it gave the partition up. What the group has committed is known only once that transaction has ended.
+    func waitUntilCertain(of assigned: [AssignedPartition]) async {
+        let ids = Set(assigned.map(\.id))
+        while !uncertain.isDisjoint(with: ids) {
+            await suspend(unless: uncertain.isDisjoint(with: ids)) { certainty.add($0) }
+        }
+    }
+
     private func wake() {
         if isPutBack(.wakeUpLost), !wakeUp.condition.isAwaited { return }
         wakeUp.isDue = true
@@ -180,15 +194,28 @@ final class TransactionalDelivery: OutcomeDelivery {
             guard !batch.isEmpty else { return noteNothingCanLeave() }
 
             var attempt = TransactionAttempt(batch, loop: loop)
-            do throws(KafkaError) {
-                if try await commit(&attempt) { return await finish(attempt) }
-            } catch {
-                try await replaceProducer(failedWith: error)
-            }
+            if try await run(&attempt) { return await finish(attempt) }
 
             if phase.isOver(at: loop.now) { return }
             await loop.pause(pause)
             pause = min(pause * 2, Self.longestPause)
+        }
+    }
+
+    /// Runs one transaction, and replaces a producer that can run no further one.
+    /// - Returns: `false` when its outcomes may be tried again.
+    private func run(_ attempt: inout TransactionAttempt) async throws(KafkaError) -> Bool {
+        uncertain = Set(attempt.batch.map(\.request.partition.id.id))
+        defer {
+            uncertain = []
+            certainty.broadcast()
+        }
+
+        do throws(KafkaError) {
+            return try await commit(&attempt)
+        } catch {
+            try await replaceProducer(failedWith: error)
+            return false
         }
     }
 

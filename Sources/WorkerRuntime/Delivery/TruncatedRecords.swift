@@ -13,7 +13,6 @@ internal import ProviderCalls
 final class TruncatedRecords {
     private let decoder: RequestDecoder
     private var encoder: OutcomeEncoder
-    private let presenter = SearchPresenter()
     private let topics: WorkerConfiguration.Topics
     /// No request may have a longer key, so a longer one is what was too large.
     private let maxKeyBytes: Int
@@ -47,7 +46,7 @@ final class TruncatedRecords {
 
         do throws(RejectedRecord) {
             let decoded = try decoder.decode(request.record)
-            var failed = presenter.present(.resultTooLarge, for: decoded.request)
+            var failed = SearchOutcome(of: decoded.request, failedWith: .resultTooLarge)
             failed.attempts = outcome.calls
             failed.upstream = whole?.upstream ?? .zero
             failed.provider = whole?.provider.flatMap { ProviderID(rawValue: $0) } ?? failed.provider

@@ -3,27 +3,26 @@ internal import EventLoop
 
 /// Decides how many more requests a lane may take, and keeps its reader waiting while that is none.
 ///
-/// What counts is requests in flight (within the window), requests not yet delivered, and the bytes of outcomes that the
-/// producer has. Confined to its lane; not `Sendable`.
+/// Three bounds count: requests in flight (within the window), open requests, and the bytes of unconfirmed outcomes. Confined to its lane; not `Sendable`.
 final class IntakeGate {
     /// The bounds of what a lane takes at once.
     struct Limits {
         /// The most requests in flight: this lane's part of `worker.concurrency`.
         var inFlight: Int
-        /// The most requests taken and not yet confirmed delivered.
-        var undelivered: Int
+        /// The most open requests: in flight, or with an outcome that is unconfirmed.
+        var open: Int
         /// The most bytes of outcomes and dead letters that may wait for the brokers' confirmation.
-        var undeliveredBytes: Int
+        var unconfirmedBytes: Int
     }
 
     private let limits: Limits
     private let loop: EventLoop
-    /// Requests taken whose outcome is not yet made.
+    /// Requests that have begun and whose outcome is not made.
     private(set) var inFlight = 0
-    /// Requests taken and not yet confirmed delivered.
-    private(set) var undelivered = 0
+    /// Requests in flight, and those whose outcome is unconfirmed.
+    private(set) var open = 0
     /// The bytes of their outcomes that wait for the brokers' confirmation, or for their transaction.
-    private var undeliveredBytes = 0
+    private var unconfirmedBytes = 0
     private var window: InFlightWindow
     private var windowTimer: TimerID?
     private var change = Condition()
@@ -39,10 +38,10 @@ final class IntakeGate {
 
     func requestTaken() {
         inFlight += 1
-        undelivered += 1
+        open += 1
     }
 
-    /// Takes a request out of those in flight: its outcome is made, or it waits for something that is not its own.
+    /// Takes a request out of those in flight: its outcome is made, or it waits for another request's dead letter.
     func leaveFlight() {
         inFlight -= 1
         wake()
@@ -51,13 +50,13 @@ final class IntakeGate {
     func returnToFlight() { inFlight += 1 }
 
     func requestFinished() {
-        undelivered -= 1
+        open -= 1
         wake()
     }
 
-    func outcomeHandedOver(bytes: Int) { undeliveredBytes += bytes }
+    func outcomeHandedOver(bytes: Int) { unconfirmedBytes += bytes }
 
-    func outcomeConfirmed(bytes: Int) { undeliveredBytes -= bytes }
+    func outcomeConfirmed(bytes: Int) { unconfirmedBytes -= bytes }
 
     // MARK: - Room
 
@@ -74,7 +73,7 @@ final class IntakeGate {
     func adaptWindow() { window.adapt(inFlight: inFlight, asleep: loop.asleep, at: loop.now) }
 
     /// Waits until there is room for at least one more request.
-    /// - Parameter isBlocked: `true` while nothing may begin for another reason. Whoever changes that calls `wake`.
+    /// - Parameter isBlocked: `true` while nothing may begin for another reason. Code that changes that calls `wake`.
     /// - Returns: how many more requests may be taken; `nil` once the gate is closed.
     func waitForRoom(while isBlocked: () -> Bool) async -> Int? {
         while !isClosed {
@@ -89,7 +88,7 @@ final class IntakeGate {
     }
 
     private var room: Int {
-        guard undeliveredBytes < limits.undeliveredBytes, undelivered < limits.undelivered else { return 0 }
+        guard unconfirmedBytes < limits.unconfirmedBytes, open < limits.open else { return 0 }
         return max(0, window.limit - inFlight)
     }
 

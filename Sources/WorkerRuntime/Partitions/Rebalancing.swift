@@ -55,6 +55,7 @@ final class Rebalancing {
         partitions.add(assigned)
         await learnPartitionCount()
         await tellFleet()
+        await delivery.waitUntilCertain(of: assigned)
         log.info(
             "partitions assigned",
             metadata: ["added": "\(assigned.map(\.id))", "owned": "\(partitions.count)"])

@@ -26,8 +26,8 @@ final class RequestInProgress {
     let slot: OffsetTracker.Slot
     /// The request's turn to have its outcome handed over; `nil` where outcomes leave in any order.
     let turn: OutcomeSequencer<OrderKey>.Turn?
-    /// Tells whether a provider was called for it.
-    let callNote: CallNote
+    /// Notes whether a provider was called for the request.
+    let context: RequestContext
     /// The spans of the request; `nil` where it is not traced.
     var trace: RequestTrace?
     var task: Task<Void, Never>?
@@ -44,7 +44,7 @@ final class RequestInProgress {
         self.record = record
         takenAt = arrival.instant
         topicWait = arrival.wait(of: record)
-        callNote = CallNote(since: arrival.instant)
+        context = RequestContext(since: arrival.instant)
         self.partition = partition
         self.slot = slot
         self.turn = turn
@@ -60,7 +60,7 @@ final class RequestInProgress {
     }
 
     /// `true` when another worker that ran the request anew would pay for it, or publish it, a second time.
-    var hasCost: Bool { isDelivering || callNote.hasCalled }
+    var hasCost: Bool { isDelivering || context.hasCalled }
 
     /// Ends the work on the request, and aborts its transfer. Does nothing once its outcome is being delivered.
     func end(as fate: Fate) {

@@ -21,7 +21,6 @@ final class RequestRunner {
     private let interactor: SearchInteractor
     private let decoder: RequestDecoder
     private var encoder: OutcomeEncoder
-    private let presenter = SearchPresenter()
     private let timeLimits: RequestTimeLimits
     private let topics: WorkerConfiguration.Topics
     private let loop: EventLoop
@@ -96,7 +95,7 @@ final class RequestRunner {
         switch begin(decoded, of: request, receivedAt: receivedAt) {
         case .success(let time):
             let outcome = await interactor.run(
-                decoded.request, before: time.deadline, lifetime: time.lifetime, note: request.callNote)
+                decoded.request, before: time.deadline, lifetime: time.lifetime, context: request.context)
             return end(decoded, of: request, with: outcome, receivedAt: receivedAt)
         case .failure(let error):
             return refuse(decoded, of: request, with: error, receivedAt: receivedAt)
@@ -110,7 +109,7 @@ final class RequestRunner {
     private func begin(
         _ decoded: DecodedRequest, of request: RequestInProgress, receivedAt: EventTime
     ) -> Result<(deadline: Deadline, lifetime: RequestLifetime?), SearchError> {
-        if let trace = request.trace { trace.beginSearch(for: decoded.request, note: request.callNote) }
+        if let trace = request.trace { trace.beginSearch(for: decoded.request, in: request.context) }
         let envelope = decoded.envelope
         do throws(SearchError) {
             let time = try timeLimits.time(
@@ -143,13 +142,14 @@ final class RequestRunner {
     private func refuse(
         _ decoded: DecodedRequest, of request: RequestInProgress, with error: SearchError, receivedAt: EventTime
     ) -> OutgoingOutcome {
-        write(presenter.present(error, for: decoded.request), for: decoded, of: request, receivedAt: receivedAt)
+        write(
+            SearchOutcome(of: decoded.request, failedWith: error), for: decoded, of: request, receivedAt: receivedAt)
     }
 
     private func write(
         _ outcome: SearchOutcome, for decoded: DecodedRequest, of request: RequestInProgress, receivedAt: EventTime
     ) -> OutgoingOutcome {
-        if request.fate != .abandoned { meters.requests.countFinished(outcome, callWait: request.callNote.wait) }
+        if request.fate != .abandoned { meters.requests.countFinished(outcome, callWait: request.context.wait) }
 
         let encoded = encoder.encode(
             outcome, for: decoded.envelope, receivedAt: receivedAt, completedAt: EventTime(loop.wallNow),

@@ -29,15 +29,15 @@ final class RequestTrace {
     // MARK: - Search
 
     /// Begins the search.
-    /// - Parameter note: carries the trace to the calls that are made for the request.
+    /// - Parameter context: carries the trace to the calls that are made for the request.
     @inline(never)
-    func beginSearch(for request: SearchRequest, note: CallNote) {
+    func beginSearch(for request: SearchRequest, in context: RequestContext) {
         let span = tracer.startSpan("search", context: process.context)
         span.updateAttributes { attributes in
             attributes["locsearch.request.id"] = requestID
             attributes["locsearch.operation"] = request.operation.rawValue
         }
-        note.follow(SearchTrace(tracer: tracer, context: span.context))
+        context.follow(SearchTrace(tracer: tracer, context: span.context))
         search = span
     }
 

@@ -1,8 +1,8 @@
-import AdminServer
 import ArgumentParser
 internal import Basics
 import EventContract
 import Foundation
+import HTTPServing
 import Kafka
 import ProviderSimulator
 import TraceExport

@@ -61,6 +61,7 @@ struct ConsoleFeed: Sendable {
     /// What the feed remembers from one turn to the next.
     private struct Progress {
         var requestTimes = RequestTimes()
+        var early = EarlyOutcomes(mostTurns: 10)
         /// Outcomes from before the start. The partitions come one after another, so they are put in order first.
         var history: [OutcomeRecord] = []
         /// The turns in a row that brought no such outcome.
@@ -78,18 +79,30 @@ struct ConsoleFeed: Sendable {
             takeRequest(record)
         }
 
-        var (old, new): ([OutcomeRecord], [OutcomeRecord]) = ([], [])
+        var old: [OutcomeRecord] = []
+        var new = progress.early.takeReady(progress.requestTimes).map { outcome(of: $0, progress.requestTimes) }
         for record in records where !isRequest(record) {
-            let outcome = OutcomeRecord(record) { position in
-                position.topic == settings.topics.requests ? progress.requestTimes[position] : nil
-            }
+            let outcome = outcome(of: record, progress.requestTimes)
             if let event = outcome.event { store.dispatch(.outcome(event)) }
             let isNew = outcome.event?.completedAt.map { $0 >= start } ?? false
-            if isNew { new.append(outcome) } else { old.append(outcome) }
+
+            if isNew, let request = outcome.event?.source, request.topic == settings.topics.requests,
+                progress.requestTimes.isYetToCome(request)
+            {
+                progress.early.add(record, of: request)
+            } else if isNew {
+                new.append(outcome)
+            } else {
+                old.append(outcome)
+            }
         }
 
         takeHistory(old, &progress)
         traffic.add(new, areNew: true)
+    }
+
+    private func outcome(of record: ConsumerRecord, _ times: RequestTimes) -> OutcomeRecord {
+        OutcomeRecord(record) { $0.topic == settings.topics.requests ? times[$0] : nil }
     }
 
     private func takeHistory(_ outcomes: [OutcomeRecord], _ progress: inout Progress) {

@@ -13,6 +13,7 @@ struct RequestTimes {
     /// The keys in the order in which they came. Once there are `most`, the place of the oldest is at `next`.
     private var keys: [Key] = []
     private var next = 0
+    private var newestOffsets: [Int32: Int64] = [:]
 
     /// - Parameter most: the number of requests that are remembered.
     init(most: Int = 20_000) { self.most = max(most, 1) }
@@ -21,9 +22,10 @@ struct RequestTimes {
 
     /// Remembers the timestamp of a record of the requests topic, if it has one.
     mutating func note(_ record: ConsumerRecord) {
+        let partition = record.partition.id.partition
+        newestOffsets[partition] = max(record.offset, newestOffsets[partition] ?? record.offset)
         guard let timestamp = record.timestamp else { return }
-        note(
-            partition: record.partition.id.partition, offset: record.offset, EventTime(milliseconds: timestamp))
+        note(partition: partition, offset: record.offset, EventTime(milliseconds: timestamp))
     }
 
     mutating func note(partition: Int32, offset: Int64, _ time: EventTime) {
@@ -37,6 +39,11 @@ struct RequestTimes {
             keys[next] = key
             next = (next + 1) % most  // bounded: an index of `keys`, of which there are `most`, and `most` is above 0
         }
+    }
+
+    /// `true` for a position of the requests topic that is behind all that were seen of its partition.
+    func isYetToCome(_ position: SourcePosition) -> Bool {
+        newestOffsets[position.partition].map { position.offset > $0 } ?? true
     }
 
     /// Returns the time of the request at a position of the requests topic; `nil` when it was not seen or was forgotten.

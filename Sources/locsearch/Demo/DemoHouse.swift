@@ -1,4 +1,4 @@
-import AdminServer
+import HTTPServing
 import Kafka
 import Logging
 import Observability

@@ -1,4 +1,3 @@
-import AdminServer
 import HTTPServing
 import Logging
 

@@ -19,6 +19,8 @@ extension WorkerStatus {
         func sum(_ value: (LaneStatus) -> Int) -> Double { Double(lanes.reduce(0) { $0 + value($1) }) }
 
         return PrometheusText.family("locsearch_partition_lag", lags)
+            + PrometheusText.family("locsearch_requests_open", sum { $0.inFlight + $0.unconfirmed })
+            + PrometheusText.family("locsearch_requests_unconfirmed", sum(\.unconfirmed))
             + PrometheusText.family(
                 "locsearch_commit_overdue_seconds", (longestOverdue(of: lanes) ?? .zero) / .seconds(1))
             + PrometheusText.family(

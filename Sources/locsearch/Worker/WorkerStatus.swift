@@ -1,4 +1,4 @@
-import AdminServer
+import HTTPServing
 import JSON
 import Kafka
 import Observability
@@ -125,7 +125,7 @@ struct WorkerStatus: AdminSource {
 
     private static func write(_ lanes: [LaneStatus], to json: inout JSONWriter) {
         json.member("inFlight", lanes.reduce(0) { $0 + $1.inFlight })
-        json.member("undelivered", lanes.reduce(0) { $0 + $1.undelivered })
+        json.member("undelivered", lanes.reduce(0) { $0 + $1.unconfirmed })
         json.member("draining", lanes.contains(where: \.isDraining))
         json.member("deliveryProblem", lanes.compactMap(\.deliveryProblem).first)
         json.member("commitOverdueSeconds", longestOverdue(of: lanes).map { $0 / .seconds(1) })
@@ -136,7 +136,7 @@ struct WorkerStatus: AdminSource {
             json.beginObject()
             json.member("topic", partition.id.topic)
             json.member("partition", Int(partition.id.partition))
-            json.member("inFlight", partition.inFlight)
+            json.member("inFlight", partition.open)
             json.member("committed", partition.committed.map(Int.init))
             json.member("end", partition.end.map(Int.init))
             json.member("lag", partition.lag.map(Int.init))

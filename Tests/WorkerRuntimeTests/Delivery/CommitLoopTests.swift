@@ -12,33 +12,33 @@ import Testing
 /// When a lane commits, and what it does while commits are refused.
 struct CommitLoopTests {
     @Test func offsetsAreCommittedOnlyAfterDeliveryIsConfirmed() async throws {
-        try await LaneBench.run { bench in
-            await bench.sink.holdReports()
-            await bench.source.append([LaneBench.request("a"), LaneBench.request("b")])
-            try await eventually("both are handed over") { await bench.sink.handedOver.count == 2 }
-            let commits = await bench.source.commitCount
-            try await eventually("more commits") { await bench.source.commitCount > commits + 1 }
-            #expect(await bench.source.committed.isEmpty)
+        try await LaneFixture.run { fixture in
+            await fixture.sink.holdReports()
+            await fixture.source.append([LaneFixture.request("a"), LaneFixture.request("b")])
+            try await eventually("both are handed over") { await fixture.sink.handedOver.count == 2 }
+            let commits = await fixture.source.commitCount
+            try await eventually("more commits") { await fixture.source.commitCount > commits + 1 }
+            #expect(await fixture.source.committed.isEmpty)
 
-            await bench.sink.confirmAll()
-            try await bench.isCommitted(upTo: 2)
+            await fixture.sink.confirmAll()
+            try await fixture.isCommitted(upTo: 2)
         }
     }
 
     @Test func refusedCommitsHoldUpNewRequestsUntilOneIsTaken() async throws {
-        try await LaneBench.run { bench in
-            await bench.source.refuseCommits(with: KafkaError(.retriable, "the group is rebalancing"))
-            await bench.source.append([LaneBench.request("a")])
-            try await bench.outcomesAreWritten(["a"])
-            try await eventually("commits are overdue") { await bench.lane.status.commitOverdue != nil }
+        try await LaneFixture.run { fixture in
+            await fixture.source.refuseCommits(with: KafkaError(.retriable, "the group is rebalancing"))
+            await fixture.source.append([LaneFixture.request("a")])
+            try await fixture.outcomesAreWritten(["a"])
+            try await eventually("commits are overdue") { await fixture.lane.status.commitOverdue != nil }
 
-            await bench.source.append([LaneBench.request("b"), LaneBench.request("c")])
-            let commits = await bench.source.commitCount
-            try await eventually("more commits are refused") { await bench.source.commitCount > commits + 2 }
-            #expect(await bench.provider.asked == ["a"])
+            await fixture.source.append([LaneFixture.request("b"), LaneFixture.request("c")])
+            let commits = await fixture.source.commitCount
+            try await eventually("more commits are refused") { await fixture.source.commitCount > commits + 2 }
+            #expect(await fixture.provider.asked == ["a"])
 
-            await bench.source.refuseCommits(with: nil)
-            try await bench.isCommitted(upTo: 3)
+            await fixture.source.refuseCommits(with: nil)
+            try await fixture.isCommitted(upTo: 3)
         }
     }
 }

@@ -10,13 +10,13 @@ import Testing
 /// Which outcomes go into the next transaction.
 struct ReadyOutcomesTests {
     @Test func transactionCommitsOffsetsOfTheUnbrokenRunOnly() async throws {
-        try await LaneBench.run(delivery: .exactlyOnce) { bench in
-            await bench.source.append(["a", "b"].map(LaneBench.request))
-            try await bench.outcomesAreWritten(["a", "b"])
+        try await LaneFixture.run(delivery: .exactlyOnce) { fixture in
+            await fixture.source.append(["a", "b"].map(LaneFixture.request))
+            try await fixture.outcomesAreWritten(["a", "b"])
             try await eventually("the offsets are part of it") {
-                await bench.sink.transactionOffsets == [TopicPartition("requests", 0): 2]
+                await fixture.sink.transactionOffsets == [TopicPartition("requests", 0): 2]
             }
-            try await bench.isCommitted(upTo: 2)
+            try await fixture.isCommitted(upTo: 2)
         }
     }
 }

@@ -39,21 +39,21 @@ struct RefusedRecordTests {
     func batchRefusedAsTooLargeLosesOnlyTheRecordThatIsTooLargeAlone(
         delivery: WorkerConfiguration.Delivery
     ) async throws {
-        try await LaneBench.run(delivery: delivery) { bench in
-            for sink in [bench.sink, bench.singleSink] {
+        try await LaneFixture.run(delivery: delivery) { fixture in
+            for sink in [fixture.sink, fixture.singleSink] {
                 await sink.refuse { record, company in company > 1 || Self.isLarge(record) ? Self.tooLarge : nil }
             }
-            await bench.sink.holdReports()
-            await bench.source.append(["a", "large", "b", "c"].map(LaneBench.request))
+            await fixture.sink.holdReports()
+            await fixture.source.append(["a", "large", "b", "c"].map(LaneFixture.request))
             if delivery == .atLeastOnce {
-                try await eventually("all are handed over") { await bench.sink.handedOver.count == 4 }
+                try await eventually("all are handed over") { await fixture.sink.handedOver.count == 4 }
             }
-            await bench.sink.confirmAll()
+            await fixture.sink.confirmAll()
 
-            try await bench.outcomesAreWritten(["a", "large", "b", "c"])
-            let codes = Self.codes(await bench.written)
+            try await fixture.outcomesAreWritten(["a", "large", "b", "c"])
+            let codes = Self.codes(await fixture.written)
             #expect(codes == ["a": "ok", "large": "bad-response", "b": "ok", "c": "ok"])
-            #expect(await bench.provider.asked.count == 4)
+            #expect(await fixture.provider.asked.count == 4)
         }
     }
 
@@ -62,23 +62,23 @@ struct RefusedRecordTests {
     func outcomeThatIsShortenedKeepsWhatTheWholeOneSaidOfTheRequest(
         delivery: WorkerConfiguration.Delivery
     ) async throws {
-        try await LaneBench.run(delivery: delivery) { bench in
-            for sink in [bench.sink, bench.singleSink] {
+        try await LaneFixture.run(delivery: delivery) { fixture in
+            for sink in [fixture.sink, fixture.singleSink] {
                 await sink.refuse { record, _ in Self.isLarge(record) ? Self.tooLarge : nil }
             }
-            await bench.sink.holdReports()
-            await bench.source.append([LaneBench.request("large").replacing(#""hotpepper""#, with: #""auto""#)])
-            try await eventually("it is handed over") { await bench.sink.handedOver.contains(where: Self.isLarge) }
-            let first = await bench.sink.handedOver.first(where: Self.isLarge)
+            await fixture.sink.holdReports()
+            await fixture.source.append([LaneFixture.request("large").replacing(#""hotpepper""#, with: #""auto""#)])
+            try await eventually("it is handed over") { await fixture.sink.handedOver.contains(where: Self.isLarge) }
+            let first = await fixture.sink.handedOver.first(where: Self.isLarge)
             let whole = try #require(first.flatMap(Self.event))
 
             // The brokers' refusal comes in another millisecond than the answer.
             let completedAt = try #require(whole.completedAt)
             try await eventually("time has passed") { EventTime.now() > completedAt }
-            await bench.sink.confirmAll()
-            try await bench.outcomesAreWritten(["large"])
+            await fixture.sink.confirmAll()
+            try await fixture.outcomesAreWritten(["large"])
 
-            let last = await bench.written.last { $0.topic == "errors" }
+            let last = await fixture.written.last { $0.topic == "errors" }
             let brief = try #require(last.flatMap(Self.event))
             #expect(brief.receivedAt == whole.receivedAt)
             #expect(brief.completedAt == whole.completedAt)
@@ -91,17 +91,17 @@ struct RefusedRecordTests {
 
     /// Nothing becomes ready behind the outcome that goes alone, so nothing else has the delivery look for it.
     @Test func outcomeThatGoesAloneFollowsTheOnesBeforeIt() async throws {
-        try await LaneBench.run(delivery: .exactlyOnce) { bench in
-            await bench.sink.refuse { record, _ in Self.isLarge(record) ? Self.tooLarge : nil }
-            await bench.sink.holdReports()
-            await bench.source.append(["a", "large"].map(LaneBench.request))
+        try await LaneFixture.run(delivery: .exactlyOnce) { fixture in
+            await fixture.sink.refuse { record, _ in Self.isLarge(record) ? Self.tooLarge : nil }
+            await fixture.sink.holdReports()
+            await fixture.source.append(["a", "large"].map(LaneFixture.request))
             try await eventually("both are in one transaction") {
-                await bench.sink.handedOver.contains(where: Self.isLarge)
+                await fixture.sink.handedOver.contains(where: Self.isLarge)
             }
-            await bench.sink.confirmAll()
+            await fixture.sink.confirmAll()
 
-            try await bench.outcomesAreWritten(["a", "large"])
-            #expect(Self.codes(await bench.written) == ["a": "ok", "large": "bad-response"])
+            try await fixture.outcomesAreWritten(["a", "large"])
+            #expect(Self.codes(await fixture.written) == ["a": "ok", "large": "bad-response"])
         }
     }
 
@@ -109,58 +109,58 @@ struct RefusedRecordTests {
     /// a batch that is refused, nor the one of them that is too large, nor what comes after it.
     @Test func outcomeThatIsTooLargeWaitsForNoUnconfirmedDeadLetter() async throws {
         // The dead letter keeps the lane's end waiting for as long as it may.
-        try await LaneBench.run(assigned: [0, 1]) {
+        try await LaneFixture.run(assigned: [0, 1]) {
             $0.shutdownGrace = .milliseconds(100)
-        } _: { bench in
-            await bench.sink.silence("dead-letters")
-            await bench.source.append(["no request"], to: 1)
+        } _: { fixture in
+            await fixture.sink.silence("dead-letters")
+            await fixture.source.append(["no request"], to: 1)
             try await eventually("the dead letter is on its way") {
-                await bench.sink.handedOver.map(\.topic) == ["dead-letters"]
+                await fixture.sink.handedOver.map(\.topic) == ["dead-letters"]
             }
 
             // Whatever has company is refused, and the dead letter is company to all.
-            for sink in [bench.sink, bench.singleSink] {
+            for sink in [fixture.sink, fixture.singleSink] {
                 await sink.refuse { record, company in company > 1 || Self.isLarge(record) ? Self.tooLarge : nil }
             }
-            await bench.source.append(["large", "small"].map(LaneBench.request))
-            try await bench.outcomesAreWritten(["large", "small"])
-            try await bench.isCommitted(upTo: 2)
-            #expect(Self.codes(await bench.written) == ["large": "bad-response", "small": "ok"])
+            await fixture.source.append(["large", "small"].map(LaneFixture.request))
+            try await fixture.outcomesAreWritten(["large", "small"])
+            try await fixture.isCommitted(upTo: 2)
+            #expect(Self.codes(await fixture.written) == ["large": "bad-response", "small": "ok"])
 
-            await bench.sink.refuse { _, _ in nil }
-            await bench.source.append(["after"].map(LaneBench.request))
-            try await bench.outcomesAreWritten(["after"])
+            await fixture.sink.refuse { _, _ in nil }
+            await fixture.source.append(["after"].map(LaneFixture.request))
+            try await fixture.outcomesAreWritten(["after"])
         }
     }
 
     /// With an order, an outcome follows the earlier one of its key to the producer that has that one.
     @Test func outcomesOfAKeyFollowTheOneThatIsSentAgainSingly() async throws {
-        try await LaneBench.run {
+        try await LaneFixture.run {
             $0.ordering = .key
-        } _: { bench in
-            await bench.sink.refuse { record, _ in record.text.contains("first") ? Self.tooLarge : nil }
-            await bench.singleSink.holdReports()
-            await bench.source.append(["first"].map(LaneBench.request))
-            try await eventually("the first is sent again") { await bench.singleSink.handedOver.count == 1 }
+        } _: { fixture in
+            await fixture.sink.refuse { record, _ in record.text.contains("first") ? Self.tooLarge : nil }
+            await fixture.singleSink.holdReports()
+            await fixture.source.append(["first"].map(LaneFixture.request))
+            try await eventually("the first is sent again") { await fixture.singleSink.handedOver.count == 1 }
 
-            await bench.source.append(["second"].map(LaneBench.request))
-            try await eventually("the second follows it") { await bench.singleSink.handedOver.count == 2 }
-            await bench.singleSink.confirmAll()
-            try await bench.outcomesAreWritten(["first", "second"])
-            #expect(await bench.singleSink.written.map { $0.text.contains("first") } == [true, false])
+            await fixture.source.append(["second"].map(LaneFixture.request))
+            try await eventually("the second follows it") { await fixture.singleSink.handedOver.count == 2 }
+            await fixture.singleSink.confirmAll()
+            try await fixture.outcomesAreWritten(["first", "second"])
+            #expect(await fixture.singleSink.written.map { $0.text.contains("first") } == [true, false])
 
             // Nothing is left for it to follow.
-            await bench.source.append(["third"].map(LaneBench.request))
-            try await eventually("the third leaves with others again") { await bench.sink.count(of: "results") == 1 }
+            await fixture.source.append(["third"].map(LaneFixture.request))
+            try await eventually("the third leaves with others again") { await fixture.sink.count(of: "results") == 1 }
         }
     }
 
     /// A producer that failed for good can say that it had written the record. Its topic takes records then.
     @Test func retryThatTurnsOutToBeWrittenLetsTheOthersGo() async throws {
-        try await LaneBench.run { bench in
+        try await LaneFixture.run { fixture in
             let isOver = Mutex(false)
             let persisted = Mutex<String?>(nil)
-            await bench.sink.refuse { record, _ in
+            await fixture.sink.refuse { record, _ in
                 guard isOver.withLock({ $0 }) else { return Self.notAuthorized }
                 let isFirst = persisted.withLock { id in
                     defer { id = id ?? record.text }
@@ -168,64 +168,64 @@ struct RefusedRecordTests {
                 }
                 return isFirst ? KafkaError(.fatal, "producer: made to fail").with(.persisted) : nil
             }
-            await bench.provider.hold()
+            await fixture.provider.hold()
             let ids = (0..<5).map { "request-\($0)" }
-            await bench.source.append(ids.map(LaneBench.request))
-            try await eventually("all are asked for") { await bench.provider.asked.count == ids.count }
-            await bench.provider.releaseAll()
-            try await eventually("all are refused") { await bench.sink.handedOver.count >= ids.count }
+            await fixture.source.append(ids.map(LaneFixture.request))
+            try await eventually("all are asked for") { await fixture.provider.asked.count == ids.count }
+            await fixture.provider.releaseAll()
+            try await eventually("all are refused") { await fixture.sink.handedOver.count >= ids.count }
 
             isOver.withLock { $0 = true }
-            try await eventually("the others are written") { await bench.sink.written.count == ids.count - 1 }
-            try await bench.isCommitted(upTo: Int64(ids.count))
+            try await eventually("the others are written") { await fixture.sink.written.count == ids.count - 1 }
+            try await fixture.isCommitted(upTo: Int64(ids.count))
         }
     }
 
     /// A topic that takes no brief record either would end one worker after another.
     @Test(arguments: WorkerConfiguration.Delivery.allCases)
     func briefRecordThatIsRefusedTooWaitsForItsTopic(delivery: WorkerConfiguration.Delivery) async throws {
-        try await LaneBench.run(delivery: delivery) { bench in
-            for sink in [bench.sink, bench.singleSink] { await sink.refuse { _, _ in Self.tooLarge } }
-            await bench.source.append([LaneBench.request("a")])
+        try await LaneFixture.run(delivery: delivery) { fixture in
+            for sink in [fixture.sink, fixture.singleSink] { await sink.refuse { _, _ in Self.tooLarge } }
+            await fixture.source.append([LaneFixture.request("a")])
             try await eventually("the lane says what is wrong") {
-                await bench.lane.status.deliveryProblem?.contains("takes no records") == true
+                await fixture.lane.status.deliveryProblem?.contains("takes no records") == true
             }
-            #expect(await bench.lane.status.blockedTopics == ["errors"])
+            #expect(await fixture.lane.status.blockedTopics == ["errors"])
 
-            for sink in [bench.sink, bench.singleSink] { await sink.refuse { _, _ in nil } }
-            try await bench.outcomesAreWritten(["a"])
-            #expect(await bench.provider.asked == ["a"])
+            for sink in [fixture.sink, fixture.singleSink] { await sink.refuse { _, _ in nil } }
+            try await fixture.outcomesAreWritten(["a"])
+            #expect(await fixture.provider.asked == ["a"])
         }
     }
 
     /// An outcome that waits for its topic when the lane has left its group is not written any more: it cannot be committed,
     /// so another worker publishes it as well.
     @Test func outcomeThatWaitsAtTheEndIsNotWritten() async throws {
-        let bench = try LaneBench(delivery: .atLeastOnce) { $0.shutdownGrace = .milliseconds(100) }
-        defer { bench.loop.stop() }
-        let running = Task { try await bench.lane.run() }
-        try await eventually("the lane joins") { await bench.source.isSubscribed }
-        await bench.source.assign([0])
+        let fixture = try LaneFixture(delivery: .atLeastOnce) { $0.shutdownGrace = .milliseconds(100) }
+        defer { fixture.loop.stop() }
+        let running = Task { try await fixture.lane.run() }
+        try await eventually("the lane joins") { await fixture.source.isSubscribed }
+        await fixture.source.assign([0])
 
         let hasLeft = Mutex(false)
-        await bench.source.whenClosed { hasLeft.withLock { $0 = true } }
-        await bench.sink.refuse { _, _ in hasLeft.withLock { $0 } ? nil : Self.notAuthorized }
-        await bench.source.append([LaneBench.request("a")])
+        await fixture.source.whenClosed { hasLeft.withLock { $0 = true } }
+        await fixture.sink.refuse { _, _ in hasLeft.withLock { $0 } ? nil : Self.notAuthorized }
+        await fixture.source.append([LaneFixture.request("a")])
         // By the fifth attempt the next one is four seconds away, so it cannot fall between the group and the end.
-        try await eventually("it is refused again and again") { await bench.sink.handedOver.count >= 5 }
+        try await eventually("it is refused again and again") { await fixture.sink.handedOver.count >= 5 }
 
-        await bench.lane.drain()
+        await fixture.lane.drain()
         try await running.value
-        #expect(await bench.sink.written.isEmpty)
+        #expect(await fixture.sink.written.isEmpty)
     }
 
     @Test func drainDuringTheTransactionalStartEndsTheLane() async throws {
-        let bench = try LaneBench(delivery: .exactlyOnce)
-        defer { bench.loop.stop() }
-        await bench.sink.holdTransactionInit()
-        let running = Task { try await bench.lane.run() }
-        await bench.lane.drain()
+        let fixture = try LaneFixture(delivery: .exactlyOnce)
+        defer { fixture.loop.stop() }
+        await fixture.sink.holdTransactionInit()
+        let running = Task { try await fixture.lane.run() }
+        await fixture.lane.drain()
         try await running.value
-        #expect(await !bench.source.isSubscribed)
+        #expect(await !fixture.source.isSubscribed)
     }
 }

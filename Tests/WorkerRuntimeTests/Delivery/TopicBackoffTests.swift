@@ -22,19 +22,19 @@ struct TopicBackoffTests {
     func topicIsBlamedOnlyWhereABrokerDoes(
         cause: (TopicDiagnosis, problem: String, blocked: [String])
     ) async throws {
-        try await LaneBench.run { bench in
+        try await LaneFixture.run { fixture in
             let (diagnosis, problem, blocked) = cause
-            await bench.source.setDiagnosis(diagnosis)
-            await bench.sink.refuse { _, _ in KafkaError(.timedOut, "delivery: timed out") }
-            await bench.source.append([LaneBench.request("a")])
+            await fixture.source.setDiagnosis(diagnosis)
+            await fixture.sink.refuse { _, _ in KafkaError(.timedOut, "delivery: timed out") }
+            await fixture.source.append([LaneFixture.request("a")])
             try await eventually("the lane says what is wrong: \(problem)") {
-                await bench.lane.status.deliveryProblem == problem
+                await fixture.lane.status.deliveryProblem == problem
             }
-            #expect(await bench.lane.status.blockedTopics == blocked)
+            #expect(await fixture.lane.status.blockedTopics == blocked)
 
-            await bench.sink.refuse { _, _ in nil }
-            try await bench.outcomesAreWritten(["a"])
-            try await eventually("nothing is wrong any more") { await bench.lane.status.deliveryProblem == nil }
+            await fixture.sink.refuse { _, _ in nil }
+            try await fixture.outcomesAreWritten(["a"])
+            try await eventually("nothing is wrong any more") { await fixture.lane.status.deliveryProblem == nil }
         }
     }
 
@@ -42,44 +42,44 @@ struct TopicBackoffTests {
     /// behind it, because a restart would publish that again.
     @Test(arguments: WorkerConfiguration.Delivery.allCases)
     func refusedDeadLetterHoldsItsPartitionOnly(delivery: WorkerConfiguration.Delivery) async throws {
-        try await LaneBench.run(delivery: delivery, assigned: [0, 1]) { bench in
-            await bench.sink.refuse { record, _ in record.topic == "dead-letters" ? Self.notAuthorized : nil }
-            await bench.source.append(["no request", LaneBench.request("behind")], to: 0)
-            await bench.source.append([LaneBench.request("elsewhere")], to: 1)
+        try await LaneFixture.run(delivery: delivery, assigned: [0, 1]) { fixture in
+            await fixture.sink.refuse { record, _ in record.topic == "dead-letters" ? Self.notAuthorized : nil }
+            await fixture.source.append(["no request", LaneFixture.request("behind")], to: 0)
+            await fixture.source.append([LaneFixture.request("elsewhere")], to: 1)
 
-            try await bench.outcomesAreWritten(["elsewhere"])
+            try await fixture.outcomesAreWritten(["elsewhere"])
             try await eventually("the lane says what is wrong") {
-                await bench.lane.status.deliveryProblem?.contains("dead-letters") == true
+                await fixture.lane.status.deliveryProblem?.contains("dead-letters") == true
             }
-            await bench.source.append([LaneBench.request("later")], to: 1)
-            try await bench.outcomesAreWritten(["elsewhere", "later"])
-            #expect(await bench.provider.asked.sorted() == ["elsewhere", "later"])
-            #expect(await bench.source.held == [TopicPartition("requests", 0)])
-            #expect(await bench.sink.count(of: "errors") == 0)
+            await fixture.source.append([LaneFixture.request("later")], to: 1)
+            try await fixture.outcomesAreWritten(["elsewhere", "later"])
+            #expect(await fixture.provider.asked.sorted() == ["elsewhere", "later"])
+            #expect(await fixture.source.held == [TopicPartition("requests", 0)])
+            #expect(await fixture.sink.count(of: "errors") == 0)
 
-            await bench.sink.refuse { _, _ in nil }
-            try await bench.outcomesAreWritten(["behind"])
-            try await eventually("nothing is wrong any more") { await bench.lane.status.deliveryProblem == nil }
-            try await eventually("the partition is read again") { await bench.source.held.isEmpty }
-            #expect(await bench.sink.count(of: "dead-letters") == 1)
-            #expect(await bench.sink.count(of: "errors") == 1)
+            await fixture.sink.refuse { _, _ in nil }
+            try await fixture.outcomesAreWritten(["behind"])
+            try await eventually("nothing is wrong any more") { await fixture.lane.status.deliveryProblem == nil }
+            try await eventually("the partition is read again") { await fixture.source.held.isEmpty }
+            #expect(await fixture.sink.count(of: "dead-letters") == 1)
+            #expect(await fixture.sink.count(of: "errors") == 1)
         }
     }
 
     @Test(arguments: WorkerConfiguration.Delivery.allCases)
     func refusedOutcomesEndTakingAndPaying(delivery: WorkerConfiguration.Delivery) async throws {
-        try await LaneBench.run(delivery: delivery) { bench in
-            await bench.sink.refuse { record, _ in record.topic == "results" ? Self.notAuthorized : nil }
-            await bench.source.append([LaneBench.request("a")])
+        try await LaneFixture.run(delivery: delivery) { fixture in
+            await fixture.sink.refuse { record, _ in record.topic == "results" ? Self.notAuthorized : nil }
+            await fixture.source.append([LaneFixture.request("a")])
             try await eventually("the lane says what is wrong") {
-                await bench.lane.status.deliveryProblem?.contains("results") == true
+                await fixture.lane.status.deliveryProblem?.contains("results") == true
             }
-            await bench.source.append((0..<200).map { LaneBench.request("later-\($0)") })
-            #expect(await bench.provider.asked == ["a"])
+            await fixture.source.append((0..<200).map { LaneFixture.request("later-\($0)") })
+            #expect(await fixture.provider.asked == ["a"])
 
-            await bench.sink.refuse { _, _ in nil }
-            try await bench.outcomesAreWritten(["a", "later-199"])
-            #expect(await bench.provider.asked.count == 201, "nothing is asked for twice")
+            await fixture.sink.refuse { _, _ in nil }
+            try await fixture.outcomesAreWritten(["a", "later-199"])
+            #expect(await fixture.provider.asked.count == 201, "nothing is asked for twice")
         }
     }
 
@@ -88,40 +88,40 @@ struct TopicBackoffTests {
     func allOutcomesThatWaitForATopicAreWrittenOnceItTakesThem(
         delivery: WorkerConfiguration.Delivery
     ) async throws {
-        try await LaneBench.run(delivery: delivery) { bench in
-            await bench.sink.refuse { record, _ in record.topic == "results" ? Self.notAuthorized : nil }
-            await bench.provider.hold()
+        try await LaneFixture.run(delivery: delivery) { fixture in
+            await fixture.sink.refuse { record, _ in record.topic == "results" ? Self.notAuthorized : nil }
+            await fixture.provider.hold()
             let ids = (0..<5).map { "request-\($0)" }
-            await bench.source.append(ids.map(LaneBench.request))
-            try await eventually("all are asked for") { await bench.provider.asked.count == ids.count }
-            await bench.provider.release(2)
-            try await eventually("the first are refused") { await bench.sink.handedOver.count >= 2 }
+            await fixture.source.append(ids.map(LaneFixture.request))
+            try await eventually("all are asked for") { await fixture.provider.asked.count == ids.count }
+            await fixture.provider.release(2)
+            try await eventually("the first are refused") { await fixture.sink.handedOver.count >= 2 }
 
             // The others find the topic refusing when they are done.
-            await bench.provider.releaseAll()
-            let triesSoFar = await bench.sink.handedOver.count
+            await fixture.provider.releaseAll()
+            let triesSoFar = await fixture.sink.handedOver.count
             try await eventually("the topic is tried again and again") {
-                await bench.sink.handedOver.count > triesSoFar + 4
+                await fixture.sink.handedOver.count > triesSoFar + 4
             }
-            await bench.sink.refuse { _, _ in nil }
-            try await bench.outcomesAreWritten(ids)
-            #expect(await bench.sink.written.count == ids.count)
+            await fixture.sink.refuse { _, _ in nil }
+            try await fixture.outcomesAreWritten(ids)
+            #expect(await fixture.sink.written.count == ids.count)
         }
     }
 
     @Test(arguments: WorkerConfiguration.Delivery.allCases)
     func drainEndsWhileOutcomesAreRefused(delivery: WorkerConfiguration.Delivery) async throws {
-        let bench = try LaneBench(delivery: delivery) { $0.shutdownGrace = .milliseconds(100) }
-        defer { bench.loop.stop() }
-        let running = Task { try await bench.lane.run() }
-        try await eventually("the lane joins") { await bench.source.isSubscribed }
-        await bench.source.assign([0])
-        await bench.sink.refuse { _, _ in Self.notAuthorized }
-        await bench.source.append([LaneBench.request("a")])
-        try await eventually("it is refused") { await bench.sink.handedOver.count > 1 }
+        let fixture = try LaneFixture(delivery: delivery) { $0.shutdownGrace = .milliseconds(100) }
+        defer { fixture.loop.stop() }
+        let running = Task { try await fixture.lane.run() }
+        try await eventually("the lane joins") { await fixture.source.isSubscribed }
+        await fixture.source.assign([0])
+        await fixture.sink.refuse { _, _ in Self.notAuthorized }
+        await fixture.source.append([LaneFixture.request("a")])
+        try await eventually("it is refused") { await fixture.sink.handedOver.count > 1 }
 
-        await bench.lane.drain()
+        await fixture.lane.drain()
         try await running.value
-        #expect(await bench.source.committed.isEmpty)
+        #expect(await fixture.source.committed.isEmpty)
     }
 }

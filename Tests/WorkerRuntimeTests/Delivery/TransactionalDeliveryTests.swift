@@ -18,47 +18,47 @@ struct TransactionalDeliveryTests {
 
     @Test(arguments: finalErrors)
     func producerThatFailsBeforeItsCommitIsReplacedWithoutAskingAgain(error: KafkaError) async throws {
-        try await LaneBench.run(delivery: .exactlyOnce) { bench in
-            await bench.sink.failCommits([.init(error: error)])
-            await bench.source.append(["a", "b", "c"].map(LaneBench.request))
+        try await LaneFixture.run(delivery: .exactlyOnce) { fixture in
+            await fixture.sink.failCommits([.init(error: error)])
+            await fixture.source.append(["a", "b", "c"].map(LaneFixture.request))
 
-            try await bench.isCommitted(upTo: 3)
-            #expect(await bench.nextSink.registrations == 1)
-            #expect(await bench.sink.written.count + bench.nextSink.written.count == 3)
-            #expect(await bench.provider.asked.count == 3)
-            #expect(bench.metrics.value("locsearch_producers_replaced_total") == 1)
+            try await fixture.isCommitted(upTo: 3)
+            #expect(await fixture.nextSink.registrations == 1)
+            #expect(await fixture.sink.written.count + fixture.nextSink.written.count == 3)
+            #expect(await fixture.provider.asked.count == 3)
+            #expect(fixture.metrics.value("locsearch_producers_replaced_total") == 1)
         }
     }
 
     /// The answer to the commit is lost, and the coordinator calls the transaction's state invalid when it is asked again.
     @Test(arguments: finalErrors)
     func outcomesOfACommitThatTookEffectAreNotPublishedAgain(error: KafkaError) async throws {
-        try await LaneBench.run(delivery: .exactlyOnce) { bench in
-            await bench.sink.failCommits([.init(error: error, hasTakenEffect: true)])
-            await bench.source.countOffsets { await bench.sink.transactionOffsets }
-            await bench.source.append(["a", "b"].map(LaneBench.request))
-            try await eventually("the producer is replaced") { await bench.nextSink.registrations == 1 }
+        try await LaneFixture.run(delivery: .exactlyOnce) { fixture in
+            await fixture.sink.failCommits([.init(error: error, hasTakenEffect: true)])
+            await fixture.source.countOffsets { await fixture.sink.transactionOffsets }
+            await fixture.source.append(["a", "b"].map(LaneFixture.request))
+            try await eventually("the producer is replaced") { await fixture.nextSink.registrations == 1 }
 
-            await bench.source.append([LaneBench.request("c")])
-            try await bench.isCommitted(upTo: 3)
+            await fixture.source.append([LaneFixture.request("c")])
+            try await fixture.isCommitted(upTo: 3)
             // How many of them were in the first transaction follows from when they were answered.
-            let texts = await bench.sink.written.map(\.text) + bench.nextSink.written.map(\.text)
+            let texts = await fixture.sink.written.map(\.text) + fixture.nextSink.written.map(\.text)
             #expect(texts.count == 3)
             for id in ["a", "b", "c"] { #expect(texts.count { $0.contains("\"\(id)\"") } == 1) }
-            #expect(await bench.provider.asked == ["a", "b", "c"])
+            #expect(await fixture.provider.asked == ["a", "b", "c"])
         }
     }
 
     @Test func commitWithoutAnAnswerIsAskedAgainAndNotAborted() async throws {
-        try await LaneBench.run(delivery: .exactlyOnce) { bench in
+        try await LaneFixture.run(delivery: .exactlyOnce) { fixture in
             let silence = FakeSink.CommitFailure(error: KafkaError(.timedOut, "no answer in time"))
-            await bench.sink.failCommits([silence, silence])
-            await bench.source.append([LaneBench.request("a")])
+            await fixture.sink.failCommits([silence, silence])
+            await fixture.source.append([LaneFixture.request("a")])
 
-            try await bench.isCommitted(upTo: 1)
-            #expect(await bench.sink.abortCount == 0)
-            #expect(await bench.sink.written.count == 1)
-            #expect(await bench.nextSink.registrations == 0)
+            try await fixture.isCommitted(upTo: 1)
+            #expect(await fixture.sink.abortCount == 0)
+            #expect(await fixture.sink.written.count == 1)
+            #expect(await fixture.nextSink.registrations == 0)
         }
     }
 
@@ -69,12 +69,12 @@ struct TransactionalDeliveryTests {
         #expect(replaced.saysMemberWasReplaced)
 
         let error = await #expect(throws: KafkaError.self) {
-            try await LaneBench.run(delivery: .exactlyOnce) { bench in
-                await bench.sink.failCommits([.init(error: replaced)])
-                await bench.source.append([LaneBench.request("a")])
-                try await eventually("the lane leaves") { await bench.source.isClosed }
-                #expect(await bench.nextSink.registrations == 0)
-                #expect(await bench.source.committed.isEmpty)
+            try await LaneFixture.run(delivery: .exactlyOnce) { fixture in
+                await fixture.sink.failCommits([.init(error: replaced)])
+                await fixture.source.append([LaneFixture.request("a")])
+                try await eventually("the lane leaves") { await fixture.source.isClosed }
+                #expect(await fixture.nextSink.registrations == 0)
+                #expect(await fixture.source.committed.isEmpty)
             }
         }
         #expect(error == replaced)
@@ -83,90 +83,128 @@ struct TransactionalDeliveryTests {
     @Test func producerThatFailsAgainAndAgainEndsTheLane() async throws {
         let made = Mutex<[FakeSink]>([])
         let failures = [FakeSink.CommitFailure](repeating: .init(error: Self.finalErrors[0]), count: 2)
-        let replacements = LaneBench.Replacements {
+        let replacements = LaneFixture.Replacements {
             let sink = FakeSink(isTransactional: true, commitFailures: failures)
             made.withLock { $0.append(sink) }
             return sink
         }
 
         await #expect(throws: KafkaError.self) {
-            try await LaneBench.run(delivery: .exactlyOnce, replacements: replacements) { bench in
-                await bench.sink.failCommits(failures)
-                await bench.source.append([LaneBench.request("a")])
-                try await eventually("the lane leaves", within: .seconds(30)) { await bench.source.isClosed }
+            try await LaneFixture.run(delivery: .exactlyOnce, replacements: replacements) { fixture in
+                await fixture.sink.failCommits(failures)
+                await fixture.source.append([LaneFixture.request("a")])
+                try await eventually("the lane leaves", within: .seconds(30)) { await fixture.source.isClosed }
             }
         }
         #expect(made.withLock(\.count) == 3)
     }
 
     @Test func membershipIsAskedForAnewInEachTransaction() async throws {
-        try await LaneBench.run(delivery: .exactlyOnce) { bench in
+        try await LaneFixture.run(delivery: .exactlyOnce) { fixture in
             for number in 1...3 {
-                await bench.source.append([LaneBench.request("r\(number)")])
-                try await bench.isCommitted(upTo: Int64(number))
+                await fixture.source.append([LaneFixture.request("r\(number)")])
+                try await fixture.isCommitted(upTo: Int64(number))
             }
-            #expect(await bench.source.membershipQuestions >= 3)
+            #expect(await fixture.source.membershipQuestions >= 3)
         }
     }
 
     /// What failed goes with its partition, and no record is left that would show when the failure is over.
     @Test(arguments: [true, false])
     func requestsBeginAgainOnceWhatFailedIsAnotherMembers(isTopicRefused: Bool) async throws {
-        try await LaneBench.run(delivery: .exactlyOnce) { bench in
+        try await LaneFixture.run(delivery: .exactlyOnce) { fixture in
             if isTopicRefused {
-                await bench.sink.refuse { _, _ in KafkaError(.other, code: 3, "unknown topic") }
+                await fixture.sink.refuse { _, _ in KafkaError(.other, code: 3, "unknown topic") }
             } else {
                 let failure = FakeSink.CommitFailure(error: KafkaError(.abortable, "made to fail"))
-                await bench.sink.failCommits([FakeSink.CommitFailure](repeating: failure, count: 1000))
+                await fixture.sink.failCommits([FakeSink.CommitFailure](repeating: failure, count: 1000))
             }
-            await bench.source.append([LaneBench.request("a")])
+            await fixture.source.append([LaneFixture.request("a")])
             try await eventually("the failure lasts", within: .seconds(20)) {
-                await bench.lane.status.deliveryProblem != nil
+                await fixture.lane.status.deliveryProblem != nil
             }
 
-            await bench.source.lose([0])
-            await bench.sink.refuse { _, _ in nil }
-            await bench.sink.failCommits([])
-            await bench.source.assign([1])
-            await bench.source.append([LaneBench.request("b")], to: 1)
-            try await bench.isCommitted(upTo: 1, partition: 1)
-            #expect(await bench.lane.status.deliveryProblem == nil)
+            await fixture.source.lose([0])
+            await fixture.sink.refuse { _, _ in nil }
+            await fixture.sink.failCommits([])
+            await fixture.source.assign([1])
+            await fixture.source.append([LaneFixture.request("b")], to: 1)
+            try await fixture.isCommitted(upTo: 1, partition: 1)
+            #expect(await fixture.lane.status.deliveryProblem == nil)
         }
     }
 
     /// The outcome before it is committed, and nothing else becomes ready: its partition waits for the dead letter.
     @Test func refusedOutcomeIsTriedAgainAfterOthersWereCommitted() async throws {
-        try await LaneBench.run(delivery: .exactlyOnce) { bench in
-            await bench.sink.refuse { record, _ in
+        try await LaneFixture.run(delivery: .exactlyOnce) { fixture in
+            await fixture.sink.refuse { record, _ in
                 record.topic == "dead-letters" ? KafkaError(.other, code: 3, "unknown topic") : nil
             }
-            await bench.provider.hold()
-            await bench.source.append([LaneBench.request("a"), "no request"])
-            try await eventually("the first is asked for") { await bench.provider.asked.count == 1 }
-            await bench.provider.releaseAll()
-            try await bench.isCommitted(upTo: 1)
+            await fixture.provider.hold()
+            await fixture.source.append([LaneFixture.request("a"), "no request"])
+            try await eventually("the first is asked for") { await fixture.provider.asked.count == 1 }
+            await fixture.provider.releaseAll()
+            try await fixture.isCommitted(upTo: 1)
 
-            await bench.sink.refuse { _, _ in nil }
-            try await bench.isCommitted(upTo: 2)
+            await fixture.sink.refuse { _, _ in nil }
+            try await fixture.isCommitted(upTo: 2)
         }
     }
 
     /// A call about a transaction may take 95 s. A lane whose consumer has failed does not sit that out.
     @Test func laneThatFailsDuringACommitEndsWithoutItsAnswer() async throws {
-        let bench = try LaneBench(delivery: .exactlyOnce)
-        let running = Task { try await bench.lane.run() }
-        try await eventually("the lane joins") { await bench.source.isSubscribed }
-        await bench.source.assign([0])
-        await bench.sink.holdCommit()
-        await bench.source.append([LaneBench.request("a")])
-        try await eventually("a commit is under way") { await bench.sink.holdsCommit }
+        let fixture = try LaneFixture(delivery: .exactlyOnce)
+        let running = Task { try await fixture.lane.run() }
+        try await eventually("the lane joins") { await fixture.source.isSubscribed }
+        await fixture.source.assign([0])
+        await fixture.sink.holdCommit()
+        await fixture.source.append([LaneFixture.request("a")])
+        try await eventually("a commit is under way") { await fixture.sink.holdsCommit }
 
-        await bench.source.fail(with: KafkaError(.fatal, "consumer: made to fail"))
+        await fixture.source.fail(with: KafkaError(.fatal, "consumer: made to fail"))
 
         await #expect(throws: KafkaError.self) { try await running.value }
-        #expect(await !bench.sink.holdsCommit)
-        #expect(await bench.source.committed.isEmpty)
-        bench.loop.stop()
+        #expect(await !fixture.sink.holdsCommit)
+        #expect(await fixture.source.committed.isEmpty)
+        fixture.loop.stop()
+    }
+
+    /// A member that joins again may be in the same generation as before, where brokers take the offsets that it sent then. So the
+    /// partition is not read before they are committed, or never will be.
+    @Test func partitionThatComesBackWaitsForTheTransactionOfItsFormerAssignment() async throws {
+        try await LaneFixture.run(delivery: .exactlyOnce) {
+            $0.shutdownGrace = .milliseconds(100)
+        } _: { fixture in
+            await fixture.sink.holdCommit()
+            await fixture.source.append([LaneFixture.request("a")])
+            try await eventually("a commit is under way") { await fixture.sink.holdsCommit }
+            await fixture.source.revoke([0])
+
+            let questions = await fixture.source.partitionCountQuestions
+            let committedAtReturn = Mutex<Int64??>(nil)
+            let assigning = Task {
+                await fixture.source.assign([0])
+                let offset = await fixture.sink.transactionOffsets[TopicPartition("requests", 0)]
+                committedAtReturn.withLock { $0 = .some(offset) }
+            }
+            try await eventually("the lane takes the partition") {
+                await fixture.source.partitionCountQuestions > questions
+            }
+            for _ in 0..<50 { _ = await fixture.lane.status }
+            #expect(committedAtReturn.withLock { $0 == nil })
+
+            await fixture.sink.releaseCommit()
+            await assigning.value
+            #expect(committedAtReturn.withLock { $0 } == .some(1))
+
+            // Another partition than those of the transaction waits for nothing.
+            await fixture.sink.holdCommit()
+            await fixture.source.append([LaneFixture.request("b")])
+            try await eventually("another commit is under way") { await fixture.sink.holdsCommit }
+            await fixture.source.assign([1])
+            await fixture.sink.releaseCommit()
+            try await fixture.isCommitted(upTo: 2)
+        }
     }
 
     /// Outcomes that wait for the oldest request of their partition are in memory, so they count against what may be taken.
@@ -174,24 +212,24 @@ struct TransactionalDeliveryTests {
         var configuration = WorkerConfiguration()
         configuration.delivery = .exactlyOnce
         // The dead letter of a record that is no request holds the record's bytes.
-        let half = String(repeating: "x", count: configuration.intakeLimits.undeliveredBytes / 2 + 1)
+        let half = String(repeating: "x", count: configuration.intakeLimits.unconfirmedBytes / 2 + 1)
 
-        try await LaneBench.run(delivery: .exactlyOnce, assigned: [0, 1, 2]) { bench in
-            await bench.provider.hold()
+        try await LaneFixture.run(delivery: .exactlyOnce, assigned: [0, 1, 2]) { fixture in
+            await fixture.provider.hold()
             for partition in [Int32(0), 1] {
-                await bench.source.append([LaneBench.request("slow"), half], to: partition)
+                await fixture.source.append([LaneFixture.request("slow"), half], to: partition)
             }
-            try await eventually("all are taken") { await bench.source.unreadCount == 0 }
-            try await eventually("the outcomes are ready") { await bench.lane.status.inFlight == 2 }
+            try await eventually("all are taken") { await fixture.source.unreadCount == 0 }
+            try await eventually("the outcomes are ready") { await fixture.lane.status.inFlight == 2 }
 
             // A read that was waiting for records when the room ran out may take the first of these.
-            for name in ["first", "second"] { await bench.source.append([LaneBench.request(name)], to: 2) }
-            for _ in 0..<50 { _ = await bench.lane.status }
-            #expect(await bench.source.unreadCount >= 1)
+            for name in ["first", "second"] { await fixture.source.append([LaneFixture.request(name)], to: 2) }
+            for _ in 0..<50 { _ = await fixture.lane.status }
+            #expect(await fixture.source.unreadCount >= 1)
 
-            await bench.provider.releaseAll()
-            try await bench.isCommitted(upTo: 2)
-            try await bench.isCommitted(upTo: 2, partition: 2)
+            await fixture.provider.releaseAll()
+            try await fixture.isCommitted(upTo: 2)
+            try await fixture.isCommitted(upTo: 2, partition: 2)
         }
     }
 }

@@ -37,7 +37,7 @@ struct OwnedPartitionTests {
     /// Its next owner begins where we end: what comes before a call that was made may not be left to it.
     @Test func requestsBeforeAPaidOneGoOn() throws {
         let requests = try take(4)
-        requests[1].callNote.noteCall(at: .now)
+        requests[1].context.noteCall(at: .now)
         partition.giveUpUnpaid()
         #expect(abandoned(requests) == [false, false, true, true])
     }

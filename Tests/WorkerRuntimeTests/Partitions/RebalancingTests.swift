@@ -12,36 +12,36 @@ import Testing
 /// What a lane finishes, commits and abandons when the group takes a partition back.
 struct RebalancingTests {
     @Test func revokedPartitionWaitsForItsDeliveryReportsAndCommits() async throws {
-        try await LaneBench.run { bench in
-            await bench.sink.holdReports()
-            await bench.source.append([LaneBench.request("a")])
-            try await eventually("it is handed over") { await bench.sink.handedOver.count == 1 }
+        try await LaneFixture.run { fixture in
+            await fixture.sink.holdReports()
+            await fixture.source.append([LaneFixture.request("a")])
+            try await eventually("it is handed over") { await fixture.sink.handedOver.count == 1 }
 
-            async let revoked: Void = bench.source.revoke([0])
-            let commits = await bench.source.commitCount
-            try await eventually("the revocation commits first") { await bench.source.commitCount > commits }
-            #expect(await bench.source.committed.isEmpty)
-            await bench.sink.confirmAll()
+            async let revoked: Void = fixture.source.revoke([0])
+            let commits = await fixture.source.commitCount
+            try await eventually("the revocation commits first") { await fixture.source.commitCount > commits }
+            #expect(await fixture.source.committed.isEmpty)
+            await fixture.sink.confirmAll()
             await revoked
-            #expect(await bench.source.committed == [TopicPartition("requests", 0): 1])
+            #expect(await fixture.source.committed == [TopicPartition("requests", 0): 1])
         }
     }
 
     @Test func revokedPartitionGivesUpWhatHasCostNothing() async throws {
-        try await LaneBench.run(
+        try await LaneFixture.run(
             assigned: [0, 1], { $0.ordering = .unordered },
-            { bench in
-                await bench.provider.hold()
-                await bench.source.append([LaneBench.request("paid")])
-                try await eventually("it is asked for") { await bench.provider.asked == ["paid"] }
-                async let lost: Void = bench.source.lose([0])
+            { fixture in
+                await fixture.provider.hold()
+                await fixture.source.append([LaneFixture.request("paid")])
+                try await eventually("it is asked for") { await fixture.provider.asked == ["paid"] }
+                async let lost: Void = fixture.source.lose([0])
                 await lost
-                await bench.provider.releaseAll()
+                await fixture.provider.releaseAll()
 
-                await bench.source.append([LaneBench.request("other")], to: 1)
-                try await bench.outcomesAreWritten(["other"])
-                #expect(await bench.sink.written.count == 1, "a lost partition's outcome is not published")
-                #expect(await bench.source.committed[TopicPartition("requests", 0)] == nil)
+                await fixture.source.append([LaneFixture.request("other")], to: 1)
+                try await fixture.outcomesAreWritten(["other"])
+                #expect(await fixture.sink.written.count == 1, "a lost partition's outcome is not published")
+                #expect(await fixture.source.committed[TopicPartition("requests", 0)] == nil)
             })
     }
 }

@@ -43,8 +43,8 @@ struct RequestTraceTests {
     @Test(arguments: WorkerConfiguration.Delivery.allCases)
     func outcomeNamesTheSpanThatSentIt(delivery: WorkerConfiguration.Delivery) async throws {
         let traces = Traces()
-        try await LaneBench.run(delivery: delivery, tracing: traces.tracing()) { bench in
-            await bench.source.append([LaneBench.request("a")], headers: Self.sampled)
+        try await LaneFixture.run(delivery: delivery, tracing: traces.tracing()) { fixture in
+            await fixture.source.append([LaneFixture.request("a")], headers: Self.sampled)
             try await eventually("its spans have ended") { traces.spans.count == 3 }
 
             let (process, send) = (try traces.span("process requests"), try traces.span("send results"))
@@ -54,18 +54,18 @@ struct RequestTraceTests {
             #expect(send.content.attributes.get("messaging.kafka.offset") == .int64(0))
             #expect(process.content.status == nil)
 
-            let record = try #require(await bench.sink.written.first)
+            let record = try #require(await fixture.sink.written.first)
             #expect(Self.traceparent(of: record) == "00-\(Self.traceID)-\(send.trace.spanID)-01")
         }
     }
 
     @Test func unsampledRequestHasNoSpansAndItsTraceGoesOn() async throws {
         let traces = Traces()
-        try await LaneBench.run(tracing: traces.tracing(sampleRatio: 1)) { bench in
-            await bench.source.append([LaneBench.request("a")], headers: Self.unsampled)
-            try await bench.outcomesAreWritten(["a"])
+        try await LaneFixture.run(tracing: traces.tracing(sampleRatio: 1)) { fixture in
+            await fixture.source.append([LaneFixture.request("a")], headers: Self.unsampled)
+            try await fixture.outcomesAreWritten(["a"])
 
-            let parent = try #require(Self.traceparent(of: await bench.sink.written[0]))
+            let parent = try #require(Self.traceparent(of: await fixture.sink.written[0]))
             #expect(parent.hasPrefix("00-\(Self.traceID)-") && parent.hasSuffix("-00"))
             #expect(!parent.contains(Self.parentID))
         }
@@ -74,18 +74,18 @@ struct RequestTraceTests {
 
     @Test func requestThatIsFollowedForTheLogOnlyHasAnOutcomeWithoutATrace() async throws {
         let traces = Traces()
-        try await LaneBench.run(tracing: traces.tracing(recordsAll: true)) { bench in
-            await bench.source.append([LaneBench.request("a")])
+        try await LaneFixture.run(tracing: traces.tracing(recordsAll: true)) { fixture in
+            await fixture.source.append([LaneFixture.request("a")])
             try await eventually("its spans have ended") { traces.spans.count == 3 }
-            #expect(Self.traceparent(of: await bench.sink.written[0]) == nil)
+            #expect(Self.traceparent(of: await fixture.sink.written[0]) == nil)
         }
         #expect(traces.spans.allSatisfy { !$0.trace.isSampled })
     }
 
     @Test func recordThatIsNoRequestHasASpanThatSaysWhy() async throws {
         let traces = Traces()
-        try await LaneBench.run(tracing: traces.tracing()) { bench in
-            await bench.source.append(["{}"], headers: Self.sampled)
+        try await LaneFixture.run(tracing: traces.tracing()) { fixture in
+            await fixture.source.append(["{}"], headers: Self.sampled)
             try await eventually("its spans have ended") { traces.spans.count == 2 }
         }
 
@@ -97,13 +97,13 @@ struct RequestTraceTests {
 
     @Test func requestOfALostPartitionEndsAsAbandonedAndSendsNothing() async throws {
         let traces = Traces()
-        try await LaneBench.run(tracing: traces.tracing()) { bench in
-            await bench.provider.hold()
-            await bench.source.append([LaneBench.request("a")], headers: Self.sampled)
-            try await eventually("it is asked for") { await bench.provider.asked == ["a"] }
+        try await LaneFixture.run(tracing: traces.tracing()) { fixture in
+            await fixture.provider.hold()
+            await fixture.source.append([LaneFixture.request("a")], headers: Self.sampled)
+            try await eventually("it is asked for") { await fixture.provider.asked == ["a"] }
 
-            await bench.source.lose([0])
-            await bench.provider.releaseAll()
+            await fixture.source.lose([0])
+            await fixture.provider.releaseAll()
             try await eventually("its spans have ended") { traces.spans.count == 2 }
         }
 

@@ -62,8 +62,15 @@ actor FakeSink: OutcomeSink {
     /// Has the next commits fail, one each.
     func failCommits(_ failures: [CommitFailure]) { commitFailures = failures }
 
-    /// Has the next commit wait until `endTransactions` is called.
+    /// Has the next commit wait until `releaseCommit` or `endTransactions` is called.
     func holdCommit() { isCommitHeld = true }
+
+    /// Lets the commit that waits succeed, and those that follow.
+    func releaseCommit() {
+        isCommitHeld = false
+        heldCall?.resume(returning: nil)
+        heldCall = nil
+    }
 
     /// True while a commit waits.
     var holdsCommit: Bool { heldCall != nil }

@@ -11,7 +11,7 @@ import TestSupport
 import WorkerRuntime
 
 /// A broker, a provider and everything to send requests and see outcomes: real TCP, in this process.
-struct WorkerBench: Sendable {
+struct WorkerFixture: Sendable {
     let broker: TestBroker
     let topics: WorkerConfiguration.Topics
     let provider: LoopbackHTTPServer
@@ -25,7 +25,7 @@ struct WorkerBench: Sendable {
     /// with the members' heartbeats.
     static let properties = ["session.timeout.ms": "6000", "heartbeat.interval.ms": "500", "fetch.wait.max.ms": "10"]
 
-    /// What this bench's consumers run with.
+    /// What this fixture's consumers run with.
     private let properties: [String: String]
     private let assignor: String?
 
@@ -34,7 +34,7 @@ struct WorkerBench: Sendable {
     /// - Parameter assignor: `nil`: what suits the library.
     init(
         session: Int = 6000, assignor: String? = nil,
-        answer: @escaping @Sendable (String) -> LoopbackHTTPServer.Answer = { _ in .init(body: WorkerBench.shop) }
+        answer: @escaping @Sendable (String) -> LoopbackHTTPServer.Answer = { _ in .init(body: WorkerFixture.shop) }
     ) throws {
         let broker = try TestBroker(topics: ["requests": 4, "results": 4, "errors": 4, "dead-letters": 1])
         self.broker = broker

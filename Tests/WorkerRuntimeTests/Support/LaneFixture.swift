@@ -13,7 +13,7 @@ import Testing
 @testable import WorkerRuntime
 
 /// A whole lane between a source and a sink without brokers, with a provider that answers when the test says so.
-struct LaneBench: Sendable {
+struct LaneFixture: Sendable {
     let loop: EventLoop
     let lane: WorkerLane
     let source: FakeSource
@@ -36,25 +36,25 @@ struct LaneBench: Sendable {
         delivery: WorkerConfiguration.Delivery = .atLeastOnce, fleet: (any FleetMember)? = nil,
         tracing: RequestTracing? = nil, assigned: [Int32] = [0],
         replacements: Replacements? = nil,
-        _ change: (inout WorkerConfiguration) -> Void = { _ in }, _ body: (LaneBench) async throws -> Void
+        _ change: (inout WorkerConfiguration) -> Void = { _ in }, _ body: (LaneFixture) async throws -> Void
     ) async throws {
-        let bench = try LaneBench(
+        let fixture = try LaneFixture(
             delivery: delivery, fleet: fleet, tracing: tracing, replacements: replacements, change)
-        defer { bench.loop.stop() }
-        let running = Task { try await bench.lane.run() }
+        defer { fixture.loop.stop() }
+        let running = Task { try await fixture.lane.run() }
 
         let result: Result<Void, any Error>
         do {
-            try await eventually("the lane joins") { await bench.source.isSubscribed }
-            await bench.source.assign(assigned)
-            try await body(bench)
+            try await eventually("the lane joins") { await fixture.source.isSubscribed }
+            await fixture.source.assign(assigned)
+            try await body(fixture)
             result = .success(())
         } catch {
             result = .failure(error)
         }
 
-        await bench.provider.releaseAll()
-        await bench.lane.drain()
+        await fixture.provider.releaseAll()
+        await fixture.lane.drain()
         let end = await running.result
         if case .failure(let error) = end { throw error }
         try result.get()
@@ -118,7 +118,7 @@ struct LaneBench: Sendable {
 }
 
 /// Answers every request with nothing found, at once or when the test lets it.
-actor FakeProvider: SearchWorking {
+actor FakeProvider: SearchReporting {
     private var isHolding = false
     private var waiters: [CheckedContinuation<Void, Never>] = []
     /// The requests that were asked for, in order: each may have cost money.
@@ -136,9 +136,9 @@ actor FakeProvider: SearchWorking {
         waiters = []
     }
 
-    func report(on addressed: AddressedRequest, before deadline: Deadline, note: CallNote?) async -> SearchReport {
+    func report(on addressed: AddressedRequest, before deadline: Deadline) async -> SearchReport {
         asked.append(addressed.request.requestID)
-        note?.noteCall(at: .now)
+        addressed.context?.noteCall(at: .now)
         if isHolding { await withCheckedContinuation { waiters.append($0) } }
         return SearchReport(
             result: .success(ProviderAnswer()), provider: .hotpepper, upstream: .milliseconds(7), attempts: 1)

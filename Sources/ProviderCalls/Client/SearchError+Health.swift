@@ -1,9 +1,9 @@
 internal import LocationSearch
 import Resilience
 
-/// What a failed call says about the provider.
+/// The conclusions from a failed call about its provider.
 extension SearchError {
-    /// A refused key stays refused until a person acts. Asking once in five minutes finds out that somebody did.
+    /// A refused key stays refused until a person acts. One call in five minutes finds out whether that has happened.
     private static let unauthorizedPause: Duration = .seconds(300)
     /// The pause for a used-up quota when the provider does not say when it begins anew.
     private static let quotaPause: Duration = .seconds(3600)
@@ -36,7 +36,7 @@ extension SearchError {
         }
     }
 
-    /// What the failure says about how much the provider has to do.
+    /// The conclusion about the provider's load.
     var load: AdaptiveLimit.Outcome {
         switch code {
         case .timeout: .timedOut
@@ -47,13 +47,13 @@ extension SearchError {
         }
     }
 
-    /// Whether another provider may do better: this one failed for the moment or for the worker's API key, not for the
+    /// True where another provider may do better: this one failed for the moment or for the worker's API key, not for the
     /// request's own fault.
     var allowsFallback: Bool { (code.isRetryable && code != .internal) || code == .unauthorized }
 
     // MARK: - Calls that were not made
 
-    /// The failure of a request whose provider is not to be asked for now. It tells why, because the cures differ.
+    /// The failure of a request whose provider is not to be asked for now. The text names the reason, because the cures differ.
     static func shut(_ rejection: CircuitBreaker.Rejection, of provider: ProviderID) -> SearchError {
         let name = provider.rawValue
         switch rejection.reason {

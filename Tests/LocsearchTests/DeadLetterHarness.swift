@@ -8,7 +8,7 @@ import Testing
 import WorkerRuntime
 
 /// A broker with a dead-letter topic, and `dead-letters` as a process beside it.
-struct DeadLetterHouse {
+struct DeadLetterHarness {
     let broker: TestBroker
     private let loop: EventLoop
     private let producer: KafkaProducer

@@ -1,12 +1,11 @@
 import Basics
 import Foundation
-import HTTPServing
 import Logging
 import Synchronization
 import TestSupport
 import Testing
 
-@testable import AdminServer
+@testable import HTTPServing
 
 #if canImport(FoundationNetworking)
     import FoundationNetworking
@@ -173,7 +172,7 @@ struct AdminServerTests {
 
         let begin = Instant.now
         await server.stop(within: .seconds(1))
-        #expect(begin.duration(to: .now) < .seconds(10))
+        #expect(begin.duration(to: .now) < .seconds(30))
         withExtendedLifetime(connections) {}
     }
 }

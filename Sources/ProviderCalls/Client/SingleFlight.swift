@@ -1,9 +1,9 @@
 import Resilience
 
-/// Why a caller of shared calls has no answer.
+/// The end of a caller of a coalesced call that has no answer.
 enum SharedCallError: Error {
     /// The call failed. The flag is true when the call was made for another caller.
-    case failed(GuardedFailure, isShared: Bool)
+    case failed(ProviderFailure, isShared: Bool)
     /// The caller's own deadline passed; the call goes on for the others.
     case timedOut
     case cancelled
@@ -39,26 +39,26 @@ final class SingleFlight {
     /// A call under way, with those that wait for it.
     private final class SharedCall {
         let deadline: Deadline
-        /// That of the first caller, for whom the call is made.
-        let inquiry: Inquiry
+        /// The query of the first caller, for which the call is made.
+        let query: ProviderQuery
         var task: Task<Void, Never>?
         /// The call's result, once it has ended.
-        var result: Result<GuardedAnswer, GuardedFailure>?
+        var result: Result<ProviderResponse, ProviderFailure>?
         var waiters: [Waiter] = []
         var waiting = 0
 
-        init(for inquiry: Inquiry, deadline: Deadline) {
-            self.inquiry = inquiry
+        init(for query: ProviderQuery, deadline: Deadline) {
+            self.query = query
             self.deadline = deadline
         }
 
-        /// Whether the provider has been called, so that waiting on costs nothing more.
-        var isPaid: Bool { inquiry.note?.hasCalled ?? true }
+        /// True once the provider has been called: waiting on costs nothing more.
+        var isPaid: Bool { query.context?.hasCalled ?? true }
     }
 
     private let timekeeper: any Timekeeper
     private let taskExecutor: (any TaskExecutor)?
-    private var calls: [Inquiry: SharedCall] = [:]
+    private var calls: [ProviderQuery: SharedCall] = [:]
     private var counters = Statistics()
 
     /// - Parameter taskExecutor: the executor that the calls' tasks prefer. Without one, a resumed call goes through the
@@ -74,22 +74,22 @@ final class SingleFlight {
         return statistics
     }
 
-    /// Makes a call, or waits for the one that is under way for an equal inquiry.
+    /// Makes a call, or waits for the one that is under way for an equal query.
     /// - Parameter call: makes the call on the caller's actor, and ends by the deadline that it is given.
     /// - Returns: the answer, and true when the call was made for another caller.
     @inline(__always)
     func run(
-        _ inquiry: Inquiry, before deadline: Deadline, isolation: isolated (any Actor)? = #isolation,
-        _ call: @escaping (Deadline) async throws(GuardedFailure) -> GuardedAnswer
-    ) async throws(SharedCallError) -> (answer: GuardedAnswer, isShared: Bool) {
+        _ query: ProviderQuery, before deadline: Deadline, isolation: isolated (any Actor)? = #isolation,
+        _ call: @escaping (Deadline) async throws(ProviderFailure) -> ProviderResponse
+    ) async throws(SharedCallError) -> (answer: ProviderResponse, isShared: Bool) {
         while true {
             guard !Task.isCancelled else { throw .cancelled }
 
-            let found = calls[inquiry]
-            let shared = found ?? SharedCall(for: inquiry, deadline: deadline)
-            let waiter = join(shared, for: inquiry, before: deadline)
+            let found = calls[query]
+            let shared = found ?? SharedCall(for: query, deadline: deadline)
+            let waiter = join(shared, for: query, before: deadline)
             if found == nil {
-                begin(shared, for: inquiry, isolation: isolation, call)
+                begin(shared, for: query, isolation: isolation, call)
             } else {
                 counters.joined += 1
             }
@@ -99,17 +99,17 @@ final class SingleFlight {
                 switch shared.result {
                 case .success(let answer): return (answer, found != nil)
                 case .failure(let error):
-                    guard moreTimeMayHelp(inquiry, after: error, of: shared, before: deadline) else {
+                    guard moreTimeMayHelp(query, after: error, of: shared, before: deadline) else {
                         throw .failed(error, isShared: found != nil)
                     }
                     counters.again += 1
                 case nil: preconditionFailure("a call that ended without a result")
                 }
             case .tooLate:
-                leave(shared, of: inquiry)
+                leave(shared, of: query)
                 throw .timedOut
             case .cancelled:
-                leave(shared, of: inquiry)
+                leave(shared, of: query)
                 throw .cancelled
             }
         }
@@ -117,13 +117,13 @@ final class SingleFlight {
 
     /// True for a caller that has more time than the call had which failed for lack of it.
     private func moreTimeMayHelp(
-        _ inquiry: Inquiry, after failure: GuardedFailure, of call: SharedCall, before deadline: Deadline
+        _ query: ProviderQuery, after failure: ProviderFailure, of call: SharedCall, before deadline: Deadline
     ) -> Bool {
         guard failure.lacksTime, !deadline.hasPassed(at: timekeeper.now) else { return false }
-        return deadline > call.deadline || inquiry.mayCallLater(than: call.inquiry)
+        return deadline > call.deadline || query.mayCallLater(than: call.query)
     }
 
-    private func join(_ call: SharedCall, for inquiry: Inquiry, before deadline: Deadline) -> Waiter {
+    private func join(_ call: SharedCall, for query: ProviderQuery, before deadline: Deadline) -> Waiter {
         let waiter = Waiter()
         call.waiters.append(waiter)
         call.waiting += 1
@@ -132,7 +132,7 @@ final class SingleFlight {
         if deadline < call.deadline {
             timekeeper.schedule(at: deadline.instant) { waiter.settle(.tooLate()) }
         }
-        if let lastCall = inquiry.lastCall, lastCall < deadline.instant, call.inquiry.mayCallLater(than: inquiry) {
+        if let lastCall = query.lastCall, lastCall < deadline.instant, call.query.mayCallLater(than: query) {
             timekeeper.schedule(at: lastCall) { if !call.isPaid { waiter.settle(.tooLate()) } }
         }
         return waiter
@@ -140,33 +140,33 @@ final class SingleFlight {
 
     @inline(__always)
     private func begin(
-        _ shared: SharedCall, for inquiry: Inquiry, isolation: isolated (any Actor)?,
-        _ call: @escaping (Deadline) async throws(GuardedFailure) -> GuardedAnswer
+        _ shared: SharedCall, for query: ProviderQuery, isolation: isolated (any Actor)?,
+        _ call: @escaping (Deadline) async throws(ProviderFailure) -> ProviderResponse
     ) {
-        calls[inquiry] = shared
+        calls[query] = shared
         counters.calls += 1
         shared.task = Task.immediate(executorPreference: taskExecutor) {
             _ = isolation  // see docs/concurrency.md, 3
-            do throws(GuardedFailure) {
+            do throws(ProviderFailure) {
                 shared.result = .success(try await call(shared.deadline))
             } catch {
                 shared.result = .failure(error)
             }
-            finish(shared, of: inquiry)
+            finish(shared, of: query)
         }
     }
 
-    private func finish(_ call: SharedCall, of inquiry: Inquiry) {
-        if calls[inquiry] === call { calls[inquiry] = nil }
+    private func finish(_ call: SharedCall, of query: ProviderQuery) {
+        if calls[query] === call { calls[query] = nil }
         for waiter in call.waiters { waiter.settle(.served) }
     }
 
-    private func leave(_ call: SharedCall, of inquiry: Inquiry) {
+    private func leave(_ call: SharedCall, of query: ProviderQuery) {
         call.waiting -= 1
-        // A call that has ended is no longer the one of this inquiry.
-        guard call.waiting == 0, calls[inquiry] === call else { return }
+        // A call that has ended is no longer the one of this query.
+        guard call.waiting == 0, calls[query] === call else { return }
 
-        calls[inquiry] = nil
+        calls[query] = nil
         counters.abandoned += 1
         call.task?.cancel()
     }

@@ -6,7 +6,7 @@ import TestSupport
 @testable import Kafka
 
 /// A broker and a loop, for real clients over TCP.
-struct KafkaBench: Sendable {
+struct KafkaFixture: Sendable {
     let broker: TestBroker
     let loop: EventLoop
     let log = Logger(label: "test") { StreamLogHandler.standardError(label: $0) }

@@ -1,6 +1,6 @@
 public import LocationSearch
 
-/// How one call to a provider ended.
+/// The end of one call to a provider.
 public enum CallEnd: Sendable, Hashable {
     case answered
     case failed(SearchError.Code)

@@ -1,16 +1,17 @@
 public import Basics
 internal import Synchronization
 
-/// Tells whoever runs a request whether a call has been made for it, and when: until then, giving it up costs nothing. It
-/// also carries the request's trace to the calls, where the request is traced.
+/// One request's way through the worker: whether a provider was called for it, and when, and the trace that its calls belong to.
+///
+/// The runtime makes it with the request, and calls note in it. Until one has, abandoning the request costs nothing.
 /// Safe to use from any thread.
-public final class CallNote: Sendable {
+public final class RequestContext: Sendable {
     /// Stands for a call that was not made.
     private static let none = Int64.min
 
     private let start: Instant
     /// The time from `start` to the first call, in nanoseconds.
-    private let firstCall = Atomic<Int64>(CallNote.none)
+    private let firstCall = Atomic<Int64>(RequestContext.none)
     private let isFollowed = Atomic<Bool>(false)
     private let followed = AtomicLazyReference<SearchTrace>()
 

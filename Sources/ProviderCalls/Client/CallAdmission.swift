@@ -5,34 +5,36 @@ import Resilience
 
 /// Decides when a call to one provider may begin.
 ///
-/// A call needs a permit of the breaker, a turn at the key's rate and a slot among the calls under way. The breaker is
-/// asked first, because it never makes a call wait: a request that meets an open breaker takes no turn. A provider with a
-/// daily budget is asked for a part of that next, because a call that waits for the fleet must hold no turn meanwhile.
+/// A call needs a permit of the breaker, a token of the key's rate limit and a permit of the concurrency limit. The breaker is
+/// asked first, because it never makes a call wait: a request that meets an open breaker takes no token. The daily budget
+/// comes next, because a call that waits for the fleet must hold no token meanwhile.
 ///
-/// Belongs to one `ProviderGuard`, on whose actor everything runs.
+/// Belongs to one `ProviderClient`, on whose actor everything runs.
 struct CallAdmission {
+    let provider: ProviderID
     let breaker: CircuitBreaker
     let limiter: RateLimiter
     let concurrency: AdaptiveLimit
     /// `nil` for a provider without a daily budget.
     let budget: BudgetGate?
 
-    /// Asks for all that a call needs and that takes no wait. `waitForSlot` gets the rest.
+    /// Takes all that a call needs and that takes no wait. `waitForRoom` gets the rest.
     /// - Parameter deadline: the request's; time for the call itself is kept free.
     /// - Throws: when the breaker is open, or when the call would come too late.
-    func admit(before deadline: Deadline, at now: Instant) throws(AdmissionError) -> AdmittedCall {
+    func admit(before deadline: Deadline, at now: Instant) throws(CallFailure) -> AdmittedCall {
         let permit: CircuitBreaker.Permit
         do throws(CircuitBreaker.Rejection) {
             permit = try breaker.permit(at: now)
         } catch {
-            throw .breakerOpen(error)
+            throw breakerOpen(error)
         }
 
         if let budget { return try admit(permit, within: budget, before: deadline, at: now) }
         do throws(LimitError) {
-            return AdmittedCall(permit: permit, slot: try slotWithoutWaiting(before: deadline, at: now))
+            return AdmittedCall(
+                breakerPermit: permit, concurrencyPermit: try permitWithoutWaiting(before: deadline, at: now))
         } catch {
-            throw .limited(error)
+            throw limited(error)
         }
     }
 
@@ -40,70 +42,82 @@ struct CallAdmission {
     private func admit(
         _ permit: consuming CircuitBreaker.Permit, within budget: BudgetGate, before deadline: Deadline,
         at now: Instant
-    ) throws(AdmissionError) -> AdmittedCall {
-        guard let pass = budget.tryTake(at: now) else { return AdmittedCall(permit: permit, slot: nil) }
+    ) throws(CallFailure) -> AdmittedCall {
+        guard let pass = budget.tryTake(at: now) else {
+            return AdmittedCall(breakerPermit: permit, concurrencyPermit: nil)
+        }
         do throws(LimitError) {
             let admitted = AdmittedCall(
-                permit: permit, slot: try slotWithoutWaiting(before: deadline, at: now), pass: pass)
-            // A call that has to wait for its slot takes a part of the budget when it does.
-            if !admitted.hasSlot { budget.putBack(pass) }
+                breakerPermit: permit, concurrencyPermit: try permitWithoutWaiting(before: deadline, at: now),
+                pass: pass)
+            // A call that has to wait for room takes its part of the budget when it waits.
+            if !admitted.hasRoom { budget.putBack(pass) }
             return admitted
         } catch {
             budget.putBack(pass)
-            throw .limited(error)
+            throw limited(error)
         }
     }
 
-    /// Takes a turn and a slot where neither takes a wait; returns `nil` where one does.
-    private func slotWithoutWaiting(
+    /// Takes a token and a permit where neither takes a wait.
+    /// - Returns: `nil` where one does.
+    private func permitWithoutWaiting(
         before deadline: Deadline, at now: Instant
-    ) throws(LimitError) -> AdaptiveLimit.Slot? {
+    ) throws(LimitError) -> AdaptiveLimit.Permit? {
         guard concurrency.hasRoom, limiter.tryAcquire(at: now) else { return nil }
-        return try takeSlot(before: deadline, at: now)
+        return try takePermit(before: deadline, at: now)
     }
 
-    /// Waits for the turn and the slot of a call that `admit` gave none. Few calls wait, so this is kept out of their way.
+    /// Waits for the token and the permit of a call that `admit` gave none. Kept out of line, because few calls wait.
     /// - Parameter times: until when the call may begin and must have ended.
-    /// - Throws: when a turn or a slot would come too late.
+    /// - Throws: when a token or a permit would come too late.
     @inline(never)
-    func waitForSlot(
+    func waitForRoom(
         within times: CallTimes, clock: any MonotonicClock
-    ) async throws(AdmissionError) -> AwaitedSlot {
-        if let budget { return try await waitForSlot(of: budget, within: times, clock: clock) }
+    ) async throws(CallFailure) -> AwaitedRoom {
+        if let budget { return try await waitForRoom(of: budget, within: times, clock: clock) }
         do throws(LimitError) {
-            return AwaitedSlot(slot: try await slotAfterWaiting(within: times, clock: clock), pass: nil)
+            return AwaitedRoom(concurrencyPermit: try await permitAfterWaiting(within: times, clock: clock), pass: nil)
         } catch {
             throw refusal(for: error, within: times, at: clock.now)
         }
     }
 
-    /// Tells a turn that comes too late for the pause that the provider asked for from one that comes too late for our own
-    /// limits.
-    private func refusal(
-        for error: LimitError, within times: CallTimes, at now: Instant
-    ) -> AdmissionError {
+    /// Tells a token that comes too late because of a pause that the provider asked for from one that comes too late by the
+    /// worker's own limits.
+    private func refusal(for error: LimitError, within times: CallTimes, at now: Instant) -> CallFailure {
         guard case .tooLate = error, let end = limiter.closedUntil(at: now),
             end > latestStart(within: times, at: now).instant
-        else { return .limited(error) }
-        return .paused(CircuitBreaker.Rejection(retryAfter: now.duration(to: end), reason: breaker.reason(at: now)))
+        else { return limited(error) }
+
+        let pause = CircuitBreaker.Rejection(retryAfter: now.duration(to: end), reason: breaker.reason(at: now))
+        return CallFailure(error: .shut(pause, of: provider), cause: .paused)
     }
 
-    /// Waits for a part of the daily budget, and then for a turn and a slot.
-    private func waitForSlot(
+    private func breakerOpen(_ rejection: CircuitBreaker.Rejection) -> CallFailure {
+        CallFailure(error: .shut(rejection, of: provider), cause: .breakerOpen)
+    }
+
+    private func limited(_ error: LimitError) -> CallFailure {
+        CallFailure(error: .limited(error, by: provider), cause: error == .cancelled ? .noTime : .limited)
+    }
+
+    /// Waits for a part of the daily budget, and then for a token and a permit.
+    private func waitForRoom(
         of budget: BudgetGate, within times: CallTimes, clock: any MonotonicClock
-    ) async throws(AdmissionError) -> AwaitedSlot {
+    ) async throws(CallFailure) -> AwaitedRoom {
         while true {
             let pass = try await takePass(of: budget, within: times, clock: clock)
-            let slot: AdaptiveLimit.Slot
+            let permit: AdaptiveLimit.Permit
             do throws(LimitError) {
-                slot = try await slotAfterWaiting(within: times, clock: clock)
+                permit = try await permitAfterWaiting(within: times, clock: clock)
             } catch {
                 budget.putBack(pass)
                 throw refusal(for: error, within: times, at: clock.now)
             }
 
-            if budget.isCurrent(pass, at: clock.now) { return AwaitedSlot(slot: slot, pass: pass) }
-            // The day has ended while the call waited. It gives its turn back until it has a part of the new day.
+            if budget.isCurrent(pass, at: clock.now) { return AwaitedRoom(concurrencyPermit: permit, pass: pass) }
+            // The day has ended while the call waited. It gives its token back until it has a part of the new day.
             limiter.giveBack(at: clock.now)
         }
     }
@@ -111,42 +125,43 @@ struct CallAdmission {
     /// Takes a part of the daily budget. Where nothing is left the breaker opens until the next day.
     private func takePass(
         of budget: BudgetGate, within times: CallTimes, clock: any MonotonicClock
-    ) async throws(AdmissionError) -> BudgetGate.Pass {
+    ) async throws(CallFailure) -> BudgetGate.Pass {
         do throws(BudgetError) {
             return try await budget.take(before: latestStart(within: times, at: clock.now), at: clock.now)
         } catch {
             switch error {
             case .usedUp(let retryAfter):
                 breaker.trip(for: retryAfter, because: .budgetUsedUp, at: clock.now)
-                throw .breakerOpen(CircuitBreaker.Rejection(retryAfter: retryAfter, reason: .budgetUsedUp))
-            case .tooLate: throw .limited(.tooLate(retryAfter: nil))
-            case .cancelled: throw .limited(.cancelled)
+                throw breakerOpen(CircuitBreaker.Rejection(retryAfter: retryAfter, reason: .budgetUsedUp))
+            case .tooLate: throw limited(.tooLate(retryAfter: nil))
+            case .cancelled: throw limited(.cancelled)
             }
         }
     }
 
-    /// Waits for a turn and a slot.
+    /// Waits for a token and a permit.
     ///
-    /// A call that must wait for a slot gives its turn back first: turns saved up by a crowd, used all at once when slots
-    /// come free, would exceed the rate.
-    private func slotAfterWaiting(
+    /// A call that must wait for a permit gives its token back first: tokens saved up by a crowd, used all at once when
+    /// permits come free, would exceed the rate.
+    private func permitAfterWaiting(
         within times: CallTimes, clock: any MonotonicClock
-    ) async throws(LimitError) -> AdaptiveLimit.Slot {
+    ) async throws(LimitError) -> AdaptiveLimit.Permit {
         let latest = latestStart(within: times, at: clock.now)
         try await limiter.acquire(before: latest, at: clock.now)
-        if concurrency.hasRoom { return try takeSlot(before: times.deadline, at: clock.now) }
+        if concurrency.hasRoom { return try takePermit(before: times.deadline, at: clock.now) }
 
         limiter.giveBack(at: clock.now)
-        let slot = try await concurrency.acquire(
+        let permit = try await concurrency.acquire(
             before: times.deadline, startingBefore: times.lastCall, at: clock.now)
         try await limiter.acquire(before: latest, at: clock.now)
-        return slot
+        return permit
     }
 
-    /// Takes a slot for a call that has its turn, where there is room. The turn is given back when the slot is refused.
-    private func takeSlot(
+    /// Takes a permit for a call that has its token, where there is room. The token is given back when the permit is
+    /// refused.
+    private func takePermit(
         before deadline: Deadline, at now: Instant
-    ) throws(LimitError) -> AdaptiveLimit.Slot {
+    ) throws(LimitError) -> AdaptiveLimit.Permit {
         do throws(LimitError) {
             return try concurrency.enter(before: deadline, at: now)
         } catch {
@@ -157,8 +172,8 @@ struct CallAdmission {
 
     /// Returns when a call must begin at the latest.
     ///
-    /// A turn that comes when no time is left for the call wastes it: a token used, and a timeout all the same. Twice what
-    /// calls take at present is kept for the call, and a tenth of the time in any case, but never more than half of it.
+    /// A token that comes when no time is left for the call is wasted: it is used, and the call times out all the same. Twice
+    /// what calls take at present is kept for the call, and a tenth of the time in any case, but never more than half of it.
     private func latestStart(within times: CallTimes, at now: Instant) -> Deadline {
         let left = times.deadline.remaining(at: now)
         let latest = times.deadline.instant - min(left / 2, max(left / 10, concurrency.expectedLatency * 2))
@@ -177,8 +192,8 @@ struct CallAdmission {
         _ call: consuming AdmittedCall, failedWith error: SearchError?, health: CircuitBreaker.Outcome,
         at now: Instant
     ) {
-        call.permit.finish(health, at: now)
-        call.slot?.finish(error?.load ?? .answered, at: now)
+        call.breakerPermit.finish(health, at: now)
+        call.concurrencyPermit?.finish(error?.load ?? .answered, at: now)
         if let error, let (pause, reason) = error.requestedPause { pauseCalls(for: pause, because: reason, at: now) }
     }
 
@@ -193,25 +208,28 @@ struct CallAdmission {
 
 /// The right to one call. Dropped without `finish`, as by a cancelled call, it is given back and nothing is learnt from it.
 struct AdmittedCall: ~Copyable {
-    let permit: CircuitBreaker.Permit
+    let breakerPermit: CircuitBreaker.Permit
     /// `nil` until there is room for the call, which may begin only then.
-    var slot: AdaptiveLimit.Slot?
-    let hasSlot: Bool
-    /// The part of the daily budget that goes with the slot; `nil` for a provider without one.
+    var concurrencyPermit: AdaptiveLimit.Permit?
+    let hasRoom: Bool
+    /// The part of the daily budget that goes with the permit; `nil` for a provider without one.
     let pass: BudgetGate.Pass?
 
-    init(permit: consuming CircuitBreaker.Permit, slot: consuming AdaptiveLimit.Slot?, pass: BudgetGate.Pass? = nil) {
-        self.permit = permit
-        hasSlot = slot != nil
-        self.slot = slot
+    init(
+        breakerPermit: consuming CircuitBreaker.Permit, concurrencyPermit: consuming AdaptiveLimit.Permit?,
+        pass: BudgetGate.Pass? = nil
+    ) {
+        self.breakerPermit = breakerPermit
+        hasRoom = concurrencyPermit != nil
+        self.concurrencyPermit = concurrencyPermit
         self.pass = pass
     }
 }
 
-/// The slot of a call that had to wait, and its part of the daily budget.
-struct AwaitedSlot: ~Copyable {
-    /// Taken out by whoever makes the call.
-    var slot: AdaptiveLimit.Slot?
+/// The permit of a call that had to wait, and its part of the daily budget.
+struct AwaitedRoom: ~Copyable {
+    /// Moved to the `AdmittedCall`.
+    var concurrencyPermit: AdaptiveLimit.Permit?
     let pass: BudgetGate.Pass?
 }
 
@@ -221,12 +239,4 @@ struct CallTimes {
     let deadline: Deadline
     /// The moment after which it may not begin; `nil` where only the deadline counts.
     let lastCall: Instant?
-}
-
-/// Why a call was not admitted.
-enum AdmissionError: Error {
-    case breakerOpen(CircuitBreaker.Rejection)
-    /// The provider asked for a pause that leaves no time for the call.
-    case paused(CircuitBreaker.Rejection)
-    case limited(LimitError)
 }

@@ -10,12 +10,12 @@ import Synchronization
 import TestSupport
 
 /// The providers' services, the transport of the worker and the simulator that they ask over TCP. No Kafka.
-struct ProviderHouse: Sendable {
+struct ProviderFixture: Sendable {
     let http: CountedHTTP
     private let baseURL: String
 
-    /// Runs `body` in a house of its own and takes it down, whatever comes of it.
-    static func run(_ body: (ProviderHouse) async throws -> Void) async throws {
+    /// Runs `body` in a fixture of its own and takes it down, whatever comes of it.
+    static func run(_ body: (ProviderFixture) async throws -> Void) async throws {
         let simulator = try SimulatorServer(SimulatorConfiguration())
         let loop = try EventLoop()
         defer { loop.stop() }
@@ -23,7 +23,7 @@ struct ProviderHouse: Sendable {
         let baseURL = try await simulator.start()
 
         let result = await Result.of {
-            try await body(ProviderHouse(http: CountedHTTP(transport), baseURL: baseURL))
+            try await body(ProviderFixture(http: CountedHTTP(transport), baseURL: baseURL))
         }
         await transport.shutdown()
         await simulator.shutdown()

@@ -16,13 +16,13 @@ public final class SearchTrace: Sendable {
     /// Makes a call within a span, which is `CallSpan.current` meanwhile.
     /// - Parameter number: of the call among those of its request, from 1.
     func call(
-        for inquiry: Inquiry, followUp: FollowUpCall?, before deadline: Deadline, number: Int,
+        for query: ProviderQuery, followUp: FollowUpCall?, before deadline: Deadline, number: Int,
         isolation: isolated (any Actor)? = #isolation
     ) async throws(SearchError) -> ProviderReply {
-        let provider = inquiry.service.id.rawValue
+        let provider = query.service.id.rawValue
         let span = tracer.startSpan(provider, context: context, ofKind: .client)
         span.updateAttributes { attributes in
-            attributes["locsearch.request.id"] = inquiry.request.requestID
+            attributes["locsearch.request.id"] = query.request.requestID
             attributes["locsearch.provider"] = provider
             attributes["locsearch.call.number"] = number
         }
@@ -31,7 +31,7 @@ public final class SearchTrace: Sendable {
             _ = isolation  // see docs/concurrency.md, 3
             do throws(SearchError) {
                 return .success(
-                    try await inquiry.service.call(for: inquiry.request, followUp: followUp, before: deadline))
+                    try await query.service.call(for: query.request, followUp: followUp, before: deadline))
             } catch {
                 return .failure(error)
             }
@@ -43,7 +43,7 @@ public final class SearchTrace: Sendable {
     }
 }
 
-/// The span of the call that the current task makes, for whoever knows more about it than the domain does.
+/// The span of the call that the current task makes, so that the HTTP transport can add what the domain does not know.
 public enum CallSpan {
     /// `nil` outside a traced call.
     @TaskLocal public static var current: (any Span)?
@@ -51,7 +51,7 @@ public enum CallSpan {
 
 extension Span {
     /// Notes why the step failed. The texts of errors hold no API key and no bytes of a record.
-    /// - Parameter isCancelled: whether nobody waited for the step any more, so that its failure says nothing.
+    /// - Parameter isCancelled: true for a step whose task was cancelled, so that its failure says nothing about the provider.
     public func note(_ error: SearchError, isCancelled: Bool = false) {
         updateAttributes { attributes in
             attributes["error.type"] = isCancelled ? "cancelled" : error.code.rawValue

@@ -4,32 +4,32 @@ import Resilience
 
 /// One HTTP call from its admission to its end.
 ///
-/// A class, which everything that an attempt knows lives in: as locals of async functions, its twenty values would have room in
-/// the frame of each for as long as the call takes. Belongs to one `ProviderGuard`.
+/// A class, because as locals of async functions its values would take room in the frame of each for as long as the call
+/// lasts. Belongs to one `ProviderClient`.
 final class Attempt {
-    let inquiry: Inquiry
+    let query: ProviderQuery
     let followUp: FollowUpCall?
     var admitted: AdmittedCall?
     /// False while the call waits for room.
-    var hasSlot = false
+    var hasRoom = false
     /// The call's part of the daily budget; `nil` for a provider without one.
     var pass: BudgetGate.Pass?
     var start: Instant
-    /// When the call is over, answered or not.
+    /// The end of the call, answered or not.
     var deadline: Deadline
-    /// Whether that is before the request's deadline, so that the call is given up.
+    /// True where that is before the request's deadline: the call is given up then.
     var isLimited = false
-    /// Whether a retry is set aside for the case that the call is given up.
+    /// True while a retry is set aside for the case that the call is given up.
     var holdsRetry = false
 
-    init(_ inquiry: Inquiry, followUp: FollowUpCall?, before deadline: Deadline, at now: Instant) {
-        self.inquiry = inquiry
+    init(_ query: ProviderQuery, followUp: FollowUpCall?, before deadline: Deadline, at now: Instant) {
+        self.query = query
         self.followUp = followUp
         self.deadline = deadline
         start = now
     }
 
-    /// Whether a timeout at this moment means that the call was given up. Timers may fire a little early.
+    /// Returns true where a timeout at this moment means that the call was given up. Timers may fire a little early.
     func isOver(at now: Instant) -> Bool {
         isLimited && now + .milliseconds(5) >= deadline.instant
     }

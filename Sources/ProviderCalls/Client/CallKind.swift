@@ -1,6 +1,6 @@
 internal import LocationSearch
 
-/// What one call is counted as where the calls of a day are shown.
+/// The kind under which a call counts where the calls of a day are shown.
 struct CallKind: Hashable {
     let operation: SearchOperation
     let priceClass: PriceClass

@@ -1,7 +1,7 @@
 internal import Basics
 internal import LocationSearch
 
-/// What a request's calls to providers cost.
+/// The cost of a request's calls to providers.
 struct CallCost: Sendable {
     /// The number of HTTP calls made for the request.
     var attempts = 0
@@ -21,9 +21,9 @@ struct CallCost: Sendable {
     }
 }
 
-/// A provider's answer to one request and what it cost. A class, so that passing it through async frames copies one
+/// A provider's answer to one request, and what it cost. A class, so that passing it through async frames copies one
 /// pointer.
-final class GuardedAnswer: Sendable {
+final class ProviderResponse: Sendable {
     let answer: ProviderAnswer
     let cost: CallCost
 
@@ -33,19 +33,19 @@ final class GuardedAnswer: Sendable {
     }
 }
 
-/// Why a request got no answer from a provider, and what that cost. A class, as `GuardedAnswer` is.
-final class GuardedFailure: Error, Sendable {
+/// A request's end without an answer from a provider, and what it cost. A class, as `ProviderResponse` is.
+final class ProviderFailure: Error, Sendable {
     let error: SearchError
-    let cause: AttemptFailure.Cause
+    let cause: CallFailure.Cause
     let cost: CallCost
 
-    init(_ failure: AttemptFailure, cost: CallCost) {
+    init(_ failure: CallFailure, cost: CallCost) {
         error = failure.error
         cause = failure.cause
         self.cost = cost
     }
 
-    init(_ failure: GuardedFailure, cost: CallCost) {
+    init(_ failure: ProviderFailure, cost: CallCost) {
         error = failure.error
         cause = failure.cause
         self.cost = cost
@@ -56,14 +56,15 @@ final class GuardedFailure: Error, Sendable {
         switch cause {
         case .breakerOpen, .givenUp: false
         case .paused: true
-        case .call, .noTime: error.code == .timeout || error.code == .rateLimited || error.code == .expired
+        case .call, .limited, .noTime:
+            error.code == .timeout || error.code == .rateLimited || error.code == .expired
         }
     }
 }
 
-/// Why one attempt brought no reply.
-struct AttemptFailure: Error {
-    /// The step at which it failed.
+/// The failure of one call, made or not: the one type that everything between the limiters and `SearchWorker` throws.
+struct CallFailure: Error {
+    /// The step at which the call failed.
     enum Cause: Sendable {
         /// The provider was called, and the call failed.
         case call
@@ -73,7 +74,9 @@ struct AttemptFailure: Error {
         case breakerOpen
         /// The provider asked for a pause that outlasts the deadline: it was not called.
         case paused
-        /// A limiter or the deadline left no time: the provider was not called.
+        /// A limiter could not let the call through in time: the provider was not called.
+        case limited
+        /// The deadline or the request's lifetime left no time: the provider was not called.
         case noTime
     }
 
@@ -81,7 +84,7 @@ struct AttemptFailure: Error {
     var cause: Cause
 }
 
-extension AttemptFailure.Cause {
-    /// Whether the provider is not to be asked for now, so that a request may be held back until it is.
+extension CallFailure.Cause {
+    /// True where the provider is not to be asked for now, so that a request may be parked until it is.
     var isShut: Bool { self == .breakerOpen || self == .paused }
 }

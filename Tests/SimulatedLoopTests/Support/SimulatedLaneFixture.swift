@@ -12,7 +12,7 @@ import Synchronization
 import WorkerRuntime
 
 /// A whole lane on a simulated loop, between a source of one partition, a provider and a sink that answer after a while.
-struct LaneHarness {
+struct SimulatedLaneFixture {
     let simulation: Simulation
     let loop: SimulatedLoop
     let lane: WorkerLane

@@ -2,29 +2,29 @@ import Basics
 internal import LocationSearch
 import Resilience
 
-/// One request to one provider. A class, so that passing it through async frames copies one pointer.
+/// The question of one request to one provider. A class, so that passing it through async frames copies one pointer.
 ///
-/// Two are equal when the same calls serve both: everything that the provider is asked counts, and whether a call that
-/// hangs is left for another provider. Who asks, and how much time the request has, do not count.
-final class Inquiry: Sendable, Hashable {
+/// Two queries are equal when the same calls serve both: everything that the provider is asked counts, and whether a call that
+/// hangs is left for another provider. The asking client, and the time that the request has, do not count.
+final class ProviderQuery: Sendable, Hashable {
     let service: any PlaceService
     private let addressed: AddressedRequest
     /// True when another provider can be asked when this one fails.
     let hasAlternative: Bool
-    /// The note that takes down the first call made for this request.
-    let note: CallNote?
     /// The hash of the members that tell most requests apart, taken once because each look-up asks for it.
     private let fingerprint: Int
 
-    init(_ service: any PlaceService, _ addressed: AddressedRequest, hasAlternative: Bool, note: CallNote?) {
+    init(_ addressed: AddressedRequest, to service: any PlaceService, hasAlternative: Bool) {
         self.service = service
         self.addressed = addressed
         self.hasAlternative = hasAlternative
-        self.note = note
         fingerprint = Self.fingerprint(of: addressed)
     }
 
     var request: SearchRequest { addressed.request }
+
+    /// Notes the calls for the request; `nil` where none are noted.
+    var context: RequestContext? { addressed.context }
 
     /// The moment after which no call is begun for the request; `nil` where only its deadline counts.
     var lastCall: Instant? { isPutBack(.lifetimeUnchecked) ? nil : addressed.lifetime?.lastCall }
@@ -33,7 +33,7 @@ final class Inquiry: Sendable, Hashable {
     func isOver(at now: Instant) -> Bool { lastCall.map { $0 <= now } ?? false }
 
     /// Returns true when calls for this request may begin at moments that are too late for the other one.
-    func mayCallLater(than other: Inquiry) -> Bool {
+    func mayCallLater(than other: ProviderQuery) -> Bool {
         guard let othersLast = other.lastCall else { return false }
         return lastCall.map { $0 > othersLast } ?? true
     }
@@ -44,9 +44,9 @@ final class Inquiry: Sendable, Hashable {
         return Deadline(addressed.lifetime?.expiry.map { min($0, extended) } ?? extended)
     }
 
-    /// What the provider charges a call as.
+    /// Returns the price class by which the provider charges a call.
     ///
-    /// Asked of the inquiry, because asking its service would copy the request.
+    /// Asked of the query, because asking its service would copy the request.
     @inline(never)
     func priceClass(followUp: FollowUpCall?) -> PriceClass { service.priceClass(of: request, followUp: followUp) }
 
@@ -59,7 +59,7 @@ final class Inquiry: Sendable, Hashable {
         return hasher.finalize()
     }
 
-    static func == (a: Inquiry, b: Inquiry) -> Bool {
+    static func == (a: ProviderQuery, b: ProviderQuery) -> Bool {
         a === b
             || (a.service.id == b.service.id && a.hasAlternative == b.hasAlternative
                 && a.request.asksTheSame(as: b.request))

@@ -1,4 +1,3 @@
-package import HTTPServing
 import Hummingbird
 package import Logging
 

@@ -7,7 +7,7 @@ import Testing
 @testable import PlaceProviders
 
 /// An answer of `Fixtures/`: the shapes of real ones, the content invented.
-struct Fixture: CustomTestStringConvertible {
+struct RecordedAnswer: CustomTestStringConvertible {
     let path: String
 
     init(_ path: String) { self.path = path }
@@ -30,10 +30,10 @@ struct Fixture: CustomTestStringConvertible {
     }
 
     /// All of them.
-    static func all() throws -> [Fixture] {
+    static func all() throws -> [RecordedAnswer] {
         let folder = try #require(Bundle.module.resourceURL).appending(path: "Fixtures").resolvingSymlinksInPath()
         let names = try FileManager.default.subpathsOfDirectory(atPath: folder.path)
-        return names.filter { $0.contains(".") }.sorted().map(Fixture.init)
+        return names.filter { $0.contains(".") }.sorted().map(RecordedAnswer.init)
     }
 }
 

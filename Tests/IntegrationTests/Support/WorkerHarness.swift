@@ -16,7 +16,7 @@ import WorkerRuntime
 
 /// `locsearch worker` as a process between a broker and all three providers, which live in this one. It is judged by
 /// what it publishes, by the providers' own counts, and by its status, metrics and log.
-struct WorkerHouse: Sendable {
+struct WorkerHarness: Sendable {
     let worker: RunningProgram
     let broker: EmbeddedBroker
     /// What the worker was started with, for others like it.
@@ -28,9 +28,9 @@ struct WorkerHouse: Sendable {
     private let simulatorURL: String
     private let adminURL: String
 
-    /// Runs `body` in a house of its own and takes it down, whatever comes of it.
-    /// - Parameter settings: as environment variables, over those that every house has.
-    static func run(_ settings: [String: String] = [:], _ body: (WorkerHouse) async throws -> Void) async throws {
+    /// Runs `body` in a harness of its own and takes it down, whatever comes of it.
+    /// - Parameter settings: as environment variables, over those that every harness has.
+    static func run(_ settings: [String: String] = [:], _ body: (WorkerHarness) async throws -> Void) async throws {
         let simulator = try SimulatorServer(SimulatorConfiguration())
         let url = try await simulator.start()
         do {
@@ -49,15 +49,15 @@ struct WorkerHouse: Sendable {
             let worker = try RunningProgram(["worker"], environment: environment)
             defer { worker.end() }
             try await eventually("the worker tells its admin port") { worker.firstLine != nil }
-            let house = try await WorkerHouse(
+            let harness = try await WorkerHarness(
                 worker: worker, broker: broker, environment: environment, simulator: simulator, simulatorURL: url,
                 adminURL: String(try #require(worker.firstLine).dropFirst("admin ".count)))
-            defer { house.tools.stop() }
+            defer { harness.tools.stop() }
             try await eventually("the worker is ready", within: .seconds(40)) {
-                try await house.get("/readyz").status == 200
+                try await harness.get("/readyz").status == 200
             }
-            try await body(house)
-            await house.sender.close()
+            try await body(harness)
+            await harness.sender.close()
         } catch {
             await simulator.shutdown()
             throw error
@@ -166,7 +166,16 @@ struct WorkerHouse: Sendable {
     }
 
     /// How many lines of the log hold all these texts.
-    func logLines(with texts: String...) -> Int {
+    func logLines(with texts: String...) -> Int { logLines(withAll: texts) }
+
+    /// Waits until the log has a line that holds all these texts, and returns how many do. A line comes through a pipe, and so
+    /// later than the outcome or the metric that tells the same.
+    func awaitedLogLines(with texts: String...) async throws -> Int {
+        try await eventually("a line of the log with \(texts)") { logLines(withAll: texts) > 0 }
+        return logLines(withAll: texts)
+    }
+
+    private func logLines(withAll texts: [String]) -> Int {
         worker.error.split(separator: "\n").count { line in texts.allSatisfy { line.contains($0) } }
     }
 

@@ -1,0 +1,202 @@
+internal import Basics
+internal import LocationSearch
+import QuotaSharing
+import Resilience
+
+/// Makes single HTTP calls to one provider: each is admitted, bounded in time, judged and counted.
+///
+/// Belongs to one `ProviderClient`, on whose actor everything runs.
+final class ProviderCaller {
+    private let id: ProviderID
+    private let policy: ProviderPolicy
+    let admission: CallAdmission
+    private let clock: any MonotonicClock
+    private let onWasted: @Sendable (ProviderID, Int) -> Void
+    private let onCall: @Sendable (PriceClass, CallEnd, Duration) -> Void
+    /// Spent by retries, and by calls that are given up for one.
+    var retryBudget: RetryBudget
+    private var attemptTimer: AttemptTimer
+    /// The failure by which the breaker judges just now, for the log line of its transition.
+    private(set) var judgedFailure: SearchError?
+    /// The number of calls made.
+    private(set) var calls = 0
+
+    init(
+        _ id: ProviderID, policy: ProviderPolicy, admission: CallAdmission, clock: any MonotonicClock,
+        onWasted: @escaping @Sendable (ProviderID, Int) -> Void,
+        onCall: @escaping @Sendable (PriceClass, CallEnd, Duration) -> Void
+    ) {
+        self.id = id
+        self.policy = policy
+        self.admission = admission
+        self.clock = clock
+        self.onWasted = onWasted
+        self.onCall = onCall
+        retryBudget = RetryBudget(policy.budget)
+        attemptTimer = AttemptTimer(policy.attemptTimeout)
+    }
+
+    /// The failure of a request that could not be asked for while it was of use.
+    var overWhileWaiting: CallFailure { CallFailure(error: .overWhileWaiting(for: id), cause: .noTime) }
+
+    /// Makes one HTTP call as soon as it is admitted.
+    @inline(__always)
+    func attempt(
+        _ query: ProviderQuery, followUp: FollowUpCall?, before deadline: Deadline,
+        ifGivenUp other: AttemptTimer.OtherChance, cost: inout CallCost
+    ) async -> Result<ProviderReply, CallFailure> {
+        let attempt: Attempt
+        do throws(CallFailure) {
+            attempt = try admit(query, followUp: followUp, before: deadline)
+            if !attempt.hasRoom { try await waitForRoom(of: attempt) }
+        } catch {
+            return .failure(error)
+        }
+
+        begin(attempt, ifGivenUp: other, cost: &cost)
+        let result: Result<ProviderReply, SearchError>
+        do throws(SearchError) {
+            let reply =
+                if let trace = query.context?.trace {
+                    try await trace.call(
+                        for: query, followUp: followUp, before: attempt.deadline, number: cost.attempts)
+                } else {
+                    try await query.service.call(for: query.request, followUp: followUp, before: attempt.deadline)
+                }
+            result = .success(reply)
+        } catch {
+            result = .failure(error)
+        }
+        return end(attempt, with: result, cost: &cost)
+    }
+
+    /// Has a call admitted, as far as that takes no wait.
+    private func admit(
+        _ query: ProviderQuery, followUp: FollowUpCall?, before deadline: Deadline
+    ) throws(CallFailure) -> Attempt {
+        let now = clock.now
+        guard !Task.isCancelled, !deadline.hasPassed(at: now) else {
+            throw CallFailure(error: .timedOut, cause: .noTime)
+        }
+        // A call that follows another one completes an answer that is paid for already.
+        if followUp == nil, query.isOver(at: now) { throw overWhileWaiting }
+
+        let attempt = Attempt(query, followUp: followUp, before: deadline, at: now)
+        do throws(CallFailure) {
+            let admitted = try admission.admit(before: deadline, at: now)
+            attempt.hasRoom = admitted.hasRoom
+            attempt.pass = admitted.pass
+            attempt.admitted = consume admitted
+        } catch {
+            throw error.cause == .limited && isOver(query) ? overWhileWaiting : error
+        }
+        return attempt
+    }
+
+    /// Has a call wait until there is room for it. Kept out of line, because few calls wait.
+    @inline(never)
+    private func waitForRoom(of attempt: Attempt) async throws(CallFailure) {
+        let lastCall = attempt.followUp == nil ? attempt.query.lastCall : nil
+        do throws(CallFailure) {
+            var awaited = try await admission.waitForRoom(
+                within: CallTimes(deadline: attempt.deadline, lastCall: lastCall), clock: clock)
+            attempt.pass = awaited.pass
+            attempt.admitted?.concurrencyPermit = awaited.concurrencyPermit.take()
+            attempt.hasRoom = true
+        } catch {
+            throw error.cause == .limited && isOver(attempt.query) ? overWhileWaiting : error
+        }
+    }
+
+    /// Notes that an admitted call begins, and decides how long it may take.
+    private func begin(_ attempt: Attempt, ifGivenUp other: AttemptTimer.OtherChance, cost: inout CallCost) {
+        let now = clock.now
+        attempt.start = now
+        countCall(for: attempt.query, isFirst: cost.attempts == 0, at: now)
+        if let pass = attempt.pass { countBudgeted(attempt, pass, at: now) }
+        cost.attempts += 1
+
+        // Without a retry set aside, calls that were given up together could not all be made again.
+        guard let limit = attemptTimer.limit(within: attempt.deadline.remaining(at: now), ifGivenUp: other),
+            other == .nextProvider || retryBudget.reserve(at: now)
+        else { return }
+        attempt.deadline = Deadline(now + limit)
+        attempt.isLimited = true
+        attempt.holdsRetry = other == .retry
+    }
+
+    /// Notes how a call ended.
+    /// - Returns: what came of it, where giving it up is a failure of its own kind.
+    private func end(
+        _ attempt: Attempt, with result: Result<ProviderReply, SearchError>, cost: inout CallCost
+    ) -> Result<ProviderReply, CallFailure> {
+        if attempt.holdsRetry { retryBudget.release() }
+
+        let end = clock.now
+        let duration = attempt.start.duration(to: end)
+        cost.upstream += duration
+        let isCancelled = Task.isCancelled
+        let priceClass = attempt.query.priceClass(followUp: attempt.followUp)
+        onCall(priceClass, isCancelled ? .cancelled : CallEnd(result), duration)
+
+        // A call of a cancelled task says nothing about the provider: dropping `admitted` gives everything back.
+        guard let admitted = attempt.admitted.take() else { preconditionFailure("a call that nobody admitted") }
+        if isCancelled { return result.mapError { CallFailure(error: $0, cause: .call) } }
+
+        // A process that stood still has measured itself, not the provider. What the provider said counts all the same.
+        let stoodStill = attempt.endedAfterStandstill(at: end)
+
+        switch result {
+        case .success(let reply):
+            if stoodStill { return .success(reply) }
+            attemptTimer.noteAnswer(after: duration)
+            let isSlow = duration >= policy.breaker.slowCallDuration
+            admission.finish(admitted, failedWith: nil, health: isSlow ? .slow : .success, at: end)
+            return .success(reply)
+
+        case .failure(let error):
+            let isAnswered = error.code != .timeout && error.code != .unreachable
+            if isAnswered || !stoodStill { finish(admitted, failedWith: error, after: duration, at: end) }
+            guard attempt.isOver(at: end), error.code == .timeout, error.httpStatus == nil else {
+                return .failure(CallFailure(error: error, cause: .call))
+            }
+            noteGivenUp(cost: &cost)
+            return .failure(CallFailure(error: .givenUp(id), cause: .givenUp))
+        }
+    }
+
+    private func noteGivenUp(cost: inout CallCost) {
+        attemptTimer.noteGivenUp()
+        cost.givenUp += 1
+        onWasted(id, 1)
+    }
+
+    private func finish(
+        _ call: consuming AdmittedCall, failedWith error: SearchError, after duration: Duration,
+        at now: Instant
+    ) {
+        let telling = attemptTimer.tellingTimeout(slowCallDuration: policy.breaker.slowCallDuration)
+        if error.load == .answered { attemptTimer.noteAnswer(after: duration) }
+
+        judgedFailure = error
+        admission.finish(
+            call, failedWith: error, health: error.health(after: duration, tellingTimeout: telling), at: now)
+        judgedFailure = nil
+    }
+
+    private func countCall(for query: ProviderQuery, isFirst: Bool, at now: Instant) {
+        calls += 1
+        query.context?.noteCall(at: now)
+        if isFirst { retryBudget.noteRequest(at: now) }
+    }
+
+    @inline(never)
+    private func countBudgeted(_ attempt: Attempt, _ pass: BudgetGate.Pass, at now: Instant) {
+        let priceClass = attempt.query.priceClass(followUp: attempt.followUp)
+        let kind = CallKind(operation: attempt.query.request.operation, priceClass: priceClass)
+        admission.budget?.noteMade(pass, as: kind.name, at: now)
+    }
+
+    /// Returns true for a request whose lifetime a limiter's refusal has ended. Timers may fire a little early.
+    private func isOver(_ query: ProviderQuery) -> Bool { query.isOver(at: clock.now + .milliseconds(5)) }
+}

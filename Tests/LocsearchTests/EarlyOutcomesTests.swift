@@ -1,0 +1,49 @@
+import EventContract
+import Kafka
+import Testing
+
+@testable import locsearch
+
+/// How long the console keeps an outcome that it has read before its request.
+struct EarlyOutcomesTests {
+    private static func record(_ topic: String, partition: Int32 = 0, offset: Int64) -> ConsumerRecord {
+        ConsumerRecord(
+            partition: AssignedPartition(TopicPartition(topic, partition), epoch: 0), offset: offset, timestamp: 1)
+    }
+
+    private static func request(_ offset: Int64, partition: Int32 = 0) -> SourcePosition {
+        SourcePosition(topic: "requests", partition: partition, offset: offset)
+    }
+
+    @Test func outcomeWaitsUntilItsRequestIsRead() {
+        var (early, times) = (EarlyOutcomes(mostTurns: 10), RequestTimes())
+        times.note(Self.record("requests", offset: 6))
+        early.add(Self.record("results", offset: 0), of: Self.request(7))
+        early.add(Self.record("results", offset: 1), of: Self.request(8))
+        #expect(early.takeReady(times).isEmpty)
+
+        times.note(Self.record("requests", offset: 7))
+        #expect(early.takeReady(times).map(\.offset) == [0])
+        #expect(early.takeReady(times).isEmpty)
+        times.note(Self.record("requests", offset: 8))
+        #expect(early.takeReady(times).map(\.offset) == [1])
+    }
+
+    @Test func outcomeOfARequestThatNeverComesWaitsForSomeTurnsOnly() {
+        var early = EarlyOutcomes(mostTurns: 3)
+        early.add(Self.record("results", offset: 0), of: Self.request(.max, partition: 9))
+        let times = RequestTimes()
+        #expect((0..<4).map { _ in early.takeReady(times).count } == [0, 0, 1, 0])
+    }
+
+    @Test func onlyARequestBehindAllThatWereReadMayStillCome() {
+        var times = RequestTimes(most: 2)
+        #expect(times.isYetToCome(Self.request(0)), "nothing of the partition has been read")
+        for offset: Int64 in [4, 5, 6] { times.note(Self.record("requests", offset: offset)) }
+        #expect(!times.isYetToCome(Self.request(3)))
+        #expect(!times.isYetToCome(Self.request(4)), "it was forgotten")
+        #expect(!times.isYetToCome(Self.request(6)))
+        #expect(times.isYetToCome(Self.request(7)))
+        #expect(times.isYetToCome(Self.request(6, partition: 1)))
+    }
+}

@@ -1,0 +1,249 @@
+import Basics
+import EventContract
+import EventLoop
+import Kafka
+import Observability
+import TestSupport
+import Testing
+
+@testable import WorkerRuntime
+
+/// Which records a lane takes in, and what the end of a request moves.
+struct PartitionTableTests {
+    private static let first = TopicPartition("requests", 0)
+
+    // MARK: - Assignments
+
+    @Test func recordIsTakenFromAnAssignedPartitionOnly() async throws {
+        try await TableFixture.run { fixture in
+            let old = AssignedPartition(Self.first, epoch: 1)
+            let new = AssignedPartition(Self.first, epoch: 2)
+            #expect(fixture.take(0, of: old) == nil, "nothing is assigned")
+
+            fixture.table.add([old])
+            #expect(fixture.take(0, of: old) != nil)
+            #expect(fixture.take(0, of: old) == nil, "it is under way")
+            #expect(fixture.take(0, of: AssignedPartition(TopicPartition("requests", 1), epoch: 1)) == nil)
+
+            #expect(fixture.table.remove([old]).count == 1)
+            fixture.table.add([new])
+            #expect(fixture.take(1, of: old) == nil, "it was read for an assignment that is over")
+            #expect(fixture.take(0, of: new) != nil, "the new assignment begins anew")
+
+            fixture.table[Self.first]?.isLeaving = true
+            #expect(fixture.take(1, of: new) == nil, "what is not taken yet is left to the next owner")
+        }
+    }
+
+    @Test func removalOfAnAssignmentThatIsOverRemovesNothing() async throws {
+        try await TableFixture.run { fixture in
+            let old = AssignedPartition(Self.first, epoch: 1)
+            let new = AssignedPartition(Self.first, epoch: 2)
+            fixture.table.add([new])
+            #expect(fixture.table.remove([old]).isEmpty)
+            #expect(fixture.table.count == 1)
+            #expect(fixture.assignedPartitions == 1)
+
+            let removed = fixture.table.remove([new, old])
+            #expect(removed.map(\.id) == [new])
+            #expect(fixture.table.all.isEmpty)
+            #expect(removed.allSatisfy { !fixture.table.contains($0) })
+            #expect(fixture.assignedPartitions == 0)
+        }
+    }
+
+    // MARK: - The end of a request
+
+    @Test func deliveredRequestMovesTheFrontierAndMakesRoom() async throws {
+        try await TableFixture.run { fixture in
+            let requests = try fixture.takeAll(0..<3)
+            let partition = try #require(fixture.table[Self.first])
+            #expect(fixture.gate.open == 3)
+
+            fixture.table.finish(requests[1], isDelivered: true)
+            #expect(partition.tracker.frontier == nil, "the one before it is not delivered")
+            fixture.table.finish(requests[0], isDelivered: true)
+            #expect(partition.tracker.frontier == 2)
+            #expect(fixture.gate.open == 1)
+        }
+    }
+
+    @Test func requestWithoutAnOutcomeMakesRoomAndKeepsItsOffset() async throws {
+        try await TableFixture.run { fixture in
+            let requests = try fixture.takeAll(0..<2)
+            let partition = try #require(fixture.table[Self.first])
+            fixture.table.finish(requests[0], isDelivered: false)
+            fixture.table.finish(requests[1], isDelivered: true)
+
+            #expect(partition.tracker.frontier == nil)
+            #expect(fixture.gate.open == 0)
+            #expect(partition.isIdle)
+        }
+    }
+
+    /// A delivery report may come after the partition has gone and come back.
+    @Test func requestOfAnAssignmentThatIsOverMovesNothingOfTheNext() async throws {
+        try await TableFixture.run { fixture in
+            let late = try fixture.takeAll(0..<1)[0]
+            _ = fixture.table.remove([late.partition.id])
+            fixture.table.add([AssignedPartition(Self.first, epoch: 2)])
+
+            fixture.table.finish(late, isDelivered: true)
+            #expect(fixture.table[Self.first]?.tracker.frontier == nil)
+            #expect(late.partition.tracker.frontier == nil)
+            #expect(fixture.gate.open == 0)
+        }
+    }
+
+    // MARK: - Order
+
+    @Test(arguments: [WorkerConfiguration.Ordering.unordered, .partition, .key])
+    func requestHasATurnWhereItsOrderIsKept(ordering: WorkerConfiguration.Ordering) async throws {
+        try await TableFixture.run(ordering: ordering) { fixture in
+            fixture.table.add([AssignedPartition(Self.first, epoch: 1)])
+            let requests = [
+                fixture.take(0, key: "a"), fixture.take(1, key: "a"), fixture.take(2, key: "b"), fixture.take(3),
+            ]
+            .compactMap(\.self)
+            try #require(requests.count == 4)
+
+            let groups = requests.map { $0.turn?.group }
+            switch ordering {
+            case .unordered: #expect(groups.allSatisfy { $0 == nil })
+            case .partition: #expect(groups.allSatisfy { $0 == .partition("requests", number: 0) })
+            case .key:
+                #expect(groups[0] != nil && groups[0] == groups[1])
+                #expect(groups[2] != nil && groups[2] != groups[0])
+                #expect(groups[3] == nil, "there is nothing to keep in order")
+            }
+            for request in requests { request.leaveTurn() }
+        }
+    }
+
+    // MARK: - Pausing
+
+    @Test func partitionIsHeldWhileTooManyRecordsWaitBehindOne() async throws {
+        try await TableFixture.run { fixture in
+            let span = WorkerConfiguration().maxSpan
+            let requests = try fixture.takeAll(0..<Int64(span))
+            try await eventually("the partition is held") { await fixture.source.held == [Self.first] }
+
+            for request in requests.dropFirst() { fixture.table.finish(request, isDelivered: true) }
+            #expect(fixture.table[Self.first]?.holdReasons == .span, "the oldest one is not delivered")
+            fixture.table.finish(requests[0], isDelivered: true)
+            #expect(fixture.table[Self.first]?.holdReasons == [])
+            try await eventually("it is read again") { await fixture.source.held.isEmpty }
+        }
+    }
+
+    @Test func partitionIsHeldUntilTheLastReasonIsOver() async throws {
+        try await TableFixture.run { fixture in
+            let span = WorkerConfiguration().maxSpan
+            let requests = try fixture.takeAll(0..<Int64(span))
+            fixture.table.expectDeadLetter(of: requests[span - 1])
+            #expect(fixture.table[Self.first]?.holdReasons == [.span, .deadLetter])
+
+            for request in requests.dropLast() { fixture.table.finish(request, isDelivered: true) }
+            #expect(fixture.table[Self.first]?.holdReasons == .deadLetter)
+            fixture.table.finish(requests[span - 1], isDelivered: true)
+            #expect(fixture.table[Self.first]?.holdReasons == [])
+            try await eventually("it is read again") { await fixture.source.held.isEmpty }
+        }
+    }
+
+    // MARK: - Waiting for the end
+
+    @Test func waitEndsWithTheLastRequest() async throws {
+        try await TableFixture.run { fixture in
+            let requests = try fixture.takeAll(0..<2)
+            let waiting = fixture.startWaiting(for: .seconds(60))
+            for request in requests {
+                let hasWaited = fixture.hasWaited
+                #expect(!hasWaited)
+                fixture.table.finish(request, isDelivered: true)
+            }
+            await waiting.value
+            #expect(requests.allSatisfy { $0.fate == .wanted })
+        }
+    }
+
+    @Test func requestThatIsNotDoneInTimeIsGivenUp() async throws {
+        try await TableFixture.run { fixture in
+            let requests = try fixture.takeAll(0..<2)
+            requests[0].beginDelivery()
+            await fixture.startWaiting(for: .milliseconds(20)).value
+            #expect(requests[0].fate == .wanted, "its outcome is on its way")
+            #expect(requests[1].fate == .abandoned)
+        }
+    }
+
+    @Test func waitEndsWhenAllIsGivenUp() async throws {
+        try await TableFixture.run { fixture in
+            let requests = try fixture.takeAll(0..<2)
+            let waiting = fixture.startWaiting(for: .seconds(60))
+            fixture.table.abandonAll()
+            await waiting.value
+            #expect(requests.allSatisfy { $0.fate == .abandoned })
+        }
+    }
+}
+
+/// A table on a loop of its own, with a source that tells which partitions are held.
+private actor TableFixture {
+    let loop: EventLoop
+    nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe loop.asUnownedSerialExecutor() }
+
+    let source = FakeSource()
+    let gate: IntakeGate
+    let table: PartitionTable
+    private let registry = MetricsRegistry()
+    private(set) var hasWaited = false
+
+    /// Runs `body` on the loop of a fixture.
+    static func run(
+        ordering: WorkerConfiguration.Ordering = .unordered, _ body: (isolated TableFixture) async throws -> Void
+    ) async throws {
+        let fixture = try TableFixture(ordering: ordering)
+        defer { fixture.loop.stop() }
+        try await body(fixture)
+    }
+
+    private init(ordering: WorkerConfiguration.Ordering) throws {
+        var configuration = WorkerConfiguration()
+        configuration.ordering = ordering
+        loop = try EventLoop()
+        gate = IntakeGate(configuration.intakeLimits, loop: loop)
+        table = PartitionTable(
+            source: source, gate: gate, configuration: configuration,
+            meters: WorkerMeters(topics: configuration.topics, group: "workers", factory: registry), loop: loop)
+    }
+
+    var assignedPartitions: Double? {
+        PrometheusDocument(registry.prometheusText).value("locsearch_partitions_assigned")
+    }
+
+    func take(
+        _ offset: Int64, of partition: AssignedPartition = AssignedPartition(TopicPartition("requests", 0), epoch: 1),
+        key: String? = nil
+    ) -> RequestInProgress? {
+        let record = ConsumerRecord(partition: partition, offset: offset, key: key.map { Array($0.utf8) })
+        return table.take(record, at: RecordArrival(instant: loop.now, time: .now()))
+    }
+
+    /// Assigns the first partition and takes records of it.
+    func takeAll(_ offsets: Range<Int64>) throws -> [RequestInProgress] {
+        table.add([AssignedPartition(TopicPartition("requests", 0), epoch: 1)])
+        let requests = offsets.compactMap { take($0) }
+        try #require(requests.count == offsets.count)
+        return requests
+    }
+
+    /// Starts to wait for the requests of all partitions, and returns once that has begun.
+    func startWaiting(for time: Duration) -> Task<Void, Never> {
+        let (partitions, end) = (table.all, loop.now + time)
+        return Task.immediate(executorPreference: loop) {
+            await table.waitUntilIdle(partitions, before: end)
+            hasWaited = true
+        }
+    }
+}
