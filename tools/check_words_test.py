@@ -49,7 +49,7 @@ class CheckWordsTests(unittest.TestCase):
 
     def test_comments_are_looked_at_and_code_is_not(self):
         swift = (
-            "/// Older ones are heeded.\nlet heeded = 1  // its company\nlet company = 2\n// A loan may stay for now.\n"
+            "/// Older ones are heeded.\nlet heeded = 1  // its company\nlet company = 2\n// A slot may stay for now.\n"
         )
         self.assertEqual([line.split(":")[1] for line in problems({"Sources/A/B.swift": swift})], ["1", "2"])
 

@@ -174,7 +174,7 @@ void locsearch_describe_callers(char *text, size_t size) {
         Dl_info info;
         if (dladdr(frames[i], &info) && info.dli_fname && strstr(info.dli_fname, "libswift")) continue;
         describe_address(frames[i], line, sizeof line);
-        // Whoever called the loop's turn says nothing about the job.
+        // The caller of the loop's turn tells nothing about the job.
         if (strstr(line, "runSynchronously(isolatedTo") || strstr(line, "(runJobs in") || strstr(line, "EventLoop.takeTurn") || strstr(line, "Simulation.take")) break;
         if (strstr(line, "EscapeWatch") || strstr(line, "locsearch_") || strstr(line, "dispatch_") == line) continue;
         if (strncmp(line, "on_", 3) == 0) continue;

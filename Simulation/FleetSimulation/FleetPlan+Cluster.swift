@@ -39,7 +39,7 @@ extension FleetPlan {
         }
     }
 
-    /// Makes some fleets larger, with more partitions. Few, because each member hears all others: what a schedule costs grows with
+    /// Makes some fleets larger, with more partitions. Few, because each member reads the messages of all others: what a schedule costs grows with
     /// the square of their number.
     mutating func makeLarger(_ random: inout SeededGenerator) {
         if random.chance(0.04) { lanes = 3 }

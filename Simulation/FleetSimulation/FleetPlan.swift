@@ -335,7 +335,7 @@ struct MessageFates: Sendable {
         var fate = SimulatedNetwork.Fate(
             requestDelay: random.chance(lost) ? nil : delay(), answerDelay: random.chance(answerLost) ? nil : delay())
         let isLost = fate.requestDelay == nil || fate.answerDelay == nil
-        // Most connections are reset at once; of some the client hears nothing for a while.
+        // Most connections are reset at once; of some the client learns nothing for a while.
         if isLost, random.chance(0.3) {
             fate.noticedAfter = Int64(Double.random(in: 0.01...4, using: &random) * 1e9)
         }

@@ -7,7 +7,7 @@ import SimulatedLoop
 
 /// What people do to the fleet by the program's commands.
 extension FleetWorld {
-    /// `locsearch budget set` and `locsearch budget reset`: an order about the day by the clock of whoever gives it.
+    /// `locsearch budget set` and `locsearch budget reset`: an order about the day by the operator's clock.
     /// - Parameter callsOfDay: `nil` has the day's calls count from zero again.
     func orderBudget(callsOfDay: Int?) {
         let day = Self.dayOfBudget(at: wallNow)

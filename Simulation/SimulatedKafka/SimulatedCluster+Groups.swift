@@ -30,7 +30,7 @@ extension SimulatedCluster {
 
     package func heartbeat(_ request: HeartbeatRequest, at broker: Int32? = nil) -> PlainResponse {
         if let error = groupError(request.group, at: broker) {
-            // A client that hears of no error tries again, which is all that it can do meanwhile.
+            // A client without an error tries again, which is all that it can do meanwhile.
             return PlainResponse(error: error == .coordinatorLoadInProgress ? .none : error)
         }
         guard case .classic(let group) = groups[request.group]?.membership else {

@@ -24,7 +24,7 @@ extension SimulatedCluster {
         var answer: ProduceResponse?
         produce(request, at: broker) { answer = $0 }
         if let answer { return answer }
-        // Whoever cannot wait is told what a broker says whose time is up.
+        // A client that cannot wait gets the answer of a broker whose time is up.
         waitingProduces.removeLast()
         return ProduceResponse(
             results: request.batches.map { ProduceResponse.Result(partition: $0.partition, error: .requestTimedOut) })

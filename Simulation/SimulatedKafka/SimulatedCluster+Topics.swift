@@ -104,7 +104,7 @@ extension SimulatedCluster {
         wakeWaits()
     }
 
-    /// Stops or resumes the copying to other replicas: the high watermark stays, and whoever waits for all replicas waits.
+    /// Stops or resumes the copying to other replicas: the high watermark stays, and producers that wait for all replicas wait.
     package func holdReplication(of partition: PartitionID, _ isHeld: Bool) {
         change(partition) { $0.isReplicationHeld = isHeld }
         wakeWaits()

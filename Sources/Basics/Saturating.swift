@@ -1,6 +1,6 @@
 /// Arithmetic and conversions for numbers that come from outside the process: records, answers, settings, command lines.
 ///
-/// Swift's own `+`, `-`, `*` and `Int(_:)` end the process when the result does not fit, so whoever wrote the number would
+/// Swift's own `+`, `-`, `*` and `Int(_:)` end the process when the result does not fit, so the writer of the number would
 /// decide how long the process lives. These functions return the nearest value that fits. `tools/check-numbers` finds the
 /// places where they are missing.
 extension FixedWidthInteger {

@@ -1,4 +1,4 @@
-/// A point of wall-clock time to the millisecond, whoever wrote it: the time of a record may be any number.
+/// A point of wall-clock time to the millisecond, by any clock: the time of a record may be any number.
 ///
 /// It is within the years 1 to 9999, so that the difference of two times, and a time in microseconds, fit into `Int64`.
 @frozen public struct WallTime: Sendable, Hashable, Comparable {

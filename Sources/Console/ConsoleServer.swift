@@ -6,7 +6,7 @@ package import SessionState
 /// The console: a page in the browser that searches, shows what goes by, and sends dead letters back. From `start` to
 /// `stop`. Safe to use from any task.
 ///
-/// It keeps nothing of its own. What it shows comes from the store of sessions and from the traffic, which whoever reads the
+/// It keeps nothing of its own. What it shows comes from the store of sessions and from the traffic, which the reader of the
 /// topics fills; what it does is the backend's.
 package final class ConsoleServer: Sendable {
     /// The port that the server listens on, never 0.

@@ -4,7 +4,7 @@
 ///         await suspend(unless: !records.isEmpty) { arrival.add($0) }
 ///     }
 ///
-/// Whoever changes what they wait for calls `signal` or `broadcast`; a task that was resumed looks again. A condition belongs to
+/// The code that changes what they wait for calls `signal` or `broadcast`; a task that was resumed looks again. A condition belongs to
 /// the isolation of its owner. `Sleeper` keeps its task behind a lock instead, because any thread may wake it.
 public struct Condition {
     // Nearly all conditions have one waiter, which needs no storage of its own. The others are few: an array will do.
@@ -58,7 +58,7 @@ public struct Condition {
 /// - Parameters:
 ///   - condition: is evaluated once, in the caller's isolation, with no suspension between it and `keep`.
 ///   - isolation: the caller's actor; leave it at its default.
-///   - keep: stores the continuation where whoever makes the condition true finds it and resumes it, exactly once.
+///   - keep: stores the continuation where the code that makes the condition true finds it and resumes it, exactly once.
 @inlinable
 public func suspend(
     unless condition: @autoclosure () -> Bool, isolation: isolated (any Actor)? = #isolation,

@@ -30,7 +30,7 @@ public final class EventLoop: SerialExecutor, TaskExecutor {
     private let poller: any Poller
     /// Takes the place of thread and clocks in a simulation; `nil` on a loop that has a thread.
     private let driver: (any LoopDriver)?
-    /// Jobs that other threads have enqueued. The loop is woken by whoever adds the first.
+    /// Jobs that other threads have enqueued. The thread that adds the first wakes the loop.
     private let incoming = Mutex<[UnownedJob]>([])
     private let stopping = Atomic<Bool>(false)
     private let threadID = Atomic<UInt>(0)

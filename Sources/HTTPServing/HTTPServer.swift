@@ -34,7 +34,7 @@ package final class HTTPServer: Sendable {
         _ responder: Responder, host: String, port: Int, limits: ConnectionLimits = ConnectionLimits(), log: Logger
     ) async throws(HTTPServerError) -> HTTPServer
     where Responder.Context: InitializableFromSource<ApplicationRequestContextSource> {
-        // Hummingbird reports each connection that breaks off, which is no news to whoever reads this process's log.
+        // Hummingbird reports each connection that breaks off, which is no news to readers of this process's log.
         var quiet = log
         quiet.logLevel = .critical
 

@@ -9,7 +9,7 @@ final class Transfer {
     let easy: UnsafeMutableRawPointer
     /// The number of the call that is served, 0 between calls, so that a late cancellation does not hit the next call.
     var serial: UInt64 = 0
-    /// The task that waits for the call, `nil` between calls. Whoever takes it out resumes it, so it is resumed once.
+    /// The task that waits for the call, `nil` between calls. The code that takes it out resumes it, so it is resumed once.
     var caller: Caller?
     /// The timer that ends a call which waits for a connection.
     var guardTimer: TimerID?

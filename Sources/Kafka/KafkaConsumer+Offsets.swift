@@ -7,7 +7,7 @@ extension KafkaConsumer {
     /// - Parameter offsets: The offset of the next record to read, one past the last finished one.
     public func store(_ offsets: [(partition: AssignedPartition, next: Int64)]) { commits.store(offsets) }
 
-    /// Commits what is stored and not yet committed, and waits for the broker's word. After a revocation, until the next
+    /// Commits what is stored and not yet committed, and waits for the broker's answer. After a revocation, until the next
     /// assignment, nothing is committed: a commit then can cost the whole assignment.
     /// - Returns: The partitions whose offset the broker has confirmed, each with the offset to continue from.
     /// - Throws: Why something that was stored is not committed; the next call tries again.

@@ -155,7 +155,7 @@ public actor KafkaProducer: ReadinessHandler {
         try await withUnsafeContinuation { waiter in deliveries.await(receipt.slot, waiter) }.get()
     }
 
-    /// One at a time: whoever gets its record in wakes the next, whoever does not goes back to the head of the line.
+    /// One at a time: a task that gets its record in wakes the next, another goes back to the head of the line.
     private func wakeNextForRoom() { room.signal() }
 
     // MARK: - Gathering
@@ -248,7 +248,7 @@ public actor KafkaProducer: ReadinessHandler {
 
     // MARK: - The end
 
-    /// Sends what still lingers and waits until nothing is undelivered any more.
+    /// Sends what still lingers and waits until no record is unconfirmed any more.
     ///
     /// The records of a transaction are waited for no longer than half of `transaction.timeout.ms`, so that the transaction's
     /// end reaches the coordinator before that gives the transaction up, which would end the producer. A record that fails

@@ -48,7 +48,7 @@ public struct ConsumerRecord: Sendable, Hashable {
     public var partition: AssignedPartition
     /// The record's position in its partition, from 0. At most 2^61, so that counting on from it cannot overflow.
     public var offset: Int64
-    /// Milliseconds since the Unix epoch, within the years 1 to 9999; `nil` when the record has none. Whoever wrote the
+    /// Milliseconds since the Unix epoch, within the years 1 to 9999; `nil` when the record has none. The writer of the
     /// record chose it.
     public var timestamp: Int64?
     /// The key's bytes; `nil` is null, which differs from an empty key.

@@ -28,7 +28,7 @@ extension LibraryVersion {
         let reason: String
     }
 
-    /// Every default of ours that depends on the version, and why. User properties override all of them.
+    /// Every default of this module that depends on the version, and why. User properties override all of them.
     static let rules: [Rule] = [
         Rule(
             client: .consumer, property: "partition.assignment.strategy",

@@ -1,4 +1,4 @@
-/// Hears of partitions that come and go, one call at a time.
+/// Learns of partitions that come and go, one call at a time.
 ///
 /// The group waits while a call runs. Records and delivery reports go on meanwhile, and the client goes on being polled, so
 /// a call may take as long as `max.poll.interval.ms` allows.

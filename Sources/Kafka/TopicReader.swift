@@ -84,7 +84,7 @@ public final class TopicReader: Sendable {
     /// Hands over every record from `starts` on and below `ends`, oldest first within each partition, and returns once all
     /// are read.
     ///
-    /// The broker's own word ends a partition: its last record, or the answer that nothing stands behind. A broker that
+    /// The broker's own answer ends a partition: its last record, or the answer that nothing stands behind. A broker that
     /// says nothing is waited for, then an error.
     /// - Parameter starts: where to begin; a partition without a start, and one whose start is deleted by now, begins with its
     ///   oldest record.

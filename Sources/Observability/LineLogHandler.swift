@@ -6,7 +6,7 @@ package import Logging
     import Darwin
 #endif
 
-/// Writes log lines to standard error. Lines of several threads never mix, and no caller waits for whoever reads them
+/// Writes log lines to standard error. Lines of several threads never mix, and no caller waits for their reader
 /// (see `LineOutput`). Texts in `SecretRegistry.shared` never get there.
 package struct LineLogHandler: LogHandler {
     package enum Format: String, Sendable {

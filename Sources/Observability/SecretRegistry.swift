@@ -1,7 +1,7 @@
 import Basics
 import Synchronization
 
-/// Texts that must never be written, whoever lets one slip: the last line of defence. Thread-safe.
+/// Texts that must never be written, whatever code lets one slip: the last line of defence. Thread-safe.
 package final class SecretRegistry: Sendable {
     package static let shared = SecretRegistry()
     /// Longest first, so that a secret that holds another goes as a whole.

@@ -1,7 +1,7 @@
 internal import CScan
 import LocationSearch
 
-/// Tells which of a provider's URLs a result may hold: whoever reads it puts them into links and pictures.
+/// Tells which of a provider's URLs a result may hold: readers put them into links and pictures.
 ///
 /// The contract has `http` and `https` only, in lower case. A URL of another scheme (`javascript:`), one that takes its scheme
 /// from the page around it (`//host`), and one without a host are left out.

@@ -16,7 +16,7 @@ public protocol SharedRateLimit: AnyObject {
     func take(_ share: LoopShare, at now: Instant)
 }
 
-/// One loop's part in the quota that its fleet shares: leases of rate limits, and reservations of daily call budgets.
+/// One loop's membership in its fleet: leases of rate limits, and reservations of daily call budgets.
 ///
 /// Not `Sendable`: it belongs to one actor, as do the limits that are added to it.
 public final class QuotaMember {
@@ -25,19 +25,19 @@ public final class QuotaMember {
     private let onIgnored: (ScopeRelation) -> Void
     private var limits: [any SharedRateLimit] = []
     private var ownership = (assigned: [Int32](), partitions: 0)
-    /// What is leased to others and from them; `nil` where no limit is shared by demand.
+    /// The leases to and from others; `nil` where no limit is shared by demand.
     private let leases: LeaseMember?
     private let budgets: BudgetPolicy?
     /// `nil` where no provider has a daily budget.
     private let keeper: BudgetKeeper?
-    /// Whose quota each provider's calls count for. A provider that is missing shares with every fleet.
+    /// The quota for which each provider's calls count. A provider that is missing shares with every fleet.
     private var scopes: [ProviderID: QuotaScope]
 
     /// - Parameters:
-    ///   - name: this loop's in the fleet: unique, and another one after each start of the process.
-    ///   - shares: how the rate limits are shared, by provider; a provider without a limit is missing.
+    ///   - name: this loop's name in the fleet: unique, and another one after each start of the process.
+    ///   - shares: the way in which each rate limit is shared; a provider without a limit is missing.
     ///   - budgets: the calls that the fleet may make in a day; `nil`: no provider has a budget.
-    ///   - scopes: whose quota each provider's calls count for.
+    ///   - scopes: the quota for which each provider's calls count.
     ///   - onIgnored: called for each message of the fleet topic that is not about this worker's quota.
     public init(
         name: String, shares: [ProviderID: FleetShare], budgets: BudgetPolicy? = nil,
@@ -85,7 +85,7 @@ public final class QuotaMember {
     /// The name under which the fleet shares a provider's rate limit.
     private func limitName(of provider: ProviderID) -> String { scopes[provider]?.name ?? provider.rawValue }
 
-    // MARK: - What happens
+    // MARK: - Events
 
     public func onWakeUp(_ wake: @escaping () -> Void) { keeper?.onWant = wake }
 
@@ -105,7 +105,8 @@ public final class QuotaMember {
             first: extent.first, end: extent.end, oldest: extent.oldest, isRemade: extent.isRemade, at: clock.now)
     }
 
-    /// True when the records since `topicOpened` do not tell all, so that the topic must be read from its oldest record on.
+    /// True when the records since `topicOpened` do not hold all that is needed, so that the topic must be read from its
+    /// oldest record on.
     public var needsOlderRecords: Bool { keeper?.needsOlderRecords ?? false }
 
     /// Takes in records of the fleet topic, this member's own among them, in their order.
@@ -138,7 +139,7 @@ public final class QuotaMember {
 
     // MARK: - Time
 
-    /// Looks at the clock. To be called when the time is over that the last look named, and after each change.
+    /// Looks at the clock. To be called when the time has passed that the last tick named, and after each change.
     public func tick() -> FleetTick {
         let now = clock.now
         let (shares, budget) = (tickLeases(at: now), tickBudgets(at: now))
@@ -170,7 +171,7 @@ public final class QuotaMember {
         guard let leases else { return FleetTick() }
         for limit in limits { leases.setDemand(limit.demand(at: now), of: limitName(of: limit.id)) }
 
-        // What is leased with this message is no longer ours when the message leaves.
+        // The shares that this message leases out are not used from here on.
         let message = leases.tick(at: now)
         updateShares(at: now)
         return FleetTick(
@@ -190,7 +191,7 @@ public final class QuotaMember {
         }
     }
 
-    /// Ends the sharing: nothing that is shared by messages is used from here on.
+    /// Ends the sharing: no quota that is shared by messages is used from here on.
     /// - Returns: the last messages.
     public func leave() -> [FleetMessage] {
         var messages: [FleetMessage] = []

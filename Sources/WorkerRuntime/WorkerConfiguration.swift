@@ -79,7 +79,7 @@ public struct WorkerConfiguration: Sendable, Hashable {
             unconfirmedBytes: unconfirmedBytes / loops)
     }
 
-    /// The most records of one partition from the oldest undelivered to the newest taken: beyond it that partition waits.
+    /// The most records of one partition from the oldest unfinished to the newest taken: beyond it that partition waits.
     /// It bounds what a crash repeats when one request hangs until its deadline.
     var maxSpan: Int { max(2048, 8 * concurrency) }
 

@@ -9,7 +9,7 @@ public struct Fault: Sendable, CustomStringConvertible {
         case kill(member: Int, back: Double)
         /// SIGSTOP, and SIGCONT after so many seconds.
         case stop(member: Int, seconds: Double)
-        /// A member and a broker hear nothing of each other, or one of them nothing of the other.
+        /// Nothing passes between a member and a broker, or nothing in one direction.
         case cut(member: Int, broker: Int32, SimulatedNetwork.Direction?, seconds: Double)
         /// A broker dies; what it led goes to others after a while, and it comes back.
         case brokerDown(Int32, failover: Double, seconds: Double)

@@ -72,7 +72,7 @@ extension Judge {
         _ what: String, of offset: Int64, in partition: PartitionID, _ times: Times, begun: Double, finished: Double,
         again: Double
     ) {
-        // Commits take a moment, and so does the brokers' word that an outcome is written.
+        // Commits take a moment, and so does the delivery report of an outcome.
         let slack = 0.3
         let interval = max(plan.settings.commitInterval, 0.5) + slack
         let kills = world.kills.filter { begun <= $0 + slack && $0 <= again }

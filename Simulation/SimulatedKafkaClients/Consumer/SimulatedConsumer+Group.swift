@@ -120,7 +120,7 @@ extension SimulatedConsumer {
             switch result {
             case .success(let answer) where answer.error == .memberIDRequired:
                 memberID = answer.memberID
-                // A newcomer has nothing. Whoever has something was thrown out of the group, and librdkafka finds out here.
+                // A newcomer has nothing. A member that has something was thrown out of the group, and librdkafka finds out here.
                 if sources.isEmpty { join() } else { loseEverything() }
             case .success(let answer): take(answer)
             case .failure(let failure): take(joinFailure: failure)

@@ -1,7 +1,7 @@
 package import Kafka
 internal import SimulatedKafka
 
-/// Hears of a simulated consumer's rebalances, in the order and with the meaning of `RebalanceListener`. The group waits until
+/// Learns of a simulated consumer's rebalances, in the order and with the meaning of `RebalanceListener`. The group waits until
 /// `then` is called.
 package protocol SimulatedRebalanceHandler: AnyObject {
     func assigned(_ partitions: [AssignedPartition], then: @escaping () -> Void)
@@ -12,7 +12,7 @@ package protocol SimulatedRebalanceHandler: AnyObject {
 }
 
 /// A consumer as `KafkaConsumer` on librdkafka behaves, without either: it knows of the cluster what messages told it, and
-/// hears of a rebalance after it happened.
+/// learns of a rebalance after it happened.
 ///
 /// What it has in common with the original, and where it is simpler: docs/simulation.md.
 package final class SimulatedConsumer {
@@ -60,7 +60,7 @@ package final class SimulatedConsumer {
     // The member, as far as the client knows.
     var joinState = JoinState.out
     var memberID = ""
-    /// The generation or the member's epoch that the client has heard of last; -1: none.
+    /// The generation or the member's epoch that the client knows of; -1: none.
     var generation: Int32 = -1
     /// The generation in which the member was last told its assignment: that of its claims. An attempt to join that came to
     /// nothing raises `generation` alone.
@@ -171,7 +171,7 @@ package final class SimulatedConsumer {
             { $2($0.leaveGroup(request, at: $1)) }, reply: { _ in then() })
     }
 
-    /// Ends the client at once, as kill -9 does: the group hears nothing of it.
+    /// Ends the client at once, as kill -9 does: the group is not told.
     package func kill() {
         link.network.disconnect(link.id)
         shutDown()

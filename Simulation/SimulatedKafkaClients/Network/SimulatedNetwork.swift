@@ -284,7 +284,7 @@ package final class SimulatedNetwork {
     }
 
     /// Has a broker read a request. What a client sent before its connection broke is read as well, unless the broker waits with
-    /// the answer to an earlier one: then it hears first that the connection is gone.
+    /// the answer to an earlier one: then it learns first that the connection is gone.
     private func arrive(at broker: Int32, on connection: Connection, _ work: @escaping () -> Void) {
         guard cluster.isUp(broker) else { return }
         if !connection.isBusy {

@@ -56,7 +56,7 @@ extension SimulatedProducer {
         }
     }
 
-    /// Begins a transaction. The coordinator hears of it with the first record or offset.
+    /// Begins a transaction. The coordinator learns of it with the first record or offset.
     package func beginTransaction() -> KafkaError? {
         if let failure { return failure }
         guard transaction.state == .ready else {

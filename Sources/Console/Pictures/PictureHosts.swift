@@ -17,7 +17,7 @@ package struct PictureHosts: Sendable, Hashable {
 
     /// Returns the URL to fetch a picture from; `nil` when its host is not on the list.
     ///
-    /// Only `https` with the usual port is let through: whoever could choose a port could look for what listens on it.
+    /// Only `https` with the usual port is let through: an address with another port could be used to look for what listens on it.
     package func address(of url: String) -> String? {
         let scheme = "https://"
         guard url.utf8.count <= 2048, url.lowercased().hasPrefix(scheme), url.utf8.allSatisfy(Self.isPlain) else {

@@ -13,7 +13,7 @@ package struct ConsoleError: Error, Hashable {
         case forbidden
         /// It is not there, or not any more: 404.
         case notFound
-        /// The page has shown too many wrong tokens, and is heard again after this time: 429.
+        /// The page has shown too many wrong tokens, and is answered again after this time: 429.
         case tooEarly(Duration)
         /// Something has changed since the page looked: 409.
         case changed

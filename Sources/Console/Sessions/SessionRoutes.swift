@@ -53,7 +53,7 @@ struct SessionRoutes {
         return session
     }
 
-    /// Reads a request as a worker would, so that a page hears at once what is wrong with it.
+    /// Reads a request as a worker would, so that a page learns at once what is wrong with it.
     private static func searchRequest(_ body: [UInt8], session: String) throws(ConsoleError) -> SearchRequest {
         let nowhere = SourcePosition(topic: "console", partition: 0, offset: 0)
         do throws(RejectedRecord) {

@@ -1,6 +1,6 @@
 import JSON
 
-/// Reads outcome events, for whoever follows what became of requests. It is lenient: what is missing is `nil`. Safe to use
+/// Reads outcome events, for clients that follow their requests. It is lenient: what is missing is `nil`. Safe to use
 /// from any thread.
 public struct OutcomeReader: Sendable {
     /// A reader; it has no state.

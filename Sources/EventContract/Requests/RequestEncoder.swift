@@ -1,7 +1,7 @@
 import JSON
 public import LocationSearch
 
-/// Writes requests as events, for whoever asks: CloudEvents 1.0 in binary mode. An encoder has one owner at a time.
+/// Writes requests as events, for clients: CloudEvents 1.0 in binary mode. An encoder has one owner at a time.
 public struct RequestEncoder: ~Copyable {
     /// A request event as a record.
     public struct EncodedRequest: Sendable, Hashable {

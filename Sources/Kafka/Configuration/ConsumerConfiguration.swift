@@ -52,7 +52,7 @@ public struct ConsumerConfiguration: Sendable, Hashable, CustomStringConvertible
         all["auto.offset.reset"] = Self.offsetReset
         // Fetches are for small requests, not for bulk: less buffer behind each prefetched record.
         all["fetch.wait.max.ms"] = "100"
-        // Members hear of a rebalance by their heartbeats, and it ends when the last has heard. Until then nobody works on
+        // Members learn of a rebalance by their heartbeats, and it ends when the last one knows. Until then nobody works on
         // the partitions that move, nor uses their part of the fleet's rate limit: librdkafka's 3 s would be idle time at
         // every change.
         all["heartbeat.interval.ms"] = "1000"

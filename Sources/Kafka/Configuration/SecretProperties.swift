@@ -1,7 +1,7 @@
 /// Finds the secrets among librdkafka's properties.
 ///
 /// A property is judged by its name, and not by a list of the names that exist: librdkafka adds properties with every
-/// release, and a value that this program has never heard of must not be shown either. A name that speaks of a secret is
+/// release, and a value that this program does not know must not be shown either. A name that speaks of a secret is
 /// hidden even where the value turns out to be harmless, such as the path of a file.
 enum SecretProperties {
     /// Each word makes the name that contains it a secret's. Underscores and hyphens count as dots.

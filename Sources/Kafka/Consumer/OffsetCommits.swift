@@ -40,7 +40,7 @@ final class OffsetCommits {
         for (source, next) in current { source.stored = next }
     }
 
-    /// Commits what is stored, and waits for the broker's word until `end`. Joins a commit that is under way, and begins
+    /// Commits what is stored, and waits for the broker's answer until `end`. Joins a commit that is under way, and begins
     /// another if something was stored after that one began.
     /// - Parameter check: Throws when nothing may be committed at the moment. Called before each commit.
     /// - Throws: Why something that was stored is not committed.

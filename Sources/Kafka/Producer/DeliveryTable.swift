@@ -1,6 +1,6 @@
 /// The records on their way, each in a slot of its own from its hand-over until somebody has been told what became of it.
 ///
-/// A class, so that whoever is told may hand the next record over at once. Belongs to the producer's actor.
+/// A class, so that a callback may hand the next record over at once. Belongs to the producer's actor.
 final class DeliveryTable {
     typealias Report = KafkaProducer.Report
 
@@ -61,7 +61,7 @@ final class DeliveryTable {
         settle(slot, report)
     }
 
-    /// Reports `error` on every record that is still on its way. Each still counts as undelivered.
+    /// Reports `error` on every record that is still on its way. Each still counts as unconfirmed.
     func fail(with error: KafkaError) {
         for slot in slots.indices { settle(slot, .failure(error)) }
     }

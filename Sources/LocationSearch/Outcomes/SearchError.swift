@@ -28,7 +28,7 @@ public struct SearchError: Error, Hashable, Sendable {
         case superseded
         /// The request was too old to be of use when it was read.
         case expired
-        /// A defect of ours.
+        /// A defect of the worker.
         case `internal`
 
         /// Whether the producer may send the request again and hope for more: the contract's table.

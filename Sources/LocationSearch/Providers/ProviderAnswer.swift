@@ -5,7 +5,7 @@ public struct ProviderAnswer: Sendable, Hashable {
     public var photoURL: String?
     /// The number of places that the provider has in all, where it says so.
     public var totalAvailable: Int?
-    /// The provider's own token for the next page, which outcomes carry inside of a token of ours; `nil` on the last page.
+    /// The provider's own token for the next page, which outcomes carry inside of the worker's own token; `nil` on the last page.
     public var nextPageToken: String?
     /// Credits that the provider's terms ask to show with the data; may be HTML, must be shown unchanged.
     public var attributions: [String]

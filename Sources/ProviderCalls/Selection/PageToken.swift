@@ -79,7 +79,7 @@ struct PageToken: Hashable {
         return String(validating: bytes, as: UTF8.self)
     }
 
-    /// Returns true for the unreserved characters of RFC 3986 alone, unless the text could be taken for Base64 of ours.
+    /// Returns true for the unreserved characters of RFC 3986 alone, unless the text could be taken for a token in Base64.
     private static func isSafeInURL(_ text: some StringProtocol) -> Bool {
         guard text.utf8.first != encodedMark else { return false }
         return text.utf8.allSatisfy(PercentEncoding.isUnreserved)
@@ -99,7 +99,7 @@ extension ProviderID {
 
 extension SearchRequest {
     /// Returns the request as providers are to be asked: one for a further page goes to the provider that gave its token,
-    /// with that provider's own token in place of ours. Details and photos have no pages and ignore a token.
+    /// with that provider's own token in place of the worker's. Details and photos have no pages and ignore a token.
     /// - Throws: `invalid-request` when the token is not ours, of another provider than the request names, or of another
     ///   search.
     func addressedToProviders() throws(SearchError) -> SearchRequest {

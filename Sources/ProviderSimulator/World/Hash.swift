@@ -34,7 +34,7 @@ struct HashStream: RandomNumberGenerator {
     mutating func pick<Element>(_ list: [Element]) -> Element { list[next(below: list.count)] }
 }
 
-/// A fingerprint (FNV-1a, 64 bits) that tells requests apart. It hides nothing from whoever wants to undo it.
+/// A fingerprint (FNV-1a, 64 bits) that tells requests apart. It is no protection: it can be undone.
 struct Fingerprint {
     private(set) var value: UInt64 = 0xCBF2_9CE4_8422_2325
 

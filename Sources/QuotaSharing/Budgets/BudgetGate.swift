@@ -2,22 +2,22 @@ public import Basics
 internal import DequeModule
 public import Resilience
 
-/// Why a call has no part of the daily budget.
+/// The failure of a call that gets no permit of the daily budget.
 public enum BudgetError: Error, Hashable, Sendable {
     /// Nothing is left today. `retryAfter` is the time until the next day.
     case usedUp(retryAfter: Duration)
-    /// The fleet did not say before the deadline whether the call may be made.
+    /// The log did not grant the call before the deadline.
     case tooLate
     /// The waiting task was cancelled.
     case cancelled
 }
 
-/// Lets calls to one provider pass while its daily budget lasts. A call takes one that its member has reserved, without a
-/// lock or an allocation; where none is held it waits in line until the log has given more.
+/// Lets calls to one provider pass while its daily budget lasts. A call takes a permit that its member has reserved,
+/// without a lock or an allocation; where none is reserved it waits in line until the log has granted more.
 ///
 /// Not `Sendable`: it belongs to one actor, whose isolation `take` keeps.
 public final class BudgetGate {
-    /// One call of the budget. It belongs to one day.
+    /// The permit of one call. It belongs to one day.
     public struct Permit: Sendable, Hashable {
         fileprivate let epoch: Int
     }
@@ -33,7 +33,7 @@ public final class BudgetGate {
     private let index: Int
     private let timekeeper: any Timekeeper
     private var line: Deque<Entry> = []
-    /// Told when calls can be had again after there were none.
+    /// Called when permits can be had again after there were none.
     public var onMore: (() -> Void)?
 
     init(_ keeper: BudgetKeeper, index: Int, timekeeper: any Timekeeper) {
@@ -46,14 +46,14 @@ public final class BudgetGate {
 
     // MARK: - Passing
 
-    /// Takes a call if one is held and none waits already.
+    /// Takes a permit if one is reserved and no call waits already.
     public func tryTake(at now: Instant) -> Permit? {
         guard line.isEmpty, let epoch = member.tryTake(index, at: now) else { return nil }
         if member.wantsMore(index) { keeper.wake() }
         return Permit(epoch: epoch)
     }
 
-    /// Takes a call as soon as the log gives one.
+    /// Takes a permit as soon as the log grants one.
     /// - Parameter deadline: the latest moment for the call to begin.
     public func take(before deadline: Deadline, at now: Instant) async throws(BudgetError) -> Permit {
         if let permit = tryTake(at: now) { return permit }
@@ -73,19 +73,19 @@ public final class BudgetGate {
         throw Task.isCancelled ? .cancelled : .tooLate
     }
 
-    /// Takes back a call that was not made.
+    /// Takes back the permit of a call that was not made.
     public func putBack(_ permit: Permit) {
         member.putBack(index, epoch: permit.epoch)
         serve(at: timekeeper.now)
     }
 
-    /// True while the day lasts for which a call was taken.
+    /// True while the day lasts to which a permit belongs.
     public func isCurrent(_ permit: Permit, at now: Instant) -> Bool {
         member.isCurrent(index, epoch: permit.epoch, at: now)
     }
 
     /// Counts a call that begins.
-    /// - Parameter kind: what it counts as where the calls of a day are shown.
+    /// - Parameter kind: the name under which the call counts where the calls of a day are shown.
     public func noteMade(_ permit: Permit, as kind: String, at now: Instant) {
         member.noteMade(index, kind, epoch: permit.epoch, at: now)
     }
@@ -95,7 +95,7 @@ public final class BudgetGate {
 
     // MARK: - The line
 
-    /// Lets pass what can, after a record was read or a day has begun.
+    /// Lets waiting calls pass, after a record was read or a day has begun.
     func review(at now: Instant) {
         serve(at: now)
         if !line.isEmpty, member.isUsedUp(index, at: now) { refuseAll(at: now) }
@@ -107,7 +107,7 @@ public final class BudgetGate {
         while let first = line.first, let epoch = member.tryTake(index, at: now) {
             line.removeFirst()
             first.epoch = epoch
-            // Its task was cancelled a moment ago, or its time was up: the next may have the call.
+            // The call was cancelled a moment ago, or its time was up: the next may have the permit.
             if !first.waiter.settle(.served) { member.putBack(index, epoch: epoch) }
         }
         noteWaiting()

@@ -1,4 +1,5 @@
-/// What a new member reads of the log before it knows the state: the records up to the end that the log had when it began.
+/// The part of the log that a new member reads before it knows the state: the records up to the end that the log had when
+/// the member began.
 struct BudgetHistory {
     /// The offset of the first record that was read.
     private var first: Int64
@@ -19,7 +20,7 @@ struct BudgetHistory {
         self.oldest = oldest
     }
 
-    /// Notes a record that was read, whatever it says. The first may be later than was announced.
+    /// Notes a record that was read, with or without a message. The first may be later than was announced.
     mutating func note(_ offset: Int64) {
         if !hasBegun { first = max(first, offset) }
         hasBegun = true
@@ -32,7 +33,7 @@ struct BudgetHistory {
         }
         records.append((offset, message))
 
-        // A state is of use to those who have read all that came after it.
+        // A state is of use only with all records that follow it.
         guard let base = message.base, base.offset >= first - 1, base.offset < offset else { return }
         baseOffset = offset
         state = base.ledger
@@ -43,7 +44,7 @@ struct BudgetHistory {
     /// True when an older record must be read first: these hold no state, and they are not all there is.
     var isTooShort: Bool { baseOffset == nil && first > oldest }
 
-    /// The state after these records. Without one among them it begins with nothing taken.
+    /// The state after these records. Where none of them holds a state, it begins with nothing taken.
     var ledger: BudgetLedger {
         if baseOffset != nil { return state }
         return records.reduce(into: BudgetLedger()) { $0.apply($1.message, at: $1.offset) }

@@ -7,11 +7,11 @@ public import Resilience
 public final class BudgetKeeper {
     let member: BudgetMember
     private var gates: [String: BudgetGate] = [:]
-    /// Told when `tick` should be called at once. Not told again before that call.
+    /// Called when `tick` should be called at once. Not called again before that.
     public var onWant: (() -> Void)?
     private var isWoken = false
 
-    /// - Parameter member: asked and told by this keeper only.
+    /// - Parameter member: used by this keeper only.
     public init(_ member: BudgetMember) { self.member = member }
 
     /// Returns the gate of a provider; `nil` where it has no budget.
@@ -32,7 +32,7 @@ public final class BudgetKeeper {
 
     // MARK: - The log
 
-    /// True once the log is read. Nothing may begin before.
+    /// True once the log is read. No request may begin before.
     public var isReady: Bool { member.isReady }
 
     /// See `BudgetMember.isTimedOut`.
@@ -66,12 +66,12 @@ public final class BudgetKeeper {
         member.read(message, at: offset, now: now)
     }
 
-    /// Lets calls pass that have what they waited for.
+    /// Lets waiting calls pass where permits have come.
     public func review(at now: Instant) {
         for gate in gates.values { gate.review(at: now) }
     }
 
-    /// Looks at the clocks, and says what is to be said now: see `BudgetMember.tick`.
+    /// Looks at the clocks, and returns the message that is due: see `BudgetMember.tick`.
     /// - Parameter days: the present day of each provider.
     public func tick(_ days: [String: BudgetDay], at now: Instant) -> BudgetMessage? {
         isWoken = false

@@ -1,7 +1,7 @@
 internal import Basics
 
-/// How much of each daily budget is taken: a state that follows from the records of the log in their order, so that all
-/// who have read the same records agree on it.
+/// The calls that are taken of each daily budget: a state that follows from the records of the log in their order, so
+/// that all members that have read the same records agree on it.
 ///
 /// Budgets are kept by account, which is a `QuotaScope`. A message that names a wider scope, as workers of older versions and
 /// people's orders do, is about every account within it. An account that is new begins as a copy of the next wider one.
@@ -10,13 +10,13 @@ public struct BudgetLedger: Sendable, Hashable, Codable {
     public struct Day: Sendable, Hashable, Codable {
         /// The calls that were reserved and not given back. Those that a crash stranded stay among them.
         public internal(set) var taken = 0
-        /// The calls that members have told of, by kind.
+        /// The calls that members have reported as made, by kind.
         public internal(set) var made: [String: Int] = [:]
-        /// The budget that the newest record goes by.
+        /// The budget that the newest record names.
         public internal(set) var limit: Int
         /// The budget that a person has ordered for this day, which counts in place of all settings.
         public internal(set) var ordered: Int?
-        /// When the calls began to count, if not with the day.
+        /// The time at which the calls began to count, if not with the day.
         public internal(set) var since: String?
         /// True once four fifths of the budget are taken.
         public internal(set) var isWarned = false
@@ -25,7 +25,7 @@ public struct BudgetLedger: Sendable, Hashable, Codable {
 
         init(limit: Int) { self.limit = limit }
 
-        /// - Throws: `DecodingError`. Numbers that come from no member of ours are kept within their range.
+        /// - Throws: `DecodingError`. Numbers that no member would write are kept within their range.
         public init(from decoder: any Decoder) throws {
             let container = try decoder.container(keyedBy: CodingKeys.self)
             taken = BudgetLedger.bounded(try container.decode(Int.self, forKey: .taken))
@@ -42,14 +42,14 @@ public struct BudgetLedger: Sendable, Hashable, Codable {
 
         /// The budget in force.
         public var budget: Int { ordered ?? limit }
-        /// The number of calls that members have told of.
+        /// The number of calls that members have reported as made.
         public var used: Int { made.values.reduce(0) { $0.saturatingAdding($1) } }
-        /// The calls that are reserved, or were by members that have crashed, and of which nobody has told that they were made.
+        /// The calls that are reserved and not reported as made, those of crashed members among them.
         public var reserved: Int { max(0, taken.saturatingSubtracting(used)) }
-        /// The calls that nobody has reserved.
+        /// The calls that are not reserved.
         public var left: Int { max(0, budget.saturatingSubtracting(taken)) }
 
-        /// A budget of which nobody has said how large it is, as after a reset of a day without calls, is not near its end.
+        /// A budget of unknown size, as after a reset of a day without calls, is not near its end.
         fileprivate var isNearEnd: Bool { budget > 0 && budget.saturatingSubtracting(taken) <= budget / 5 }
 
         /// Returns this day with the calls of another account's.
@@ -64,9 +64,9 @@ public struct BudgetLedger: Sendable, Hashable, Codable {
         }
     }
 
-    /// What a message did.
+    /// The consequence of a message.
     public struct Effect: Sendable, Hashable {
-        /// What each entry was given, in their order.
+        /// The calls that each entry was granted, in their order.
         public var granted: [Int] = []
         /// The providers of whose day four fifths are taken with this message.
         public var warned: [String] = []
@@ -77,15 +77,15 @@ public struct BudgetLedger: Sendable, Hashable, Codable {
         var offset: Int64
     }
 
-    /// Days that are kept of each account. More than two, so that a member whose clock is wrong does not push the present day
-    /// out: the day that nobody has spoken of for longest goes first.
+    /// The number of days that are kept of each account. More than two, so that a member whose clock is wrong does not
+    /// push the present day out: the day with the oldest newest record goes first.
     private static let mostDays = 8
-    /// More kinds of calls, accounts and replaced keys come from no member of ours.
+    /// The most kinds of calls; members do not write more.
     fileprivate static let mostKinds = 128
     private static let (mostAccounts, mostRenewals) = (64, 64)
     /// A producer that repeats a record does so within far fewer others.
     private static let memory: Int64 = 20_000
-    /// Larger numbers come from no member of ours; sums of them must not overflow.
+    /// The largest number that is taken as it is, so that sums do not overflow; members do not write larger ones.
     private static let largest = 1_000_000_000_000
 
     /// By the account's name, then by day.
@@ -94,7 +94,7 @@ public struct BudgetLedger: Sendable, Hashable, Codable {
     private var renewed: [String: String] = [:]
     /// The newest message of each sender.
     private var newestMessages: [String: NewestMessage] = [:]
-    /// When the senders that are long gone were last forgotten.
+    /// The offset at which senders of long ago were last forgotten.
     private var cleaned: Int64 = 0
 
     private enum CodingKeys: String, CodingKey {
@@ -118,7 +118,7 @@ public struct BudgetLedger: Sendable, Hashable, Codable {
     }
 
     /// Returns the accounts of a provider that are a fleet's, by the digests of their keys.
-    /// - Returns: where no calls by a known key were told of, the next wider account with the digest `nil`.
+    /// - Returns: where no calls by a known key were reported, the next wider account with the digest `nil`.
     public func accounts(of provider: String, fleet: String?) -> [(key: String?, days: [String: Day])] {
         let wide = QuotaScope(provider: provider, fleet: fleet)
         let narrow: [(key: String?, days: [String: Day])] = days.compactMap { name, days in
@@ -131,7 +131,7 @@ public struct BudgetLedger: Sendable, Hashable, Codable {
         return known.map { [(nil, $0)] } ?? []
     }
 
-    /// Returns what is left of a day.
+    /// Returns the calls that are left of a day.
     /// - Parameter limit: the budget, unless a person has ordered another one.
     public func left(of scope: QuotaScope, on day: String, limit: Int) -> Int {
         guard let known = self.day(day, of: scope) else { return limit }
@@ -149,7 +149,7 @@ public struct BudgetLedger: Sendable, Hashable, Codable {
 
     // MARK: - Messages
 
-    /// Does what a message says.
+    /// Applies a message.
     /// - Parameter offset: the message's; greater than that of any message before.
     /// - Returns: `nil` for a message that was there before, or that a newer one of its sender has overtaken.
     @discardableResult
@@ -199,7 +199,7 @@ public struct BudgetLedger: Sendable, Hashable, Codable {
         change(order.day, within: order.scope, limit: limit ?? 0, at: offset) { day in
             if let limit { day.ordered = limit }
             if order.isReset {
-                // What members hold they may still use.
+                // Calls that members have reserved may still be made.
                 day.taken = day.reserved
                 day.made = [:]
                 day.since = order.time
@@ -208,7 +208,7 @@ public struct BudgetLedger: Sendable, Hashable, Codable {
         }
     }
 
-    /// Has the calls by a new key count with those by the old one, whatever was said of either before.
+    /// Has the calls by a new key count with those by the old one, whatever was reported of either before.
     private mutating func apply(_ renewal: BudgetMessage.Renewal) {
         let old = account(QuotaScope(provider: renewal.provider, fleet: renewal.fleet, key: renewal.old))
         let new = account(QuotaScope(provider: renewal.provider, fleet: renewal.fleet, key: renewal.new))
@@ -226,7 +226,7 @@ public struct BudgetLedger: Sendable, Hashable, Codable {
     // MARK: - Accounts
 
     /// Changes a day of an account and of every narrower one.
-    /// - Returns: what became of each, the account itself first; empty for an account that is one too many.
+    /// - Returns: the result for each account, the named one first; empty for an account that is one too many.
     @discardableResult
     private mutating func change<Result>(
         _ day: String, within scope: QuotaScope, limit: Int, at offset: Int64, _ body: (inout Day) -> Result
@@ -263,8 +263,8 @@ public struct BudgetLedger: Sendable, Hashable, Codable {
         return name
     }
 
-    /// Forgets senders that have not spoken for long, so that the state stays small. When that happens makes no difference to
-    /// what messages do.
+    /// Forgets senders that have been silent for long, so that the state stays small. The moment at which that happens
+    /// makes no difference to the effect of messages.
     private mutating func forgetSenders(at offset: Int64) {
         guard offset.saturatingSubtracting(cleaned) >= Self.memory / 4 else { return }
         cleaned = offset

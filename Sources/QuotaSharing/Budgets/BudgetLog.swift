@@ -5,7 +5,7 @@ internal import Basics
 ///
 /// A new member knows nothing before it has read the history, which must hold a state or go back to the oldest record.
 struct BudgetLog {
-    /// How much of the log is read.
+    /// The progress of the reading.
     private enum Reading {
         case notBegun
         /// Reads the records that were there at the beginning; nothing is known before their end.
@@ -67,7 +67,7 @@ struct BudgetLog {
         lastOffset = first.saturatingSubtracting(1)
         if isReady { ledgerBefore = ledger }
 
-        // The new topic knows nothing of the day so far. Members that do go on from there, and write it down.
+        // The new topic knows nothing of the day so far. Members that know it go on from there, and write it down.
         if isRemade, let known = ledgerBefore {
             (ledger, ledgerBefore, reading) = (known, nil, .live)
             lastBase = (lastOffset, now)
@@ -137,8 +137,8 @@ struct BudgetLog {
 
     /// Takes over the first state that is written to a topic that held none.
     ///
-    /// In a topic that was read from its beginning that changes nothing. In one that was made anew, a member that began before
-    /// the others had written the day's count down takes nothing for counted.
+    /// In a topic that was read from its beginning that changes nothing. In one that was made anew, a member that began
+    /// before the others had written the day's count down has counted from zero.
     /// - Returns: true when the state is another one than before.
     private mutating func takeOverState(from message: BudgetMessage, at offset: Int64) -> Bool {
         guard stateless != nil else { return false }

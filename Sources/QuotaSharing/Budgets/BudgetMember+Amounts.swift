@@ -1,12 +1,12 @@
 internal import Basics
 
-/// How many calls a member reserves, and how often it publishes.
+/// The sizes of reservations, and the pace of messages.
 extension BudgetMember {
     /// The number of members that have reserved calls of late, this one among them.
     func sharers(of provider: String) -> Int { 1 + (others[provider]?.count ?? 0) }
 
-    /// By how much more slowly than in a small fleet this member speaks, so that the topic carries about as much whatever the
-    /// size of the fleet.
+    /// The factor by which this member publishes less often than in a small fleet, so that the topic carries about as
+    /// much whatever the size of the fleet.
     var slowness: Int { max(1, (providers.map { sharers(of: $0) }.max() ?? 1) / terms.talkers) }
 
     func forgetOthers(at now: Instant) {
@@ -16,21 +16,21 @@ extension BudgetMember {
         }
     }
 
-    /// The calls that a member would like to hold, those that are asked for included.
+    /// The calls that a member would like to have reserved, including those that it has asked for.
     func wanted(_ reservation: BudgetReservation) -> Int {
         reservation.waiting
             + Int(saturating: min(reservation.pace * (terms.ahead * slowness).inSeconds, 1e9).rounded(.up))
     }
 
-    /// True while so little is left of a day that nobody should hold more than needed.
+    /// True while so little is left of a day that no member should reserve more than it needs.
     func isScarce(_ left: Int, of reservation: BudgetReservation) -> Bool { left < reservation.limit / 5 }
 
     func left(_ index: Int, on day: BudgetDay) -> Int {
         log.ledger.left(of: scopes[index], on: day.label, limit: reservations[index].limit)
     }
 
-    /// Returns how many calls to ask for: what is wanted, but a small part of what is left, so that little is stranded by a
-    /// crash and all members have the last calls in turn.
+    /// Returns the number of calls to reserve: as many as wanted, but a small part of what is left, so that a crash
+    /// strands little and all members get some of the last calls.
     func reservation(_ index: Int, at now: Instant) -> Int {
         guard wantsMore(index), let day = reservations[index].day, now < day.end else { return 0 }
         let (reservation, left) = (reservations[index], left(index, on: day))
@@ -41,7 +41,7 @@ extension BudgetMember {
         return min(max(0, aim - reservation.held - reservation.asked), share)
     }
 
-    /// Returns how many calls are held that this member does not need and others may.
+    /// Returns the number of reserved calls that this member does not need and others may.
     func excess(_ index: Int, at now: Instant) -> Int {
         let reservation = reservations[index]
         guard reservation.held > 0, reservation.waiting == 0, let day = reservation.day,

@@ -1,9 +1,9 @@
 public import Basics
 
-/// One member of a fleet that goes by daily budgets: the calls it may make, and what it tells the others.
+/// One member of a fleet with daily call budgets: the calls that it may make, and the messages that it publishes.
 ///
-/// A member reserves calls in the log before it makes them. All that it may make it has read there, granted, so the fleet
-/// never makes more calls than a budget has; docs/budgets.md says why.
+/// A member reserves calls in the log before it makes them, and makes only calls that it has read as granted. So the
+/// fleet never makes more calls than a budget has; docs/budgets.md says why.
 ///
 /// Does no I/O and reads no clock. Not `Sendable`: it belongs to one owner, which hands it records and moments.
 public final class BudgetMember {
@@ -18,7 +18,7 @@ public final class BudgetMember {
     public let providers: [String]
     /// The account of each of them, by the key that is in use.
     var scopes: [QuotaScope]
-    /// Replacements of keys that no message of ours has been read back with.
+    /// Replacements of keys that are in no message of this member that it has read back.
     private var renewals: [BudgetMessage.Renewal] = []
     /// The senders of questions that are still to be answered.
     private var questions: [String] = []
@@ -28,12 +28,12 @@ public final class BudgetMember {
     var log: BudgetLog
     private var number: UInt64 = 0
     private var lastSent: Instant?
-    /// Our messages that have not come back yet, oldest first.
+    /// This member's messages that it has not read back yet, oldest first.
     private var sent: [Sent] = []
     private var timeout: Duration
-    /// When each other member reserved last, by provider.
+    /// The time of each other member's last reservation, by provider.
     var others: [String: [String: Instant]] = [:]
-    /// Providers of whose budget four fifths were taken by a message of ours, to be told once.
+    /// Providers of whose budget a message of this member has taken the fourth fifth, each to be reported once.
     private var warnings: [String] = []
 
     /// - Parameters:
@@ -53,18 +53,18 @@ public final class BudgetMember {
         log = BudgetLog(of: name, terms: terms, at: now)
     }
 
-    // MARK: - What is known
+    // MARK: - State
 
-    /// True once the log is read: before, nobody knows what is left.
+    /// True once the log is read: before, the remaining calls are not known.
     public var isReady: Bool { log.isReady }
 
     /// True when the log must be read from an older record on: see `begin`.
     public var needsOlderRecords: Bool { log.needsOlderRecords }
 
-    /// What the log says; empty until `isReady`.
+    /// The state of the log; empty until `isReady`.
     public var ledger: BudgetLedger { isReady ? log.ledger : BudgetLedger() }
 
-    /// Returns the state of a provider's present day. Where nobody has reserved a call yet nothing is taken.
+    /// Returns the state of a provider's present day; a new one where no call is reserved yet.
     public func today(of provider: String) -> (label: String, day: BudgetLedger.Day)? {
         providers.firstIndex(of: provider).flatMap { today($0) }
     }
@@ -81,7 +81,7 @@ public final class BudgetMember {
         return warnings
     }
 
-    /// Returns whether a message is about this member's accounts.
+    /// Returns the relation of a message to this member's accounts.
     public func relation(of message: BudgetMessage) -> ScopeRelation {
         let named =
             message.entries.map(\.scope) + [message.order?.scope].compactMap(\.self)
@@ -102,7 +102,7 @@ public final class BudgetMember {
             && (scope.key == nil || log.ledger.isSameAccount(scope, scopes[index]))
     }
 
-    /// Takes the account of a provider whose key was replaced while this member runs. The fleet is told with the next message
+    /// Takes the account of a provider whose key was replaced while this member runs. The next message tells the fleet
     /// that the new key's calls count with the old one's.
     public func renewScope(_ new: QuotaScope, of provider: String) {
         guard let index = providers.firstIndex(of: provider), scopes[index] != new else { return }
@@ -135,10 +135,10 @@ public final class BudgetMember {
         reservations[index].noteMade(kind, epoch: epoch, at: now)
     }
 
-    /// Says how many calls wait.
+    /// Sets the number of calls that wait.
     func setWaiting(_ count: Int, of index: Int) { reservations[index].waiting = count }
 
-    /// True when no call can be had any more today: nothing is held, asked for or left.
+    /// True when no call can be had any more today: none is reserved, asked for or left.
     func isUsedUp(_ index: Int, at now: Instant) -> Bool {
         guard isReady, let day = reservations[index].day, now < day.end else { return false }
         return reservations[index].held == 0 && reservations[index].asked == 0
@@ -156,7 +156,7 @@ public final class BudgetMember {
         reservations[index].day.map { max(.milliseconds(1), now.duration(to: $0.end)) }
     }
 
-    /// True when something is to be said soon: less than half of what is wanted is there.
+    /// True when a message should be published soon: less than half of the wanted calls are reserved.
     func wantsMore(_ index: Int) -> Bool {
         let reservation = reservations[index]
         return reservation.waiting > reservation.asked
@@ -170,24 +170,24 @@ public final class BudgetMember {
     ///   - first: the offset of the first record to come; `end` where there is none.
     ///   - end: one past the newest record there is.
     ///   - oldest: the offset of the oldest record there is.
-    ///   - isRemade: true when the topic was deleted and made again, so that nothing of what was read stands in it any more.
+    ///   - isRemade: true when the topic was deleted and made again, so that it holds no record that was read before.
     public func begin(
         first: Int64, end: Int64, oldest: Int64, isRemade: Bool = false, at now: Instant
     ) {
-        // What became of messages under way cannot be told any more. What they asked for is lost, as in a crash.
+        // The fate of messages under way is not known any more. The calls that they asked for are lost, as in a crash.
         sent = []
         for index in reservations.indices { reservations[index].forgetAsked() }
         log.begin(first: first, end: end, oldest: oldest, isRemade: isRemade, at: now)
     }
 
     /// Takes the next record.
-    /// - Parameter message: `nil` for a record that says nothing about budgets.
+    /// - Parameter message: `nil` for a record that is not about budgets.
     public func read(_ message: BudgetMessage?, at offset: Int64, now: Instant) {
         guard let message else { return log.skip(offset, now: now) }
         if let applied = log.read(message, at: offset, now: now) { take(applied, of: message, now: now) }
     }
 
-    /// Takes what a record of the log has done.
+    /// Takes in the consequence of a record of the log.
     private func take(_ applied: BudgetLog.Applied, of message: BudgetMessage, now: Instant) {
         // Calls that were granted by a count that did not know of the day so far are given up.
         if applied.isStateTakenOver {
@@ -209,14 +209,14 @@ public final class BudgetMember {
         }
     }
 
-    /// More questions at once come from no person.
+    /// The most questions that wait for an answer; people ask fewer.
     private static let mostQuestions = 16
 
     private func isAbout(_ question: BudgetMessage.Question) -> Bool {
         providers.firstIndex(of: question.provider).map { scopes[$0].fleet == question.fleet } ?? false
     }
 
-    /// Takes what a message of ours was given. Older ones that have not come back are ignored from now on.
+    /// Takes in the grants to a message of this member. Older messages that it has not read back are ignored from now on.
     private func settle(_ number: UInt64, _ effect: BudgetLedger.Effect, at now: Instant) {
         warnings += effect.warned
         timeout = terms.timeout
@@ -239,7 +239,7 @@ public final class BudgetMember {
         }
     }
 
-    // MARK: - What is said
+    // MARK: - Messages
 
     /// Takes the provider's day, in place of the one before. To be called before `tick`.
     public func setDay(_ day: BudgetDay, of provider: String) {
@@ -247,8 +247,8 @@ public final class BudgetMember {
         reservations[index].begin(day)
     }
 
-    /// Looks at the clock, and says what is to be said now. To be called a few times a second, and at once when a call waits
-    /// or a record was read.
+    /// Looks at the clock, and returns the message that is due. To be called a few times a second, and at once when a
+    /// call waits or a record was read.
     /// - Returns: a message to append to the log; `nil` when there is none.
     public func tick(at now: Instant) -> BudgetMessage? {
         for index in reservations.indices { reservations[index].measurePace(at: now, idle: terms.idle) }
@@ -269,7 +269,7 @@ public final class BudgetMember {
         let isReportDue = reservations.contains { reservation in
             reservation.madeSince.map { $0.duration(to: now) >= terms.report * slowness } ?? false
         }
-        // The next message that comes back tells that those before it are lost, and what they said is said again.
+        // The next message that is read back shows that those before it are lost, and their contents are published again.
         guard
             !sent.isEmpty || isReportDue || log.isBaseDue(at: now) || !questions.isEmpty || !renewals.isEmpty
                 || reserves.contains(where: { $0 > 0 }) || returns.contains(where: { $0 > 0 })
@@ -284,8 +284,8 @@ public final class BudgetMember {
         return send(entries, base: log.isBaseDue(at: now), at: now)
     }
 
-    /// So many messages that do not come back are remembered. In place of a further one, the newest is said again: a topic
-    /// that takes nothing for a day would else cost memory all day.
+    /// The most messages that are remembered until they are read back. Beyond it the newest is published again, because a
+    /// topic that takes nothing for a day would else cost memory all day.
     private static let mostUnread = 8
 
     private func repeatNewest(at now: Instant) -> BudgetMessage? {
@@ -295,9 +295,10 @@ public final class BudgetMember {
         return newest.message
     }
 
-    /// True while our messages do not come back and calls are lacking: what begins then would wait in vain.
+    /// True while this member's messages do not come back and calls are wanting: requests that began now would wait in
+    /// vain.
     ///
-    /// A provider that nobody has asked for of late, or whose day has nothing left, lacks none: it would else hold up the
+    /// A provider that was not asked of late, or whose day has nothing left, does not count: it would hold up the
     /// requests of all others.
     public func isTimedOut(at now: Instant) -> Bool {
         guard let oldest = sent.first, oldest.time.duration(to: now) >= terms.timeout else { return false }
@@ -308,7 +309,7 @@ public final class BudgetMember {
 
     /// The time until `tick` should be called, if nothing happens before.
     public func nextTick(at now: Instant) -> Duration {
-        // A day that is used up has nothing to ask for, however much is wanted: then the clock is looked at as usual.
+        // Of a used-up day nothing can be reserved, however much is wanted: the usual tick is enough.
         guard isReady, sent.isEmpty, let lastSent,
             reservations.indices.contains(where: { reservation($0, at: now) > 0 })
         else {
@@ -338,7 +339,7 @@ public final class BudgetMember {
         return message
     }
 
-    /// Returns what is to be said of one provider, one entry a day.
+    /// Returns the entries about one provider, one for each day.
     private func entries(_ index: Int, take: Int, giveBack: Int) -> [BudgetMessage.Entry] {
         guard let today = reservations[index].day?.label else { return [] }
         var made = reservations[index].takeMade()

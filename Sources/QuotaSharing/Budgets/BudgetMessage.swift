@@ -1,7 +1,7 @@
-/// What a member tells the fleet about daily budgets. Every member reads every message, its own too, in the one order that
-/// the topic's partition gives them; what a message does follows from that order alone.
+/// A member's message about daily call budgets. Every member reads every message, its own too, in the one order that the
+/// topic's partition gives them; the effect of a message follows from that order alone.
 public struct BudgetMessage: Sendable, Hashable, Codable {
-    /// What a member says of one provider and one day.
+    /// The sender's state of one provider and one day.
     public struct Entry: Sendable, Hashable, Codable {
         /// The provider's name.
         public var provider: String
@@ -13,7 +13,7 @@ public struct BudgetMessage: Sendable, Hashable, Codable {
         public var day: String
         /// The budget of that day that the sender's settings name, in calls.
         public var limit: Int
-        /// The number of calls to reserve. The log gives what is left, up to so many.
+        /// The number of calls to reserve. The log grants as many as are left, up to this number.
         public var take: Int
         /// The number of calls that were reserved before and will not be made.
         public var giveBack: Int
@@ -35,8 +35,8 @@ public struct BudgetMessage: Sendable, Hashable, Codable {
         public var scope: QuotaScope { QuotaScope(provider: provider, fleet: fleet, key: key) }
     }
 
-    /// Says that a provider's key was replaced while the sender runs. The new key's calls count with the old one's, so that a
-    /// replacement gives nobody a second budget for the day.
+    /// A key of a provider that was replaced while the sender runs. The new key's calls count with the old one's, so that
+    /// a replacement brings no second budget for the day.
     public struct Renewal: Sendable, Hashable, Codable {
         public var provider: String
         public var fleet: String?
@@ -53,17 +53,17 @@ public struct BudgetMessage: Sendable, Hashable, Codable {
         }
     }
 
-    /// What a person orders.
+    /// A person's order.
     public struct Order: Sendable, Hashable, Codable {
         public var provider: String
         /// The fleet whose accounts of the provider are meant, whatever their keys. `nil`: those of every fleet.
         public var fleet: String?
         public var day: String
-        /// The budget of the rest of that day in place of everybody's settings; `nil` leaves it as it is.
+        /// The budget of the rest of that day in place of all settings; `nil` leaves it as it is.
         public var limit: Int?
         /// True when the calls made count from zero again.
         public var isReset: Bool
-        /// When the order was given, as text to be shown.
+        /// The time of the order, as text to be shown.
         public var time: String
 
         public init(
@@ -81,7 +81,7 @@ public struct BudgetMessage: Sendable, Hashable, Codable {
         public var scope: QuotaScope { QuotaScope(provider: provider, fleet: fleet) }
     }
 
-    /// A person's question which members keep a budget of a provider. Each of them answers.
+    /// A person's question to the members that keep a budget of a provider. Each of them answers.
     public struct Question: Sendable, Hashable, Codable {
         public var provider: String
         public var fleet: String
@@ -92,7 +92,8 @@ public struct BudgetMessage: Sendable, Hashable, Codable {
         }
     }
 
-    /// The state after all records up to an offset. Whoever has read what follows that offset needs nothing older.
+    /// The state after all records up to an offset. A member that has read all that follows that offset needs nothing
+    /// older.
     public struct Base: Sendable, Hashable, Codable {
         /// The offset of the last record that the state contains.
         public var offset: Int64
@@ -117,7 +118,7 @@ public struct BudgetMessage: Sendable, Hashable, Codable {
     /// The sender of the question that this message answers.
     public var answers: String?
 
-    /// Workers of versions that know no scopes read `base`, and would take a state of ours for theirs.
+    /// Workers of versions that know no scopes read `base`, and would take this state for theirs.
     private enum CodingKeys: String, CodingKey {
         case sender, number, entries, order, renewals, question, answers
         case base = "state"

@@ -4,27 +4,27 @@ public import Basics
 struct BudgetReservation {
     /// The budget of a day by this member's settings.
     let limit: Int
-    /// The provider's day, as its clock says; `nil` before the first look.
+    /// The provider's day by its clock; `nil` before the first tick.
     private(set) var day: BudgetDay?
     /// Counts the days that have begun, so that a call of one day is never taken for one of the next.
     private(set) var epoch = 0
-    /// Calls that may be made at once.
+    /// The calls that may be made at once.
     private(set) var held = 0
-    /// Calls that are asked for.
+    /// The calls that are asked for in messages that are not read back yet.
     private(set) var asked = 0
-    /// Calls that wait.
+    /// The calls that wait.
     var waiting = 0 {
         didSet { if waiting > 0 { isInDemand = true } }
     }
-    /// True when a call was taken or waited for since the log last answered, or a short time before.
+    /// True when a call was made or waited since the log last answered, or a short time before.
     private(set) var isInDemand = false
-    /// Calls made that nobody was told of, by day and kind.
+    /// The calls made that are not reported yet, by day and kind.
     private(set) var made: [String: [String: Int]] = [:]
-    /// Since when `made` is not empty.
+    /// The time since when `made` is not empty.
     private(set) var madeSince: Instant?
-    /// When a call was taken last.
+    /// The time at which a call was last taken.
     private(set) var lastTake: Instant
-    /// Calls in a second, of late.
+    /// The calls per second, of late.
     private(set) var pace = 0.0
     private var takes = 0
     private var paceMeasured: Instant
@@ -61,7 +61,7 @@ struct BudgetReservation {
 
     // MARK: - The day
 
-    /// What is held of one day is worth nothing on the next.
+    /// Begins a day. Calls that are reserved of one day lapse with it.
     mutating func begin(_ day: BudgetDay) {
         defer { self.day = day }
         guard day.label != self.day?.label else { return }
@@ -87,16 +87,16 @@ struct BudgetReservation {
         if isPutBack(.grantNotAwaited) { held += count }
     }
 
-    /// Notes that the log answers. A provider that was not asked for meanwhile is in demand no more.
+    /// Notes that the log answers. A provider that was not asked meanwhile is in demand no more.
     mutating func noteAnswer(at now: Instant, idle: Duration) {
         if waiting == 0, lastTake.duration(to: now) >= idle { isInDemand = false }
     }
 
-    /// Waits for nothing any more that was asked for.
+    /// Forgets the calls that are asked for.
     mutating func forgetAsked() { asked = 0 }
 
     /// Removes calls that are to be given back.
-    /// - Returns: how many there were.
+    /// - Returns: the number of calls removed.
     mutating func remove(_ count: Int) -> Int {
         let removed = min(count, held)
         if isPutBack(.givenBackAndKept) { return removed }
@@ -104,13 +104,13 @@ struct BudgetReservation {
         return removed
     }
 
-    /// Removes what others are to be told of.
+    /// Removes the calls that are to be reported.
     mutating func takeMade() -> [String: [String: Int]] {
         defer { (made, madeSince) = ([:], nil) }
         return made
     }
 
-    /// Takes what a message of ours was given.
+    /// Takes in the grant to a message of this member.
     mutating func receive(_ granted: Int, askedFor take: Int, on day: String) {
         guard day == self.day?.label else { return }
         asked = max(0, asked - take)
@@ -118,7 +118,7 @@ struct BudgetReservation {
         held += granted
     }
 
-    /// Undoes a message of ours that will never be read.
+    /// Undoes a message of this member that will never be read.
     mutating func restore(_ entry: BudgetMessage.Entry, at now: Instant) {
         if !entry.made.isEmpty {
             made[entry.day, default: [:]].merge(entry.made, uniquingKeysWith: +)

@@ -1,30 +1,30 @@
-/// The times and sizes by which members reserve calls of a daily budget. Members may go by different ones: what a
-/// reservation gives follows from the log alone.
+/// The times and sizes by which members reserve calls of a daily budget. Members may use different ones: the effect of a
+/// reservation follows from the log alone.
 public struct BudgetTerms: Sendable, Hashable {
-    /// The time for whose calls a member reserves ahead, at its recent pace. What a crash strands is at most that.
+    /// The time for whose calls a member reserves ahead, at its recent pace. A crash strands at most that.
     public var ahead: Duration = .seconds(1)
-    /// How long calls that were made may wait to be told to the others, who only show them.
+    /// The longest time for which made calls wait to be reported to the others, who only show them.
     public var report: Duration = .seconds(1)
     /// The shortest time between two messages of one member.
     public var shortestPause: Duration = .milliseconds(20)
-    /// How long a member waits for its own message to come back before it takes it for lost and asks again. Doubles with
-    /// each message in vain.
+    /// The time after which a member takes its own message for lost, and asks again. Doubles with each message in vain.
     public var timeout: Duration = .seconds(3)
     /// The longest such wait.
     public var longestTimeout: Duration = .seconds(10)
-    /// How often a member should look at its clocks, at least.
+    /// The longest time between two ticks of a member.
     public var tick: Duration = .milliseconds(200)
-    /// A member that has made no call for so long gives back what it holds, once little is left.
+    /// A member that has made no call for this long gives back its reservation, once little is left.
     public var idle: Duration = .seconds(3)
-    /// Up to so many members speak about once in `report`. In a larger fleet each speaks less often, and reserves for longer.
+    /// Up to this many members publish about once in `report`. In a larger fleet each publishes less often, and reserves
+    /// for longer.
     public var talkers = 50
-    /// The part of what is left that all members together reserve ahead at the most: one in so many.
+    /// All members together reserve ahead at most this fraction of what is left: one in so many.
     public var reserve = 16
-    /// A member that is far from the budget's end reserves at least so many calls at once.
+    /// A member far from the budget's end reserves at least this many calls at once.
     public var smallestBlock = 8
-    /// The state is written again when so many records have come since the last time.
+    /// The state is written again after this many records.
     public var baseRecords: Int64 = 5000
-    /// The state is written again after so long, if anything has changed.
+    /// The state is written again after this time, if anything has changed.
     public var baseAge: Duration = .seconds(600)
 
     public init() {}
@@ -32,6 +32,6 @@ public struct BudgetTerms: Sendable, Hashable {
     /// The number of newest records among which a new member finds the state. A topic that holds fewer is read whole.
     public static let history: Int64 = 20_000
 
-    /// A member that has reserved nothing for so long does not count among those that share what is left.
+    /// A member that has reserved nothing for this long does not count among those that share the rest.
     var memory: Duration { ahead * 10 }
 }

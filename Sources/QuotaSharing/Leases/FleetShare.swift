@@ -1,20 +1,19 @@
-/// How the part of a key's rate limit is found that this loop may use.
+/// The rule by which a loop's share of a key's rate limit is found.
 ///
-/// Kafka's group gives the workers what they need to agree: each partition has one owner at a time, and a rebalance
-/// takes a partition away before it gives it to another. So a share that follows the partitions sums to at most 1 over
-/// the fleet at every moment, as long as each member tells its limiter of a loss *before* it acknowledges it (once what
-/// was in flight is finished) and of a gain *after* it was told. `RateLimiter.setShare` does the rest: what is gained
-/// comes with an empty bucket.
+/// Each partition has one owner at a time, and a rebalance takes a partition away before it gives it to another member.
+/// So shares that follow the partitions sum to at most 1 over the fleet at every moment, as long as each member reduces
+/// its limiter *before* it acknowledges a loss (once its requests in flight are finished) and raises it *after* a gain.
+/// `RateLimiter.setShare` does the rest: a gain comes with an empty bucket.
 public enum FleetShare: Sendable, Hashable {
-    /// `providers.<name>.limitMode=shared`: the part of the topic's partitions that is assigned to this loop, without what
-    /// it lends, and with what others lend to it. See docs/fleet.md.
+    /// `providers.<name>.limitMode=shared`: the fraction of the topic's partitions that is assigned to this loop, less
+    /// what it leases out, plus what others lease to it. See docs/fleet.md.
     case byDemand
-    /// `by-partitions`: the part of the topic's partitions that is assigned to this loop.
+    /// `by-partitions`: the fraction of the topic's partitions that is assigned to this loop.
     case byPartitions
-    /// `perProcess`: the limit is this process's own, and each of its loops has an equal part.
+    /// `perProcess`: the limit is this process's own, and each of its loops has an equal share.
     case perProcess(loops: Int)
 
-    /// Returns the share that a number of partitions gives, 0 to 1, before anything is lent.
+    /// Returns the share that a number of partitions gives, 0 to 1, before leases.
     /// - Parameter assigned: partitions assigned to this loop's consumer.
     /// - Parameter partitions: of the topic, read anew at each rebalance: a topic may grow.
     public func value(assigned: Int, of partitions: Int) -> Double {

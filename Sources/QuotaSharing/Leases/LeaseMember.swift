@@ -1,13 +1,14 @@
 public import Basics
 
-/// One member of a fleet that shares limits by demand: what it may use now, and what it tells the others.
+/// One member of a fleet that shares rate limits by demand: the share that it may use now, and the messages that it
+/// publishes.
 ///
-/// A member has the part of each limit that its partitions give it. What it does not need it lends to those who need more,
-/// for a second and a half at a time. docs/fleet.md says why the sum never exceeds a limit.
+/// A member's partitions give it a share of each limit. It leases the part for which it has no demand to members with
+/// more demand, for a second and a half at a time. docs/fleet.md says why the sum never exceeds a limit.
 ///
 /// Does no I/O and reads no clock. Not `Sendable`: it belongs to one owner, which hands it messages and moments.
 public final class LeaseMember {
-    /// What another member said last.
+    /// The newest message of another member.
     private struct Peer {
         var message: LeaseMessage
         var received: Instant
@@ -21,21 +22,21 @@ public final class LeaseMember {
     private var demands: [String: Double] = [:]
     private var tables: [String: LeaseTable]
     private var peers: [String: Peer] = [:] { didSet { prospects = [:] } }
-    /// What `prospect(of:)` has found, until a partition or what others say changes.
+    /// The results of `prospect(of:)`, kept until a partition or a message changes them.
     private var prospects: [String: Double] = [:]
-    /// When each of our newest messages was sent, by its number.
+    /// The time at which each of this member's newest messages was sent, by its number.
     private var sent: [UInt64: Instant] = [:]
     private var number: UInt64 = 0
     private var lastSent: Instant?
-    /// What was said last, so that a change is noticed.
+    /// The demands in the last published message, so that a change is noticed.
     private var publishedDemands: [String: Double] = [:]
     private var hasNews = true
-    /// What of the own part could be used at the last look.
+    /// The usable part of the own share at the last tick.
     private var lastUsable = 0.0
-    /// When it was last thought about what to say. In a large fleet that costs more than to read a message.
+    /// The time of the last plan. In a large fleet a plan costs more than reading a message.
     private var planned: Instant?
     private static let planningPause = Duration.milliseconds(20)
-    /// Since when somebody lacks something, by limit.
+    /// The time at which some member's demand began to exceed its share, by limit.
     private var shortageBegan: [String: Instant] = [:]
 
     /// - Parameters:
@@ -48,8 +49,8 @@ public final class LeaseMember {
         tables = Dictionary(limits.map { ($0, LeaseTable(terms)) }, uniquingKeysWith: { first, _ in first })
     }
 
-    /// Goes by another name of a limit from now on, because its key was replaced. Nothing that is lent is forgotten: what was
-    /// borrowed ends with its time, and what was lent is held back as long.
+    /// Uses another name for a limit from now on, because its key was replaced. Leases are kept: those from others end
+    /// with their time, and those to others are held back as long.
     public func rename(_ limit: String, to new: String) {
         guard limit != new, let table = tables.removeValue(forKey: limit) else { return }
         tables[new] = table
@@ -72,23 +73,23 @@ public final class LeaseMember {
         return isOfFleet ? .own : .foreign
     }
 
-    // MARK: - What may be used
+    // MARK: - Shares
 
-    /// Returns the part of a limit that may be used at a moment, 0 to 1.
+    /// Returns the share of a limit that may be used at a moment, 0 to 1.
     public func share(of limit: String, at now: Instant) -> Double {
         guard let table = tables[limit] else { return 0 }
         if isPutBack(.lessorKeepsLease) { return min(1, own.usable(at: now) + table.leasedIn(at: now)) }
         return min(1, max(0, own.usable(at: now) - table.leasedOut(at: now)) + table.leasedIn(at: now))
     }
 
-    /// Returns the next moment at which the part may get smaller although nothing happens. Nobody may use the part beyond
-    /// that moment without asking again.
+    /// Returns the next moment at which the share may shrink although no message arrives. The share must not be used
+    /// beyond that moment without asking again.
     public func shareEnd(of limit: String, after now: Instant) -> Instant {
         min(own.attentiveUntil, tables[limit]?.ends(after: now) ?? own.attentiveUntil)
     }
 
-    /// Returns the part that this member would have within two seconds if it needed all that it can get, 0 to 1. What it says
-    /// is a hope: others may need more by then.
+    /// Returns the share that this member would have within two seconds if it had demand for all that it can get, 0 to 1.
+    /// It is an estimate: other members may have more demand by then.
     public func prospect(of limit: String) -> Double {
         if let known = prospects[limit] { return known }
         let prospect = makeProspect(of: limit)
@@ -106,7 +107,7 @@ public final class LeaseMember {
         return own.settled + min(mine, level)
     }
 
-    /// The time until the next look at the clock is due.
+    /// The time until the next tick is due.
     public var nextTick: Duration { demands.values.contains { $0 > 0 } ? terms.busyTick : terms.tick }
 
     /// True while this member has partitions and may use nothing yet, because it waits as a new owner does.
@@ -114,11 +115,11 @@ public final class LeaseMember {
         own.owned > 0 && own.usable(at: now) == 0 && tables.values.allSatisfy { $0.leasedIn(at: now) == 0 }
     }
 
-    // MARK: - What happens
+    // MARK: - Events
 
-    /// Takes the partitions that the group gave this member, in place of any others. Of a loss it must be told before the
-    /// member acknowledges it to the group.
-    /// - Parameter wasTaken: true when partitions were taken away without this member's word.
+    /// Takes the partitions that the group gave this member, in place of any others. A loss must be reported here before
+    /// the member acknowledges it to the group.
+    /// - Parameter wasTaken: true when partitions were taken away without a revocation.
     public func assign(
         _ partitions: some Sequence<Int32>, of count: Int, wasTaken: Bool = false, at now: Instant
     ) {
@@ -126,10 +127,10 @@ public final class LeaseMember {
         prospects = [:]
     }
 
-    /// Says how much of a limit this member could use: 0 to 1.
+    /// Sets the fraction of a limit that this member could use: 0 to 1.
     public func setDemand(_ demand: Double, of limit: String) { demands[limit] = min(max(demand, 0), 1) }
 
-    /// Takes a message of the topic, which may be late, doubled, or out of order.
+    /// Takes in a message of the topic, which may be late, doubled, or out of order.
     public func receive(_ message: LeaseMessage, at now: Instant) {
         guard message.sender != name, relation(of: message) == .own else { return }
         if let known = peers[message.sender], known.message.number > message.number { return }
@@ -151,8 +152,8 @@ public final class LeaseMember {
         }
     }
 
-    /// Looks at the clock, and says what is to be said now. To be called at least every `LeaseTimes.tick`, and after each
-    /// message that was received.
+    /// Looks at the clock, and returns the message that is due. To be called at least every `LeaseTimes.tick`, and after
+    /// each message that was received.
     /// - Returns: a message to send at once; `nil` when it is not time for one.
     public func tick(at now: Instant) -> LeaseMessage? {
         own.tick(at: now)
@@ -168,8 +169,8 @@ public final class LeaseMember {
         return makeMessage(plans, at: now)
     }
 
-    /// Has it said at once when partitions may be used that could not: the others took this member for one with nothing to
-    /// lend.
+    /// Publishes at once when partitions become usable: until then the others take this member for one without a share to
+    /// lease out.
     private func noteOwnShare(at now: Instant) {
         let usable = own.usable(at: now)
         if usable > lastUsable { hasNews = true }
@@ -185,15 +186,15 @@ public final class LeaseMember {
             sender: name, number: number, owned: 0, partitionCount: own.partitionCount, isLast: true)
     }
 
-    // MARK: - What is said
+    // MARK: - Messages
 
-    /// What this member knows of one limit, and what follows for it.
+    /// This member's view of one limit, and the consequences.
     private struct View {
-        /// What this member should lend.
+        /// The leases that this member should grant.
         var leases: [(lessee: String, share: Double)] = []
-        /// True when this member needs more than it has.
+        /// True when this member's demand exceeds its share.
         var isShort = false
-        /// True when somebody has something to lend.
+        /// True when some member's share exceeds its demand.
         var hasLessors = false
     }
 
@@ -204,7 +205,7 @@ public final class LeaseMember {
             guard let said = peer.message.limits[limit] else { continue }
             var member = LeasePlan.Member(
                 name: peer.message.sender, own: peer.message.ownShare, demand: said.demand)
-            // Who lacks something speaks often. One that does not has gone, or needs nothing any more.
+            // Members short of quota publish every 0.4 s. One that is silent for longer is gone, or has no more demand.
             let isFresh = now - peer.received < terms.freshness
             if !isFresh, member.demand > member.own { member.demand = member.own }
             members.append(member)
@@ -213,7 +214,7 @@ public final class LeaseMember {
         let isAnyShort = members.contains { $0.demand > $0.own + LeaseTable.least }
         shortageBegan[limit] = isAnyShort ? shortageBegan[limit] ?? now : nil
 
-        // Who has something to lend speaks often as soon as somebody lacks something. One that does not has gone.
+        // Lessors publish every 0.4 s too while a member is short of quota. One that is silent for longer is gone.
         if let began = shortageBegan[limit], now - began > terms.freshness {
             members.removeAll { member in
                 guard let peer = peers[member.name] else { return false }
@@ -242,7 +243,8 @@ public final class LeaseMember {
         return false
     }
 
-    /// True when a borrower waits for more than it has of us, and we have it, or can ask another borrower for it.
+    /// True when a lessee waits for more than this member has leased to it, and this member has it, or can ask another
+    /// lessee for it.
     private func isAwaited(
         _ leases: [(lessee: String, share: Double)], _ limit: String, at now: Instant
     ) -> Bool {
@@ -256,7 +258,7 @@ public final class LeaseMember {
         return free > Self.noticeable || table.newestLeases(at: now) > agreed + Self.noticeable
     }
 
-    /// Less of a limit than this is not worth a message before its time.
+    /// A smaller fraction of a limit is not worth a message before its time.
     private static let noticeable = 0.01
 
     private func makeMessage(_ views: [String: View], at now: Instant) -> LeaseMessage {

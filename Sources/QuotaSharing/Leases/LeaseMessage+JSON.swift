@@ -7,7 +7,7 @@ extension LeaseMessage.Grant: Codable {
         case share = "part"
     }
 
-    /// - Throws: `DecodingError`, also for a part that is none.
+    /// - Throws: `DecodingError`, also for a share that is not within 0 and 1.
     public init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: CodingKeys.self)
         self.init(
@@ -32,7 +32,7 @@ extension LeaseMessage.Limit: Codable {
         case returned
     }
 
-    /// - Throws: `DecodingError`, also for a need that is no part.
+    /// - Throws: `DecodingError`, also for a demand that is not within 0 and 1.
     public init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: CodingKeys.self)
         self.init(
@@ -87,7 +87,7 @@ extension LeaseMessage: Codable {
 }
 
 extension KeyedDecodingContainer {
-    /// Decodes a part of a limit: 0 to 1.
+    /// Decodes a fraction of a limit: 0 to 1.
     fileprivate func decodeShare(forKey key: Key) throws -> Double {
         let share = try decode(Double.self, forKey: key)
         guard (0...1).contains(share) else {

@@ -1,13 +1,13 @@
-/// What a member tells the fleet of the limits that are shared by demand. Every member reads every message, its own too.
+/// A member's message about the limits that are shared by demand. Every member reads every message, its own too.
 public struct LeaseMessage: Sendable, Hashable {
-    /// Part of a limit that one member lets another use.
+    /// A share of a limit that one member leases to another.
     public struct Grant: Sendable, Hashable {
         /// The name of the member that may use it.
         public var lessee: String
-        /// The number of the borrower's message that the grant answers. The loan counts from the moment at which that was
-        /// sent, which is earlier than the moment of the grant whatever the clocks say.
+        /// The number of the lessee's message that the grant answers. The lease counts from the moment at which that was
+        /// sent, which is earlier than the moment of the grant, whatever the clocks show.
         public var answering: UInt64
-        /// Of the whole limit, 0 to 1. With 0 the lender asks for what it has lent.
+        /// The fraction of the whole limit, 0 to 1. With 0 the lessor asks for its share back.
         public var share: Double
 
         public init(lessee: String, answering: UInt64, share: Double) {
@@ -17,17 +17,17 @@ public struct LeaseMessage: Sendable, Hashable {
         }
     }
 
-    /// What a member says of one limit.
+    /// The sender's state of one limit.
     public struct Limit: Sendable, Hashable {
-        /// The part of the limit that the member could use now, 0 to 1.
+        /// The fraction of the limit that the sender could use now, 0 to 1.
         public var demand: Double
-        /// What it lends, to each borrower once.
+        /// The leases that the sender grants, one for each lessee.
         public var grants: [Grant]
-        /// The number of the newest message of each lender whose grant the member goes by. It goes by no older one any more,
-        /// so the lender need hold back nothing for those.
+        /// The number of the newest message of each lessor whose grant the sender uses. It uses no older grant any more,
+        /// so the lessor need hold back nothing for those.
         public var acknowledged: [String: UInt64]
-        /// What the member gives back because it needs it no more: the number of the lender's newest message. It goes by
-        /// no grant of that lender up to this one.
+        /// The number of the newest message of each lessor whose lease the sender gives back, because it has no demand
+        /// for it. It uses no grant of that lessor up to this message.
         public var returned: [String: UInt64]
 
         public init(
@@ -65,6 +65,6 @@ public struct LeaseMessage: Sendable, Hashable {
         self.isLast = isLast
     }
 
-    /// The part of each limit that the sender's partitions give it.
+    /// The share of each limit that the sender's partitions give it.
     var ownShare: Double { partitionCount > 0 ? min(1, Double(owned) / Double(partitionCount)) : 0 }
 }

@@ -1,23 +1,23 @@
-/// Who should lend how much to whom.
+/// The leases that the members of a fleet should grant each other.
 ///
-/// Each member makes the plan for itself, from what all have said. Members that have read the same make the same plan, so
-/// that together they lend what there is. Where they have not, less is lent than could be, but never more than there is: see
-/// `LeaseTable`.
+/// Each member makes the plan for itself, from the newest messages. Members that have read the same messages make the
+/// same plan, so that together they lease out all that is spare. Where they have not, less is leased out than could be,
+/// but never more than there is: see `LeaseTable`.
 struct LeasePlan {
-    /// What a member has by itself and what it could use.
+    /// A member's own share and its demand.
     struct Member: Equatable {
         var name: String
         var own: Double
         var demand: Double
     }
 
-    /// What each lender should lend to each borrower.
+    /// The leases that each lessor should grant, by lessee.
     private(set) var leases: [String: [(lessee: String, share: Double)]] = [:]
 
-    /// Gives what some do not need to those who need more: in equal parts, but to none more than it needs.
+    /// Gives the spare shares to the members whose demand exceeds their share: equally, but to none more than its demand.
     ///
-    /// Borrowers and lenders stand in the order of their names along one line, each with its part, and each lender lends to
-    /// those who stand beside it. So a lender has few borrowers, whatever the size of the fleet.
+    /// Lessees and lessors stand in the order of their names along one line, each with its amount, and each lessor leases
+    /// to the lessees beside it. So a lessor has few lessees, whatever the size of the fleet.
     init(_ members: [Member]) {
         let members = members.sorted { $0.name < $1.name }
         let lessors = members.map { ($0.name, max(0, $0.own - $0.demand)) }.filter { $0.1 > LeaseTable.least }
@@ -41,7 +41,8 @@ struct LeasePlan {
         }
     }
 
-    /// Returns the part that nobody gets more of, so that all together get `sum`; infinite when there is enough for all.
+    /// Returns the largest amount for one wish with which all wishes together get `sum`; infinite when there is enough
+    /// for all.
     static func level(of wishes: [Double], sharing sum: Double) -> Double {
         var left = sum
         let sorted = wishes.sorted()

@@ -1,56 +1,56 @@
 internal import Basics
 
-/// What a member has lent and borrowed of one limit.
+/// The leases of one limit that a member has granted and taken.
 ///
-/// The sum over the fleet stays within the limit without anybody who adds it up: a lender uses less from the moment at which
-/// it lends until no borrower can use the loan any more, whatever became of its messages, and a borrower counts the loan
-/// from the moment at which it asked, which was before it was granted.
+/// The sum over the fleet stays within the limit although no member adds it up: a lessor uses less from the moment of the
+/// grant until the lessee can use the lease no more, whatever became of its messages, and a lessee counts the lease from
+/// the moment at which it asked, which was before the grant.
 struct LeaseTable {
-    /// A part of the limit, until a moment of our own clock.
+    /// A share of the limit, until a moment of this member's clock.
     struct Lease: Equatable {
         var share: Double
         var end: Instant
-        /// The number of the lender's message.
+        /// The number of the lessor's message.
         var number: UInt64
     }
 
     private let terms: LeaseTimes
-    /// What may still be used by each borrower. One that has not read of a newer, smaller grant may use the older one, so the
-    /// largest of those counts that have not ended.
+    /// The leases that each lessee may still use. A lessee that has not read of a newer, smaller grant may use the older
+    /// one, so the largest lease that has not ended counts.
     private var leasedOut: [String: [Lease]] = [:]
-    /// What each lender lets us use: its newest word counts.
+    /// The lease from each lessor: its newest grant counts.
     private var leasedIn: [String: Lease] = [:]
 
     init(_ terms: LeaseTimes) { self.terms = terms }
 
-    // MARK: - Lending
+    // MARK: - Leases to others
 
-    /// Returns what a borrower may use of ours at a moment.
+    /// Returns the share that a lessee may use at a moment.
     func leasedOut(to lessee: String, at now: Instant) -> Double {
         leasedOut[lessee, default: []].lazy.filter { $0.end > now }.map(\.share).max() ?? 0
     }
 
-    /// Returns what all borrowers together may use of ours at a moment.
+    /// Returns the share that all lessees together may use at a moment.
     func leasedOut(at now: Instant) -> Double {
         leasedOut.keys.reduce(0) { $0 + leasedOut(to: $1, at: now) }
     }
 
-    /// Returns what our newest word lets a borrower use. It may still use more, until it has read that.
+    /// Returns the share of the newest grant to a lessee. The lessee may still use more, until it has read that grant.
     func newestLease(to lessee: String, at now: Instant) -> Double {
         leasedOut[lessee]?.last { $0.end > now }?.share ?? 0
     }
 
-    /// Returns what our newest words let all borrowers together use.
+    /// Returns the share of the newest grants to all lessees together.
     func newestLeases(at now: Instant) -> Double {
         leasedOut.keys.reduce(0) { $0 + newestLease(to: $1, at: now) }
     }
 
-    /// Lends to some, as far as there is enough, and asks for what the others have.
+    /// Grants leases as far as there is enough, and asks for the rest back.
     /// - Parameters:
-    ///   - wishes: what each is to have.
-    ///   - spare: what of our own part we do not need, including what is lent now.
-    ///   - number: of the message that says so.
-    ///   - answering: the number of a borrower's newest message; `nil` when nothing is known of it.
+    ///   - wishes: the share that each lessee is to have.
+    ///   - spare: the own share less the own demand, including what is leased out now.
+    ///   - number: the number of the message with the grants.
+    ///   - answering: the number of a lessee's newest message; `nil` when none is known.
     mutating func leaseOut(
         _ wishes: [(lessee: String, share: Double)], outOf spare: Double, number: UInt64,
         at now: Instant, answering: (String) -> UInt64?
@@ -73,17 +73,18 @@ struct LeaseTable {
         return grants
     }
 
-    /// Takes a borrower's word that it goes by no grant of ours that is older than message `number`.
+    /// Ends the leases that the lessee uses no more, because it has acknowledged message `number`: it uses no older
+    /// grant.
     mutating func forgetLeases(to lessee: String, olderThan number: UInt64) {
         leasedOut[lessee]?.removeAll { $0.number < number }
     }
 
-    /// Takes back what a borrower gives back: it goes by no grant of ours up to message `number`.
+    /// Ends the leases that the lessee has given back, up to message `number`.
     mutating func endLeases(to lessee: String, upTo number: UInt64) {
         leasedOut[lessee]?.removeAll { $0.number <= number }
     }
 
-    /// Parts below this are not worth a message.
+    /// A smaller share is not worth a message.
     static let least = 1e-6
 
     private mutating func forgetEnded(at now: Instant) {
@@ -94,14 +95,14 @@ struct LeaseTable {
         leasedIn = leasedIn.filter { $0.value.end > now }
     }
 
-    // MARK: - Borrowing
+    // MARK: - Leases from others
 
-    /// Takes a lender's newest word. One that was overtaken changes nothing.
+    /// Takes in a lessor's newest grant. A grant that was overtaken changes nothing.
     /// - Parameters:
-    ///   - number: of the lender's message.
-    ///   - share: what it lets us use.
-    ///   - asked: our clock when we sent the message that it answers.
-    /// - Returns: true when it is less than before, which the lender waits to hear.
+    ///   - number: the number of the lessor's message.
+    ///   - share: the share that it grants.
+    ///   - asked: this member's clock when it sent the message that is answered.
+    /// - Returns: true when the share is less than before: the lessor waits for the acknowledgement.
     mutating func take(
         _ share: Double, from lessor: String, number: UInt64, asked: Instant
     ) -> Bool {
@@ -112,9 +113,9 @@ struct LeaseTable {
         return share < former?.share ?? 0
     }
 
-    /// Gives back whole loans, as far as the others are enough.
-    /// - Parameter needed: what must be left.
-    /// - Returns: the number of the newest message of each lender that has its loan back.
+    /// Gives back whole leases that are not needed.
+    /// - Parameter needed: the share that must be left.
+    /// - Returns: the number of the newest message of each lessor whose lease is given back.
     mutating func giveBack(leaving needed: Double, at now: Instant) -> [String: UInt64] {
         var left = leasedIn(at: now)
         var returned: [String: UInt64] = [:]
@@ -128,17 +129,17 @@ struct LeaseTable {
         return returned
     }
 
-    /// The number of the newest message of each lender whose grant has not ended.
+    /// The number of the newest message of each lessor whose grant has not ended.
     func acknowledged(at now: Instant) -> [String: UInt64] {
         leasedIn.filter { $0.value.end > now }.mapValues(\.number)
     }
 
-    /// Returns what others let us use at a moment.
+    /// Returns the share that leases from others add at a moment.
     func leasedIn(at now: Instant) -> Double {
         leasedIn.values.lazy.filter { $0.end > now }.reduce(0) { $0 + $1.share }
     }
 
-    /// The next moment at which something borrowed ends.
+    /// The next moment at which a lease from another member ends.
     func ends(after now: Instant) -> Instant? {
         leasedIn.values.lazy.map(\.end).filter { $0 > now }.min()
     }

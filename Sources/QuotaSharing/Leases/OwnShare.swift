@@ -1,18 +1,19 @@
 internal import Basics
 
-/// The part of each limit that a member has by its partitions, and from when on it may be used.
+/// The share of each limit that a member has by its partitions, and the time from which it may be used.
 ///
-/// Kafka's group gives each partition to one member at a time, and takes it away before it gives it to another. Two things
-/// are left to guard against: loans that the last owner made, and a member that was stopped, was given up by the group, and
-/// goes on without knowing it. Both are over once a new owner has waited for `LeaseTimes.settling`.
+/// Kafka's group gives each partition to one member at a time, and takes it away before it gives it to another. Two cases
+/// are left to guard against: leases that the last owner has granted, and a member that was stopped, that the group has
+/// excluded, and that goes on without knowing. Both are over once a new owner has waited for `LeaseTimes.settling`.
 struct OwnShare {
     private let terms: LeaseTimes
     private(set) var partitionCount = 0
-    /// The partitions that the group gave us, and when each may be used.
+    /// The partitions that the group gave this member, with the time from which each may be used.
     private var usableFrom: [Int32: Instant] = [:]
-    /// The partitions that we gave back of late and could use until then: when that was, and since when they could be used.
+    /// The partitions that this member gave back of late and could use until then: when that was, and since when they
+    /// could be used.
     private var givenBack: [Int32: (at: Instant, usableFrom: Instant)] = [:]
-    /// Our clock when we last looked at it.
+    /// This member's clock at the last tick.
     private var lastTick: Instant
 
     init(_ terms: LeaseTimes, at now: Instant) {
@@ -20,18 +21,18 @@ struct OwnShare {
         lastTick = now
     }
 
-    /// The number of partitions that the group gave us.
+    /// The number of partitions that the group gave this member.
     var owned: Int { usableFrom.count }
 
-    /// The part that they give us once all may be used, 0 to 1.
+    /// The share that they give once all may be used, 0 to 1.
     var settled: Double { partitionCount > 0 ? min(1, Double(owned) / Double(partitionCount)) : 0 }
 
-    /// The end of the time for which we may use our part without looking at the clock again.
+    /// The end of the time for which this member may use its share without another tick.
     var attentiveUntil: Instant { lastTick + terms.attention }
 
-    /// Takes the partitions that the group gave us, in place of any others.
-    /// - Parameter wasTaken: true when partitions were taken from us without our word, so that others may have had them for a
-    ///   while.
+    /// Takes the partitions that the group gave this member, in place of any others.
+    /// - Parameter wasTaken: true when partitions were taken away without a revocation, so that others may have had them
+    ///   for a while.
     /// - Returns: true when they are others than before.
     mutating func assign(
         _ partitions: some Sequence<Int32>, of count: Int, wasTaken: Bool, at now: Instant
@@ -47,7 +48,8 @@ struct OwnShare {
             usableFrom[partition] = former[partition] ?? givenBack[partition]?.usableFrom ?? now + terms.settling
             givenBack[partition] = nil
         }
-        // One that we had yet to wait for may come back to its former owner without a wait, so it is not ours to come back to.
+        // A partition that was still waited for may come back to its former owner without a wait, so it must not come
+        // back here without one.
         for (partition, moment) in former where isSure && usableFrom[partition] == nil && moment <= now {
             givenBack[partition] = (now, moment)
         }
@@ -59,16 +61,16 @@ struct OwnShare {
         return isChanged
     }
 
-    /// Forgets partitions that somebody else may have used since we gave them back: whoever had them had to wait for as long
-    /// as a new owner does.
+    /// Forgets partitions that another member may have used since this one gave them back: that member had to wait for as
+    /// long as a new owner does.
     private mutating func forgetGivenBack(at now: Instant) {
         givenBack = givenBack.filter { now - $0.value.at < terms.returning }
     }
 
-    /// Looks at the clock. A member that has been away begins as a new owner does: by the end of that wait, its client has
-    /// heard from the group, or from its own clock, whether it is still a member.
+    /// Looks at the clock. A member that has been away begins as a new owner does: by the end of that wait, its client
+    /// knows from the group, or from its own clock, whether it is still a member.
     ///
-    /// A shorter standstill does not count as part of the wait, because the client heard nothing in it either.
+    /// A shorter standstill does not count towards the wait, because the client learnt nothing in it either.
     mutating func tick(at now: Instant) {
         let (wasAway, gap) = (now > attentiveUntil, lastTick.duration(to: now))
         if wasAway {
@@ -80,7 +82,7 @@ struct OwnShare {
         lastTick = max(lastTick, now)
     }
 
-    /// Returns the part that may be used at a moment, 0 to 1.
+    /// Returns the share that may be used at a moment, 0 to 1.
     func usable(at now: Instant) -> Double {
         guard now <= attentiveUntil, partitionCount > 0 else { return 0 }
         let count = usableFrom.values.count { $0 <= now }

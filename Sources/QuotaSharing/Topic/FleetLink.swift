@@ -5,35 +5,36 @@ public import Logging
 internal import Resilience
 internal import Synchronization
 
-/// Where a lane's messages to the fleet go. `FleetLink` is the real one.
+/// Publishes a lane's messages to the fleet. `FleetLink` is the real one.
 public protocol FleetPublisher: Sendable {
-    /// Has words written, in the order of the calls. Does not wait.
+    /// Publishes messages in the order of the calls. Does not wait.
     func publish(_ messages: [FleetMessage])
 }
 
-/// A process's way to the fleet's topic: writes what its lanes say, and has them hear what all members say.
+/// A process's connection to the fleet topic: it writes the messages of the lanes, and hands them the messages of all
+/// members.
 ///
-/// The topic's partition 0 is what is used. Where the topic cannot be read or written, members go on with what they may use
-/// without words, and one line says so. Thread-safe.
+/// Partition 0 of the topic is used. Where the topic cannot be read or written, members go on with the quota that they
+/// may use without messages, and one log line reports it. Thread-safe.
 public final class FleetLink: FleetPublisher {
-    /// What is read of the topic, and what depends on it.
+    /// The topic, and how it is read.
     public struct Configuration: Sendable {
         /// `topics.fleet`.
         public var topic: String
-        /// How many of the newest records are read at the start; 0: none that was there before.
+        /// The number of newest records that are read at the start; 0: none that was there before.
         public var history: Int64 = 0
-        /// True when members may not begin without the topic, because they keep daily budgets by it.
+        /// True when members must not begin without the topic, because they keep daily call budgets by it.
         public var isNeeded = false
 
         public init(topic: String) { self.topic = topic }
     }
 
-    /// Makes the link's clients, each time one is needed that can go on where another one has failed.
+    /// Makes the link's clients, each time that a failed client needs a successor.
     public struct Clients: Sendable {
-        /// The reader must read every record, or say that some are missing.
+        /// The reader must read every record, or report that some are missing.
         public var makeReader: @Sendable () throws(KafkaError) -> any FleetTopicReader
         public var makeWriter: @Sendable () throws(KafkaError) -> any FleetTopicWriter
-        /// Returns what a record says; `nil` for one that is no word.
+        /// Decodes a record's message; `nil` for a record without one.
         package var decode: @Sendable ([UInt8]) -> FleetMessage? = FleetCodec.message
 
         public init(
@@ -45,7 +46,7 @@ public final class FleetLink: FleetPublisher {
         }
     }
 
-    /// Why the topic cannot be used, by what was tried.
+    /// The reasons why the topic cannot be used, by what was tried.
     private struct Problems {
         var hasBeenOpen = false
         var reading: String?
@@ -58,7 +59,7 @@ public final class FleetLink: FleetPublisher {
     /// The pause before the topic is opened anew after a failure.
     private static let pauseAfterFailure = Duration.seconds(2)
     private static let timeout = Duration.seconds(10)
-    /// A word that has not arrived by then is too old to be of use.
+    /// A message that has not been written by then is too old to be of use.
     package static let writingTime = Duration.seconds(5)
     private static let recordsPerRead = 500
     private static let readTime = Duration.milliseconds(200)
@@ -77,16 +78,16 @@ public final class FleetLink: FleetPublisher {
         self.clients = clients
         self.loop = loop
         self.log = log
-        // Whoever says more than is written has only its newest words told, which are those that count.
+        // Where more is published than can be written, the newest messages are kept: only those count.
         (unwritten, publishing) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(256))
     }
 
-    /// Why the topic cannot be used at present, as one line for a person; `nil` while it can.
+    /// The reason why the topic cannot be used at present, as one line for a person; `nil` while it can.
     public var problem: String? {
         problems.withLock { $0.first ?? ($0.hasBeenOpen ? nil : "the topic is not open yet") }
     }
 
-    /// Has words written, in the order of the calls. Does not wait.
+    /// Publishes messages in the order of the calls. Does not wait.
     public func publish(_ messages: [FleetMessage]) {
         if !messages.isEmpty { publishing.yield(messages) }
     }
@@ -95,7 +96,7 @@ public final class FleetLink: FleetPublisher {
     /// - Parameters:
     ///   - topicOpened: called each time before the topic is read from some record on.
     ///   - needsOlder: asked after `topicOpened` and `receive` whether the topic must be read from its oldest record on.
-    ///   - receive: called with what was read, one call after another.
+    ///   - receive: called with the records that were read, one call after another.
     public func run(
         topicOpened: @escaping @Sendable (FleetTopicExtent) async -> Void = { _ in },
         needsOlder: @escaping @Sendable () async -> Bool = { false },
@@ -143,7 +144,7 @@ public final class FleetLink: FleetPublisher {
     }
 
     /// Begins to read the newest records.
-    /// - Parameter history: how many of those that are there now, at the most.
+    /// - Parameter history: the most records to read of those that are there now.
     private func open(
         _ position: inout FleetTopicPosition, history: Int64
     ) async throws(KafkaError) -> (any FleetTopicReader, FleetTopicExtent) {
@@ -161,7 +162,7 @@ public final class FleetLink: FleetPublisher {
         return (reader, extent)
     }
 
-    /// - Parameter error: one that says that records are missing is no failure of the topic, which is read anew.
+    /// - Parameter error: an error about missing records is no failure of the topic, which is read anew.
     private func noteReadingFailed(_ error: KafkaError) {
         guard error.kind == .recordsMissing else { return note { $0.reading = "\(error)" } }
         log.warning(
@@ -206,9 +207,9 @@ public final class FleetLink: FleetPublisher {
         }
     }
 
-    // MARK: - What is told
+    // MARK: - Problems
 
-    /// Takes in what became of a try, and writes a line when the topic can be used no more, or can be again.
+    /// Notes the result of a try, and logs a line when the topic can be used no more, or can be used again.
     private func note(_ change: (inout Problems) -> Void) {
         let (problem, isNews) = problems.withLock { problems in
             change(&problems)

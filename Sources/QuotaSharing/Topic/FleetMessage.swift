@@ -1,8 +1,8 @@
-/// One record of the fleet's topic: an object with one member, which says what it is about.
+/// One message of the fleet topic: a JSON object with one member, whose name is its kind.
 public enum FleetMessage: Sendable, Hashable {
-    /// What a member says of the limits that are shared by demand.
+    /// A member's message about the limits that are shared by demand.
     case shares(LeaseMessage)
-    /// What a member or a person says of daily budgets.
+    /// A member's, or a person's, message about daily call budgets.
     case budget(BudgetMessage)
 }
 
@@ -11,7 +11,7 @@ extension FleetMessage: Codable {
         case shares, budget
     }
 
-    /// - Throws: `DecodingError` for what is no word, or one of a later version.
+    /// - Throws: `DecodingError` for another object, and for a message of a later version.
     public init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: CodingKeys.self)
         if let message = try container.decodeIfPresent(BudgetMessage.self, forKey: .budget) {
@@ -30,14 +30,14 @@ extension FleetMessage: Codable {
     }
 }
 
-/// A word as it stands in the topic.
+/// A record of the fleet topic.
 public struct FleetRecord: Sendable, Hashable {
-    /// The record's place in the topic's only partition. All members read the words in this order.
+    /// The record's offset in the topic's only partition. All members read the records in this order.
     public var offset: Int64
-    /// True for what was in the topic before this process began to read it.
+    /// True for a record that was there before this process began to read.
     public var isOld: Bool
-    /// What it says; `nil` for a record that is no word, or one of a later version, and where the topic is read up to this
-    /// offset without a record there, as at the end of a transaction.
+    /// The record's message; `nil` for a record without one, for a message of a later version, and where the topic is
+    /// read up to this offset without a record there, as at the end of a transaction.
     public var message: FleetMessage?
 
     public init(offset: Int64, isOld: Bool = false, message: FleetMessage?) {
@@ -47,7 +47,7 @@ public struct FleetRecord: Sendable, Hashable {
     }
 }
 
-/// What the fleet's topic holds when a process begins to read it.
+/// The offsets of the fleet topic when a process begins to read it.
 public struct FleetTopicExtent: Sendable, Hashable {
     /// The offset of the first record to come; `end` where there is none.
     public var first: Int64

@@ -2,8 +2,8 @@ public import EventLoop
 internal import LocationSearch
 internal import Resilience
 
-/// One lane's part in its fleet: looks at the clock for the lane's member, has said what that says, and has it hear the
-/// others.
+/// One lane's connection to its fleet: it ticks the lane's member, publishes the member's messages, and hands it the
+/// messages of all members.
 ///
 /// Confined to its lane; not `Sendable`.
 public final class FleetTicker {
@@ -11,12 +11,12 @@ public final class FleetTicker {
     private let link: (any FleetPublisher)?
     private let loop: EventLoop
     private var hasLeft = false
-    /// `false` while no request may begin, because there is nothing that it could use and soon will be.
+    /// `false` while no request may begin, because there is no quota yet that it could use.
     public private(set) var isReady: Bool
     private let wakeUp = WakeUp()
     private var nextTick = LeaseTimes().tick
 
-    /// - Parameter link: `nil`: nobody hears what is said.
+    /// - Parameter link: `nil`: messages go nowhere.
     public init(_ member: (any FleetMember)?, link: (any FleetPublisher)?, loop: EventLoop) {
         self.member = member
         self.link = link
@@ -27,9 +27,9 @@ public final class FleetTicker {
     /// `true` when nothing may be asked before the number of partitions is known.
     public var sharesByPartitions: Bool { member?.sharesByPartitions ?? false }
 
-    // MARK: - The beat
+    // MARK: - Ticking
 
-    /// Looks at the clock again and again until `stop`. Returns at once where nothing is shared by words.
+    /// Ticks until `stop`. Returns at once where quota is not shared by messages.
     public func run() async {
         guard let member, member.usesMessages else { return }
         await member.onWakeUp { [wakeUp] in wakeUp.wake() }
@@ -39,7 +39,7 @@ public final class FleetTicker {
         }
     }
 
-    /// Ends it, with a last word.
+    /// Ends the ticking, and publishes the member's last messages.
     public func stop() async {
         guard let member, member.usesMessages, !hasLeft else { return }
         hasLeft = true
@@ -53,7 +53,7 @@ public final class FleetTicker {
         link?.publish(view.messages)
     }
 
-    // MARK: - What happens
+    // MARK: - Events
 
     public func assign(_ assigned: [Int32], of partitions: Int, wasTaken: Bool) async {
         await member?.assign(assigned, of: partitions, wasTaken: wasTaken)

@@ -2,9 +2,9 @@ public import EventLoop
 public import Kafka
 public import Logging
 
-/// What a `FleetLink` needs of a reader, which is freed with its last reference. `TopicReader` is the real one.
+/// A reader as `FleetLink` needs it, which is freed with its last reference. `TopicReader` is the real one.
 public protocol FleetTopicReader: Sendable {
-    /// Returns where each partition of a topic begins and ends now.
+    /// Returns the first and the last offset of each partition of a topic now.
     /// - Throws: `unreachable`, `timedOut`, `unknownTopicOrPartition`, `authentication`.
     func bounds(
         of topic: String, within bound: Duration
@@ -13,13 +13,13 @@ public protocol FleetTopicReader: Sendable {
     /// Begins to read each partition at an offset that is there.
     func open(_ starts: [TopicPartition: Int64]) async throws(KafkaError)
 
-    /// Returns what is there as soon as something is, at most `max` records; empty when the time was up.
+    /// Returns the next records as soon as there are any, at most `max`; empty when the time was up.
     /// - Throws: `recordsMissing` where the next record was deleted before it was read, `unknownTopicOrPartition` when the
     ///   topic was deleted.
     func news(max: Int, within bound: Duration) async throws(KafkaError) -> TopicReader.News
 }
 
-/// What a `FleetLink` needs of a producer. `KafkaProducer` is the real one.
+/// A producer as `FleetLink` needs it. `KafkaProducer` is the real one.
 public protocol FleetTopicWriter: Sendable {
     /// Puts a record into the local queue, in the order of the calls.
     /// - Returns: a receipt, good for one `confirm`. Each must be confirmed.
@@ -28,7 +28,7 @@ public protocol FleetTopicWriter: Sendable {
     /// Returns once the brokers have confirmed the record.
     func confirm(_ receipt: KafkaProducer.Receipt) async throws(KafkaError) -> RecordPosition
 
-    /// Frees the client. What is still undelivered ends as `closed`.
+    /// Frees the client. Records that are not confirmed by then end as `closed`.
     func close() async
 }
 
@@ -36,7 +36,7 @@ extension TopicReader: FleetTopicReader {}
 extension KafkaProducer: FleetTopicWriter {}
 
 extension FleetLink.Clients {
-    /// Makes clients of a cluster: readers that belong to no group, and producers that send each word at once.
+    /// Makes clients of a cluster: readers that belong to no group, and producers that send each message at once.
     /// - Parameters:
     ///   - consumer: its group is not used.
     ///   - loop: where the producers live.

@@ -1,11 +1,11 @@
 internal import Kafka
 internal import Resilience
 
-/// How far the fleet's topic was read.
+/// The offset up to which the fleet topic was read.
 struct FleetTopicPosition {
     /// One past the newest offset that was read.
     private var next: Int64 = 0
-    /// Where the topic ended when its reading began.
+    /// The end of the topic when its reading began.
     private var firstEnd: Int64 = 0
     private var isDeleted = false
     private let decode: @Sendable ([UInt8]) -> FleetMessage?
@@ -15,10 +15,10 @@ struct FleetTopicPosition {
     /// Notes that there is no such topic at present.
     mutating func noteDeleted() { isDeleted = isDeleted || reached > 0 }
 
-    /// As far as the topic is known to have gone: a reading that began anew may not have come so far.
+    /// The offset that the topic is known to have reached: a reading that began anew may not have come so far.
     private var reached: Int64 { max(next, firstEnd) }
 
-    /// Takes in where reading begins, and where the topic ends then.
+    /// Takes in the offset at which reading begins, and the end of the topic then.
     /// - Returns: true when the topic was made anew since it was read last.
     mutating func begin(at first: Int64, end: Int64) -> Bool {
         let isRemade = isDeleted || end < reached
@@ -26,7 +26,7 @@ struct FleetTopicPosition {
         return isRemade
     }
 
-    /// Returns what was read, oldest first. Records of other partitions than the first are nobody's.
+    /// Returns the records that were read, oldest first. Records of other partitions than the first are ignored.
     mutating func take(_ news: TopicReader.News) -> [FleetRecord] {
         var taken: [FleetRecord] = []
         for record in news.records where record.partition.id.partition == 0 && record.offset >= next {

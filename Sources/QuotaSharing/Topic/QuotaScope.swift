@@ -1,4 +1,4 @@
-/// Says whose quota a message of the fleet's topic is about: the calls to one provider, by one API key, of one fleet.
+/// The quota that a message of the fleet topic is about: the calls to one provider, by one API key, of one fleet.
 ///
 /// A fleet is a consumer group together with its requests topic. Several fleets may share a cluster, and even a fleet topic:
 /// each goes by the messages of its own scope only.
@@ -10,8 +10,8 @@ public struct QuotaScope: Sendable, Hashable {
     /// A digest of the API key, from which nothing can be learnt about the key. `nil` where every key of the fleet is meant.
     public let key: String?
 
-    /// The scope as one text: `provider`, `provider/fleet` or `provider/fleet/key`. Kept, because accounts and limits are looked
-    /// up by it at every look at the clock.
+    /// The scope as one text: `provider`, `provider/fleet` or `provider/fleet/key`. Kept, because accounts and limits are
+    /// looked up by it at every tick.
     public let name: String
 
     public init(provider: String, fleet: String? = nil, key: String? = nil) {
@@ -21,7 +21,7 @@ public struct QuotaScope: Sendable, Hashable {
         name = [provider, fleet, self.key].compactMap(\.self).joined(separator: "/")
     }
 
-    /// Reads what `name` writes. Any text is a name: further slashes belong to the key.
+    /// Parses a `name`. Any text is one: further slashes belong to the key.
     public init(name: String) {
         let parts = name.split(separator: "/", maxSplits: 2, omittingEmptySubsequences: false).map(String.init)
         self.init(provider: parts[0], fleet: parts.count > 1 ? parts[1] : nil, key: parts.count > 2 ? parts[2] : nil)
@@ -34,7 +34,7 @@ public struct QuotaScope: Sendable, Hashable {
     }
 }
 
-/// How a message stands to the scopes of the member that reads it.
+/// The relation of a message to the scopes of the member that reads it.
 public enum ScopeRelation: String, Sendable, Hashable, CaseIterable {
     /// It is about this member's fleet and keys.
     case own

@@ -183,7 +183,7 @@ public final class CircuitBreaker {
         return Rejection(retryAfter: retryAfter, reason: reason)
     }
 
-    /// Notes that the provider asked for a pause. It changes what is shown, not which calls are permitted: whoever keeps the
+    /// Notes that the provider asked for a pause. It changes what is shown, not which calls are permitted: the code that keeps the
     /// rate has them wait.
     public func notePause(until end: Instant, because reason: Reason, at now: Instant) {
         let wasTold = isPaused(at: now) && pause?.isTold == true

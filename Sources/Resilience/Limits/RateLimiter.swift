@@ -220,7 +220,7 @@ public final class RateLimiter {
     }
 
     /// Sets the alarm for the first in line. Only one counts at a time: an alarm that was overtaken by an earlier one does
-    /// nothing when it goes off. None is set where the turn comes after the share's end: whoever sets the next share looks
+    /// nothing when it goes off. None is set where the turn comes after the share's end: the setter of the next share looks
     /// at the line.
     private func setAlarmForFirst(at now: Instant) {
         guard let wait = wait(behind: 0, atRate: rate, at: now) else { return }

@@ -11,7 +11,7 @@ extension SessionState {
             case wait
             /// Sending another request: this one was wrong.
             case changeRequest = "change-request"
-            /// Asking whoever runs the worker: its key or its settings are wrong.
+            /// Asking the operator of the worker: its key or its settings are wrong.
             case askOperator = "ask-operator"
             /// Searching anew: the place is gone, or the request took too long to be of use.
             case searchAgain = "search-again"

@@ -1,6 +1,6 @@
 /// The states of one session, as a sequence: the present one at once, then each that shows something else.
 ///
-/// Whoever is slow skips states and gets the newest, holds up nobody, and costs no more memory. Each iterator is a
+/// A slow subscriber skips states and gets the newest, holds up nobody, and costs no more memory. Each iterator is a
 /// subscriber; the session is kept as long as it has one. A subscriber is forgotten when its task is cancelled, which ends
 /// the sequence, or when the iterator is dropped.
 public struct StateUpdates: AsyncSequence, Sendable {

@@ -2,7 +2,7 @@ internal import EventLoop
 public import QuotaSharing
 internal import Synchronization
 
-/// The lanes of one process, from their start to their end: they begin together, hear what the fleet says, and end together.
+/// The lanes of one process, from their start to their end: they begin together, take part in the fleet, and end together.
 public struct LaneGroup: Sendable {
     /// How long the fleet's topic has for what the lanes say when they leave.
     private static let timeForLastWords = Duration.seconds(1)
@@ -81,7 +81,7 @@ public struct LaneGroup: Sendable {
 
     // MARK: - The fleet
 
-    /// Has the lanes hear what the fleet says, and says what they say, until all have left.
+    /// Hands the fleet's messages to the lanes, and publishes theirs, until all have left.
     /// - Returns: `nil` where there is nothing to say.
     private func talk() -> Talk? {
         guard let link, let loop = lanes.first?.loop else { return nil }

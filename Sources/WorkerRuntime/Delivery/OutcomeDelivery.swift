@@ -4,8 +4,7 @@ internal import Kafka
 /// Publishes the outcomes of a lane, and has offsets committed behind them. `worker.delivery` chooses one of two for good:
 /// `AtLeastOnceDelivery` or `TransactionalDelivery`.
 ///
-/// Whoever hands a request to `deliver` is done with it: the delivery finishes it at the partition table, which makes room
-/// at the intake. Confined to its lane; not `Sendable`.
+/// `deliver` takes a request over: the delivery finishes it at the partition table, which makes room at the intake. Confined to its lane; not `Sendable`.
 protocol OutcomeDelivery: AnyObject {
     /// `false` while nothing new may begin, because what is finished cannot be published or committed in time. Time alone
     /// can make it `false`; the gate is woken when it turns `true`.

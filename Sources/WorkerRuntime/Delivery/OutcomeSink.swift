@@ -32,11 +32,11 @@ public protocol OutcomeSink: AnyObject, Sendable {
     /// What the client said about itself at the end of its last statistics interval; `nil` before that, or without one.
     var statistics: ClientStatistics? { get }
 
-    /// Waits until nothing is undelivered. With transactions, it never waits longer than half of the transaction's timeout.
+    /// Waits until no record is unconfirmed. With transactions, it never waits longer than half of the transaction's timeout.
     /// - Returns: `false` when `bound` passed first.
     func flush(within bound: Duration) async -> Bool
 
-    /// Frees the client. What is still undelivered ends as `closed`.
+    /// Frees the client. Records that are not confirmed by then end as `closed`.
     func close() async
 
     func initTransactions() async throws(KafkaError)

@@ -61,8 +61,8 @@ final class SingleRecordWriter {
 
     // MARK: - The end
 
-    /// Waits until nothing is undelivered.
-    /// - Returns: how many records are undelivered when `bound` has passed.
+    /// Waits until no record is unconfirmed.
+    /// - Returns: the number of records that are unconfirmed when `bound` has passed.
     func flush(within bound: Duration) async -> Int {
         guard let sinks, await !sinks.current.flush(within: bound) else { return 0 }
         return await sinks.current.undelivered

@@ -119,7 +119,7 @@ final class TopicBackoff {
         gate.wake()
     }
 
-    /// Forgets topics without having heard that they take records, because nothing waits for them any more. The next record
+    /// Forgets topics without knowing that they take records, because nothing waits for them any more. The next record
     /// will show.
     func forget(where isOver: (_ topic: String) -> Bool) {
         for topic in refusals.keys.filter(isOver) {

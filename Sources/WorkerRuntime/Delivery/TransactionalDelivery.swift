@@ -4,7 +4,7 @@ internal import Kafka
 internal import Logging
 
 /// `worker.delivery=exactly-once`: an outcome waits until every earlier record of its partition has one too, then leaves in
-/// a transaction together with the offset behind it. Whoever reads committed records sees each outcome once, whatever
+/// a transaction together with the offset behind it. A reader of committed records sees each outcome once, whatever
 /// crashes: either both are there or neither.
 ///
 /// Transactions follow each other without a fixed interval: what becomes ready while one is under way goes into the next.

@@ -23,7 +23,7 @@ public protocol RequestSource: Sendable {
     /// Notes where to continue, for the next `commit`. Partitions whose assignment is over are left out.
     func store(_ offsets: [(partition: AssignedPartition, next: Int64)]) async
 
-    /// Commits what is stored, and waits at most `bound` for the broker's word.
+    /// Commits what is stored, and waits at most `bound` for the broker's answer.
     /// - Throws: `KafkaError` that says why something of it is not committed; the next call tries again.
     @discardableResult
     func commit(within bound: Duration) async throws(KafkaError) -> [AssignedPartition: Int64]

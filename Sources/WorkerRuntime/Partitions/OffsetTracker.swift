@@ -30,7 +30,7 @@ struct OffsetTracker {
         var progress = Progress.taken
     }
 
-    /// The records from the oldest undelivered one on.
+    /// The records from the oldest unfinished one on.
     private var entries: Deque<Entry> = []
     private var firstSerial: UInt64 = 0
     private var lastTakenOffset: Int64 = -1

@@ -47,7 +47,7 @@ final class OwnedPartition {
 
     // MARK: - Giving up
 
-    /// Abandons everything in flight. Whoever has the partition next does it again.
+    /// Abandons everything in flight. The partition's next owner does it again.
     func giveUp() {
         for request in requests.values { request.end(as: .abandoned) }
         deadLetterWrite.broadcast()
@@ -70,7 +70,7 @@ final class OwnedPartition {
 
     /// Makes later requests of the partition wait until this record's dead letter is written.
     ///
-    /// If the letter cannot be written, the record stays undelivered and so does all behind it. Were later outcomes
+    /// If the letter cannot be written, the record stays unfinished and so does all behind it. Were later outcomes
     /// published meanwhile, each restart would publish them, and pay for them, again.
     func expectDeadLetter(of slot: OffsetTracker.Slot) { pendingDeadLetters.insert(slot) }
 

@@ -80,7 +80,7 @@ final class Rebalancing {
         if !isPutBack(.revocationDoesNotCommit) { await delivery.storeFinished() }
 
         remove(revoked)
-        // The fleet hears of it before the loss is acknowledged, when the next owner takes over this part of the rate.
+        // The fleet learns of it before the loss is acknowledged, when the next owner takes over this part of the rate.
         if !isPutBack(.shareKeptAfterRevocation) { await tellFleet() }
         log.info(
             "partitions revoked",
@@ -117,7 +117,7 @@ final class Rebalancing {
     /// waits longer than that before it uses its share (`LeaseTimes.settling`), so that by then all others go by the new number.
     private static let countPeriod = Duration.seconds(2)
 
-    /// Follows a topic that grows until `hasEnded`. With the protocol of KIP-848, a member whose partitions stay the same hears
+    /// Follows a topic that grows until `hasEnded`. With the protocol of KIP-848, a member whose partitions stay the same learns
     /// nothing of it from its group, and would go on with a share of the former number.
     func watchPartitionCount(on loop: EventLoop, until hasEnded: () -> Bool) async {
         guard fleet.sharesByPartitions else { return }

@@ -13,7 +13,7 @@ final class RequestInProgress {
         /// A newer request of its session came: its outcome says `superseded`.
         case superseded
         /// Its partition is no longer ours, or the worker gave up waiting: it has no outcome, and its offset stays
-        /// undelivered.
+        /// uncommitted.
         case abandoned
     }
 

@@ -31,7 +31,7 @@ final class LaneShutdown {
     }
 
     /// Ends a lane that was asked to: everything in flight finishes, is published and committed, then the lane leaves.
-    /// - Parameter end: what is not done by then is left to whoever comes next.
+    /// - Parameter end: what is not done by then is left to the next owner.
     /// - Parameter delivering: the delivery's own work, which ends along with it.
     /// - Parameter hasFailed: asked again before each step, because any of them may bring a fatal failure.
     func drain(

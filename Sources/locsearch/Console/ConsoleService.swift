@@ -54,7 +54,7 @@ final class ConsoleService: Sendable {
         }
     }
 
-    /// Ends the page's streams first, so that no page hears half of what comes.
+    /// Ends the page's streams first, so that no page gets half of an event.
     func stop() async {
         await server.stop(within: Self.grace)
         feeding.cancel()

@@ -10,10 +10,10 @@ import WorkerRuntime
 
 /// The console's way to Kafka and to pictures.
 final class KafkaConsoleBackend: ConsoleBackend {
-    /// How long the broker may say nothing before a page hears of it.
+    /// How long the broker may say nothing before a page is told.
     private static let patience = Duration.seconds(10)
     private static let pictureTimeout = Duration.seconds(5)
-    /// How much of the dead-letter topic a list is made from, and how long it is shown to whoever asks next.
+    /// How much of the dead-letter topic a list is made from, and how long the list is kept for the next page.
     private static let extentOfList = DeadLetterTopic.Extent(records: 20_000, time: .seconds(30))
     private static let lifetimeOfList = Duration.seconds(2)
 

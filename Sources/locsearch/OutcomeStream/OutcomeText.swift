@@ -79,7 +79,7 @@ enum OutcomeText {
         return "\(spent), \(attempts == 1 ? "1 attempt" : "\(attempts) attempts")"
     }
 
-    /// The message of an error, and what else its event says for whoever looks for the cause.
+    /// The message of an error, and what else its event says about the cause.
     static func reason(_ failure: OutcomeEvent.Failure) -> String {
         TerminalText.safe(failure.message) + hints(failure)
     }

@@ -88,7 +88,7 @@ private struct SecurityFacts {
 
     // MARK: - Checks
 
-    /// Refuses a value that stands in a setting of ours and among librdkafka's properties: one of them would be ignored.
+    /// Refuses a value that stands in a setting and among librdkafka's properties: one of them would be ignored.
     func refuseSetTwice() throws(SettingsError) {
         for (property, name) in KafkaSecurity.settingNames.sorted(by: { $0.key < $1.key }) {
             guard settings[name] != nil, properties[property] != nil else { continue }

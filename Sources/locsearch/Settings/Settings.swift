@@ -138,7 +138,7 @@ struct Settings: Sendable {
         AbsoluteConfigKey(name.split(separator: ".").map(String.init))
     }
 
-    /// Finds each variable whose name is one or two slips away from one of ours. Any other is somebody else's, such as
+    /// Finds each variable whose name is one or two slips away from one that the program knows. Any other is somebody else's, such as
     /// `KAFKA_PORT`, which Kubernetes sets for a service named kafka.
     private static func misspelt(_ environment: [String: String]) -> [SettingsError] {
         let ours = Setting.all.map(\.environmentName) + [fileVariable]

@@ -38,7 +38,7 @@ struct SettingsOptions: ParsableArguments {
         return flags
     }
 
-    /// An argument that looks like a setting of ours is a wrong setting, any other is wrong usage.
+    /// An argument that looks like a setting is a wrong setting, any other is wrong usage.
     private static func unknown(_ argument: String) -> any Error {
         let names = Setting.all.flatMap { [$0.flagName, "--" + $0.name] }
         if let meant = Misspelling.meant(by: argument, among: names) {

@@ -21,7 +21,7 @@ struct RecommendedTopic: Sendable, Hashable {
         let comparison: Comparison
         /// What another value would do; the end of a line for a person.
         let consequence: String
-        /// False where the value is the default of every broker: some hosted brokers refuse whoever sets it.
+        /// False where the value is the default of every broker: some hosted brokers refuse requests that set it.
         var isSetAtCreation = true
     }
 

@@ -1,6 +1,6 @@
 /// Asks a question that an event loop must answer, and waits for no longer than `bound`.
 ///
-/// A loop that is stuck, or has stopped, never answers whoever calls one of its actors. The question then stays behind,
+/// A loop that is stuck, or has stopped, never answers a caller of its actors. The question then stays behind,
 /// suspended, and the caller goes on without an answer.
 /// - Returns: `nil` when the answer did not come in time.
 func answer<Value: Sendable>(

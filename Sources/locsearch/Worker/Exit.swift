@@ -18,7 +18,7 @@ func flushLog() { LineOutput.standardError.flush(within: .seconds(1)) }
 /// Ends the process once all that it said is written.
 ///
 /// C's exit handlers do not run. Threads of librdkafka, libdispatch and SwiftNIO may still be at work, on a client that is
-/// being destroyed or a signal that is heard no more, and those handlers take down what such threads use.
+/// being destroyed or a signal that is noticed no more, and those handlers take down what such threads use.
 func endProcess(_ code: Int32) -> Never {
     flushLog()
     fflushStandardOutput()
@@ -28,5 +28,5 @@ func endProcess(_ code: Int32) -> Never {
 /// Writes to a connection that its peer has closed are errors, not the end of the process.
 func ignoreBrokenPipes() { _ = signal(SIGPIPE, SIG_IGN) }
 
-/// So that whoever reads our output through a pipe sees the line now.
+/// So that a reader of the output through a pipe sees the line now.
 func fflushStandardOutput() { _ = fflush(nil) }

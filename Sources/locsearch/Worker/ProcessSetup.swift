@@ -19,7 +19,7 @@ enum ProcessSetup {
         return Logger(label: "locsearch") { LineLogHandler(label: $0, format: format, level: level) }
     }
 
-    /// Has log lines show none of them, whoever lets one slip.
+    /// Has log lines show none of them, whatever code lets one slip.
     static func hideSecrets(of settings: Settings) throws {
         for setting in Setting.all {
             guard let value = settings[setting.name] else { continue }
@@ -77,7 +77,7 @@ enum ProcessSetup {
         for await _ in await UnixSignalsSequence(trapping: .sigterm, .sigint) {
             count += 1
             if count > 1 { exitNow(1) }
-            // Not waited for here: the second signal must be heard meanwhile.
+            // Not waited for here: the second signal must be noticed meanwhile.
             Task { await first() }
         }
     }

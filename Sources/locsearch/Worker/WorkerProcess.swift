@@ -54,7 +54,7 @@ final class WorkerProcess: Sendable {
     }
 
     /// Joins the group and works until `drain`, or until a lane fails for good, which ends them all. The loops go on: they
-    /// have to answer whoever asks for statuses until `stopLoops`.
+    /// have to answer questions for statuses until `stopLoops`.
     /// - Throws: the first failure, after every lane has ended.
     func run() async throws {
         try await lanes.run(
