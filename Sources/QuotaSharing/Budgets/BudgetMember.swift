@@ -81,27 +81,6 @@ public final class BudgetMember {
         return warnings
     }
 
-    /// Returns the relation of a message to this member's accounts.
-    public func relation(of message: BudgetMessage) -> ScopeRelation {
-        let named =
-            message.entries.map(\.scope) + [message.order?.scope].compactMap(\.self)
-            + (message.renewals ?? []).map { QuotaScope(provider: $0.provider, fleet: $0.fleet) }
-        guard !named.isEmpty else { return .own }
-        if named.contains(where: { $0.fleet == nil }) {
-            return scopes.contains { $0.fleet == nil } ? .own : .unscoped
-        }
-        return named.contains(where: isOwn) ? .own : .foreign
-    }
-
-    /// Returns true for an account of this member, and for a provider of its fleet of which it keeps no budget.
-    private func isOwn(_ scope: QuotaScope) -> Bool {
-        guard let index = providers.firstIndex(of: scope.provider) else {
-            return scopes.first.map { $0.fleet == scope.fleet } ?? false
-        }
-        return scope.fleet == scopes[index].fleet
-            && (scope.key == nil || log.ledger.isSameAccount(scope, scopes[index]))
-    }
-
     /// Takes the account of a provider whose key was replaced while this member runs. The next message tells the fleet
     /// that the new key's calls count with the old one's.
     public func renewScope(_ new: QuotaScope, of provider: String) {
@@ -110,57 +89,6 @@ public final class BudgetMember {
             renewals.append(BudgetMessage.Renewal(provider: provider, fleet: new.fleet, old: old, new: key))
         }
         scopes[index] = new
-    }
-
-    // MARK: - Calls
-
-    /// Takes one call at once.
-    /// - Parameter index: of the provider in `providers`.
-    /// - Returns: the day it counts for, as a number for `putBack` and `noteMade`; `nil` when none is held.
-    @inline(__always)
-    func tryTake(_ index: Int, at now: Instant) -> Int? {
-        reservations[index].tryTake(at: now) ? reservations[index].epoch : nil
-    }
-
-    /// Takes back a call that was not made.
-    func putBack(_ index: Int, epoch: Int) { reservations[index].putBack(epoch: epoch) }
-
-    /// True while a call that was taken may still be made: its day lasts.
-    func isCurrent(_ index: Int, epoch: Int, at now: Instant) -> Bool {
-        reservations[index].epoch == epoch && reservations[index].day.map { now < $0.end } ?? false
-    }
-
-    /// Counts a call that begins.
-    func noteMade(_ index: Int, _ kind: String, epoch: Int, at now: Instant) {
-        reservations[index].noteMade(kind, epoch: epoch, at: now)
-    }
-
-    /// Sets the number of calls that wait.
-    func setWaiting(_ count: Int, of index: Int) { reservations[index].waiting = count }
-
-    /// True when no call can be had any more today: none is reserved, asked for or left.
-    func isUsedUp(_ index: Int, at now: Instant) -> Bool {
-        guard isReady, let day = reservations[index].day, now < day.end else { return false }
-        return reservations[index].held == 0 && reservations[index].asked == 0
-            && left(index, on: day) == 0
-    }
-
-    /// True when another call may be had at once or by asking for it.
-    func hasAnyLeft(_ index: Int) -> Bool {
-        guard isReady, let day = reservations[index].day else { return false }
-        return reservations[index].held > 0 || left(index, on: day) > 0
-    }
-
-    /// The time until the provider's next day; `nil` before the first look.
-    func timeToNextDay(_ index: Int, at now: Instant) -> Duration? {
-        reservations[index].day.map { max(.milliseconds(1), now.duration(to: $0.end)) }
-    }
-
-    /// True when a message should be published soon: less than half of the wanted calls are reserved.
-    func wantsMore(_ index: Int) -> Bool {
-        let reservation = reservations[index]
-        return reservation.waiting > reservation.asked
-            || (reservation.held + reservation.asked) * 2 < wanted(reservation)
     }
 
     // MARK: - The log

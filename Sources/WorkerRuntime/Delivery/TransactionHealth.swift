@@ -50,6 +50,13 @@ final class TransactionHealth {
         self.failing = failing
     }
 
+    /// Reports that the worker's end leaves a transaction open, which the brokers will give up.
+    func noteBrokersAreSilent(_ reason: KafkaError) {
+        log.warning(
+            "the brokers do not answer: what is not committed by now will be done again",
+            metadata: ["reason": "\(reason)"])
+    }
+
     /// Notes that nothing of what failed is left: it belongs to other members of the group now.
     func noteNothingIsLeft() {
         if problem != nil {

@@ -34,13 +34,11 @@ final class TransactionalDelivery: OutcomeDelivery {
     let health: TransactionHealth
     private(set) var phase = TransactionPhase.starting
     var onWaiting: () -> Void = {}
-    private var wakeUp = WakeUp()
-    /// The partitions whose offsets the transaction under way may commit.
-    private var uncertain: Set<TopicPartition> = []
-    private var certainty = Condition()
+    private var rest = Rest()
+    private let openOffsets = OpenOffsets()
 
     /// Lets the loop of transactions rest until something is ready.
-    private struct WakeUp {
+    private struct Rest {
         var isDue = false
         var condition = Condition()
     }
@@ -150,34 +148,27 @@ final class TransactionalDelivery: OutcomeDelivery {
 
     func storeFinished() async {}
 
-    /// Waits while a transaction is under way that may still commit offsets of the partitions.
-    ///
-    /// A member that gives a partition up and joins again may be in the same generation as before, so that brokers take offsets
-    /// that it sent before it gave the partition up. What the group has committed is known only once that transaction has ended.
     func waitUntilCertain(of assigned: [AssignedPartition]) async {
-        let ids = Set(assigned.map(\.id))
-        while !uncertain.isDisjoint(with: ids) {
-            await suspend(unless: uncertain.isDisjoint(with: ids)) { certainty.add($0) }
-        }
+        await openOffsets.waitUntilClosed(of: Set(assigned.map(\.id)))
     }
 
     private func wake() {
-        if isPutBack(.wakeUpLost), !wakeUp.condition.isAwaited { return }
-        wakeUp.isDue = true
-        wakeUp.condition.signal()
+        if isPutBack(.wakeUpLost), !rest.condition.isAwaited { return }
+        rest.isDue = true
+        rest.condition.signal()
     }
 
     // MARK: - Transactions
 
     func run() async throws(KafkaError) {
         while !phase.isOver(at: loop.now) {
-            if !wakeUp.isDue {
+            if !rest.isDue {
                 if phase.isFinishing { return }
-                await suspend(unless: wakeUp.isDue) { wakeUp.condition.add($0) }
+                await suspend(unless: rest.isDue) { rest.condition.add($0) }
                 continue
             }
 
-            wakeUp.isDue = false
+            rest.isDue = false
             let next = loop.now + Self.shortestInterval
             try await commitReady()
             if !phase.isFinishing { await loop.pause(loop.now.duration(to: next)) }
@@ -205,11 +196,8 @@ final class TransactionalDelivery: OutcomeDelivery {
     /// Runs one transaction, and replaces a producer that can run no further one.
     /// - Returns: `false` when its outcomes may be tried again.
     private func run(_ attempt: inout TransactionAttempt) async throws(KafkaError) -> Bool {
-        uncertain = Set(attempt.batch.map(\.request.partition.id.id))
-        defer {
-            uncertain = []
-            certainty.broadcast()
-        }
+        openOffsets.open(of: attempt.batch.map(\.request.partition.id.id))
+        defer { openOffsets.close() }
 
         do throws(KafkaError) {
             return try await commit(&attempt)
@@ -230,7 +218,10 @@ final class TransactionalDelivery: OutcomeDelivery {
         if isPutBack(.failedCommitIsSuccess), attempt.isCommitting { return true }
         // Aborting is no way out of a commit without an answer: it may have taken effect.
         while let error = failure, attempt.isCommitting, error.mayPass {
-            if phase.isOver(at: loop.now) { return noteBrokersAreSilent(error) }
+            if phase.isOver(at: loop.now) {
+                health.noteBrokersAreSilent(error)
+                return false
+            }
             health.noteFailure(error, isExplained: false)
             await loop.pause(Self.firstPause)
             failure = await attempt.commit(on: sink)
@@ -285,7 +276,7 @@ final class TransactionalDelivery: OutcomeDelivery {
                 try await sink.abortTransaction()
                 break
             } catch {
-                if phase.isOver(at: loop.now) { _ = noteBrokersAreSilent(error); return }
+                if phase.isOver(at: loop.now) { return health.noteBrokersAreSilent(error) }
                 guard error.mayPass else { throw error }
                 health.noteFailure(error, isExplained: false)
                 await loop.pause(Self.firstPause)
@@ -294,15 +285,6 @@ final class TransactionalDelivery: OutcomeDelivery {
 
         let isExplained = await noteRefusals(of: attempt, after: failure)
         health.noteFailure(failure, isExplained: isExplained)
-    }
-
-    /// Says in the log that the worker's end leaves a transaction open, which the brokers will give up.
-    /// - Returns: `false`, because the transaction is not known to be committed.
-    private func noteBrokersAreSilent(_ reason: KafkaError) -> Bool {
-        log.warning(
-            "the brokers do not answer: what is not committed by now will be done again",
-            metadata: ["reason": "\(reason)"])
-        return false
     }
 
     /// Ends what holds requests up on behalf of outcomes that have gone to other members: without them, nothing would ever show

@@ -1,0 +1,71 @@
+internal import EventLoop
+public import Kafka
+public import QuotaSharing
+
+/// What others ask of a lane.
+extension WorkerLane {
+    /// Returns those of the lane's topics that the brokers do not know, or do not let this user see. Empty where no broker
+    /// answers within 2 s.
+    public func missingTopics() async -> [String] {
+        let end = loop.now + .seconds(2)
+        var missing: [String] = []
+        for topic in configuration.topics.all {
+            if await source.partitionCount(of: topic) == nil { missing.append(topic) }
+            // A question that waits in vain says nothing about its topic.
+            if loop.now >= end { return [] }
+        }
+        return missing.count < configuration.topics.all.count ? missing : []
+    }
+
+    /// What this lane has under way. Cheap.
+    public var status: LaneStatus {
+        get async {
+            let positions = await source.positions.map { position in
+                let owned = partitions[position.partition.id]
+                return LaneStatus.Partition(
+                    id: position.partition.id, open: owned?.requests.count ?? 0, committed: position.committed,
+                    end: position.end, next: owned?.tracker.nextToTake)
+            }
+            let brokersAreDown = await source.brokersAreDown
+            let (delivering, sink) = (delivery.status, delivery.sink)
+
+            return LaneStatus(
+                positions: positions, inFlight: gate.inFlight, unconfirmed: gate.open - gate.inFlight,
+                brokersAreDown: brokersAreDown, isDraining: state.isDraining,
+                commitOverdue: delivering.commitOverdue, deliveryProblem: delivering.problem,
+                blockedTopics: delivering.blockedTopics,
+                queuedRecords: await sink.undelivered, queuedBytes: await sink.undeliveredBytes,
+                consumer: source.statistics, producer: sink.statistics, busy: loop.busy)
+        }
+    }
+}
+
+/// The lane's part in the fleet, which `LaneGroup` hands what it reads of the fleet topic.
+extension WorkerLane {
+    /// Begins to read the fleet topic, for the first time or anew.
+    public func fleetTopicOpened(_ extent: FleetTopicExtent) async { await rebalancing.fleet.topicOpened(extent) }
+
+    /// Takes in records of the fleet topic, in their order.
+    public func receive(_ records: [FleetRecord]) async { await rebalancing.fleet.receive(records) }
+
+    /// `true` when the fleet's topic must be read from its oldest record on.
+    public var needsOlderFleetRecords: Bool {
+        get async { await rebalancing.fleet.needsOlderRecords }
+    }
+}
+
+extension WorkerLane: RebalanceListener {
+    public func assigned(_ partitions: [AssignedPartition]) async { await rebalancing.assigned(partitions) }
+
+    public func revoked(_ partitions: [AssignedPartition]) async {
+        await rebalancing.revoked(partitions, drainEnd: state.drainEnd)
+    }
+
+    public func lost(_ partitions: [AssignedPartition]) async { await rebalancing.lost(partitions) }
+
+    public func answered(_ kind: RebalanceKind, after time: Duration) async {
+        meters.kafka.countRebalance(kind, after: time)
+    }
+
+    public func missed(_ count: Int64, of partition: TopicPartition) async { meters.kafka.countMissed(count) }
+}
