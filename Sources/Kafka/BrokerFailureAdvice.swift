@@ -47,7 +47,7 @@ enum BrokerFailureAdvice {
     /// Returns the reason with what to do in front of it; the reason alone where nothing is known about it.
     /// - Parameter end: how far the connection had come.
     static func explained(
-        _ reason: String, at end: BrokerFailures.ConnectionEnd? = nil, by library: LibraryVersion = .running
+        _ reason: String, at end: ConnectionEnd? = nil, by library: LibraryVersion = .running
     ) -> String {
         if let size = responseSize(in: reason), let advice = advice(onResponseOf: size) {
             // librdkafka's own advice, to allow larger answers, would not help.
@@ -62,7 +62,7 @@ enum BrokerFailureAdvice {
     }
 
     /// Brokers close a connection on which they are spoken to in the wrong way, and tell no reason.
-    private static func advice(onDisconnection reason: String, at end: BrokerFailures.ConnectionEnd) -> String? {
+    private static func advice(onDisconnection reason: String, at end: ConnectionEnd) -> String? {
         guard reason.contains("Disconnected") || reason.contains("unexpected eof") else { return nil }
         switch end.state {
         case "SSL_HANDSHAKE": return noTLS

@@ -47,14 +47,6 @@ final class BrokerFailures: Sendable {
         }
     }
 
-    /// How far a connection had come when it ended.
-    struct ConnectionEnd: Sendable, Hashable {
-        /// librdkafka's name for the state, such as `SSL_HANDSHAKE`.
-        let state: String
-        /// The time that the connection had been in that state.
-        let milliseconds: Int
-    }
-
     /// Takes a line apart into the broker's `host:port`, why it could not be reached, and how far the connection had come,
     /// where the line tells.
     static func parse(_ line: String) -> (address: String, reason: String, end: ConnectionEnd?)? {
@@ -81,16 +73,5 @@ final class BrokerFailures: Sendable {
             reason = reason[failed.upperBound...]
         }
         return (String(name), String(reason), end)
-    }
-}
-
-extension BrokerFailures.ConnectionEnd {
-    /// Reads `2ms in state SSL_HANDSHAKE`, with or without more behind it.
-    fileprivate init?(_ text: Substring) {
-        guard let unit = text.firstRange(of: "ms in state "), let time = Int(text[..<unit.lowerBound]) else {
-            return nil
-        }
-        state = String(text[unit.upperBound...].prefix { $0.isUppercase || $0 == "_" })
-        milliseconds = time
     }
 }

@@ -38,10 +38,10 @@ public final class ProviderKey: Sendable {
     func removed(from error: SearchError) -> SearchError {
         let keys = telltales.map { String(decoding: $0, as: UTF8.self).lowercased() }.map { Array($0.utf8) }
         var error = error
-        if let status = error.providerStatus?.lowercased(), ProviderConfiguration.repeats(keys, in: status.utf8.span) {
+        if let status = error.providerStatus?.lowercased(), KeySearch.repeats(keys, in: status.utf8.span) {
             error.providerStatus = nil
         }
-        if ProviderConfiguration.repeats(keys, in: error.message.lowercased().utf8.span) {
+        if KeySearch.repeats(keys, in: error.message.lowercased().utf8.span) {
             error.message = "the provider's answer repeats our API key, so its words are left out"
         }
         return error

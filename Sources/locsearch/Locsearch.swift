@@ -17,8 +17,8 @@ struct Locsearch: AsyncParsableCommand {
     static func main() async {
         do {
             let arguments = Array(CommandLine.arguments.dropFirst())
-            try WrongUsage.checkHelp(arguments)
-            try WrongUsage.checkCommand(arguments)
+            try WrongUsage.checkHelp(arguments, of: Self.self)
+            try WrongUsage.checkCommand(arguments, of: Self.self)
             try await run(arguments)
         } catch {
             end(with: Failure.translated(error))
@@ -47,7 +47,7 @@ struct Locsearch: AsyncParsableCommand {
                 try command.run()
             }
         } catch let error as ValidationError {
-            Terminal.writeError(WrongUsage.text(error, of: type(of: command)))
+            Terminal.writeError(WrongUsage.text(error, of: type(of: command), below: Self.self))
             throw ExitCode(WrongUsage.code)
         }
     }

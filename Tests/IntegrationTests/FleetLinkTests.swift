@@ -30,7 +30,7 @@ struct FleetLinkTests {
     private func link(_ broker: TestBroker, loop: EventLoop, history: Int64 = 0) -> FleetLink {
         var configuration = FleetLink.Configuration(topic: broker.name("fleet"))
         configuration.history = history
-        let clients = FleetLink.Clients.kafka(
+        let clients = FleetTopicClients.kafka(
             consumer: ConsumerConfiguration(bootstrapServers: broker.bootstrapServers),
             producer: ProducerConfiguration(bootstrapServers: broker.bootstrapServers), loop: loop, log: log)
         return FleetLink(configuration, clients: clients, loop: loop, log: log)

@@ -105,7 +105,7 @@ struct BrokerFailureAdviceTests {
         "Receive failed: Invalid response size -9 (0..100000000): increase receive.message.max.bytes",
     ])
     func reasonThatMayBeABrokersOwnStaysAsItIs(reason: String) {
-        let end = BrokerFailures.ConnectionEnd(state: "UP", milliseconds: 60_000)
+        let end = ConnectionEnd(state: "UP", milliseconds: 60_000)
         #expect(BrokerFailureAdvice.explained(reason, at: end, by: Self.old) == reason)
     }
 

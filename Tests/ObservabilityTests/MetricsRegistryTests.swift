@@ -101,7 +101,7 @@ struct MetricsRegistryTests {
             }
         }
 
-        let text = histogram.text(MetricsRegistry.Name(label: "t", dimensions: ""))
+        let text = histogram.text(SeriesName(label: "t", dimensions: ""))
         #expect(
             text == """
                 t_bucket{le="0.5"} 0

@@ -44,8 +44,8 @@ final class SimulatedFleetClients: @unchecked Sendable {
     var clientIDs: [String] { readers.indices.map { "\(name)-fr\($0)" } + writers.indices.map { "\(name)-fp\($0)" } }
 
     /// The makers of the link's clients.
-    var clients: FleetLink.Clients {
-        var clients = FleetLink.Clients(
+    var clients: FleetTopicClients {
+        var clients = FleetTopicClients(
             makeReader: { () throws(KafkaError) -> any FleetTopicReader in self.makeReader() },
             makeWriter: { () throws(KafkaError) -> any FleetTopicWriter in self.makeWriter() })
         clients.decode = { [messages] in messages.message($0) }
@@ -67,7 +67,7 @@ final class SimulatedFleetClients: @unchecked Sendable {
     private func makeWriter() -> SimulatedSink {
         var settings = SimulatedProducerSettings()
         settings.linger = 0
-        settings.messageTimeout = FleetLink.writingTime.wholeNanoseconds
+        settings.messageTimeout = FleetTopicClients.writingTime.wholeNanoseconds
         let producer = SimulatedProducer(settings, clientID: "\(name)-fp\(writers.count)", network: network)
         let writer = SimulatedSink(producer, group: "", loop: loop.eventLoop, inbox: inbox)
         writers.append(writer)

@@ -2,27 +2,13 @@ internal import DequeModule
 
 /// The newest outcomes, bounded by their number and their bytes. Each has an id that is higher than that of all before it.
 struct OutcomeLog {
-    /// An outcome and its id.
-    struct Entry {
-        let id: Int
-        let record: OutcomeRecord
-        /// The row of the page's table as JSON, which is made once for all pages.
-        let row: [UInt8]
-    }
-
-    /// The entries behind a reader's place, and the number of those that were forgotten before it came.
-    struct Batch {
-        let entries: [Entry]
-        let missed: Int
-    }
-
     /// The number of outcomes that are kept at most.
     private let mostEntries: Int
     /// The bytes that they may take up together.
     private let mostBytes: Int
     private let firstID: Int
 
-    private var entries: Deque<Entry> = []
+    private var entries: Deque<LoggedOutcome> = []
     private var byteCount = 0
     private var nextID: Int
 
@@ -39,7 +25,7 @@ struct OutcomeLog {
     mutating func append(_ record: OutcomeRecord) {
         let id = nextID
         nextID += 1
-        entries.append(Entry(id: id, record: record, row: TrafficJSON.row(of: record, id: id)))
+        entries.append(LoggedOutcome(id: id, record: record, row: TrafficJSON.row(of: record, id: id)))
         byteCount += record.byteCount
 
         while entries.count > mostEntries || (byteCount > mostBytes && entries.count > 1) {
@@ -62,13 +48,13 @@ struct OutcomeLog {
     /// Returns the oldest entries behind `id`, at most `limit`.
     /// - Parameter id: the last id that the reader has seen, as it says: any number. One of an earlier run lies below all
     ///   ids of this one, and what it has missed is not known.
-    func entries(after id: Int, limit: Int) -> Batch {
-        guard let first = entries.first?.id else { return Batch(entries: [], missed: 0) }
+    func entries(after id: Int, limit: Int) -> OutcomeBatch {
+        guard let first = entries.first?.id else { return OutcomeBatch(entries: [], missed: 0) }
 
         // All ids that a reader can have seen lie between these two.
         let seen = min(max(id, firstID - 2), newestID)
         let index = min(max(seen + 1 - first, 0), entries.count)
         let missed = seen >= firstID - 1 ? max(first - 1 - seen, 0) : 0
-        return Batch(entries: Array(entries[index...].prefix(limit)), missed: missed)
+        return OutcomeBatch(entries: Array(entries[index...].prefix(limit)), missed: missed)
     }
 }

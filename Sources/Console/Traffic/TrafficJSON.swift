@@ -88,7 +88,7 @@ enum TrafficJSON {
     }
 
     /// The outcomes of an event of the stream.
-    static func outcomes(_ batch: OutcomeLog.Batch) -> [UInt8] {
+    static func outcomes(_ batch: OutcomeBatch) -> [UInt8] {
         var json = JSONWriter(capacity: 256 + batch.entries.reduce(0) { $0 + $1.row.count + 1 })
         json.beginObject()
         json.member("missed", batch.missed)

@@ -30,7 +30,7 @@ final class HistogramSeries: TimerHandler {
 
     /// The lines of the exposition, without their head. The count is that of the buckets, so that they agree although
     /// observations go on meanwhile.
-    func text(_ name: MetricsRegistry.Name) -> String {
+    func text(_ name: SeriesName) -> String {
         let prefix = name.dimensions.isEmpty ? "" : name.dimensions + ","
         let labels = name.dimensions.isEmpty ? "" : "{\(name.dimensions)}"
         var (text, sum) = ("", Int64(0))

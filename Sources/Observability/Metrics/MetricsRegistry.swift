@@ -4,22 +4,17 @@ import Synchronization
 /// All metrics of the process, kept as atomics and written as Prometheus text. Thread-safe; handles are meant to be
 /// made once and kept.
 package final class MetricsRegistry: MetricsFactory {
-    struct Name: Hashable, Comparable {
-        let label: String
-        let dimensions: String
-        static func < (a: Name, b: Name) -> Bool { (a.label, a.dimensions) < (b.label, b.dimensions) }
-    }
     private enum Series {
         case counter(CounterSeries)
         case gauge(GaugeSeries)
         case histogram(HistogramSeries)
     }
-    private let series = Mutex<[Name: Series]>([:])
+    private let series = Mutex<[SeriesName: Series]>([:])
 
     package init() {}
 
-    private func name(_ label: String, _ dimensions: [(String, String)]) -> Name {
-        Name(label: label, dimensions: PrometheusText.labels(dimensions))
+    private func name(_ label: String, _ dimensions: [(String, String)]) -> SeriesName {
+        SeriesName(label: label, dimensions: PrometheusText.labels(dimensions))
     }
 
     package func makeCounter(label: String, dimensions: [(String, String)]) -> any CounterHandler {

@@ -59,7 +59,8 @@ final class ProviderCaller {
             let reply =
                 if let trace = query.context?.trace {
                     try await trace.call(
-                        for: query, followUp: followUp, before: attempt.deadline, number: cost.attempts)
+                        for: query.request, to: query.service, followUp: followUp, before: attempt.deadline,
+                        number: cost.attempts)
                 } else {
                     try await query.service.call(for: query.request, followUp: followUp, before: attempt.deadline)
                 }

@@ -16,13 +16,14 @@ public final class SearchTrace: Sendable {
     /// Makes a call within a span, which is `CallSpan.current` meanwhile.
     /// - Parameter number: of the call among those of its request, from 1.
     func call(
-        for query: ProviderQuery, followUp: FollowUpCall?, before deadline: Deadline, number: Int,
+        for request: SearchRequest, to service: any PlaceService, followUp: FollowUpCall?, before deadline: Deadline,
+        number: Int,
         isolation: isolated (any Actor)? = #isolation
     ) async throws(SearchError) -> ProviderReply {
-        let provider = query.service.id.rawValue
+        let provider = service.id.rawValue
         let span = tracer.startSpan(provider, context: context, ofKind: .client)
         span.updateAttributes { attributes in
-            attributes["locsearch.request.id"] = query.request.requestID
+            attributes["locsearch.request.id"] = request.requestID
             attributes["locsearch.provider"] = provider
             attributes["locsearch.call.number"] = number
         }
@@ -31,7 +32,7 @@ public final class SearchTrace: Sendable {
             _ = isolation  // see docs/concurrency.md, 3
             do throws(SearchError) {
                 return .success(
-                    try await query.service.call(for: query.request, followUp: followUp, before: deadline))
+                    try await service.call(for: request, followUp: followUp, before: deadline))
             } catch {
                 return .failure(error)
             }

@@ -29,27 +29,28 @@ public final class BudgetGate {
         var retryAfter: Duration?
     }
 
-    private unowned let keeper: BudgetKeeper
+    private let member: BudgetMember
+    /// Called when the member should tick at once, because more permits are wanted.
+    private let wake: () -> Void
     private let index: Int
     private let timekeeper: any Timekeeper
     private var line: Deque<Entry> = []
     /// Called when permits can be had again after there were none.
     public var onMore: (() -> Void)?
 
-    init(_ keeper: BudgetKeeper, index: Int, timekeeper: any Timekeeper) {
-        self.keeper = keeper
+    init(_ member: BudgetMember, index: Int, timekeeper: any Timekeeper, wake: @escaping () -> Void) {
+        self.member = member
+        self.wake = wake
         self.index = index
         self.timekeeper = timekeeper
     }
-
-    private var member: BudgetMember { keeper.member }
 
     // MARK: - Passing
 
     /// Takes a permit if one is reserved and no call waits already.
     public func tryTake(at now: Instant) -> Permit? {
         guard line.isEmpty, let epoch = member.tryTake(index, at: now) else { return nil }
-        if member.wantsMore(index) { keeper.wake() }
+        if member.wantsMore(index) { wake() }
         return Permit(epoch: epoch)
     }
 
@@ -62,7 +63,7 @@ public final class BudgetGate {
         let entry = Entry()
         line.append(entry)
         noteWaiting()
-        keeper.wake()
+        wake()
         timekeeper.schedule(at: deadline.instant) { [weak entry] in _ = entry?.waiter.settle(.tooLate()) }
 
         let verdict = await entry.waiter.verdict()

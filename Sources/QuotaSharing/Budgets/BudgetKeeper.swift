@@ -19,12 +19,12 @@ public final class BudgetKeeper {
         if let known = gates[provider] { return known }
         guard let index = member.providers.firstIndex(of: provider) else { return nil }
 
-        let gate = BudgetGate(self, index: index, timekeeper: timekeeper)
+        let gate = BudgetGate(member, index: index, timekeeper: timekeeper) { [weak self] in self?.wake() }
         gates[provider] = gate
         return gate
     }
 
-    func wake() {
+    private func wake() {
         guard !isWoken else { return }
         isWoken = true
         onWant?()

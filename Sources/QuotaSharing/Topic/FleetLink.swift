@@ -1,6 +1,6 @@
 internal import Basics
 public import EventLoop
-public import Kafka
+internal import Kafka
 public import Logging
 internal import Resilience
 internal import Synchronization
@@ -29,23 +29,6 @@ public final class FleetLink: FleetPublisher {
         public init(topic: String) { self.topic = topic }
     }
 
-    /// Makes the link's clients, each time that a failed client needs a successor.
-    public struct Clients: Sendable {
-        /// The reader must read every record, or report that some are missing.
-        public var makeReader: @Sendable () throws(KafkaError) -> any FleetTopicReader
-        public var makeWriter: @Sendable () throws(KafkaError) -> any FleetTopicWriter
-        /// Decodes a record's message; `nil` for a record without one.
-        package var decode: @Sendable ([UInt8]) -> FleetMessage? = FleetCodec.message
-
-        public init(
-            makeReader: @escaping @Sendable () throws(KafkaError) -> any FleetTopicReader,
-            makeWriter: @escaping @Sendable () throws(KafkaError) -> any FleetTopicWriter
-        ) {
-            self.makeReader = makeReader
-            self.makeWriter = makeWriter
-        }
-    }
-
     /// The reasons why the topic cannot be used, by what was tried.
     private struct Problems {
         var hasBeenOpen = false
@@ -59,13 +42,11 @@ public final class FleetLink: FleetPublisher {
     /// The pause before the topic is opened anew after a failure.
     private static let pauseAfterFailure = Duration.seconds(2)
     private static let timeout = Duration.seconds(10)
-    /// A message that has not been written by then is too old to be of use.
-    package static let writingTime = Duration.seconds(5)
     private static let recordsPerRead = 500
     private static let readTime = Duration.milliseconds(200)
 
     private let configuration: Configuration
-    private let clients: Clients
+    private let clients: FleetTopicClients
     private let loop: EventLoop
     private let log: Logger
     private let problems = Mutex(Problems())
@@ -73,7 +54,7 @@ public final class FleetLink: FleetPublisher {
     private let publishing: AsyncStream<[FleetMessage]>.Continuation
 
     /// - Parameter loop: where the clients live.
-    public init(_ configuration: Configuration, clients: Clients, loop: EventLoop, log: Logger) {
+    public init(_ configuration: Configuration, clients: FleetTopicClients, loop: EventLoop, log: Logger) {
         self.configuration = configuration
         self.clients = clients
         self.loop = loop

@@ -35,23 +35,43 @@ public protocol FleetTopicWriter: Sendable {
 extension TopicReader: FleetTopicReader {}
 extension KafkaProducer: FleetTopicWriter {}
 
-extension FleetLink.Clients {
+/// Makes the link's clients, each time that a failed client needs a successor.
+public struct FleetTopicClients: Sendable {
+    /// A message that has not been written by then is too old to be of use.
+    package static let writingTime = Duration.seconds(5)
+
+    /// The reader must read every record, or report that some are missing.
+    public var makeReader: @Sendable () throws(KafkaError) -> any FleetTopicReader
+    public var makeWriter: @Sendable () throws(KafkaError) -> any FleetTopicWriter
+    /// Decodes a record's message; `nil` for a record without one.
+    package var decode: @Sendable ([UInt8]) -> FleetMessage? = FleetCodec.message
+
+    public init(
+        makeReader: @escaping @Sendable () throws(KafkaError) -> any FleetTopicReader,
+        makeWriter: @escaping @Sendable () throws(KafkaError) -> any FleetTopicWriter
+    ) {
+        self.makeReader = makeReader
+        self.makeWriter = makeWriter
+    }
+}
+
+extension FleetTopicClients {
     /// Makes clients of a cluster: readers that belong to no group, and producers that send each message at once.
     /// - Parameters:
     ///   - consumer: its group is not used.
     ///   - loop: where the producers live.
     public static func kafka(
         consumer: ConsumerConfiguration, producer: ProducerConfiguration, loop: EventLoop, log: Logger
-    ) -> FleetLink.Clients {
+    ) -> FleetTopicClients {
         var (reading, writing) = (consumer, producer)
         reading.statisticsInterval = nil
         writing.linger = .zero
         writing.busyLinger = .zero
         writing.transactionalID = nil
         writing.statisticsInterval = nil
-        writing.properties["message.timeout.ms"] = "\(FleetLink.writingTime.milliseconds(roundedUp: false))"
+        writing.properties["message.timeout.ms"] = "\(writingTime.milliseconds(roundedUp: false))"
 
-        return FleetLink.Clients(
+        return FleetTopicClients(
             makeReader: { [reading] () throws(KafkaError) in
                 try TopicReader(reading, mode: .everyRecord, log: log)
             },

@@ -68,7 +68,7 @@ public struct LaneAssembly: Sendable {
 
     /// Makes the way to the fleet's topic; `nil` where lanes have nothing to say to other workers.
     /// - Parameter loop: where the link's clients live.
-    public func makeLink(_ clients: FleetLink.Clients, on loop: EventLoop) -> FleetLink? {
+    public func makeLink(_ clients: FleetTopicClients, on loop: EventLoop) -> FleetLink? {
         let hasBudgets = makeBudgets != nil
         guard hasBudgets || policies.values.contains(where: \.sharesByDemand) else { return nil }
 

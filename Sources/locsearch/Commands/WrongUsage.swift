@@ -7,11 +7,13 @@ enum WrongUsage {
 
     /// Puts the usage of one command below a message, as ArgumentParser does for what it finds itself; without this, it
     /// would be the usage of `locsearch`, which tells nobody what to correct.
-    static func text(_ error: ValidationError, of command: any ParsableCommand.Type) -> String {
-        let path = path(to: command, below: Locsearch.self) ?? ["locsearch"]
+    static func text(
+        _ error: ValidationError, of command: any ParsableCommand.Type, below root: any ParsableCommand.Type
+    ) -> String {
+        let path = path(to: command, below: root) ?? ["locsearch"]
         return """
             Error: \(error.message)
-            Usage: \(Locsearch.usageString(for: command))
+            Usage: \(root.usageString(for: command))
               See '\(path.joined(separator: " ")) --help' for more information.
 
             """
@@ -20,10 +22,10 @@ enum WrongUsage {
     /// Checks `locsearch help COMMAND ...`: ArgumentParser answers it with the help of `locsearch` for a command that
     /// there is not, as if nothing were wrong.
     /// - Parameter arguments: without the program's name.
-    static func checkHelp(_ arguments: [String]) throws(ValidationError) {
+    static func checkHelp(_ arguments: [String], of root: any ParsableCommand.Type) throws(ValidationError) {
         guard arguments.first == "help" else { return }
 
-        var command: any ParsableCommand.Type = Locsearch.self
+        var command = root
         for argument in arguments.dropFirst() where !["help", "-h", "--help"].contains(argument) {
             let subcommands = command.configuration.subcommands
             guard let next = subcommands.first(where: { name(of: $0) == argument }) else {
@@ -37,8 +39,8 @@ enum WrongUsage {
     /// Checks the command's name, and the names of commands within it: ArgumentParser would call a misspelt one an unexpected
     /// argument.
     /// - Parameter arguments: without the program's name.
-    static func checkCommand(_ arguments: [String]) throws(ValidationError) {
-        var command: any ParsableCommand.Type = Locsearch.self
+    static func checkCommand(_ arguments: [String], of root: any ParsableCommand.Type) throws(ValidationError) {
+        var command = root
         for argument in arguments {
             let subcommands = command.configuration.subcommands
             guard !subcommands.isEmpty, !argument.hasPrefix("-"), argument != "help" else { return }

@@ -1,0 +1,18 @@
+/// How far a connection to a broker had come when it ended.
+struct ConnectionEnd: Sendable, Hashable {
+    /// librdkafka's name for the state, such as `SSL_HANDSHAKE`.
+    let state: String
+    /// The time that the connection had been in that state.
+    let milliseconds: Int
+}
+
+extension ConnectionEnd {
+    /// Reads `2ms in state SSL_HANDSHAKE`, with or without more behind it.
+    init?(_ text: Substring) {
+        guard let unit = text.firstRange(of: "ms in state "), let time = Int(text[..<unit.lowerBound]) else {
+            return nil
+        }
+        state = String(text[unit.upperBound...].prefix { $0.isUppercase || $0 == "_" })
+        milliseconds = time
+    }
+}

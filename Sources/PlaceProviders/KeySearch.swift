@@ -1,0 +1,42 @@
+internal import CScan
+
+/// Looks for API keys in what providers answer.
+enum KeySearch {
+    /// Returns true when a text holds a key, be it spelt with escapes, and escaped more than once.
+    static func repeats(_ keys: [[UInt8]], in text: Span<UInt8>) -> Bool {
+        for key in keys where contains(text, key) { return true }
+        guard hasEscapes(text) else { return false }
+
+        var plain = EscapedText.unescaped(text)
+        for _ in 0..<escapeDepth {
+            guard let bytes = plain else { return false }
+            for key in keys where contains(bytes.span, key) { return true }
+            plain = EscapedText.unescaped(bytes.span)
+        }
+        return false
+    }
+
+    /// How often a text may have been escaped: a link in a link in a page.
+    private static let escapeDepth = 3
+
+    /// Returns whether a text may hold an escape that `EscapedText` undoes. Few answers do, and the others are not copied.
+    private static func hasEscapes(_ text: Span<UInt8>) -> Bool {
+        // This is safe because the buffer is used within the call only.
+        unsafe text.withUnsafeBufferPointer { text in
+            guard let start = text.baseAddress else { return false }
+            return unsafe locsearch_contains(start, text.count, "%", 1)
+                || locsearch_contains_pair(start, text.count, UInt8(ascii: "&"), UInt8(ascii: "#"))
+                || locsearch_contains_pair(start, text.count, UInt8(ascii: "\\"), UInt8(ascii: "u"))
+        }
+    }
+
+    private static func contains(_ text: Span<UInt8>, _ key: [UInt8]) -> Bool {
+        // This is safe because the buffers are used within the call only.
+        unsafe text.withUnsafeBytes { text in
+            unsafe key.withUnsafeBytes { key in
+                guard let start = text.baseAddress, let sought = key.baseAddress else { return false }
+                return unsafe locsearch_contains(start, text.count, sought, key.count)
+            }
+        }
+    }
+}
