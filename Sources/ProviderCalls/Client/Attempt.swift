@@ -5,7 +5,7 @@ import Resilience
 /// One HTTP call from its admission to its end.
 ///
 /// A class, because as locals of async functions its values would take room in the frame of each for as long as the call
-/// lasts. Belongs to one `ProviderClient`.
+/// lasts. Belongs to one `ProviderCaller`.
 final class Attempt {
     let query: ProviderQuery
     let followUp: FollowUpCall?

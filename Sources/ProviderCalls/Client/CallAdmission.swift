@@ -9,7 +9,7 @@ import Resilience
 /// asked first, because it never makes a call wait: a request that meets an open breaker takes no token. The daily budget
 /// comes next, because a call that waits for the fleet must hold no token meanwhile.
 ///
-/// Belongs to one `ProviderClient`, on whose actor everything runs.
+/// Belongs to one `ProviderCaller`, on whose actor everything runs.
 struct CallAdmission {
     let provider: ProviderID
     let breaker: CircuitBreaker
@@ -236,7 +236,7 @@ struct AwaitedRoom: ~Copyable {
     let budgetPermit: BudgetGate.Permit?
 }
 
-/// Within which times a call must begin and end.
+/// The times within which a call must begin and end.
 struct CallTimes {
     /// The end of the call.
     let deadline: Deadline

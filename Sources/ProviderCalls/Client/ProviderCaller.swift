@@ -89,7 +89,7 @@ final class ProviderCaller {
             attempt.budgetPermit = admitted.budgetPermit
             attempt.admitted = consume admitted
         } catch {
-            throw error.cause == .limited && isOver(query) ? overWhileWaiting : error
+            throw reason(error, for: query)
         }
         return attempt
     }
@@ -105,7 +105,7 @@ final class ProviderCaller {
             attempt.admitted?.concurrencyPermit = awaited.concurrencyPermit.take()
             attempt.hasRoom = true
         } catch {
-            throw error.cause == .limited && isOver(attempt.query) ? overWhileWaiting : error
+            throw reason(error, for: attempt.query)
         }
     }
 
@@ -198,6 +198,10 @@ final class ProviderCaller {
         admission.budget?.noteMade(permit, as: kind.name, at: now)
     }
 
-    /// Returns true for a request whose lifetime a limiter's refusal has ended. Timers may fire a little early.
-    private func isOver(_ query: ProviderQuery) -> Bool { query.isOver(at: clock.now + .milliseconds(5)) }
+    /// Returns why a call was not admitted: for a request whose lifetime is over, that counts and not the limiter's refusal.
+    private func reason(_ failure: CallFailure, for query: ProviderQuery) -> CallFailure {
+        // Timers may fire a little early.
+        guard failure.cause == .limited, query.isOver(at: clock.now + .milliseconds(5)) else { return failure }
+        return overWhileWaiting
+    }
 }
