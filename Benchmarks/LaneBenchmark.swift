@@ -74,12 +74,12 @@ private actor BenchmarkSource: RequestSource {
 
     func hold(_ partition: AssignedPartition) async {}
     func resume(_ partition: AssignedPartition) async {}
-    func store(_ offsets: [(partition: AssignedPartition, next: Int64)]) async {}
+    func store(_ offsets: [(partition: AssignedPartition, next: CommittedOffset)]) async {}
     func commit(within bound: Duration) async throws(KafkaError) -> [AssignedPartition: Int64] { [:] }
     func noteCommitted(_ offsets: [(partition: AssignedPartition, next: Int64)]) async {}
     func committedOffsets(
         of assigned: [AssignedPartition], within bound: Duration
-    ) async throws(KafkaError) -> [AssignedPartition: Int64] { [:] }
+    ) async throws(KafkaError) -> [AssignedPartition: CommittedOffset] { [:] }
 
     var membership: GroupMembership? { nil }
     var positions: [KafkaConsumer.Position] { [] }
@@ -149,7 +149,7 @@ private final class BenchmarkSink: OutcomeSink {
     func initTransactions() async throws(KafkaError) {}
     func beginTransaction() async throws(KafkaError) {}
     func sendOffsets(
-        _ offsets: [(partition: TopicPartition, next: Int64)], as member: GroupMembership
+        _ offsets: [(partition: TopicPartition, next: CommittedOffset)], as member: GroupMembership
     ) async throws(KafkaError) {}
     func commitTransaction() async throws(KafkaError) {}
     func abortTransaction() async throws(KafkaError) {}

@@ -170,6 +170,8 @@ public struct FleetPlan: Sendable {
         var pace = seeds.fork()
         if pace.chance(0.85) { shorten(to: 0.5) }
         makeFullLoad(&use)
+        var doneSets = seeds.fork()
+        makeDoneSets(&doneSets)
     }
 
     /// Has everything happen in a part of the time. Most schedules are short, so that more of them can be run: what takes long is

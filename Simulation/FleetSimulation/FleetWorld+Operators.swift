@@ -2,6 +2,7 @@ import Basics
 import EventContract
 import QuotaSharing
 import SimulatedKafka
+import WorkerRuntime
 import SimulatedKafkaClients
 import SimulatedLoop
 
@@ -125,8 +126,10 @@ extension FleetWorld {
 
     private func commitOffsets(movedBackBy records: Int64) {
         let group = SimulatedWorker.group
-        let committed = network.cluster.committed(by: group)
-        let offsets = committed.mapValues { max(0, $0 - records) }
+        let commits = network.cluster.commits(by: group)
+        // The group is sent back over what was done beyond its offset as well: the command keeps no metadata.
+        let committed = commits.mapValues { $0.done.end ?? $0.offset }
+        let offsets = commits.mapValues { max(0, $0.offset - records) }
         let answer = network.reach {
             $0.offsetCommit(OffsetCommitRequest(group, offsets.mapValues { OffsetToCommit($0) }))
         }

@@ -216,7 +216,10 @@ extension SimulatedCluster {
     }
 
     /// What a group has committed; for checks.
-    package func committed(by group: String) -> [PartitionID: Int64] {
-        groups[group]?.offsets.committed.mapValues(\.offset.offset) ?? [:]
+    package func committed(by group: String) -> [PartitionID: Int64] { commits(by: group).mapValues(\.offset) }
+
+    /// Returns what the group has committed, metadata and all.
+    package func commits(by group: String) -> [PartitionID: OffsetToCommit] {
+        groups[group]?.offsets.committed.mapValues(\.offset) ?? [:]
     }
 }

@@ -24,10 +24,10 @@ extension KafkaConsumer {
     /// - Throws: Why the brokers did not say within `bound`; asking again is safe.
     public func committedOffsets(
         of assigned: [AssignedPartition], within bound: Duration
-    ) async throws(KafkaError) -> [AssignedPartition: Int64] {
+    ) async throws(KafkaError) -> [AssignedPartition: CommittedOffset] {
         guard !isClosed else { throw .closed }
         // The client reads committed records, so that librdkafka asks the group for stable offsets (KIP-447).
-        let committed = try await client.committedOffsets(of: assigned.map(\.id), within: bound)
+        let committed = try await client.commits(of: assigned.map(\.id), within: bound)
         let known = assigned.compactMap { partition in committed[partition.id].map { (partition, $0) } }
         return Dictionary(known) { _, latest in latest }
     }

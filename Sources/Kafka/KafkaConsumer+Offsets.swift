@@ -4,8 +4,7 @@ internal import EventLoop
 /// Offsets of finished records, and how far the broker has confirmed them.
 extension KafkaConsumer {
     /// Notes where to continue, for the next `commit`. Partitions whose assignment is over are left out.
-    /// - Parameter offsets: The offset of the next record to read, one past the last finished one.
-    public func store(_ offsets: [(partition: AssignedPartition, next: Int64)]) { commits.store(offsets) }
+    public func store(_ offsets: [(partition: AssignedPartition, next: CommittedOffset)]) { commits.store(offsets) }
 
     /// Commits what is stored and not yet committed, and waits for the broker's answer. After a revocation, until the next
     /// assignment, nothing is committed: a commit then can cost the whole assignment.
@@ -28,7 +27,11 @@ extension KafkaConsumer {
     /// are left out.
     /// - Parameter offsets: The offset of the next record to read, one past the last finished one.
     public func noteCommitted(_ offsets: [(partition: AssignedPartition, next: Int64)]) {
-        for (partition, next) in offsets { partitions.source(partition)?.committed = next }
+        for (partition, next) in offsets {
+            guard let source = partitions.source(partition) else { continue }
+            source.committed = next
+            source.uncommitted = nil
+        }
     }
 
     /// What the client said about itself at the end of the last statistics interval; `nil` before that, or without one. May

@@ -31,12 +31,15 @@ extension KafkaConsumer {
         let finder = StartFinder(broker: client, startFrom: startFrom)
         let starts = try await finder.starts(of: assigned.map(\.id), within: Self.firstBound)
 
+        var begun: [AssignedPartition: CommittedOffset] = [:]
         for partition in assigned {
-            guard case .offset(let offset) = starts[partition.id], let source = partitions.source(partition) else {
+            guard case .committed(let commit) = starts[partition.id], let source = partitions.source(partition) else {
                 continue
             }
-            if source.committed == nil { source.committed = offset }
+            begun[partition] = commit
+            if source.committed == nil { source.committed = commit.offset }
         }
+        if !begun.isEmpty { await group.listener?.willRead(from: begun) }
         return starts
     }
 

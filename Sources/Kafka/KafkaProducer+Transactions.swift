@@ -47,11 +47,11 @@ extension KafkaProducer {
 
     /// Adds the group's offsets to the transaction: they count only if it commits.
     /// - Parameters:
-    ///   - offsets: The offset of the next record to read, one past the last finished one.
+    ///   - offsets: Where to continue in each partition.
     ///   - member: The membership under which the partitions were read.
     /// - Throws: `abortable` when the transaction must be aborted; `fatal`, `fenced` or `closed` when there can be no other.
     public func sendOffsets(
-        _ offsets: [(partition: TopicPartition, next: Int64)], as member: GroupMembership
+        _ offsets: [(partition: TopicPartition, next: CommittedOffset)], as member: GroupMembership
     ) async throws(KafkaError) {
         guard member.metadata != nil else {
             throw KafkaError(.other, "add offsets to transaction: the membership belongs to no consumer")

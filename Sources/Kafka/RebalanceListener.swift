@@ -5,6 +5,10 @@
 public protocol RebalanceListener: AnyObject, Sendable {
     /// Partitions were assigned. Called before the first record of them is read.
     func assigned(_ partitions: [AssignedPartition]) async
+    /// Reading is about to begin in assigned partitions, at what the group has committed of them. Partitions of which it has
+    /// committed nothing are left out. Called after `assigned`, and before the first record is read; possibly much later, and
+    /// for partitions whose assignment has ended meanwhile.
+    func willRead(from committed: [AssignedPartition: CommittedOffset]) async
     /// Partitions are about to go to other members. Nothing more is read from them. What is stored when this returns is
     /// committed, and then they go.
     func revoked(_ partitions: [AssignedPartition]) async
@@ -19,6 +23,7 @@ public protocol RebalanceListener: AnyObject, Sendable {
 }
 
 extension RebalanceListener {
+    public func willRead(from committed: [AssignedPartition: CommittedOffset]) async {}
     public func missed(_ count: Int64, of partition: TopicPartition) async {}
     public func answered(_ kind: RebalanceKind, after time: Duration) async {}
 }

@@ -59,6 +59,10 @@ public struct WorkerConfiguration: Sendable, Hashable {
     /// begins where it would be more.
     public var commitInterval: Duration = .seconds(1)
 
+    /// `worker.doneSetBytes`: the most bytes that are kept beside each committed offset, about requests that are done although an
+    /// earlier one is not. At most the brokers' `offset.metadata.max.bytes`, whose default this is. 0: nothing is kept.
+    public var doneSetBytes = 4096
+
     /// What is in flight on a revoked partition has this long to finish: well below the group's rebalance timeout
     /// (`max.poll.interval.ms`, 5 minutes), so that other members are not held up for long.
     public var revokeGrace: Duration { min(shutdownGrace, .seconds(10)) }
@@ -80,8 +84,10 @@ public struct WorkerConfiguration: Sendable, Hashable {
     }
 
     /// The most records of one partition from the oldest unfinished to the newest taken: beyond it that partition waits.
-    /// It bounds what a crash repeats when one request hangs until its deadline.
-    var maxSpan: Int { max(2048, 8 * concurrency) }
+    ///
+    /// With done-sets it bounds memory, at 16 bytes a record. Without, it bounds what a crash repeats when one request hangs until
+    /// its deadline.
+    var maxSpan: Int { max(doneSetBytes > 0 ? 65_536 : 2048, 8 * concurrency) }
 
     public init() {}
 }

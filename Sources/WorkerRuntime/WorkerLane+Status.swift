@@ -57,6 +57,10 @@ extension WorkerLane {
 extension WorkerLane: RebalanceListener {
     public func assigned(_ partitions: [AssignedPartition]) async { await rebalancing.assigned(partitions) }
 
+    public func willRead(from committed: [AssignedPartition: CommittedOffset]) async {
+        rebalancing.willRead(from: committed)
+    }
+
     public func revoked(_ partitions: [AssignedPartition]) async {
         await rebalancing.revoked(partitions, drainEnd: state.drainEnd)
     }

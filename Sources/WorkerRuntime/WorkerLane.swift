@@ -62,7 +62,7 @@ public actor WorkerLane {
         self.log = log
         gate = IntakeGate(configuration.intakeLimits, loop: loop)
         partitions = PartitionTable(
-            source: source, gate: gate, configuration: configuration, meters: meters, loop: loop)
+            source: source, gate: gate, configuration: configuration, meters: meters, loop: loop, log: log)
         runner = RequestRunner(
             interactor: interactor, configuration: configuration, loop: loop, meters: meters, tracing: tracing)
 
@@ -217,6 +217,7 @@ public actor WorkerLane {
             guard await waitUntilRequestsMayBegin() else { return }
             let arrival = RecordArrival(instant: loop.now, time: EventTime(loop.wallNow))
             for record in records { take(record, at: arrival) }
+            if partitions.takeHasPassedOver() { delivery.commitPassedOver() }
         }
     }
 

@@ -116,7 +116,7 @@ struct ExactlyOnceTests {
             try await producer.beginTransaction()
             let receipt = try await producer.handOver(ProducerRecord(topic: fixture.topics.results, value: [1]))
             let member = try #require(await first.membership)
-            try await producer.sendOffsets([(partition: partition, next: next)], as: member)
+            try await producer.sendOffsets([(partition: partition, next: CommittedOffset(next))], as: member)
             _ = try await producer.confirm(receipt)
             if commits { try await producer.commitTransaction() } else { try await producer.abortTransaction() }
         }

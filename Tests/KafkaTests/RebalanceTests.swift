@@ -33,7 +33,7 @@ struct RebalanceTests {
         for partition in [Int32(0), 1] { try await fixture.fill(20, partition: partition, with: producer) }
         let firstNotes = Notes { @Sendable [first] in
             // Stands for requests in flight that finish only now.
-            let notes = await first.positions.map { (partition: $0.partition, next: Int64(15)) }
+            let notes = await first.positions.map { (partition: $0.partition, next: CommittedOffset(15)) }
             await first.store(notes)
         }
         let secondNotes = Notes()

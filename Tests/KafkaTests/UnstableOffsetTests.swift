@@ -55,7 +55,7 @@ struct UnstableOffsetTests {
         let listener = Notes()
         try await member.subscribe(to: [fixture.topic], listener: listener)
         let partition = try #require(try await member.read(20).first).partition
-        await member.store([(partition: partition, next: offset)])
+        await member.store([(partition: partition, next: CommittedOffset(offset))])
         await member.close()
     }
 }

@@ -22,7 +22,7 @@ struct SimulatedConsumerTests {
         #expect(values(records) == ["a", "b"])
 
         let partition = try #require(records.first).partition
-        first.store([(partition, 1)])
+        first.store([(partition, CommittedOffset(1))])
         #expect(fixture.call { first.commit(within: .seconds(5), reply: $0) } == nil)
         #expect(first.confirmed[partition] == 1)
         first.kill()
@@ -80,7 +80,7 @@ struct SimulatedConsumerTests {
         fixture.pass(.seconds(3))
         _ = consumer.takeRecords(max: 10)
         recorder.onRevoke = { partitions in
-            for partition in partitions where partition.id.partition == 1 { consumer.store([(partition, 2)]) }
+            for partition in partitions where partition.id.partition == 1 { consumer.store([(partition, CommittedOffset(2))]) }
         }
         _ = fixture.consumer("second") { $0.assignor = assignor }
         fixture.pass(.seconds(20))
@@ -167,7 +167,7 @@ struct SimulatedConsumerTests {
         }
         _ = fixture.consumer("second")
         #expect(fixture.scheduler.run(until: .seconds(30)) { isJoining })
-        consumer.store([(record.partition, 1)])
+        consumer.store([(record.partition, CommittedOffset(1))])
         let error = fixture.call { consumer.commit(within: .seconds(5), reply: $0) }
         #expect(error?.code == 22)
         fixture.pass(.seconds(30))

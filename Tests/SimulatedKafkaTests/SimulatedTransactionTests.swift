@@ -32,7 +32,7 @@ struct SimulatedTransactionTests {
     ) -> KafkaError? {
         fixture.call {
             producer.sendOffsets(
-                [(TopicPartition("requests", 0), next)], as: membership, group: "workers", within: .seconds(30),
+                [(TopicPartition("requests", 0), CommittedOffset(next))], as: membership, group: "workers", within: .seconds(30),
                 reply: $0)
         }
     }
@@ -101,10 +101,10 @@ struct SimulatedTransactionTests {
         #expect(commit(producer, in: fixture) == nil)
 
         let partition = AssignedPartition(TopicPartition("requests", 0), epoch: 1)
-        let answer: Result<[AssignedPartition: Int64], KafkaError>? = fixture.wait {
+        let answer: Result<[AssignedPartition: CommittedOffset], KafkaError>? = fixture.wait {
             consumer.committedOffsets(of: [partition], within: .seconds(5), reply: $0)
         }
-        #expect(answer == .success([partition: 5]))
+        #expect(answer == .success([partition: CommittedOffset(5)]))
     }
 
     @Test func offsetsOfAnOldGenerationCanOnlyBeAborted() throws {

@@ -118,7 +118,7 @@ final class SimulatedSink: OutcomeSink, @unchecked Sendable {
     }
 
     func sendOffsets(
-        _ offsets: [(partition: TopicPartition, next: Int64)], as member: GroupMembership
+        _ offsets: [(partition: TopicPartition, next: CommittedOffset)], as member: GroupMembership
     ) async throws(KafkaError) {
         isCommitting = true
         defer { isCommitting = false }

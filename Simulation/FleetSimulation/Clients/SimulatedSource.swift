@@ -74,7 +74,7 @@ final class SimulatedSource: RequestSource, @unchecked Sendable {
 
     // MARK: - Offsets
 
-    func store(_ offsets: [(partition: AssignedPartition, next: Int64)]) async { consumer.store(offsets) }
+    func store(_ offsets: [(partition: AssignedPartition, next: CommittedOffset)]) async { consumer.store(offsets) }
 
     func commit(within bound: Duration) async throws(KafkaError) -> [AssignedPartition: Int64] {
         commitsUnderway += 1
@@ -90,7 +90,7 @@ final class SimulatedSource: RequestSource, @unchecked Sendable {
 
     func committedOffsets(
         of assigned: [AssignedPartition], within bound: Duration
-    ) async throws(KafkaError) -> [AssignedPartition: Int64] {
+    ) async throws(KafkaError) -> [AssignedPartition: CommittedOffset] {
         let result = await answer { reply in
             self.consumer.committedOffsets(of: assigned, within: bound.wholeNanoseconds, reply: reply)
         }
@@ -144,6 +144,10 @@ extension SimulatedSource: SimulatedRebalanceHandler {
     func assigned(_ partitions: [AssignedPartition], then: @escaping () -> Void) {
         lastAssignment = loop.now
         tell(then) { listener in await listener.assigned(partitions) }
+    }
+
+    func willRead(from committed: [AssignedPartition: CommittedOffset], then: @escaping () -> Void) {
+        tell(then) { listener in await listener.willRead(from: committed) }
     }
 
     func revoked(_ partitions: [AssignedPartition], then: @escaping () -> Void) {

@@ -18,6 +18,8 @@ struct DrawnSettings: Sendable {
     var openDuration = 5.0
     var probes = 3
     var sharesIdenticalCalls = true
+    /// Bytes beside each committed offset.
+    var doneSetBytes = 4096
 
     init() {}
 
@@ -38,6 +40,7 @@ struct DrawnSettings: Sendable {
     func apply(to configuration: inout WorkerConfiguration) {
         configuration.deadline = .seconds(deadline)
         configuration.commitInterval = .seconds(commitInterval)
+        configuration.doneSetBytes = doneSetBytes
     }
 
     func apply(to policy: inout ProviderPolicy) {
@@ -69,6 +72,15 @@ extension FleetPlan {
         guard whenOpen == .hold else { return }
         settings.attemptTimeout = settings.attemptTimeout.map { max($0, latency.upperBound + 0.5) }
         settings.deadline = max(settings.deadline, latency.upperBound + 1)
+    }
+
+    /// True where a commit has room for everything that is done beyond its offset.
+    var keepsDoneSets: Bool { settings.doneSetBytes == DrawnSettings().doneSetBytes }
+
+    /// Takes the room for done-sets away from a part of all schedules, or nearly so.
+    mutating func makeDoneSets(_ random: inout SeededGenerator) {
+        guard random.chance(0.3) else { return }
+        settings.doneSetBytes = [0, 0, 24, 60].randomElement(using: &random) ?? 0
     }
 
     /// Has a fleet ask two providers, each with a limit of its own.

@@ -7,7 +7,7 @@ import SimulatedLoop
 import WorkerRuntime
 
 /// What crashes repeat with at-least-once, which docs/guarantees.md bounds: what was in flight, what had finished in the last
-/// `worker.commitInterval`, and what a partition finished behind a request that took long.
+/// `worker.commitInterval`, and, without done-sets, what a partition finished behind a request that took long.
 extension Judge {
     /// When the outcomes of a partition's requests were written, in seconds from the beginning, by their offsets.
     private typealias Times = [Int64: [Double]]
@@ -100,7 +100,7 @@ extension Judge {
         let moments =
             kills + interruptions.map(\.lowerBound).filter { begun <= $0 + slack }
             + (isAnyGivenBack ? [finished + interval] : [])
-        let isBehindOpenOne = moments.contains { moment in
+        let isBehindOpenOne = !plan.keepsDoneSets && moments.contains { moment in
             (world.requestAt[partition] ?? [:]).keys.contains { other in
                 other < offset && (times[other]?.last ?? .infinity) > moment - interval
             }

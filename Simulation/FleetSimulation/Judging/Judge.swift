@@ -82,8 +82,10 @@ struct Judge {
     }
 
     private mutating func judgeCommits(_ outcomes: [PartitionID: [Int64: Int]]) {
-        for (partition, committed) in world.network.cluster.committed(by: SimulatedWorker.group) {
-            for offset in world.requestAt[partition]?.keys.sorted() ?? [] where offset < committed {
+        for (partition, commit) in world.network.cluster.commits(by: SimulatedWorker.group) {
+            let (committed, done) = (commit.offset, commit.done)
+            for offset in world.requestAt[partition]?.keys.sorted() ?? []
+            where offset < committed || done.contains(offset) {
                 if outcomes[partition]?[offset] == nil, !isExempt(partition, offset) {
                     find(.committedTooFar, "\(partition) is committed up to \(committed), and \(offset) has no outcome")
                 }
@@ -102,7 +104,8 @@ struct Judge {
                 case let count where count <= world.mostOutcomes(of: partition, at: offset): break
                 case let count
                 where plan.delivery == .exactlyOnce
-                    || (plan.isGraceful && !plan.handsBackWhatWaits && !plan.requestsMayOutlastGrace):
+                    || (plan.isGraceful
+                        && (plan.keepsDoneSets || !plan.handsBackWhatWaits && !plan.requestsMayOutlastGrace)):
                     find(
                         .doubled,
                         "r\(request.number) at \(partition)@\(offset) has \(count) outcomes\(whenAnswered(partition, offset))"

@@ -20,12 +20,15 @@ struct CommitState {
 
 extension SimulatedConsumer {
     /// Notes where to continue, for the next commit. Partitions whose assignment is over are left out.
-    package func store(_ offsets: [(partition: AssignedPartition, next: Int64)]) {
-        for (partition, next) in offsets { source(partition)?.stored = next }
+    package func store(_ offsets: [(partition: AssignedPartition, next: CommittedOffset)]) {
+        for (partition, next) in offsets { source(partition)?.uncommitted = next }
     }
 
     package func noteCommitted(_ offsets: [(partition: AssignedPartition, next: Int64)]) {
-        for (partition, next) in offsets { source(partition)?.committed = next }
+        for (partition, next) in offsets {
+            source(partition)?.committed = next
+            source(partition)?.uncommitted = nil
+        }
     }
 
     /// The offsets that the broker has confirmed.
@@ -43,7 +46,7 @@ extension SimulatedConsumer {
         commitStored(within: bound, reply: reply)
     }
 
-    private var uncommitted: [Source] { inOrder.filter { $0.stored != nil && $0.stored != $0.committed } }
+    private var uncommitted: [Source] { inOrder.filter { $0.uncommitted != nil } }
 
     private func commitStored(within bound: Int64, reply: @escaping (KafkaError?) -> Void) {
         guard !uncommitted.isEmpty else { return reply(nil) }
@@ -64,7 +67,7 @@ extension SimulatedConsumer {
         commits.begun += 1
 
         var offsets: [PartitionID: OffsetToCommit] = [:]
-        for source in stored { offsets[source.id] = OffsetToCommit(source.stored ?? 0) }
+        for source in stored { offsets[source.id] = source.uncommitted.map { OffsetToCommit($0) } }
         let request = OffsetCommitRequest(settings.group, as: member, offsets)
         link.askCoordinator(
             groupKey, .offsetCommit, error: { (answer: OffsetCommitResponse) in answer.coordinatorError },
@@ -83,7 +86,10 @@ extension SimulatedConsumer {
         var error: KafkaError?
         for (id, code) in answer.results.sorted(by: { $0.key < $1.key }) {
             if code == .none {
-                if let source = sources[id] { source.committed = request.offsets[id]?.offset }
+                guard let source = sources[id], let confirmed = request.offsets[id] else { continue }
+                source.committed = confirmed.offset
+                // What was stored since waits for the next commit.
+                if source.uncommitted.map({ OffsetToCommit($0) }) == confirmed { source.uncommitted = nil }
             } else {
                 error = KafkaError(librdkafkaCode: Int32(code.rawValue), doing: "commit offset of \(id)")
             }
@@ -141,7 +147,7 @@ extension SimulatedConsumer {
     /// Asks which offsets the group has committed, and waits for those that an open transaction is about to commit.
     package func committedOffsets(
         of assigned: [AssignedPartition], within bound: Int64,
-        reply: @escaping (Result<[AssignedPartition: Int64], KafkaError>) -> Void
+        reply: @escaping (Result<[AssignedPartition: CommittedOffset], KafkaError>) -> Void
     ) {
         guard !isClosed else { return reply(.failure(KafkaError(.closed, "the Kafka client is closed"))) }
         let what = "look up committed offsets"
@@ -172,9 +178,10 @@ extension SimulatedConsumer {
                 if answer.results.values.contains(where: { $0.error == .unstableOffsetCommit }) {
                     return tryAgain(KafkaError(.timedOut, code: LibraryCode.timedOut, "\(what): not stable in time"))
                 }
-                var offsets: [AssignedPartition: Int64] = [:]
+                var offsets: [AssignedPartition: CommittedOffset] = [:]
                 for (partition, id) in zip(assigned, ids) {
-                    if let found = answer.results[id], found.offset >= 0 { offsets[partition] = found.offset }
+                    guard let found = answer.results[id], found.offset >= 0 else { continue }
+                    offsets[partition] = CommittedOffset(found.offset, metadata: found.metadata)
                 }
                 reply(.success(offsets))
             }
@@ -190,6 +197,10 @@ extension OffsetCommitResponse {
         default: .none
         }
     }
+}
+
+extension OffsetToCommit {
+    init(_ committed: CommittedOffset) { self.init(committed.offset, metadata: committed.metadata) }
 }
 
 extension KafkaError {

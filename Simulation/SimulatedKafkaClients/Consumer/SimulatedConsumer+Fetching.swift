@@ -25,16 +25,25 @@ extension SimulatedConsumer {
     }
 
     private func take(_ answer: OffsetFetchResponse, for waiting: [Source]) {
+        var begun: [AssignedPartition: CommittedOffset] = [:]
         for source in waiting {
             guard let result = answer.results[source.id], result.error == .none else { continue }
             if result.offset >= 0 {
-                source.position = result.offset
+                begun[source.partition] = CommittedOffset(result.offset, metadata: result.metadata)
                 source.committed = source.committed ?? result.offset
+                source.isResetting = true
             } else {
                 reset(source, from: nil)
             }
         }
-        fetchAll()
+        guard !begun.isEmpty, let handler else { return fetchAll() }
+
+        handler.willRead(from: begun) { [weak self] in
+            for source in waiting where begun[source.partition] != nil {
+                (source.position, source.isResetting) = (begun[source.partition]?.offset, false)
+            }
+            self?.fetchAll()
+        }
     }
 
     /// Goes to the oldest record where nothing was committed, and else where the worker sets `auto.offset.reset`.

@@ -5,6 +5,7 @@ internal import SimulatedKafka
 /// `then` is called.
 package protocol SimulatedRebalanceHandler: AnyObject {
     func assigned(_ partitions: [AssignedPartition], then: @escaping () -> Void)
+    func willRead(from committed: [AssignedPartition: CommittedOffset], then: @escaping () -> Void)
     func revoked(_ partitions: [AssignedPartition], then: @escaping () -> Void)
     func lost(_ partitions: [AssignedPartition], then: @escaping () -> Void)
     func answered(_ kind: RebalanceKind, after time: Int64)
@@ -43,7 +44,8 @@ package final class SimulatedConsumer {
         var notBefore: Int64 = 0
         var committed: Int64?
         var start: Int64?
-        var stored: Int64?
+        /// What was stored last, where the brokers have not confirmed it.
+        var uncommitted: CommittedOffset?
         var end: Int64?
 
         init(_ id: PartitionID, epoch: UInt32) {

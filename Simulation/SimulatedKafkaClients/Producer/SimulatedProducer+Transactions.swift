@@ -69,7 +69,7 @@ extension SimulatedProducer {
 
     /// Adds the group's offsets to the transaction, in the name of the membership.
     package func sendOffsets(
-        _ offsets: [(partition: TopicPartition, next: Int64)], as membership: GroupMembership, group: String,
+        _ offsets: [(partition: TopicPartition, next: CommittedOffset)], as membership: GroupMembership, group: String,
         within bound: Int64, reply: @escaping (KafkaError?) -> Void
     ) {
         begin("add offsets to transaction", within: bound, reply: reply) { [self] in

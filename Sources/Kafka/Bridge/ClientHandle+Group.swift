@@ -65,7 +65,7 @@ extension ReadingStart {
     /// What stands for the start in librdkafka's calls.
     fileprivate var value: Int64 {
         switch self {
-        case .offset(let offset): offset
+        case .committed(let commit): commit.offset
         case .beginning: Int64(RD_KAFKA_OFFSET_BEGINNING)
         // Where the least is fetched in vain.
         case .unknown: Int64(RD_KAFKA_OFFSET_END)

@@ -2,19 +2,14 @@ internal import CRdkafka
 
 /// Offsets: stored, committed, and asked for.
 extension ClientHandle {
-    /// Notes the offsets to continue from, for the next commit. Partitions that are not assigned are left out.
-    func storeOffsets(_ offsets: [(id: TopicPartition, next: Int64)]) {
-        let list = PartitionList(offsets.map { ($0.id, offset: $0.next) })
-        rd_kafka_offsets_store(pointer, list.pointer)
-    }
-
-    /// Asks the broker to commit what is stored. The answer comes as an event.
-    /// - Returns: `false` when nothing is stored, so that no answer will come.
-    func requestCommit() throws(KafkaError) -> Bool {
-        let code = rd_kafka_commit_queue(pointer, nil, events, nil, nil)
-        if code == RD_KAFKA_RESP_ERR__NO_OFFSET { return false }
+    /// Asks the broker to commit offsets. The answer comes as an event.
+    ///
+    /// They are named here, and not stored in librdkafka before, because `rd_kafka_offsets_store` forgets their metadata before
+    /// librdkafka 2.2.
+    func requestCommit(of offsets: [(id: TopicPartition, next: CommittedOffset)]) throws(KafkaError) {
+        let list = PartitionList(offsets.map { ($0.id, $0.next) })
+        let code = rd_kafka_commit_queue(pointer, list.pointer, events, nil, nil)
         guard code == RD_KAFKA_RESP_ERR_NO_ERROR else { throw KafkaError(code, doing: "commit offsets") }
-        return true
     }
 
     /// Returns one past the last record of a partition, as the last fetch saw it; `nil` before the first.
@@ -77,27 +72,26 @@ extension ClientHandle: OffsetBroker {
             let code = call(list.pointer)
             guard code == RD_KAFKA_RESP_ERR_NO_ERROR else { return .failure(KafkaError(code, doing: what)) }
 
-            let notes = PartitionList.notes(of: list.pointer)
+            let metadata = PartitionList.metadata(of: list.pointer)
             var offsets: [TopicPartition: CommittedOffset] = [:]
             for entry in PartitionList.contents(of: list.pointer) {
                 guard entry.error == RD_KAFKA_RESP_ERR_NO_ERROR else {
                     return .failure(KafkaError(entry.error, doing: "\(what) of \(entry.id)"))
                 }
                 guard entry.offset >= 0 else { continue }
-                offsets[entry.id] = CommittedOffset(offset: entry.offset, note: notes[entry.id] ?? "")
+                offsets[entry.id] = CommittedOffset(entry.offset, metadata: metadata[entry.id] ?? "")
             }
             return .success(offsets)
         }
         return try answer.get()
     }
 
-    /// Commits offsets in the group's name, whether or not anything is stored, and waits for the broker's answer.
-    /// - Parameter note: A text that is kept with each offset.
+    /// Commits offsets in the group's name, and waits for the broker's answer.
     func commit(
-        _ offsets: [TopicPartition: Int64], note: String, within bound: Duration
+        _ offsets: [TopicPartition: CommittedOffset], within bound: Duration
     ) async throws(KafkaError) {
         let error: KafkaError? = await blocking.run { [self] in
-            let list = PartitionList(offsets.map { ($0.key, offset: $0.value) }, note: note)
+            let list = PartitionList(offsets.map { ($0.key, $0.value) })
             let answers = rd_kafka_queue_new(pointer)
             defer { rd_kafka_queue_destroy(answers) }
 

@@ -10,16 +10,21 @@ internal import CRdkafka
 struct PartitionList: ~Copyable {
     let pointer: UnsafeMutablePointer<rd_kafka_topic_partition_list_t>
 
-    /// - Parameter note: A text that is committed along with each offset; empty: none.
-    init(_ partitions: [(TopicPartition, offset: Int64)], note: String = "") {
+    init(_ partitions: [(TopicPartition, CommittedOffset)]) {
         pointer = rd_kafka_topic_partition_list_new(Int32(clamping: partitions.count))
-        for (id, offset) in partitions {
+        for (id, next) in partitions {
             guard let entry = rd_kafka_topic_partition_list_add(pointer, id.topic, id.partition) else { continue }
-            entry.pointee.offset = offset
-            guard !note.isEmpty, let copy = strdup(note) else { continue }
+            entry.pointee.offset = next.offset
+            guard !next.metadata.isEmpty, let copy = strdup(next.metadata) else { continue }
             // The list frees it.
-            (entry.pointee.metadata, entry.pointee.metadata_size) = (UnsafeMutableRawPointer(copy), note.utf8.count)
+            (entry.pointee.metadata, entry.pointee.metadata_size) = (
+                UnsafeMutableRawPointer(copy), next.metadata.utf8.count
+            )
         }
+    }
+
+    init(_ partitions: [(TopicPartition, offset: Int64)]) {
+        self.init(partitions.map { ($0.0, CommittedOffset($0.offset)) })
     }
 
     init(_ partitions: [TopicPartition]) {
@@ -40,16 +45,16 @@ struct PartitionList: ~Copyable {
     }
 
     /// Returns the text that was committed along with each offset; empty where there was none.
-    static func notes(
+    static func metadata(
         of list: UnsafeMutablePointer<rd_kafka_topic_partition_list_t>
     ) -> [TopicPartition: String] {
-        var notes: [TopicPartition: String] = [:]
+        var metadata: [TopicPartition: String] = [:]
         for index in 0..<Int(list.pointee.cnt) {
             let element = list.pointee.elems[index]
             let bytes = UnsafeRawBufferPointer(start: element.metadata, count: element.metadata_size)
-            notes[TopicPartition(String(cString: element.topic), element.partition)] = String(
+            metadata[TopicPartition(String(cString: element.topic), element.partition)] = String(
                 decoding: bytes, as: UTF8.self)
         }
-        return notes
+        return metadata
     }
 }

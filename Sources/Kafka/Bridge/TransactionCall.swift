@@ -26,9 +26,9 @@ struct TransactionCall: Sendable {
     static let abort = TransactionCall(name: "abort transaction") { rd_kafka_abort_transaction($0, $1) }
 
     static func sendOffsets(
-        _ offsets: [(partition: TopicPartition, next: Int64)], as member: GroupMembership
+        _ offsets: [(partition: TopicPartition, next: CommittedOffset)], as member: GroupMembership
     ) -> TransactionCall {
-        let entries = offsets.map { ($0.partition, offset: $0.next) }
+        let entries = offsets.map { ($0.partition, $0.next) }
         return TransactionCall(name: "add offsets to transaction") { client, milliseconds in
             let list = PartitionList(entries)
             return rd_kafka_send_offsets_to_transaction(client, list.pointer, member.metadata?.pointer, milliseconds)

@@ -1,7 +1,8 @@
 /// What a group has committed on a topic, and what that says of a partition for which it has committed nothing.
-struct GroupHistory {
-    /// How the notes begin that `StartFinder` commits along with where a partition begins.
-    private static let notePrefix = "began with partitions="
+package struct GroupHistory {
+    /// How the note begins that `StartFinder` commits along with where a partition begins. A worker that commits more about the
+    /// same offset keeps the note as one of the fields of its own metadata, which semicolons separate.
+    package static let notePrefix = "began with partitions="
 
     private let hasCommitted: Bool
     /// The most partitions that the topic had when a member found where the group begins; `nil` where no note of it is left.
@@ -10,15 +11,16 @@ struct GroupHistory {
     /// - Parameter commits: of all partitions of the topic.
     init(_ commits: some Collection<CommittedOffset>) {
         hasCommitted = !commits.isEmpty
-        partitionsAtStart = commits.compactMap { Self.partitions(in: $0.note) }.max()
+        partitionsAtStart = commits.compactMap { Self.partitions(in: $0.metadata) }.max()
     }
 
     /// Returns the note of a group that begins on a topic with so many partitions.
     static func note(partitions: Int) -> String { "\(notePrefix)\(partitions)" }
 
-    private static func partitions(in note: String) -> Int32? {
+    private static func partitions(in metadata: String) -> Int32? {
+        let note = metadata.split(separator: ";").first { $0.hasPrefix(notePrefix) }
         // bounded: a text that is no number, or too large, gives nil
-        note.hasPrefix(notePrefix) ? Int32(note.dropFirst(notePrefix.count)) : nil
+        return note.flatMap { Int32($0.dropFirst(notePrefix.count)) }
     }
 
     /// Returns whether a partition without a commit was added after the group had begun, so that what it holds was written
@@ -31,11 +33,4 @@ struct GroupHistory {
         if let partitionsAtStart { return partition.partition >= partitionsAtStart }
         return hasCommitted
     }
-}
-
-/// An offset that a group has committed.
-struct CommittedOffset: Sendable, Hashable {
-    var offset: Int64
-    /// The text that was committed along with it; empty where there was none.
-    var note = ""
 }

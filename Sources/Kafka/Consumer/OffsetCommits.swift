@@ -16,6 +16,8 @@ final class OffsetCommits {
     private var lastWaiter = 0
     /// How many offsets came for an assignment that was over, and were left out.
     private(set) var staleOffsets = 0
+    /// What the commit under way names.
+    private var requested: [AssignedPartition: CommittedOffset] = [:]
 
     init(_ client: ClientHandle, loop: EventLoop, partitions: PartitionSources) {
         self.client = client
@@ -31,13 +33,10 @@ final class OffsetCommits {
     }
 
     /// Notes where to continue, for the next commit. Partitions whose assignment is over are left out.
-    func store(_ offsets: [(partition: AssignedPartition, next: Int64)]) {
-        let current = offsets.compactMap { entry in partitions.source(entry.partition).map { ($0, entry.next) } }
-        staleOffsets += offsets.count - current.count
-        guard !current.isEmpty else { return }
-
-        client.storeOffsets(current.map { (id: $0.0.partition.id, next: $0.1) })
-        for (source, next) in current { source.stored = next }
+    func store(_ offsets: [(partition: AssignedPartition, next: CommittedOffset)]) {
+        for (partition, next) in offsets {
+            if let source = partitions.source(partition) { source.uncommitted = next } else { staleOffsets += 1 }
+        }
     }
 
     /// Commits what is stored, and waits for the broker's answer until `end`. Joins a commit that is under way, and begins
@@ -48,17 +47,21 @@ final class OffsetCommits {
         before end: Instant, check: () throws(KafkaError) -> Void
     ) async throws(KafkaError) {
         let wanted = begun + 1
-        while answered < wanted, partitions.inOrder.contains(where: { $0.hasUncommitted }) {
+        while answered < wanted, partitions.inOrder.contains(where: { $0.uncommitted != nil }) {
             try check()
-            if begun == answered {
-                guard try client.requestCommit() else { return }
-                begun += 1
-            }
+            if begun == answered { try begin() }
 
             // How a commit ended that began before this call says nothing about what was stored since.
             let current = begun
             if let error = await answer(to: current, before: end), current >= wanted || end <= loop.now { throw error }
         }
+    }
+
+    private func begin() throws(KafkaError) {
+        requested = [:]
+        for source in partitions.inOrder { requested[source.partition] = source.uncommitted }
+        try client.requestCommit(of: requested.map { (id: $0.key.id, next: $0.value) })
+        begun += 1
     }
 
     /// - Parameter commit: The one that is under way, counted from 1.
@@ -82,7 +85,12 @@ final class OffsetCommits {
 
     /// Takes the broker's answer to the commit that is under way.
     func noteAnswer(_ confirmed: [(id: TopicPartition, offset: Int64)], _ error: KafkaError?) {
-        for (id, offset) in confirmed { partitions.source(id)?.committed = offset }
+        for (id, offset) in confirmed {
+            guard let source = partitions.source(id) else { continue }
+            source.committed = offset
+            // What was stored since waits for the next commit.
+            if source.uncommitted == requested[source.partition] { source.uncommitted = nil }
+        }
         answered = begun
         lastError = error
         endWaits(with: error)

@@ -21,8 +21,8 @@ final class PartitionSource {
     var start: Int64?
     /// The end of the partition when it was assigned; `nil` until that is known.
     var endAtStart: Int64?
-    /// The offset stored last for the next commit.
-    var stored: Int64?
+    /// What was stored last, where the brokers have not confirmed it.
+    var uncommitted: CommittedOffset?
 
     init(_ partition: AssignedPartition, number: UInt32, queue: PartitionQueue) {
         self.partition = partition
@@ -39,5 +39,4 @@ final class PartitionSource {
         return max(0, endAtStart - begin)
     }
 
-    var hasUncommitted: Bool { stored != nil && stored != committed }
 }

@@ -5,7 +5,8 @@
 /// and begins at `auto.offset.reset` (`rd_kafka_assignment_apply_offsets`, 2.0.2 to 2.15). Every outcome of the partition
 /// would be published a second time.
 enum ReadingStart: Sendable, Hashable {
-    case offset(Int64)
+    /// Where the group has committed, or where it begins and has just committed that.
+    case committed(CommittedOffset)
     /// The oldest record there is.
     case beginning
     /// It is not known yet. Nothing may be read before `ClientHandle.seek` has set another start.

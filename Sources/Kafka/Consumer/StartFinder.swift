@@ -16,9 +16,8 @@ protocol OffsetBroker: Sendable {
         _ query: OffsetQuery, of ids: [TopicPartition], within bound: Duration
     ) async throws(KafkaError) -> [TopicPartition: Int64]
 
-    /// Commits offsets in the group's name, whether or not anything is stored, and waits for the broker's answer.
-    /// - Parameter note: A text that is kept with each offset.
-    func commit(_ offsets: [TopicPartition: Int64], note: String, within bound: Duration) async throws(KafkaError)
+    /// Commits offsets in the group's name, and waits for the broker's answer.
+    func commit(_ offsets: [TopicPartition: CommittedOffset], within bound: Duration) async throws(KafkaError)
 }
 
 /// A question for one offset of a partition.
@@ -47,23 +46,23 @@ struct StartFinder {
     ) async throws(KafkaError) -> [TopicPartition: ReadingStart] {
         let committed = try await broker.commits(of: ids, within: bound)
         let new = ids.filter { committed[$0] == nil }
-        var starts = committed.mapValues { ReadingStart.offset($0.offset) }
+        var starts = committed.mapValues { ReadingStart.committed($0) }
 
         if startFrom == .earliest {
             for id in new { starts[id] = .beginning }
         } else if !new.isEmpty {
-            for (id, offset) in try await commitStarts(of: new) { starts[id] = .offset(offset) }
+            for (id, start) in try await commitStarts(of: new) { starts[id] = .committed(start) }
         }
         return starts
     }
 
     /// Asks the broker for the partitions without a committed offset, and commits where each of them begins.
     /// - Returns: Where those begin. Partitions that have a committed offset are left out.
-    func commitStarts(of ids: [TopicPartition]) async throws(KafkaError) -> [TopicPartition: Int64] {
+    func commitStarts(of ids: [TopicPartition]) async throws(KafkaError) -> [TopicPartition: CommittedOffset] {
         let committed = try await broker.commits(of: ids, within: Self.bound)
         let new = ids.filter { committed[$0] == nil }
 
-        var all: [TopicPartition: Int64] = [:]
+        var all: [TopicPartition: CommittedOffset] = [:]
         for (topic, ids) in Dictionary(grouping: new, by: \.topic) {
             let starts = try await commitStarts(of: ids, in: topic)
             all.merge(starts) { _, start in start }
@@ -73,7 +72,7 @@ struct StartFinder {
 
     private func commitStarts(
         of ids: [TopicPartition], in topic: String
-    ) async throws(KafkaError) -> [TopicPartition: Int64] {
+    ) async throws(KafkaError) -> [TopicPartition: CommittedOffset] {
         guard let count = await broker.partitionCount(of: topic) else {
             throw KafkaError(.retriable, "look up topic \(topic): no broker says how many partitions it has")
         }
@@ -87,8 +86,10 @@ struct StartFinder {
             starts.merge(try await broker.offsets(.beginning, of: added, within: Self.bound)) { _, start in start }
         }
 
-        try await broker.commit(starts, note: GroupHistory.note(partitions: count), within: Self.bound)
-        return starts
+        let note = GroupHistory.note(partitions: count)
+        let commits = starts.mapValues { CommittedOffset($0, metadata: note) }
+        try await broker.commit(commits, within: Self.bound)
+        return commits
     }
 
     private func starts(of ids: [TopicPartition]) async throws(KafkaError) -> [TopicPartition: Int64] {

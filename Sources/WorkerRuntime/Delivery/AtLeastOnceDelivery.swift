@@ -70,7 +70,10 @@ final class AtLeastOnceDelivery: OutcomeDelivery {
 
     func commitFinished() async { await commits.commit() }
 
-    func storeFinished() async { await commits.storeFrontiers() }
+    /// Does nothing: the next commit takes them along.
+    func commitPassedOver() {}
+
+    func storeFinished() async { await commits.storeProgress() }
 
     /// Returns at once. A commit of a former assignment that is still on its way moves the group's offset only past outcomes that
     /// are delivered, so that at worst these are published again.

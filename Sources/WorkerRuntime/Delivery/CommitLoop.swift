@@ -62,11 +62,12 @@ final class CommitLoop {
         guard !isStopped else { return nil }
 
         let begin = loop.now
-        let hasMoved = await storeFrontiers()
+        let hasMoved = await storeProgress()
         do throws(KafkaError) {
             try await source.commit(within: CommitPace.timeout)
             if hasMoved { meters.kafka.countCommit(after: begin.duration(to: loop.now)) }
         } catch {
+            if partitions.metadataLimit.shrink(after: error) { partitions.renewProgress() }
             noteFailure(error)
             return error
         }
@@ -76,14 +77,12 @@ final class CommitLoop {
         return nil
     }
 
-    /// Hands the frontiers that moved to the consumer.
-    /// - Returns: whether one has moved.
+    /// Hands what is newly done to the consumer.
+    /// - Returns: whether anything is.
     @discardableResult
-    func storeFrontiers() async -> Bool {
+    func storeProgress() async -> Bool {
         guard !isStopped else { return false }
-        let moved = partitions.all.compactMap { partition in
-            partition.takeMovedFrontier().map { (partition: partition.id, next: $0) }
-        }
+        let moved = partitions.takeProgress()
         if !moved.isEmpty { await source.store(moved) }
         return !moved.isEmpty
     }

@@ -37,6 +37,9 @@ protocol OutcomeDelivery: AnyObject {
     /// Commits all that is finished, as far as the brokers take it.
     func commitFinished() async
 
+    /// Has the offsets behind records that a former owner had done committed soon, although no outcome follows them.
+    func commitPassedOver()
+
     /// Hands what is finished to the consumer, whose own commit before it leaves takes it along.
     func storeFinished() async
 

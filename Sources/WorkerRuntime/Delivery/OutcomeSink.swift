@@ -42,7 +42,7 @@ public protocol OutcomeSink: AnyObject, Sendable {
     func initTransactions() async throws(KafkaError)
     func beginTransaction() async throws(KafkaError)
     func sendOffsets(
-        _ offsets: [(partition: TopicPartition, next: Int64)], as member: GroupMembership
+        _ offsets: [(partition: TopicPartition, next: CommittedOffset)], as member: GroupMembership
     ) async throws(KafkaError)
     func commitTransaction() async throws(KafkaError)
     func abortTransaction() async throws(KafkaError)

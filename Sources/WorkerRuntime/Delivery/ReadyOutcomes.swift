@@ -52,9 +52,13 @@ final class ReadyOutcomes {
         Array((entries.removeValue(forKey: ObjectIdentifier(partition)) ?? [:]).values)
     }
 
-    /// Removes and returns the outcomes of a partition's requests before an offset.
-    func removeAll(of partition: OwnedPartition, before offset: Int64) -> [Entry] {
-        let earlier = (entries[ObjectIdentifier(partition)] ?? [:]).values.filter { $0.request.offset < offset }
+    /// Removes and returns the outcomes of those requests of a partition that the group has committed as done.
+    func removeAll(of partition: OwnedPartition, doneBy committed: CommittedOffset) -> [Entry] {
+        var done = DoneSet()
+        if case .known(let metadata) = CommitMetadata.read(committed) { done = metadata.done }
+        let earlier = (entries[ObjectIdentifier(partition)] ?? [:]).values.filter {
+            $0.request.offset < committed.offset || done.contains($0.request.offset)
+        }
         for entry in earlier { remove(entry) }
         return earlier
     }
@@ -81,42 +85,47 @@ final class ReadyOutcomes {
         entries.values.contains { $0.values.contains { $0.refusingTopic == topic } }
     }
 
-    /// Chooses what may leave next: of each partition the unbroken run of ready outcomes, oldest first.
+    /// Chooses what may leave next: of each partition the ready outcomes, oldest first, as far as what is committed with them can
+    /// say that they are done (`OwnedPartition.publishable`).
     ///
-    /// An outcome that goes alone ends its partition's run, and is a batch by itself once it is the oldest. So is one that
-    /// a topic refuses, when `mayRetry` says that its topic may be tried again.
-    /// - Parameter isRefusing: `true` for a topic that still refuses records.
+    /// An outcome that goes alone is a batch by itself. So is one that a topic refuses, when `mayRetry` says that its topic may be
+    /// tried again.
+    /// - Parameters:
+    ///   - inOrder: `worker.ordering` promises an order: an outcome that goes alone, or is refused, holds up those behind it in
+    ///     its partition.
+    ///   - isRefusing: `true` for a topic that still refuses records.
     /// - Returns: the batch, and whether something that could leave is left for the next one.
     func nextBatch(
-        of partitions: [OwnedPartition], isRefusing: (_ topic: String) -> Bool, mayRetry: (_ topic: String) -> Bool
+        of partitions: [OwnedPartition], inOrder: Bool, isRefusing: (_ topic: String) -> Bool,
+        mayRetry: (_ topic: String) -> Bool
     ) -> (entries: [Entry], hasMore: Bool) {
+        func leavesWithOthers(_ entry: Entry) -> Bool { !goesAlone(entry) && !isRefused(entry) }
         func goesAlone(_ entry: Entry) -> Bool { entry.goesAlone || entry.isSuspect }
         func isRefused(_ entry: Entry) -> Bool { entry.refusingTopic.map(isRefusing) ?? false }
+        func mayLeave(_ entry: Entry) -> Bool { !isRefused(entry) || entry.refusingTopic.map(mayRetry) ?? true }
         var batch: [Entry] = []
-        var single: Entry?
         var hasMore = false
 
         for partition in partitions {
             guard let waiting = entries[ObjectIdentifier(partition)] else { continue }
             let room = Self.largestBatch - batch.count
-            let run = partition.tracker.readyRun(atMost: max(1, room)).compactMap { waiting[$0] }
-            guard let oldest = run.first else { continue }
+            let ready = partition.tracker.readySlots(atMost: max(1, room)).compactMap { waiting[$0] }
 
-            if goesAlone(oldest) || isRefused(oldest) {
-                if !isRefused(oldest) || oldest.refusingTopic.map(mayRetry) ?? true { single = single ?? oldest }
-            } else if room > 0 {
-                let leaving = run.prefix { !goesAlone($0) && !isRefused($0) }
-                batch += leaving
-                // What goes alone gets its turn behind these, when nothing else may become ready any more.
-                let isOneLeft = leaving.count < run.count && !isPutBack(.aloneForgotten)
-                if run.count == room || isOneLeft { hasMore = true }
-            } else {
-                hasMore = true
+            // What goes alone goes first, or it might never get a turn.
+            let held = inOrder ? ready.prefix(1) : ready[...]
+            if let single = held.first(where: { !leavesWithOthers($0) && mayLeave($0) }),
+                !partition.publishable([single.request.slot]).isEmpty
+            {
+                return ([single], true)
             }
-        }
 
-        // What goes alone is the oldest of its partition: it goes first, or it might never get a turn.
-        if let single { return ([single], true) }
+            let others = inOrder ? Array(ready.prefix(while: leavesWithOthers)) : ready.filter(leavesWithOthers)
+            let leaving = room > 0 ? partition.publishable(others.map(\.request.slot)).compactMap { waiting[$0] } : []
+            batch += leaving
+            // What goes alone gets its turn behind these, when nothing else may become ready any more.
+            let isOneLeft = !leaving.isEmpty && leaving.count < ready.count && !isPutBack(.aloneForgotten)
+            if ready.count >= room || isOneLeft { hasMore = true }
+        }
         return (batch, hasMore)
     }
 }

@@ -26,6 +26,8 @@ struct TransactionAttempt {
 
     private let loop: EventLoop
     let batch: [ReadyOutcomes.Entry]
+    /// Where the group continues in each partition once the transaction is committed.
+    let nextOffsets: [AssignedPartition: CommittedOffset]
     private(set) var sent: [Sent] = []
     /// The record that was refused before it left, so that no other has a part in it.
     private(set) var refusedAtHandOver: (entry: ReadyOutcomes.Entry, topic: String, error: KafkaError)?
@@ -39,8 +41,10 @@ struct TransactionAttempt {
     private(set) var times: Times?
     private var confirmed: Instant?
 
-    init(_ batch: [ReadyOutcomes.Entry], loop: EventLoop) {
+    /// - Parameter batch: may be empty where only offsets are to be committed.
+    init(_ batch: [ReadyOutcomes.Entry], offsets: [AssignedPartition: CommittedOffset], loop: EventLoop) {
         self.batch = batch
+        nextOffsets = offsets
         self.loop = loop
     }
 
@@ -90,14 +94,6 @@ struct TransactionAttempt {
         } catch {
             return error
         }
-    }
-
-    /// The offset to continue from in each partition, once the transaction is committed.
-    var nextOffsets: [AssignedPartition: Int64] {
-        var next: [AssignedPartition: Int64] = [:]
-        for entry in batch { next[entry.request.partition.id] = entry.request.offset + 1 }
-        if isPutBack(.transactionOffsetOneTooFar) { return next.mapValues { $0 + 1 } }
-        return next
     }
 
     private mutating func handOver(_ entry: ReadyOutcomes.Entry, to sink: any OutcomeSink) async throws(KafkaError) {

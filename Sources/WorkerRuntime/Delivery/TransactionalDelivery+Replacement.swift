@@ -39,7 +39,7 @@ extension TransactionalDelivery {
         }
     }
 
-    private func committedOffsets() async throws(KafkaError) -> [AssignedPartition: Int64] {
+    private func committedOffsets() async throws(KafkaError) -> [AssignedPartition: CommittedOffset] {
         try await source.committedOffsets(of: partitions.all.map(\.id), within: Self.timeToAnswer)
     }
 
@@ -65,16 +65,16 @@ extension TransactionalDelivery {
     }
 
     /// Finishes the requests whose outcomes the failed producer's last transaction has published after all.
-    /// - Parameter committed: the offset to continue from in each partition.
-    private func finishCommitted(_ committed: [AssignedPartition: Int64]) async {
+    /// - Parameter committed: where the group continues in each partition.
+    private func finishCommitted(_ committed: [AssignedPartition: CommittedOffset]) async {
         if isPutBack(.replacementPublishesAll) { return }
         for partition in partitions.all {
             guard var next = committed[partition.id] else { continue }
-            if isPutBack(.replacementDropsAll) { next = .max }
-            for entry in ready.removeAll(of: partition, before: next) { settle(entry, isDelivered: true) }
+            if isPutBack(.replacementDropsAll) { next.offset = .max }
+            for entry in ready.removeAll(of: partition, doneBy: next) { settle(entry, isDelivered: true) }
         }
 
-        await source.noteCommitted(committed.map { (partition: $0.key, next: $0.value) })
+        await source.noteCommitted(committed.map { (partition: $0.key, next: $0.value.offset) })
         gate.wake()
     }
 }

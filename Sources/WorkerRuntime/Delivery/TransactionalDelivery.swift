@@ -3,9 +3,11 @@ internal import EventLoop
 internal import Kafka
 internal import Logging
 
-/// `worker.delivery=exactly-once`: an outcome waits until every earlier record of its partition has one too, then leaves in
-/// a transaction together with the offset behind it. A reader of committed records sees each outcome once, whatever
-/// crashes: either both are there or neither.
+/// `worker.delivery=exactly-once`: an outcome leaves in a transaction together with the offset and the done-set that say so. A
+/// reader of committed records sees each outcome once, whatever crashes: either both are there or neither.
+///
+/// Where the done-set has no room for an outcome, or `worker.doneSetBytes` is 0, it waits until every earlier record of its
+/// partition has an outcome too.
 ///
 /// Transactions follow each other without a fixed interval: what becomes ready while one is under way goes into the next.
 /// Each names the member's generation in the group (KIP-447), so that a worker that lost its partitions, and does not know it
@@ -31,6 +33,7 @@ final class TransactionalDelivery: OutcomeDelivery {
     let meters: WorkerMeters
     let log: Logger
     let ready = ReadyOutcomes()
+    private let isOrdered: Bool
     let health: TransactionHealth
     private(set) var phase = TransactionPhase.starting
     var onWaiting: () -> Void = {}
@@ -55,6 +58,7 @@ final class TransactionalDelivery: OutcomeDelivery {
         self.loop = loop
         self.meters = meters
         self.log = log
+        isOrdered = configuration.ordering != .unordered
         truncatedRecords = TruncatedRecords(configuration, loop: loop, log: log)
         health = TransactionHealth(loop: loop, log: log)
     }
@@ -120,7 +124,8 @@ final class TransactionalDelivery: OutcomeDelivery {
         }
 
         gate.outcomeHandedOver(bytes: ready.add(outcome, of: request).bytes)
-        if request.partition.tracker.markReady(request.slot) { wake() }
+        request.partition.tracker.markReady(request.slot)
+        if partitions.metadataLimit.bytes > 0 || request.partition.tracker.isOldestReady { wake() }
     }
 
     /// Does nothing: with transactions, an outcome waits only for its commit.
@@ -152,6 +157,8 @@ final class TransactionalDelivery: OutcomeDelivery {
         await openOffsets.waitUntilClosed(of: Set(assigned.map(\.id)))
     }
 
+    func commitPassedOver() { wake() }
+
     private func wake() {
         if isPutBack(.wakeUpLost), !rest.condition.isAwaited { return }
         rest.isDue = true
@@ -180,11 +187,12 @@ final class TransactionalDelivery: OutcomeDelivery {
         var pause = Self.firstPause
         while !phase.isOver(at: loop.now) {
             let (batch, hasMore) = ready.nextBatch(
-                of: partitions.all, isRefusing: backoff.contains, mayRetry: mayRetry)
+                of: partitions.all, inOrder: isOrdered, isRefusing: backoff.contains, mayRetry: mayRetry)
             if hasMore { wake() }
-            guard !batch.isEmpty else { return noteNothingCanLeave() }
+            let offsets = nextOffsets(with: batch)
+            guard !batch.isEmpty || !offsets.isEmpty else { return noteNothingCanLeave() }
 
-            var attempt = TransactionAttempt(batch, loop: loop)
+            var attempt = TransactionAttempt(batch, offsets: offsets, loop: loop)
             if try await run(&attempt) { return await finish(attempt) }
 
             if phase.isOver(at: loop.now) { return }
@@ -193,10 +201,31 @@ final class TransactionalDelivery: OutcomeDelivery {
         }
     }
 
+    /// Returns where the group continues once the outcomes of a batch are published. Without a batch: in each partition where
+    /// records were passed over.
+    private func nextOffsets(with batch: [ReadyOutcomes.Entry]) -> [AssignedPartition: CommittedOffset] {
+        var slots: [AssignedPartition: Set<OffsetTracker.Slot>] = [:]
+        for entry in batch { slots[entry.request.partition.id, default: []].insert(entry.request.slot) }
+
+        var offsets: [AssignedPartition: CommittedOffset] = [:]
+        for partition in partitions.all {
+            if let slots = slots[partition.id] {
+                offsets[partition.id] = partition.commit(publishing: slots)
+                partitions.adaptIntake(of: partition)
+            } else if batch.isEmpty {
+                offsets[partition.id] = partition.takeProgress()
+            }
+        }
+        if isPutBack(.transactionOffsetOneTooFar) {
+            return offsets.mapValues { CommittedOffset($0.offset + 1, metadata: $0.metadata) }
+        }
+        return offsets
+    }
+
     /// Runs one transaction, and replaces a producer that can run no further one.
     /// - Returns: `false` when its outcomes may be tried again.
     private func run(_ attempt: inout TransactionAttempt) async throws(KafkaError) -> Bool {
-        openOffsets.open(of: attempt.batch.map(\.request.partition.id.id))
+        openOffsets.open(of: attempt.nextOffsets.keys.map(\.id))
         defer { openOffsets.close() }
 
         do throws(KafkaError) {
@@ -212,8 +241,8 @@ final class TransactionalDelivery: OutcomeDelivery {
     /// - Throws: an error after which this producer can run no further transaction, and nobody here knows whether this one has
     ///   taken effect.
     private func commit(_ attempt: inout TransactionAttempt) async throws(KafkaError) -> Bool {
-        let batch = attempt.batch
-        var failure = await attempt.run(on: sink, within: timeToConfirm) { await membership(for: batch) }
+        let assigned = attempt.nextOffsets.keys
+        var failure = await attempt.run(on: sink, within: timeToConfirm) { await membership(for: assigned) }
 
         if isPutBack(.failedCommitIsSuccess), attempt.isCommitting { return true }
         // Aborting is no way out of a commit without an answer: it may have taken effect.
@@ -238,18 +267,18 @@ final class TransactionalDelivery: OutcomeDelivery {
         return min(DeliveryStallDetector.timeout, max(.milliseconds(100), loop.now.duration(to: end)))
     }
 
-    /// Returns the membership in whose name the offsets of a batch may be committed.
-    /// - Returns: `nil` when a partition of the batch was taken away, also one that is ours again.
-    private func membership(for batch: [ReadyOutcomes.Entry]) async -> GroupMembership? {
+    /// Returns the membership in whose name offsets of some partitions may be committed.
+    /// - Returns: `nil` when one of them was taken away, also one that is ours again.
+    private func membership(for assigned: some Collection<AssignedPartition>) async -> GroupMembership? {
         let membership = await source.membership
         if isPutBack(.ownershipUnchecked) { return membership }
         // Checked after the membership was read: an older one, which brokers refuse, does no harm.
-        return batch.allSatisfy { partitions.contains($0.request.partition) } ? membership : nil
+        return assigned.allSatisfy { partitions[$0.id]?.id == $0 } ? membership : nil
     }
 
     /// Finishes what a committed transaction held.
     private func finish(_ attempt: TransactionAttempt) async {
-        await source.noteCommitted(attempt.nextOffsets.map { (partition: $0.key, next: $0.value) })
+        await source.noteCommitted(attempt.nextOffsets.map { (partition: $0.key, next: $0.value.offset) })
         for entry in attempt.batch where ready.contains(entry) {
             ready.remove(entry)
             settle(entry, isDelivered: true)
@@ -270,6 +299,7 @@ final class TransactionalDelivery: OutcomeDelivery {
     /// - Throws: an error after which this producer can run no further transaction.
     private func abort(_ attempt: TransactionAttempt, after failure: KafkaError) async throws(KafkaError) {
         if failure.endsProducer { throw failure }
+        if partitions.metadataLimit.shrink(after: failure) { partitions.renewProgress() }
 
         while true {
             do throws(KafkaError) {

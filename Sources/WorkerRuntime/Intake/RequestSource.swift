@@ -21,7 +21,7 @@ public protocol RequestSource: Sendable {
     func resume(_ partition: AssignedPartition) async
 
     /// Notes where to continue, for the next `commit`. Partitions whose assignment is over are left out.
-    func store(_ offsets: [(partition: AssignedPartition, next: Int64)]) async
+    func store(_ offsets: [(partition: AssignedPartition, next: CommittedOffset)]) async
 
     /// Commits what is stored, and waits at most `bound` for the broker's answer.
     /// - Throws: `KafkaError` that says why something of it is not committed; the next call tries again.
@@ -36,7 +36,7 @@ public protocol RequestSource: Sendable {
     /// - Throws: `KafkaError` that says why the brokers did not answer within `bound`; asking again is safe.
     func committedOffsets(
         of assigned: [AssignedPartition], within bound: Duration
-    ) async throws(KafkaError) -> [AssignedPartition: Int64]
+    ) async throws(KafkaError) -> [AssignedPartition: CommittedOffset]
 
     /// The member's identity in the group's present generation; `nil` without an assignment, and when it is lost. A caller
     /// that commits partitions in its name must still own them after this call.

@@ -1,6 +1,6 @@
+internal import Basics
 internal import EventLoop
 internal import Kafka
-internal import LocationSearch
 
 /// One partition for as long as it is assigned to this lane. A new assignment of it is a new object, so that whatever
 /// comes late for the old one changes nothing.
@@ -15,6 +15,8 @@ final class OwnedPartition {
         static let span = HoldReasons(rawValue: 1)
         /// The dead letter of a record that is no request is not written yet.
         static let deadLetter = HoldReasons(rawValue: 2)
+        /// The metadata of the committed offset has little room left for what is done beyond the offset.
+        static let metadata = HoldReasons(rawValue: 4)
     }
 
     let id: AssignedPartition
@@ -26,11 +28,24 @@ final class OwnedPartition {
     var isLeaving = false
     /// The newest search of each session.
     var sessions = SessionSearches<RequestInProgress>()
-    private var lastStoredFrontier: Int64?
+    private let metadataLimit: MetadataLimit
+    private var startNote = StartNote()
+    private var lastStored: CommittedOffset?
+    /// The part of its limit that the metadata took last, from 0 to 1; more than that where something was left out.
+    private(set) var metadataUse = 0.0
     private var pendingDeadLetters: Set<OffsetTracker.Slot> = []
     private var deadLetterWrite = Condition()
 
-    init(_ id: AssignedPartition) { self.id = id }
+    /// Where the group began, as it stands beside the offset at which it did.
+    private struct StartNote {
+        var text = ""
+        var offset: Int64 = -1
+    }
+
+    init(_ id: AssignedPartition, metadataLimit: MetadataLimit) {
+        self.id = id
+        self.metadataLimit = metadataLimit
+    }
 
     var isIdle: Bool { requests.isEmpty }
 
@@ -38,11 +53,65 @@ final class OwnedPartition {
 
     func remove(_ request: RequestInProgress) { requests[request.slot] = nil }
 
-    /// Returns the frontier if it moved since the last call.
-    func takeMovedFrontier() -> Int64? {
-        guard let frontier = tracker.frontier, frontier != lastStoredFrontier else { return nil }
-        lastStoredFrontier = frontier
-        return frontier
+    // MARK: - What is committed
+
+    /// Takes over what the group has committed, before the first record is taken.
+    func begin(at committed: CommittedOffset, with metadata: CommitMetadata) {
+        tracker.inherit(metadata.done, from: committed.offset)
+        startNote = StartNote(text: metadata.startNote, offset: committed.offset)
+    }
+
+    /// Returns what is to be committed, if that changed since the last call.
+    func takeProgress() -> CommittedOffset? {
+        guard tracker.takeNews(), let progress = tracker.progress() else { return nil }
+        let commit = commit(of: progress, atMost: metadataLimit.bytes)
+        guard commit != lastStored else { return nil }
+        lastStored = commit
+        return commit
+    }
+
+    /// Returns what a transaction commits that holds the outcomes of some requests.
+    ///
+    /// It leaves nothing out: what a transaction publishes must be in what it commits. `publishable` has seen to the room.
+    func commit(publishing slots: Set<OffsetTracker.Slot>) -> CommittedOffset? {
+        guard let progress = tracker.progress(with: slots) else { return nil }
+        if isPutBack(.transactionPassesGaps), let end = progress.done.end { return CommittedOffset(end) }
+        return commit(of: progress, atMost: .max)
+    }
+
+    /// Returns those of some ready requests whose outcomes may be published now, because what is committed with them can say that
+    /// they are done: all of them, or as many of the oldest as there is room for.
+    func publishable(_ slots: [OffsetTracker.Slot]) -> [OffsetTracker.Slot] {
+        if metadataLimit.bytes > 0, tracker.canTellDone {
+            var count = slots.count
+            while count > 0 {
+                if fits(slots.prefix(count)) { return Array(slots.prefix(count)) }
+                count /= 2
+            }
+        }
+
+        let run = Set(tracker.readyRun(atMost: slots.count))
+        return slots.filter(run.contains)
+    }
+
+    private func fits(_ slots: ArraySlice<OffsetTracker.Slot>) -> Bool {
+        guard let progress = tracker.progress(with: Set(slots)) else { return true }
+        return metadata(for: progress.next, done: progress.done).text(for: progress.next, atMost: metadataLimit.bytes)
+            .cut == nil
+    }
+
+    private func commit(of progress: OffsetTracker.Progress, atMost limit: Int) -> CommittedOffset {
+        let metadata = metadata(for: progress.next, done: progress.done)
+        let text = metadata.text(for: progress.next, atMost: limit)
+        metadataUse = text.cut == nil ? metadataLimit.use(of: text.text) : 2
+        return CommittedOffset(progress.next, metadata: text.text)
+    }
+
+    private func metadata(for offset: Int64, done: DoneSet) -> CommitMetadata {
+        var metadata = CommitMetadata()
+        if offset == startNote.offset { metadata.startNote = startNote.text }
+        metadata.done = done
+        return metadata
     }
 
     // MARK: - Giving up
@@ -53,17 +122,24 @@ final class OwnedPartition {
         deadLetterWrite.broadcast()
     }
 
-    /// Abandons the newest requests as long as they have cost nothing: the partition's next owner runs them as if they
-    /// had never been taken. Requests before the last one that has cost something go on, because the next owner
-    /// would begin at the oldest unfinished one and pay for all behind it again.
-    func giveUpUnpaid() {
+    /// Abandons the requests that have cost nothing: the partition's next owner runs them as if they had never been taken.
+    ///
+    /// Without done-sets, requests before the last one that has cost something go on, because the next owner would begin at the
+    /// oldest unfinished one and pay for all behind it again. So they do where outcomes are to keep an order, which one that is
+    /// left to the next owner would break.
+    func giveUpUnpaid(inOrder: Bool = false) {
+        defer { deadLetterWrite.broadcast() }
+        if metadataLimit.bytes > 0, tracker.canTellDone, !inOrder {
+            for request in requests.values where !request.hasCost { request.end(as: .abandoned) }
+            return
+        }
+
         let paid = requests.values.lazy.filter(\.hasCost).map(\.slot).max()
         let lastPaid = [paid, tracker.lastDeliveredSlot].compactMap { $0 }.max()
 
         for request in requests.values where lastPaid.map({ request.slot > $0 }) ?? true {
             request.end(as: .abandoned)
         }
-        deadLetterWrite.broadcast()
     }
 
     // MARK: - Dead letters

@@ -2,6 +2,7 @@ internal import Basics
 internal import EventContract
 internal import EventLoop
 internal import Kafka
+internal import Logging
 
 /// The partitions that are assigned to a lane, with the requests under way on each.
 ///
@@ -11,17 +12,20 @@ final class PartitionTable {
     private let gate: IntakeGate
     private let meters: WorkerMeters
     private let loop: EventLoop
+    private let log: Logger
     private let ordering: WorkerConfiguration.Ordering
     private let maxSpan: Int
+    let metadataLimit: MetadataLimit
     private let sequencer = OutcomeSequencer<OrderKey>()
     private var partitions: [TopicPartition: OwnedPartition] = [:]
     private var endOfWork = Condition()
     /// Nobody waits for what has failed.
     private var isAbandoned = false
+    private var hasPassedOver = false
 
     init(
         source: any RequestSource, gate: IntakeGate, configuration: WorkerConfiguration, meters: WorkerMeters,
-        loop: EventLoop
+        loop: EventLoop, log: Logger
     ) {
         self.source = source
         self.gate = gate
@@ -29,6 +33,8 @@ final class PartitionTable {
         self.loop = loop
         ordering = configuration.ordering
         maxSpan = configuration.maxSpan
+        metadataLimit = MetadataLimit(configuration.doneSetBytes, log: log)
+        self.log = log
     }
 
     var count: Int { partitions.count }
@@ -41,7 +47,9 @@ final class PartitionTable {
 
     func add(_ assigned: [AssignedPartition]) {
         let before = partitions.count
-        for partition in assigned { partitions[partition.id] = OwnedPartition(partition) }
+        for partition in assigned {
+            partitions[partition.id] = OwnedPartition(partition, metadataLimit: metadataLimit)
+        }
         meters.kafka.countAssigned(change: partitions.count - before)
     }
 
@@ -54,14 +62,57 @@ final class PartitionTable {
         return removed
     }
 
+    /// Takes over what the group has committed of partitions, before the first record of them is taken.
+    func begin(at committed: [AssignedPartition: CommittedOffset]) {
+        for (id, commit) in committed {
+            guard let partition = partitions[id.id], partition.id == id else { continue }
+            switch CommitMetadata.read(commit) {
+            case .known(let metadata): partition.begin(at: commit, with: metadata)
+            case .nothing: break
+            case .foreign:
+                log.warning(
+                    """
+                    the metadata of a committed offset is not understood, and ignored: what is done beyond the offset may be \
+                    repeated
+                    """,
+                    metadata: ["partition": "\(id.id)", "offset": "\(commit.offset)"])
+            }
+        }
+    }
+
+    /// Returns what is to be committed of each partition for which that changed since the last call.
+    func takeProgress() -> [(partition: AssignedPartition, next: CommittedOffset)] {
+        partitions.values.compactMap { partition in
+            guard let next = partition.takeProgress() else { return nil }
+            adaptIntake(of: partition)
+            return (partition: partition.id, next: next)
+        }
+    }
+
+    /// Has everything that is done handed out again by `takeProgress`.
+    func renewProgress() {
+        for partition in partitions.values { partition.tracker.renewNews() }
+    }
+
+    /// Reads nothing more of a partition while its metadata is nearly full, so that what is done beyond the offset goes on being
+    /// committed.
+    func adaptIntake(of partition: OwnedPartition) {
+        if partition.metadataUse > 0.75 { hold(partition, because: .metadata) }
+        if partition.metadataUse < 0.5 { release(partition, from: .metadata) }
+    }
+
     // MARK: - Requests
 
     /// Takes a record in.
-    /// - Returns: `nil` for one that is not to be run: its partition is not ours any more, or it is under way already.
+    /// - Returns: `nil` for one that is not to be run: its partition is not ours any more, it is under way already, or a former
+    ///   owner has done it.
     func take(_ record: ConsumerRecord, at arrival: RecordArrival) -> RequestInProgress? {
-        guard let partition = partitions[record.partition.id], partition.id == record.partition, !partition.isLeaving,
-            let slot = partition.tracker.begin(record.offset)
+        guard let partition = partitions[record.partition.id], partition.id == record.partition, !partition.isLeaving
         else { return nil }
+        guard case .run(let slot) = partition.tracker.begin(record.offset) else {
+            hasPassedOver = true
+            return nil
+        }
 
         let request = RequestInProgress(
             record: IncomingRecord(record), partition: partition, slot: slot,
@@ -72,6 +123,12 @@ final class PartitionTable {
 
         if partition.tracker.span >= maxSpan { hold(partition, because: .span) }
         return request
+    }
+
+    /// Returns whether records were passed over since the last call.
+    func takeHasPassedOver() -> Bool {
+        defer { hasPassedOver = false }
+        return hasPassedOver
     }
 
     private func orderKey(of record: ConsumerRecord) -> OrderKey? {

@@ -15,6 +15,7 @@ final class Rebalancing {
     let fleet: FleetTicker
     private let requestsTopic: String
     private let revokeGrace: Duration
+    private let isOrdered: Bool
     private let loop: EventLoop
     private let log: Logger
     /// The number of partitions of the requests topic; 0 while it is not known.
@@ -31,6 +32,7 @@ final class Rebalancing {
         self.fleet = fleet
         requestsTopic = configuration.topics.requests
         revokeGrace = configuration.revokeGrace
+        isOrdered = configuration.ordering != .unordered
         self.loop = loop
         self.log = log
     }
@@ -61,6 +63,8 @@ final class Rebalancing {
             metadata: ["added": "\(assigned.map(\.id))", "owned": "\(partitions.count)"])
     }
 
+    func willRead(from committed: [AssignedPartition: CommittedOffset]) { partitions.begin(at: committed) }
+
     /// - Parameter drainEnd: the end of a drain. Everything in flight is waited for until then, also what has cost nothing
     ///   yet, and nothing beyond. `nil`: the lane does not drain.
     func revoked(_ revoked: [AssignedPartition], drainEnd: Instant?) async {
@@ -70,7 +74,7 @@ final class Rebalancing {
         // published behind the commit.
         for partition in leaving { partition.isLeaving = true }
         // The other members wait for us, so a request that waits for its turn or for a breaker goes back untouched.
-        if drainEnd == nil { for partition in leaving { partition.giveUpUnpaid() } }
+        if drainEnd == nil { for partition in leaving { partition.giveUpUnpaid(inOrder: isOrdered) } }
 
         // The first commit makes safe what is finished, whatever comes of the rest: the sooner it comes, the likelier is
         // the group still the one that we are a member of.

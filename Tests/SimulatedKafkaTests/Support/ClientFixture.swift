@@ -16,6 +16,7 @@ final class RebalanceRecorder: SimulatedRebalanceHandler {
     }
 
     func assigned(_ partitions: [AssignedPartition], then: @escaping () -> Void) { note("assigned", partitions, then) }
+    func willRead(from committed: [AssignedPartition: CommittedOffset], then: @escaping () -> Void) { then() }
     func revoked(_ partitions: [AssignedPartition], then: @escaping () -> Void) {
         onRevoke(partitions)
         note("revoked", partitions, then)

@@ -110,7 +110,9 @@ actor HarnessSource: RequestSource {
 
     func hold(_ partition: AssignedPartition) async {}
     func resume(_ partition: AssignedPartition) async {}
-    func store(_ offsets: [(partition: AssignedPartition, next: Int64)]) async { stored = offsets.last?.next ?? stored }
+    func store(_ offsets: [(partition: AssignedPartition, next: CommittedOffset)]) async {
+        stored = offsets.last?.next.offset ?? stored
+    }
     func commit(within bound: Duration) async throws(KafkaError) -> [AssignedPartition: Int64] {
         let offset = stored
         await loop.pause(.milliseconds(3))
@@ -122,7 +124,7 @@ actor HarnessSource: RequestSource {
     }
     func committedOffsets(
         of assigned: [AssignedPartition], within bound: Duration
-    ) async throws(KafkaError) -> [AssignedPartition: Int64] { [:] }
+    ) async throws(KafkaError) -> [AssignedPartition: CommittedOffset] { [:] }
 
     var membership: GroupMembership? { GroupMembership() }
     var positions: [KafkaConsumer.Position] { [] }
@@ -179,7 +181,7 @@ final class HarnessSink: OutcomeSink {
     func initTransactions() async throws(KafkaError) { await loop.pause(delay) }
     func beginTransaction() async throws(KafkaError) {}
     func sendOffsets(
-        _ offsets: [(partition: TopicPartition, next: Int64)], as member: GroupMembership
+        _ offsets: [(partition: TopicPartition, next: CommittedOffset)], as member: GroupMembership
     ) async throws(KafkaError) { await loop.pause(delay) }
     func commitTransaction() async throws(KafkaError) { await loop.pause(delay) }
     func abortTransaction() async throws(KafkaError) {}

@@ -11,7 +11,7 @@ import Testing
 struct TransactionAttemptTests {
     private static let tooLarge = KafkaError(.recordTooLarge, "MSG_SIZE_TOO_LARGE")
 
-    private let partition = OwnedPartition(AssignedPartition(TopicPartition("requests", 0), epoch: 1))
+    private let partition = OwnedPartition(AssignedPartition(TopicPartition("requests", 0), epoch: 1), doneSetBytes: 0)
     private let sink = FakeSink(isTransactional: true)
 
     /// Runs a transaction with one outcome for each text.
@@ -21,7 +21,7 @@ struct TransactionAttemptTests {
         let loop = try EventLoop()
         defer { loop.stop() }
         let batch = try texts.enumerated().map { offset, text in
-            let slot = partition.tracker.begin(Int64(offset))
+            let slot = partition.tracker.begin(Int64(offset)).slot
             let request = RequestInProgress(
                 record: IncomingRecord(ConsumerRecord(partition: partition.id, offset: Int64(offset))),
                 partition: partition, slot: try #require(slot), arrival: RecordArrival(instant: .now, time: .now()))
@@ -29,7 +29,8 @@ struct TransactionAttemptTests {
             return ReadyOutcomes.Entry(request, OutgoingOutcome(event: event, isResult: true))
         }
 
-        var attempt = TransactionAttempt(batch, loop: loop)
+        let next = partition.commit(publishing: Set(batch.map(\.request.slot)))
+        var attempt = TransactionAttempt(batch, offsets: [partition.id: try #require(next)], loop: loop)
         let failure = await attempt.run(on: sink, within: .seconds(5)) { membership }
         return (attempt, failure)
     }

@@ -1,3 +1,4 @@
+import Kafka
 import TestSupport
 import Testing
 
@@ -5,7 +6,7 @@ import Testing
 
 /// Notes a record that must be new.
 private func begin(_ offset: Int64, in tracker: inout OffsetTracker) throws -> OffsetTracker.Slot {
-    let slot = tracker.begin(offset)
+    let slot = tracker.begin(offset).slot
     return try #require(slot)
 }
 
@@ -51,7 +52,7 @@ struct OffsetTrackerTests {
         _ = try begin(7, in: &tracker)
         _ = try begin(8, in: &tracker)
         let again = [tracker.begin(7), tracker.begin(8)]
-        #expect(again == [nil, nil])
+        #expect(again == [.isUnderWay, .isUnderWay])
         #expect(tracker.span == 2)
     }
 
@@ -85,11 +86,11 @@ struct OffsetTrackerTests {
         var tracker = OffsetTracker()
         let slots = try [0, 1, 2, 3].map { try begin($0, in: &tracker) }
 
-        let isEarly = tracker.markReady(slots[1])
-        #expect(!isEarly)
+        tracker.markReady(slots[1])
+        #expect(!tracker.isOldestReady)
         #expect(tracker.readyRun(atMost: 9).isEmpty)
-        let oldestIsReady = tracker.markReady(slots[0])
-        #expect(oldestIsReady)
+        tracker.markReady(slots[0])
+        #expect(tracker.isOldestReady)
         #expect(tracker.readyRun(atMost: 9) == [slots[0], slots[1]])
         #expect(tracker.readyRun(atMost: 1) == [slots[0]])
         #expect(tracker.frontier == nil)
@@ -98,9 +99,104 @@ struct OffsetTrackerTests {
         tracker.markDelivered(slots[1])
         #expect(tracker.frontier == 2)
         #expect(tracker.readyRun(atMost: 9).isEmpty)
-        let nextIsReady = tracker.markReady(slots[2])
-        #expect(nextIsReady)
+        tracker.markReady(slots[2])
+        #expect(tracker.isOldestReady)
         #expect(tracker.readyRun(atMost: 9) == [slots[2]])
+    }
+
+    @Test func readySlotsPassGaps() throws {
+        var tracker = OffsetTracker()
+        let slots = try [0, 1, 2, 3].map { try begin($0, in: &tracker) }
+        for slot in [slots[1], slots[3]] { tracker.markReady(slot) }
+        #expect(tracker.readySlots(atMost: 9) == [slots[1], slots[3]])
+        #expect(tracker.readySlots(atMost: 1) == [slots[1]])
+    }
+
+    // MARK: - What is done beyond the frontier
+
+    @Test func progressTellsWhatIsDoneBeyondTheFrontier() throws {
+        var tracker = OffsetTracker()
+        let slots = try [10, 11, 12, 13, 14, 20].map { try begin($0, in: &tracker) }
+        #expect(tracker.progress() == nil)
+
+        for index in [2, 4, 5] { tracker.markDelivered(slots[index]) }
+        // The gap from 15 to 19 belongs to the run around it.
+        #expect(tracker.progress() == .init(next: 10, done: DoneSet([12..<13, 14..<21])))
+
+        tracker.markDelivered(slots[0])
+        #expect(tracker.progress() == .init(next: 11, done: DoneSet([12..<13, 14..<21])))
+        #expect(tracker.progress(with: [slots[1]]) == .init(next: 13, done: DoneSet([14..<21])))
+        #expect(tracker.progress(with: [slots[1], slots[3]]) == .init(next: 21, done: DoneSet()))
+    }
+
+    @Test func nextOwnerPassesOverWhatWasDone() throws {
+        var tracker = OffsetTracker()
+        tracker.inherit(DoneSet([12..<13, 14..<21]), from: 10)
+
+        let first = try begin(10, in: &tracker)
+        let second = try begin(11, in: &tracker)
+        let passed = tracker.begin(12)
+        #expect(passed == .wasDone)
+        // What is not read yet stays in the set.
+        #expect(tracker.progress() == .init(next: 10, done: DoneSet([12..<13, 14..<21])))
+
+        tracker.markDelivered(first)
+        tracker.markDelivered(second)
+        #expect(tracker.frontier == 13)
+        let third = try begin(13, in: &tracker)
+        for offset in [14, 20] as [Int64] {
+            let beginning = tracker.begin(offset)
+            #expect(beginning == .wasDone)
+        }
+        tracker.markDelivered(third)
+        #expect(tracker.frontier == 21)
+        #expect(tracker.begin(21).slot != nil)
+    }
+
+    /// A record before the committed offset is one of another log, of which the set says nothing.
+    @Test func doneSetIsForgottenWhereTheLogStartsOver() throws {
+        var tracker = OffsetTracker()
+        tracker.inherit(DoneSet([102..<110]), from: 100)
+        _ = try begin(0, in: &tracker)
+        #expect(tracker.begin(103).slot != nil)
+
+        tracker = OffsetTracker()
+        let slots = try [500, 501, 502].map { try begin($0, in: &tracker) }
+        tracker.markDelivered(slots[1])
+        tracker.markDelivered(try begin(0, in: &tracker))
+        #expect(!tracker.canTellDone)
+        #expect(tracker.progress() == nil)
+    }
+
+    /// Against the plain definition, over several owners of whom each takes over what the one before it has committed.
+    @Test(arguments: 0..<50)
+    func everyRecordIsDoneOnceOverManyOwners(seed: UInt64) throws {
+        var random = SplitMix64(state: seed)
+        var log: [Int64] = []
+        for _ in 0..<300 { log.append((log.last ?? -1) + Int64.random(in: 1...3, using: &random)) }
+        var done: Set<Int64> = []
+        var committed = CommittedOffset(0)
+
+        for _ in 0..<20 {
+            var tracker = OffsetTracker()
+            if case .known(let metadata) = CommitMetadata.read(committed) {
+                tracker.inherit(metadata.done, from: committed.offset)
+            }
+            for offset in log.filter({ $0 >= committed.offset }).prefix(Int.random(in: 0...90, using: &random)) {
+                guard case .run(let slot) = tracker.begin(offset) else { continue }
+                #expect(!done.contains(offset))
+                if Int.random(in: 0..<3, using: &random) == 0 { continue }
+                tracker.markDelivered(slot)
+                done.insert(offset)
+            }
+            guard let progress = tracker.progress() else { continue }
+            var metadata = CommitMetadata()
+            metadata.done = progress.done
+            let text = metadata.text(for: progress.next, atMost: 4096)
+            #expect(text.cut == nil)
+            committed = CommittedOffset(progress.next, metadata: text.text)
+        }
+        #expect(log.filter { $0 < committed.offset }.allSatisfy(done.contains))
     }
 
     /// Against the plain definition: the frontier is one past the longest finished prefix of what was delivered.

@@ -8,11 +8,14 @@ import Testing
 
 /// What a worker gives up at once when a partition goes to another.
 struct OwnedPartitionTests {
-    private let partition = OwnedPartition(AssignedPartition(TopicPartition("requests", 0), epoch: 1))
+    private static let id = AssignedPartition(TopicPartition("requests", 0), epoch: 1)
+    /// A partition without done-sets.
+    private let partition = OwnedPartition(id, doneSetBytes: 0)
 
-    private func take(_ count: Int64) throws -> [RequestInProgress] {
-        try (0..<count).map { offset in
-            let slot = partition.tracker.begin(offset)
+    private func take(_ count: Int64, of partition: OwnedPartition? = nil) throws -> [RequestInProgress] {
+        let partition = partition ?? self.partition
+        return try (0..<count).map { offset in
+            let slot = partition.tracker.begin(offset).slot
             let request = RequestInProgress(
                 record: IncomingRecord(ConsumerRecord(partition: partition.id, offset: offset)), partition: partition,
                 slot: try #require(slot), arrival: RecordArrival(instant: .now, time: .now()))
@@ -40,6 +43,17 @@ struct OwnedPartitionTests {
         requests[1].context.noteCall(at: .now)
         partition.giveUpUnpaid()
         #expect(abandoned(requests) == [false, false, true, true])
+    }
+
+    /// With done-sets, the next owner passes over what was finished behind them.
+    @Test func withDoneSetsEveryRequestWithoutCostIsGivenUp() throws {
+        let partition = OwnedPartition(Self.id, doneSetBytes: 4096)
+        let requests = try take(4, of: partition)
+        requests[1].context.noteCall(at: .now)
+        partition.tracker.markDelivered(requests[2].slot)
+        partition.remove(requests[2])
+        partition.giveUpUnpaid()
+        #expect(abandoned(requests) == [true, false, false, true])
     }
 
     @Test func requestsBeforeADeliveredOneGoOn() throws {

@@ -2,6 +2,7 @@ import Basics
 import EventContract
 import EventLoop
 import Kafka
+import Logging
 import Observability
 import TestSupport
 import Testing
@@ -215,7 +216,8 @@ private actor TableFixture {
         gate = IntakeGate(configuration.intakeLimits, loop: loop)
         table = PartitionTable(
             source: source, gate: gate, configuration: configuration,
-            meters: WorkerMeters(topics: configuration.topics, group: "workers", factory: registry), loop: loop)
+            meters: WorkerMeters(topics: configuration.topics, group: "workers", factory: registry), loop: loop,
+            log: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
     }
 
     var assignedPartitions: Double? {

@@ -38,7 +38,7 @@ actor FakeSink: OutcomeSink {
     private(set) var written: [ProducerRecord] = []
     /// Every record that was handed over.
     private(set) var handedOver: [ProducerRecord] = []
-    private(set) var transactionOffsets: [TopicPartition: Int64] = [:]
+    private(set) var transactionOffsets: [TopicPartition: CommittedOffset] = [:]
     private(set) var abortCount = 0
     private let isTransactional: Bool
     /// `false` when each record travels in a batch of its own.
@@ -197,12 +197,12 @@ actor FakeSink: OutcomeSink {
     func beginTransaction() async throws(KafkaError) { transaction = [] }
 
     func sendOffsets(
-        _ offsets: [(partition: TopicPartition, next: Int64)], as member: GroupMembership
+        _ offsets: [(partition: TopicPartition, next: CommittedOffset)], as member: GroupMembership
     ) async throws(KafkaError) {
         try failWithFailedRecord("send offsets")
         pendingOffsets = offsets
     }
-    private var pendingOffsets: [(partition: TopicPartition, next: Int64)] = []
+    private var pendingOffsets: [(partition: TopicPartition, next: CommittedOffset)] = []
 
     private func failWithFailedRecord(_ call: String) throws(KafkaError) {
         for (_, entry) in underway.sorted(by: { $0.key < $1.key }) {

@@ -12,7 +12,7 @@ actor FakeSource: RequestSource {
     private var assigned: [AssignedPartition] = []
     private var epoch: UInt32 = 0
     private var nextOffsets: [TopicPartition: Int64] = [:]
-    private var stored: [AssignedPartition: Int64] = [:]
+    private var stored: [AssignedPartition: CommittedOffset] = [:]
 
     /// What the next commits end with; `nil`: they succeed.
     private var commitError: KafkaError?
@@ -21,8 +21,10 @@ actor FakeSource: RequestSource {
     private var unknownTopics: Set<String> = []
     private var diagnosis = TopicDiagnosis.complete
     private var onClose: @Sendable () -> Void = {}
-    private(set) var committed: [TopicPartition: Int64] = [:]
-    private var transactionOffsets: @Sendable () async -> [TopicPartition: Int64] = { [:] }
+    private(set) var commits: [TopicPartition: CommittedOffset] = [:]
+    /// The offsets that are committed.
+    var committed: [TopicPartition: Int64] { commits.mapValues(\.offset) }
+    private var transactionOffsets: @Sendable () async -> [TopicPartition: CommittedOffset] = { [:] }
     private(set) var held: Set<TopicPartition> = []
     private(set) var commitCount = 0
     private(set) var membershipQuestions = 0
@@ -94,7 +96,7 @@ actor FakeSource: RequestSource {
         for partition in gone { stored[partition] = nil }
     }
 
-    private func commitStored() { for (partition, next) in stored { committed[partition.id] = next } }
+    private func commitStored() { for (partition, next) in stored { commits[partition.id] = next } }
 
     private func wakeReader() {
         reader?.resume()
@@ -150,7 +152,7 @@ actor FakeSource: RequestSource {
         wakeReader()
     }
 
-    func store(_ offsets: [(partition: AssignedPartition, next: Int64)]) {
+    func store(_ offsets: [(partition: AssignedPartition, next: CommittedOffset)]) {
         for (partition, next) in offsets where assigned.contains(partition) { stored[partition] = next }
     }
 
@@ -158,11 +160,11 @@ actor FakeSource: RequestSource {
         commitCount += 1
         if let commitError { throw commitError }
         commitStored()
-        return stored
+        return stored.mapValues(\.offset)
     }
 
     func noteCommitted(_ offsets: [(partition: AssignedPartition, next: Int64)]) {
-        for (partition, next) in offsets { committed[partition.id] = next }
+        for (partition, next) in offsets { commits[partition.id] = CommittedOffset(next) }
     }
 
     var membership: GroupMembership? {
@@ -172,8 +174,8 @@ actor FakeSource: RequestSource {
 
     func committedOffsets(
         of assigned: [AssignedPartition], within bound: Duration
-    ) async throws(KafkaError) -> [AssignedPartition: Int64] {
-        let committed = await committed.merging(transactionOffsets()) { max($0, $1) }
+    ) async throws(KafkaError) -> [AssignedPartition: CommittedOffset] {
+        let committed = await commits.merging(transactionOffsets()) { $0.offset >= $1.offset ? $0 : $1 }
         return assigned.reduce(into: [:]) { known, partition in known[partition] = committed[partition.id] }
     }
 
@@ -185,7 +187,7 @@ actor FakeSource: RequestSource {
 
     /// Notes what a transaction has committed that its producer believes to have failed.
     /// Has the group's committed offsets hold those of transactions as well.
-    func countOffsets(of transactions: @escaping @Sendable () async -> [TopicPartition: Int64]) {
+    func countOffsets(of transactions: @escaping @Sendable () async -> [TopicPartition: CommittedOffset]) {
         transactionOffsets = transactions
     }
 
