@@ -32,6 +32,9 @@ extension MetricDescription {
             "locsearch_requests_unconfirmed", .gauge, in: .requests,
             "Requests whose outcome is made and not confirmed by the brokers yet."),
         MetricDescription(
+            "locsearch_requests_done_before_total", .counter, in: .requests,
+            "Requests passed over because a former owner of their partition had published their outcomes."),
+        MetricDescription(
             "locsearch_requests_deleted_unread_total", .counter, in: .requests,
             "Requests that the brokers deleted before anybody read them, because their topic's retention was over."),
         MetricDescription(

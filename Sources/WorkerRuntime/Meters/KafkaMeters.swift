@@ -9,6 +9,7 @@ struct KafkaMeters: Sendable {
     private let commitsFailed: Counter
     private let deadLetters: Counter
     private let missed: Counter
+    private let passedOver: Counter
     /// By the topic that the record went to.
     private let sends: [Timer]
     private let commits: Timer
@@ -28,6 +29,7 @@ struct KafkaMeters: Sendable {
         producersReplaced = maker.counter("locsearch_producers_replaced_total")
         commitsFailed = maker.counter("locsearch_commits_failed_total")
         missed = maker.counter("locsearch_requests_deleted_unread_total")
+        passedOver = maker.counter("locsearch_requests_done_before_total")
         deadLetters = maker.counter("locsearch_dead_letters_written_total")
 
         sends = DeliveryStallDetector.Topic.allCases.map { operation("send", on: topics.name(of: $0)) }
@@ -44,6 +46,9 @@ struct KafkaMeters: Sendable {
 
     /// Counts a dead letter that the brokers have confirmed.
     func countDeadLetter() { deadLetters.increment() }
+
+    /// Counts a request that a former owner of its partition had done.
+    func countPassedOver() { passedOver.increment() }
 
     /// Counts requests that the brokers deleted before anybody read them.
     func countMissed(_ count: Int64) { missed.increment(by: count) }

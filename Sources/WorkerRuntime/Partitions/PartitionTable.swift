@@ -109,8 +109,9 @@ final class PartitionTable {
     func take(_ record: ConsumerRecord, at arrival: RecordArrival) -> RequestInProgress? {
         guard let partition = partitions[record.partition.id], partition.id == record.partition, !partition.isLeaving
         else { return nil }
-        guard case .run(let slot) = partition.tracker.begin(record.offset) else {
-            hasPassedOver = true
+        let beginning = partition.tracker.begin(record.offset)
+        guard case .run(let slot) = beginning else {
+            if beginning == .wasDone { notePassedOver() }
             return nil
         }
 
@@ -123,6 +124,11 @@ final class PartitionTable {
 
         if partition.tracker.span >= maxSpan { hold(partition, because: .span) }
         return request
+    }
+
+    private func notePassedOver() {
+        hasPassedOver = true
+        meters.kafka.countPassedOver()
     }
 
     /// Returns whether records were passed over since the last call.

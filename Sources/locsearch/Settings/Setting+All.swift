@@ -123,6 +123,9 @@ extension Setting {
                 default: worker.commitInterval.text,
                 help: "finished work of so much time may be uncommitted; nothing begins beyond it"),
             Setting(
+                "worker.doneSetBytes", .integer(0...32_767), default: "\(worker.doneSetBytes)",
+                help: "kept beside each committed offset: what is done beyond it, so that a crash does not repeat it"),
+            Setting(
                 "worker.allowNoProvider", .flag, default: "false",
                 help: "start although no provider has an API key: requests end as unauthorized"),
         ]

@@ -105,6 +105,7 @@ extension Settings {
         if let deadline = duration("worker.maxDeadline") { worker.maxDeadline = deadline }
         if let grace = duration("worker.shutdownGrace") { worker.shutdownGrace = grace }
         if let interval = duration("worker.commitInterval") { worker.commitInterval = interval }
+        worker.doneSetBytes = integer("worker.doneSetBytes")
         if let delivery: WorkerConfiguration.Delivery = choice("worker.delivery") { worker.delivery = delivery }
         if let ordering: WorkerConfiguration.Ordering = choice("worker.ordering") { worker.ordering = ordering }
         return worker
