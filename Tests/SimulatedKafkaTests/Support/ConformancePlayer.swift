@@ -165,7 +165,7 @@ final class ConformancePlayer {
             plain(cluster.leaveGroup(request).error)
         case "consumerGroupHeartbeat": beat(step, reply)
         case "offsetCommit":
-            let offsets = [partition(step): OffsetToCommit(Int64(number("offset", step) ?? 0))]
+            let offsets = [partition(step): offsetToCommit(step)]
             let version = Int16(number("version", step) ?? 7)
             let request = OffsetCommitRequest(group, as: member(step), offsets, version: version)
             plain(cluster.offsetCommit(request).error)
@@ -175,9 +175,17 @@ final class ConformancePlayer {
             let answer = cluster.offsetFetch(request)
             let result = answer.results[partition(step)]
             let error = answer.error == .none ? result?.error ?? .none : answer.error
-            reply(["error": error.protocolName, "offset": result?.offset ?? -1])
+            reply([
+                "error": error.protocolName, "offset": result?.offset ?? -1,
+                "metadataBytes": result?.metadata.utf8.count ?? 0,
+            ])
         default: performOnTransaction(step, reply)
         }
+    }
+
+    private func offsetToCommit(_ step: Step) -> OffsetToCommit {
+        let metadata = String(repeating: "x", count: number("metadataBytes", step) ?? 0)
+        return OffsetToCommit(Int64(number("offset", step) ?? 0), metadata: metadata)
     }
 
     private func performOnRecords(_ step: Step, _ reply: @escaping (Answer) -> Void) {
@@ -270,7 +278,7 @@ final class ConformancePlayer {
                 cluster.addOffsetsToTxn(AddOffsetsToTxnRequest(transaction(step), group: text("group", step) ?? ""))
                     .error)
         case "txnOffsetCommit":
-            let offsets = [partition(step): OffsetToCommit(Int64(number("offset", step) ?? 0))]
+            let offsets = [partition(step): offsetToCommit(step)]
             let request = TxnOffsetCommitRequest(
                 transaction(step), group: text("group", step) ?? "", as: member(step), offsets)
             plain(cluster.txnOffsetCommit(request).error)

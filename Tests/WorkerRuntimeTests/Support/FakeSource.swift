@@ -10,12 +10,15 @@ actor FakeSource: RequestSource {
     private var isReading = true
     private weak var listener: (any RebalanceListener)?
     private var assigned: [AssignedPartition] = []
+    /// Assigned partitions of which the lane was told where reading begins.
+    private var readable: Set<AssignedPartition> = []
     private var epoch: UInt32 = 0
     private var nextOffsets: [TopicPartition: Int64] = [:]
     private var stored: [AssignedPartition: CommittedOffset] = [:]
 
     /// What the next commits end with; `nil`: they succeed.
     private var commitError: KafkaError?
+    private var mostMetadata = Int.max
     /// What the brokers say of the topic's size; `nil`: nothing.
     private var knownPartitionCount: Int? = 4
     private var unknownTopics: Set<String> = []
@@ -34,6 +37,17 @@ actor FakeSource: RequestSource {
     private(set) var isClosed = false
 
     // MARK: - What the test does
+
+    /// Sets what a former owner has committed of a partition.
+    func setCommit(_ committed: CommittedOffset, partition: Int32 = 0) {
+        commits[TopicPartition("requests", partition)] = committed
+    }
+
+    /// Has the next record of a partition stand at an offset.
+    func skip(to offset: Int64, partition: Int32 = 0) { nextOffsets[TopicPartition("requests", partition)] = offset }
+
+    /// Has the brokers keep no more than so many bytes beside an offset.
+    func refuseMetadata(above bytes: Int) { mostMetadata = bytes }
 
     func refuseCommits(with error: KafkaError?) { commitError = error }
 
@@ -74,6 +88,9 @@ actor FakeSource: RequestSource {
         let new = partitions.map { AssignedPartition($0, epoch: epoch) }
         assigned += new
         await listener?.assigned(new)
+        let begun = new.compactMap { partition in commits[partition.id].map { (partition, $0) } }
+        if !begun.isEmpty { await listener?.willRead(from: Dictionary(uniqueKeysWithValues: begun)) }
+        readable.formUnion(new)
         wakeReader()
     }
 
@@ -125,7 +142,7 @@ actor FakeSource: RequestSource {
         var left: [ConsumerRecord] = []
         for var record in waiting {
             if taken.count < max, !held.contains(record.partition.id),
-                let owned = assigned.first(where: { $0.id == record.partition.id })
+                let owned = assigned.first(where: { $0.id == record.partition.id }), readable.contains(owned)
             {
                 record.partition = owned
                 taken.append(record)
@@ -159,6 +176,9 @@ actor FakeSource: RequestSource {
     func commit(within bound: Duration) async throws(KafkaError) -> [AssignedPartition: Int64] {
         commitCount += 1
         if let commitError { throw commitError }
+        if stored.values.contains(where: { $0.metadata.utf8.count > mostMetadata }) {
+            throw KafkaError(librdkafkaCode: 12, doing: "commit offsets")
+        }
         commitStored()
         return stored.mapValues(\.offset)
     }

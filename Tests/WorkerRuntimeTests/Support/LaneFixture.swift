@@ -120,11 +120,15 @@ struct LaneFixture: Sendable {
 /// Answers every request with nothing found, at once or when the test lets it.
 actor FakeProvider: SearchReporting {
     private var isHolding = false
+    private var heldID: String?
     private var waiters: [CheckedContinuation<Void, Never>] = []
     /// The requests that were asked for, in order: each may have cost money.
     private(set) var asked: [String] = []
 
     func hold() { isHolding = true }
+
+    /// Keeps one request waiting, and answers all others.
+    func hold(only id: String) { heldID = id }
 
     func release(_ count: Int) {
         for _ in 0..<min(count, waiters.count) { waiters.removeFirst().resume() }
@@ -132,6 +136,7 @@ actor FakeProvider: SearchReporting {
 
     func releaseAll() {
         isHolding = false
+        heldID = nil
         for waiter in waiters { waiter.resume() }
         waiters = []
     }
@@ -139,7 +144,7 @@ actor FakeProvider: SearchReporting {
     func report(on addressed: AddressedRequest, before deadline: Deadline) async -> SearchReport {
         asked.append(addressed.request.requestID)
         addressed.context?.noteCall(at: .now)
-        if isHolding { await withCheckedContinuation { waiters.append($0) } }
+        if isHolding || heldID == addressed.request.requestID { await withCheckedContinuation { waiters.append($0) } }
         return SearchReport(
             result: .success(ProviderAnswer()), provider: .hotpepper, upstream: .milliseconds(7), attempts: 1)
     }

@@ -328,7 +328,7 @@ class Cluster:
         w.text(s["group"]).i32(s.get("generation", -1)).text(s.get("member", "")).text(s.get("instance")).list(
             [s], lambda _: None
         ).text(s["topic"]).list([s], lambda _: None)
-        w.i32(s["partition"]).i64(s["offset"]).i32(-1).text("").tags().tags().tags()
+        w.i32(s["partition"]).i64(s["offset"]).i32(-1).text("x" * s.get("metadataBytes", 0)).tags().tags().tags()
         return self._offset_answer(self._coordinate(s, OFFSET_COMMIT, version, w.bytes, w.flexible))
 
     def _offset_answer(self, r):
@@ -360,8 +360,8 @@ class Cluster:
 
         topics = r.list(lambda: (r.text(), r.list(partition), r.tags()))
         top = r.i16()
-        offset, _, _, code = topics[0][1][0] if topics else (-1, -1, "", 0)
-        return {"error": error_name(top or code), "offset": offset}
+        offset, _, metadata, code = topics[0][1][0] if topics else (-1, -1, "", 0)
+        return {"error": error_name(top or code), "offset": offset, "metadataBytes": len(metadata or "")}
 
     def do_consumerGroupHeartbeat(self, s):
         version = 1 if self.speaks(CONSUMER_HEARTBEAT, 1) else 0
@@ -425,7 +425,7 @@ class Cluster:
         ).text(s.get("member", "")).text(s.get("instance"))
         w.list([s], lambda _: None).text(s["topic"]).list([s], lambda _: None).i32(s["partition"]).i64(s["offset"]).i32(
             -1
-        ).text("").tags().tags().tags()
+        ).text("x" * s.get("metadataBytes", 0)).tags().tags().tags()
         return self._offset_answer(self._coordinate(s, TXN_OFFSETS, 3, w.bytes, flexible=True))
 
     def do_endTxn(self, s):
