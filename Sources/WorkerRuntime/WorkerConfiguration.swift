@@ -72,8 +72,8 @@ public struct WorkerConfiguration: Sendable, Hashable {
     /// Outcomes on their way to the brokers: enough for the round trips at full speed, little enough to stay small in
     /// memory. Their bytes are in memory twice, here and in librdkafka's queue: some 300 large outcomes.
     ///
-    /// With exactly-once an outcome also waits for the requests before it, and most of what waits is in memory only once. So
-    /// there is room for 16 MiB, which lets 1,600 outcomes of 10 KB wait behind a slow request. The oldest request of each
+    /// With exactly-once an outcome may also wait for the requests before it, where an order is promised or there are no
+    /// done-sets, and most of what waits is in memory only once. So there is room for 16 MiB, which lets 1,600 outcomes of 10 KB wait behind a slow request. The oldest request of each
     /// partition is always taken already, so that this bound cannot keep it from ending.
     var intakeLimits: IntakeGate.Limits {
         let inFlight = max(1, concurrency / loops)
@@ -85,9 +85,9 @@ public struct WorkerConfiguration: Sendable, Hashable {
 
     /// The most records of one partition from the oldest unfinished to the newest taken: beyond it that partition waits.
     ///
-    /// With done-sets it bounds memory, at 16 bytes a record. Without, it bounds what a crash repeats when one request hangs until
-    /// its deadline.
-    var maxSpan: Int { max(doneSetBytes > 0 ? 65_536 : 2048, 8 * concurrency) }
+    /// It bounds what a crash repeats when one request hangs until its deadline. With done-sets a crash repeats none of it, and what
+    /// is delivered behind an open record takes no memory, so that the bound is far off.
+    var maxSpan: Int { max(doneSetBytes > 0 ? 1_000_000 : 2048, 8 * concurrency) }
 
     public init() {}
 }

@@ -16,6 +16,13 @@ internal import DequeModule
 /// forward again, which can repeat work after a crash but never skips any. While it lasts there is no done-set, because
 /// offsets then tell nothing of the order.
 struct OffsetTracker {
+    /// Names one record of this tracker. Slots compare in the order in which records were taken.
+    struct Slot: Hashable, Comparable, Sendable {
+        fileprivate let serial: UInt64
+
+        static func < (a: Slot, b: Slot) -> Bool { a.serial < b.serial }
+    }
+
     /// How far a partition has come.
     struct Progress: Hashable {
         /// The offset to continue from.
@@ -28,37 +35,39 @@ struct OffsetTracker {
     enum Beginning: Equatable {
         /// It is to be run.
         case run(Slot)
-        /// It is under way already: it was handed over again, and must not run twice.
-        case isUnderWay
+        /// It was handed over before, and must not run twice.
+        case isKnown
         /// A former owner of the partition has published its outcome.
         case wasDone
     }
 
-    /// Names one record of this tracker. Slots compare in the order in which records were taken.
-    struct Slot: Hashable, Comparable, Sendable {
-        fileprivate let serial: UInt64
-
-        static func < (a: Slot, b: Slot) -> Bool { a.serial < b.serial }
-    }
-
-    private enum Mark {
-        case taken
-        case ready
-        case delivered
-    }
-
-    private struct Entry {
+    /// A record that is not delivered, with what is delivered between it and the next such record. So a long run of delivered
+    /// records behind a slow one takes no room.
+    private struct OpenRecord {
+        let slot: Slot
         let offset: Int64
-        var mark = Mark.taken
+        var isReady = false
+        /// From the first delivered record behind this one to the last; the gaps of the log between them count as delivered.
+        var doneBehind: DoneRun?
+
+        mutating func extend(by run: DoneRun) {
+            doneBehind = DoneRun(first: doneBehind?.first ?? run.first, end: run.end)
+        }
     }
 
-    /// The records from the oldest unfinished one on.
-    private var entries: Deque<Entry> = []
-    private var firstSerial: UInt64 = 0
+    /// Delivered records in the order in which they were handed over, without an open one between them.
+    private struct DoneRun {
+        let first: Int64
+        /// One past the last.
+        let end: Int64
+    }
+
+    private var open: Deque<OpenRecord> = []
+    private var nextSerial: UInt64 = 0
     private var lastTakenOffset: Int64 = -1
     /// What former owners had done, as far as it has not been handed over yet.
     private var inherited = DoneSet()
-    /// True unless a record under way has a lower offset than one before it.
+    /// True unless an open record has a lower offset than one before it.
     private var isAscending = true
     /// True when something was delivered, or passed over, since the last call of `takeNews`.
     private var hasNews = false
@@ -70,15 +79,15 @@ struct OffsetTracker {
     var nextToTake: Int64? { lastTakenOffset < 0 ? nil : lastTakenOffset + 1 }
 
     /// The number of records taken and not delivered.
-    private(set) var undeliveredCount = 0
+    var undeliveredCount: Int { open.count }
 
     /// The number of records taken that the frontier has not passed, delivered ones among them.
-    var span: Int { entries.count }
+    var span: Int { open.first.map { Int(nextSerial - $0.slot.serial) } ?? 0 }
 
-    /// The newest record that is delivered although the frontier has not passed it; `nil` when there is none.
-    var lastDeliveredSlot: Slot? {
-        entries.lastIndex { $0.mark == .delivered }.map(slot(at:))
-    }
+    /// The newest record that has a delivered one behind it; `nil` where none has.
+    var lastSlotBeforeDelivered: Slot? { open.last { $0.doneBehind != nil }?.slot }
+
+    // MARK: - Records
 
     /// Takes over what former owners had done. Call it before the first record of the assignment.
     /// - Parameter base: The offset that was committed with the set, where reading begins.
@@ -92,16 +101,24 @@ struct OffsetTracker {
     /// Notes a record before any work on it starts.
     mutating func begin(_ offset: Int64) -> Beginning {
         if offset <= lastTakenOffset {
-            if entries.contains(where: { $0.offset == offset }) { return .isUnderWay }
-            isAscending = entries.isEmpty
+            if isBeyondFrontier(offset) { return .isKnown }
+            isAscending = open.isEmpty
             inherited = DoneSet()
         }
 
         lastTakenOffset = offset
+        let slot = Slot(serial: nextSerial)
+        nextSerial += 1
         if !inherited.isEmpty, passOver(offset) { return .wasDone }
-        entries.append(Entry(offset: offset))
-        undeliveredCount += 1
-        return .run(slot(at: entries.count - 1))
+        open.append(OpenRecord(slot: slot, offset: offset))
+        return .run(slot)
+    }
+
+    /// True for a record that was taken and that the frontier has not passed.
+    private func isBeyondFrontier(_ offset: Int64) -> Bool {
+        open.contains { record in
+            record.offset == offset || record.doneBehind.map { $0.first <= offset && offset < $0.end } ?? false
+        }
     }
 
     /// Counts a record as delivered that a former owner had done.
@@ -111,9 +128,12 @@ struct OffsetTracker {
         inherited.removeAll(before: isDone ? offset + 1 : offset)
         guard isDone else { return false }
 
-        entries.append(Entry(offset: offset, mark: .delivered))
         hasNews = true
-        if entries.count == 1 { moveFrontier() }
+        if open.isEmpty {
+            frontier = offset + 1
+        } else {
+            open[open.count - 1].extend(by: DoneRun(first: offset, end: offset + 1))
+        }
         return true
     }
 
@@ -121,48 +141,44 @@ struct OffsetTracker {
 
     /// Notes that a record's outcome exists. A second call changes nothing.
     mutating func markReady(_ slot: Slot) {
-        if let index = index(of: slot), entries[index].mark == .taken { entries[index].mark = .ready }
+        if let index = index(of: slot) { open[index].isReady = true }
     }
 
-    /// True when the oldest record is ready.
-    var isOldestReady: Bool { entries.first?.mark == .ready }
+    /// True when the oldest open record is ready.
+    var isOldestReady: Bool { open.first?.isReady ?? false }
 
-    /// Returns the unbroken run of ready records from the oldest on, at most `limit` of them.
-    func readyRun(atMost limit: Int) -> [Slot] {
-        entries.prefix(limit).prefix { $0.mark == .ready }.indices.map(slot(at:))
-    }
-
-    /// Returns the ready records, oldest first and at most `limit` of them, whether or not earlier ones are ready.
-    func readySlots(atMost limit: Int) -> [Slot] {
-        var slots: [Slot] = []
-        for index in entries.indices where entries[index].mark == .ready {
-            if slots.count == limit { break }
-            slots.append(slot(at: index))
-        }
-        return slots
+    /// Returns the ready records, oldest first and at most `limit` of them.
+    /// - Parameter inOneRun: Only those that no record without an outcome stands before.
+    func readySlots(atMost limit: Int, inOneRun: Bool = false) -> [Slot] {
+        let candidates = inOneRun ? open.prefix { $0.isReady } : open[...]
+        return Array(candidates.lazy.filter(\.isReady).map(\.slot).prefix(limit))
     }
 
     /// Notes that the brokers have confirmed a record's outcome. A second call changes nothing.
     mutating func markDelivered(_ slot: Slot) {
-        guard let index = index(of: slot), entries[index].mark != .delivered else { return }
+        guard let index = index(of: slot) else { return }
 
-        entries[index].mark = .delivered
-        undeliveredCount -= 1
+        let record = open.remove(at: index)
+        let end = record.doneBehind?.end ?? record.offset + 1
         hasNews = true
+        if isPutBack(.offsetPassesGaps) { frontier = max(frontier ?? 0, end) }
 
-        if isPutBack(.offsetPassesGaps) { frontier = max(frontier ?? 0, entries[index].offset + 1) }
-        if index == 0 { moveFrontier() }
+        guard index == 0 else { return open[index - 1].extend(by: DoneRun(first: record.offset, end: end)) }
+        if isPutBack(.gapStopsCommits), let frontier, record.offset != frontier { return }
+        frontier = isPutBack(.offsetOneTooFar) ? end + 1 : end
+        if open.isEmpty { isAscending = true }
     }
 
-    private mutating func moveFrontier() {
-        while let first = entries.first, first.mark == .delivered {
-            if isPutBack(.gapStopsCommits), let frontier, first.offset != frontier { return }
-            frontier = first.offset + 1
-            if isPutBack(.offsetOneTooFar) { frontier = first.offset + 2 }
-            entries.removeFirst()
-            firstSerial += 1
+    private func index(of slot: Slot) -> Int? {
+        // Most records are delivered in the order in which they were taken.
+        if open.first?.slot == slot { return 0 }
+
+        var (low, high) = (0, open.count)
+        while low < high {
+            let middle = (low + high) / 2
+            if open[middle].slot < slot { low = middle + 1 } else { high = middle }
         }
-        if entries.isEmpty { isAscending = true }
+        return low < open.count && open[low].slot == slot ? low : nil
     }
 
     // MARK: - Progress
@@ -182,44 +198,30 @@ struct OffsetTracker {
     /// Returns how far the partition will have come once some more records are delivered; `nil` where nothing is delivered.
     /// - Parameter slots: The records that are delivered then, beside those that are.
     func progress(with slots: Set<Slot> = []) -> Progress? {
-        func isDone(_ index: Int) -> Bool {
-            entries[index].mark == .delivered || (!slots.isEmpty && slots.contains(slot(at: index)))
-        }
-
-        let firstOpen = entries.indices.first { !isDone($0) } ?? entries.endIndex
-        let passed = firstOpen > entries.startIndex ? entries[firstOpen - 1].offset + 1 : nil
-        let frontier = passed ?? frontier
-        guard isAscending else { return frontier.map { Progress(next: $0, done: DoneSet()) } }
-
-        let done = doneSet(behind: firstOpen, isDone: isDone)
-        let first = firstOpen < entries.endIndex ? entries[firstOpen].offset : nil
-        guard let next = frontier ?? (done.isEmpty ? nil : first) else { return nil }
-        return Progress(next: next, done: done)
-    }
-
-    /// A gap of the log between two done records belongs to their run: it costs nothing.
-    private func doneSet(behind firstOpen: Int, isDone: (Int) -> Bool) -> DoneSet {
+        var (next, firstOpen): (Int64?, Int64?) = (frontier, nil)
         var done = DoneSet()
         var run: Range<Int64>?
-        for index in firstOpen..<entries.endIndex {
-            let offset = entries[index].offset
-            if isDone(index) {
-                run = (run?.lowerBound ?? offset)..<(offset + 1)
-            } else if let ended = run {
-                done.append(ended)
+        func add(_ delivered: DoneRun) {
+            if firstOpen == nil {
+                next = delivered.end
+            } else if isAscending {
+                run = (run?.lowerBound ?? delivered.first)..<delivered.end
+            }
+        }
+
+        for record in open {
+            if !slots.isEmpty, slots.contains(record.slot) {
+                add(DoneRun(first: record.offset, end: record.offset + 1))
+            } else {
+                firstOpen = firstOpen ?? record.offset
+                if let ended = run { done.append(ended) }
                 run = nil
             }
+            if let delivered = record.doneBehind { add(delivered) }
         }
         if let run { done.append(run) }
         for run in inherited.runs { done.append(run) }
-        return done
-    }
 
-    private func slot(at index: Int) -> Slot { Slot(serial: firstSerial + UInt64(index)) }
-
-    private func index(of slot: Slot) -> Int? {
-        guard slot.serial >= firstSerial else { return nil }
-        let index = Int(slot.serial - firstSerial)
-        return index < entries.count ? index : nil
+        return (next ?? (done.isEmpty ? nil : firstOpen)).map { Progress(next: $0, done: done) }
     }
 }

@@ -90,7 +90,7 @@ final class OwnedPartition {
             }
         }
 
-        let run = Set(tracker.readyRun(atMost: slots.count))
+        let run = Set(tracker.readySlots(atMost: slots.count, inOneRun: true))
         return slots.filter(run.contains)
     }
 
@@ -135,7 +135,7 @@ final class OwnedPartition {
         }
 
         let paid = requests.values.lazy.filter(\.hasCost).map(\.slot).max()
-        let lastPaid = [paid, tracker.lastDeliveredSlot].compactMap { $0 }.max()
+        let lastPaid = [paid, tracker.lastSlotBeforeDelivered].compactMap { $0 }.max()
 
         for request in requests.values where lastPaid.map({ request.slot > $0 }) ?? true {
             request.end(as: .abandoned)

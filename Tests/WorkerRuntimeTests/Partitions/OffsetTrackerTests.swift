@@ -52,7 +52,7 @@ struct OffsetTrackerTests {
         _ = try begin(7, in: &tracker)
         _ = try begin(8, in: &tracker)
         let again = [tracker.begin(7), tracker.begin(8)]
-        #expect(again == [.isUnderWay, .isUnderWay])
+        #expect(again == [.isKnown, .isKnown])
         #expect(tracker.span == 2)
     }
 
@@ -88,20 +88,20 @@ struct OffsetTrackerTests {
 
         tracker.markReady(slots[1])
         #expect(!tracker.isOldestReady)
-        #expect(tracker.readyRun(atMost: 9).isEmpty)
+        #expect(tracker.readySlots(atMost: 9, inOneRun: true).isEmpty)
         tracker.markReady(slots[0])
         #expect(tracker.isOldestReady)
-        #expect(tracker.readyRun(atMost: 9) == [slots[0], slots[1]])
-        #expect(tracker.readyRun(atMost: 1) == [slots[0]])
+        #expect(tracker.readySlots(atMost: 9, inOneRun: true) == [slots[0], slots[1]])
+        #expect(tracker.readySlots(atMost: 1, inOneRun: true) == [slots[0]])
         #expect(tracker.frontier == nil)
 
         tracker.markDelivered(slots[0])
         tracker.markDelivered(slots[1])
         #expect(tracker.frontier == 2)
-        #expect(tracker.readyRun(atMost: 9).isEmpty)
+        #expect(tracker.readySlots(atMost: 9, inOneRun: true).isEmpty)
         tracker.markReady(slots[2])
         #expect(tracker.isOldestReady)
-        #expect(tracker.readyRun(atMost: 9) == [slots[2]])
+        #expect(tracker.readySlots(atMost: 9, inOneRun: true) == [slots[2]])
     }
 
     @Test func readySlotsPassGaps() throws {

@@ -125,7 +125,7 @@ struct PartitionTableTests {
 
     @Test func partitionIsHeldWhileTooManyRecordsWaitBehindOne() async throws {
         try await TableFixture.run { fixture in
-            let span = WorkerConfiguration().maxSpan
+            let span = fixture.maxSpan
             let requests = try fixture.takeAll(0..<Int64(span))
             try await eventually("the partition is held") { await fixture.source.held == [Self.first] }
 
@@ -139,7 +139,7 @@ struct PartitionTableTests {
 
     @Test func partitionIsHeldUntilTheLastReasonIsOver() async throws {
         try await TableFixture.run { fixture in
-            let span = WorkerConfiguration().maxSpan
+            let span = fixture.maxSpan
             let requests = try fixture.takeAll(0..<Int64(span))
             fixture.table.expectDeadLetter(of: requests[span - 1])
             #expect(fixture.table[Self.first]?.holdReasons == [.span, .deadLetter])
@@ -191,6 +191,7 @@ struct PartitionTableTests {
 
 /// A table on a loop of its own, with a source that tells which partitions are held.
 private actor TableFixture {
+    let maxSpan: Int
     let loop: EventLoop
     nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe loop.asUnownedSerialExecutor() }
 
@@ -212,6 +213,9 @@ private actor TableFixture {
     private init(ordering: WorkerConfiguration.Ordering) throws {
         var configuration = WorkerConfiguration()
         configuration.ordering = ordering
+        // With done-sets, a partition waits only after a million records.
+        configuration.doneSetBytes = 0
+        maxSpan = configuration.maxSpan
         loop = try EventLoop()
         gate = IntakeGate(configuration.intakeLimits, loop: loop)
         table = PartitionTable(
