@@ -97,7 +97,7 @@ extension JSONReader {
     /// - Returns: `false` when the value is no object that the layout fits, or is at fault. Nothing was consumed.
     public mutating func follow(_ layout: inout JSONLayout, into fields: inout JSONFields) -> Bool {
         guard !layout.steps.isEmpty, let start = try? input.token(from: offset),
-            let end = index.walk(from: start, along: layout.steps, in: input, fields: &fields.values)
+            let end = index.walk(from: start, along: layout.steps, in: input.bytes, fields: &fields.values)
         else { return false }
 
         layout.noteHit()

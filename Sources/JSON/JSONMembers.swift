@@ -175,12 +175,12 @@ extension JSONReader {
         from key: inout Int, notIn table: borrowing JSONNameTable, _ input: borrowing JSONBytes
     ) -> Int {
         while true {
-            let end = index.special(from: key &+ 1, in: input)
+            let end = index.special(from: key &+ 1, in: input.bytes)
             guard end &+ 4 <= input.count, !table.mayHold(from: key &+ 1, to: end, in: input),
                 input.holds(UInt8(ascii: "\""), then: UInt8(ascii: ":"), then: UInt8(ascii: "\""), at: end)
             else { return end }
 
-            let close = index.special(from: end &+ 3, in: input)
+            let close = index.special(from: end &+ 3, in: input.bytes)
             guard close &+ 4 <= input.count,
                 input.holds(UInt8(ascii: "\""), then: UInt8(ascii: ","), then: UInt8(ascii: "\""), at: close)
             else { return end }

@@ -48,7 +48,7 @@ public final class TopicReader: Sendable {
     ) throws(KafkaError) {
         var configuration = configuration
         configuration.groupInstanceID = nil
-        handle = try TopicReaderHandle(configuration, mode: mode, log: log)
+        handle = try TopicReaderHandle(configuration, needsEveryRecord: mode == .everyRecord, log: log)
     }
 
     // MARK: - What is there

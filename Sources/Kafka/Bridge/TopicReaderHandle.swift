@@ -57,14 +57,16 @@ final class TopicReaderHandle: Sendable {
     /// Why brokers could not be reached.
     private let failures = BrokerFailures()
 
+    /// - Parameter needsEveryRecord: refuses to go on behind records that are deleted, and reads those of transactions that are
+    ///   open or aborted too.
     /// - Parameter log: gets librdkafka's own lines.
     /// - Throws: `configuration` that names the property.
-    init(_ configuration: ConsumerConfiguration, mode: TopicReader.Mode, log: Logger) throws(KafkaError) {
+    init(_ configuration: ConsumerConfiguration, needsEveryRecord: Bool, log: Logger) throws(KafkaError) {
         var properties = try configuration.librdkafka(.running)
         // The end of a partition is what the broker says it is, never a silence.
         properties["enable.partition.eof"] = "true"
-        properties["auto.offset.reset"] = mode == .everyRecord ? "error" : "earliest"
-        if mode == .everyRecord { properties["isolation.level"] = "read_uncommitted" }
+        properties["auto.offset.reset"] = needsEveryRecord ? "error" : "earliest"
+        if needsEveryRecord { properties["isolation.level"] = "read_uncommitted" }
         for name in ["group.id", "group.protocol"] { properties[name] = nil }
 
         self.log = ClientLog(log, hiding: configuration.secrets, failures: failures)

@@ -2,7 +2,7 @@
 ///
 /// A class, so that a callback may hand the next record over at once. Belongs to the producer's actor.
 final class DeliveryTable {
-    typealias Report = KafkaProducer.Report
+    typealias Report = Result<RecordPosition, KafkaError>
 
     private enum Slot {
         case free

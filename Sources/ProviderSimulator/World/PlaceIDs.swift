@@ -26,6 +26,11 @@ struct PlaceIDs: Sendable {
 
     // MARK: Hot Pepper
 
+    /// Returns `true` where Hot Pepper has shops: in a box around Japan, because its ids have room for no more.
+    static func hasHotpepperIDs(_ cell: CellID) -> Bool {
+        hotpepperRows.contains(cell.row) && hotpepperColumns.contains(cell.column)
+    }
+
     /// Returns an id of Hot Pepper's shape: "J" and nine digits.
     func hotpepperID(_ place: Place) -> String {
         let row = place.cell.row - Self.hotpepperRows.lowerBound

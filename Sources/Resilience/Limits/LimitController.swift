@@ -88,7 +88,8 @@ struct LimitController {
         var gentleUntil: Instant?
     }
 
-    private let configuration: AdaptiveLimit.Configuration
+    private let bounds: ClosedRange<Int>
+    private let isAdaptive: Bool
     private var exact: Double
     /// Calls that may be under way.
     private(set) var limit: Int
@@ -110,9 +111,12 @@ struct LimitController {
     private var floor: (latency: Double, until: Instant)?
     private var nextHold = Self.shortestHold
 
-    init(_ configuration: AdaptiveLimit.Configuration) {
-        self.configuration = configuration
-        limit = configuration.maximum
+    /// - Parameter bounds: the fewest and the most calls that the limit may come to.
+    /// - Parameter isAdaptive: keeps the limit at the upper bound when false.
+    init(bounds: ClosedRange<Int>, isAdaptive: Bool) {
+        self.bounds = bounds
+        self.isAdaptive = isAdaptive
+        limit = bounds.upperBound
         exact = Double(limit)
     }
 
@@ -138,12 +142,10 @@ struct LimitController {
         window.most = max(window.most, inFlight)
     }
 
-    mutating func noteEnd(
-        _ outcome: AdaptiveLimit.Outcome, start: Instant, at now: Instant
-    ) {
+    mutating func noteEnd(_ signal: LoadSignal, start: Instant, at now: Instant) {
         count(until: now)
         inFlight -= 1
-        switch outcome {
+        switch signal {
         case .answered:
             window.answers += 1
             window.latencies += start.duration(to: now).inSeconds
@@ -190,7 +192,7 @@ struct LimitController {
         let expectedBefore = expected
         expected = seen.expected
         if seen.answers > 0 { latency = seen.latencies / Double(seen.answers) }
-        guard configuration.isAdaptive, typicalBudget > 0 else { return }
+        guard isAdaptive, typicalBudget > 0 else { return }
         // Calls that began together end together: only what two windows show is so.
         let sure = min(expected, expectedBefore)
         if let trial, sure.isFinite {
@@ -275,7 +277,7 @@ struct LimitController {
     }
 
     private mutating func change(to new: Double) {
-        exact = min(Double(configuration.maximum), max(Double(configuration.minimum), new))
+        exact = min(Double(bounds.upperBound), max(Double(bounds.lowerBound), new))
         limit = Int(saturating: exact)
     }
 }

@@ -130,7 +130,7 @@ struct Setting: Sendable {
     /// Returns the value in the form in which the program uses it.
     /// - Parameter origin: where the value stands, for the error.
     /// - Throws: `SettingsError` when it does not fit. A value that is or may hold a secret is not shown.
-    func checked(_ value: String, from origin: Settings.Origin = .default) throws(SettingsError) -> String {
+    func checked(_ value: String, from origin: SettingOrigin = .default) throws(SettingsError) -> String {
         if let accepted = accepted(value) { return accepted }
 
         let place = origin == .default ? "" : " (\(origin))"
