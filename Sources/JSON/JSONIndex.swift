@@ -1,7 +1,7 @@
 internal import CScan
 
-/// Where the texts of an input may end, see `locsearch_index`. Most of the input lies within texts, so a reader that jumps
-/// from one special byte to the next (a quote, a backslash or a control character) looks at few others.
+/// The places where the texts of an input may end, see `locsearch_index`. Most of the input lies within texts, so a
+/// reader that jumps from one special byte to the next (a quote, a backslash or a control character) looks at few others.
 struct JSONIndex {
     private var index = locsearch_index()
 

@@ -31,7 +31,7 @@ extension KafkaConsumer {
         for (partition, next) in offsets { partitions.source(partition)?.committed = next }
     }
 
-    /// What the client said about itself at the end of the last statistics interval; `nil` before that, or without one. May
+    /// The client's figures at the end of the last statistics interval; `nil` before that, or without one. May
     /// be asked for from any thread.
     public nonisolated var statistics: ClientStatistics? { client.statistics.current }
 

@@ -5,17 +5,17 @@ public import Logging
 ///
 /// Every call waits on a thread of its own, never on the caller's. Call from any thread, one call after another.
 public final class TopicReader: Sendable {
-    /// Where to begin in every partition.
+    /// The record to begin with in every partition.
     public enum Start: Sendable, Hashable {
-        /// With the oldest record there is.
+        /// Begins with the oldest record there is.
         case beginning
-        /// With what comes after `open` has returned.
+        /// Begins with the first record after `open` has returned.
         case end
-        /// With so many of the newest records, or all where there are fewer. At least 1.
+        /// Begins with so many of the newest records, or all where there are fewer. At least 1.
         case newest(Int64)
     }
 
-    /// What a reader does about records that it cannot have.
+    /// A reader's way with records that it cannot have.
     public enum Mode: Sendable, Hashable {
         /// Reads what is committed and still there. Where the next record has just been deleted, reading goes on with the oldest
         /// that is left.
@@ -25,7 +25,7 @@ public final class TopicReader: Sendable {
         case everyRecord
     }
 
-    /// What was read since the last call.
+    /// The records and ends that were read since the last call.
     public struct News: Sendable {
         public var records: [ConsumerRecord] = []
         /// The partitions that are read to the end that they have now, each with one past its last offset. The last offsets may

@@ -33,7 +33,7 @@ final class TopicReaderHandle: Sendable {
         var partitions: [TopicPartition] = []
     }
 
-    /// What came of one try to look something up.
+    /// The result of one try to look something up.
     private enum Attempt<Value> {
         case done(Value)
         case failed(rd_kafka_resp_err_t)
@@ -71,7 +71,7 @@ final class TopicReaderHandle: Sendable {
 
         self.log = ClientLog(log, hiding: configuration.secrets, failures: failures)
         client = Shared(
-            pointer: try ClientSettings.makeClient(RD_KAFKA_CONSUMER, properties, events: 0, log: self.log))
+            pointer: try ClientSettings.makeClient(RD_KAFKA_CONSUMER, properties: properties, events: 0, log: self.log))
     }
 
     deinit {
@@ -143,7 +143,7 @@ final class TopicReaderHandle: Sendable {
     /// - Parameter attempt: gets the milliseconds that are left, at least 1.
     private func retry<Value>(
         before deadline: Instant, doing what: String,
-        _ attempt: (_ milliseconds: Int32) -> Attempt<Value>
+        attempt: (_ milliseconds: Int32) -> Attempt<Value>
     ) throws(KafkaError) -> Value {
         while true {
             let left = Int32(clamping: max(1, (deadline - SystemClock.now).wholeMilliseconds))

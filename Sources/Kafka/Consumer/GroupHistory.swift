@@ -1,4 +1,5 @@
-/// What a group has committed on a topic, and what that says of a partition for which it has committed nothing.
+/// The offsets that a group has committed on a topic, and what they say of a partition for which it has committed
+/// nothing.
 struct GroupHistory {
     /// How the notes begin that `StartFinder` commits along with where a partition begins.
     private static let notePrefix = "began with partitions="

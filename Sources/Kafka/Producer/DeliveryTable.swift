@@ -42,7 +42,7 @@ final class DeliveryTable {
     }
 
     /// Has a record's report told to `listener` when it comes. Call it right after `begin`.
-    func tell(_ slot: Int, _ listener: @escaping (Report) -> Void) { slots[slot] = .told(listener) }
+    func tell(_ slot: Int, listener: @escaping (Report) -> Void) { slots[slot] = .told(listener) }
 
     /// Hands the report on a record to `waiter`, now or as soon as it comes.
     func await(_ slot: Int, _ waiter: UnsafeContinuation<Report, Never>) {

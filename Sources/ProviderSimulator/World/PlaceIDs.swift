@@ -1,3 +1,5 @@
+internal import Basics
+
 /// Place ids in the shapes of the providers' ids. An id holds the position of its place, so that details need no index, and
 /// overlapping searches agree. An id of another seed is unknown.
 struct PlaceIDs: Sendable {
@@ -61,7 +63,7 @@ struct PlaceIDs: Sendable {
     /// Returns an id of Google's shape, "ChIJ...": 27 characters of base64 over three tags and two words of 8 bytes.
     func googleID(_ place: Place) -> String {
         let (first, second) = words(place)
-        return Base64URL.encode([0x0A, 0x12, 0x09] + first.bytes + [0x11] + second.bytes)
+        return Base64.encode([0x0A, 0x12, 0x09] + first.bytes + [0x11] + second.bytes, as: .url)
     }
 
     enum Lookup {
@@ -74,7 +76,7 @@ struct PlaceIDs: Sendable {
 
     /// Finds the position of a Google id.
     func googlePlace(_ id: some StringProtocol) -> Lookup {
-        guard id.utf8.count == 27, let bytes = Base64URL.decode(id), bytes.count == 20 else { return .malformed }
+        guard id.utf8.count == 27, let bytes = Base64.decode(id, as: .url), bytes.count == 20 else { return .malformed }
         guard bytes[0] == 0x0A, bytes[1] == 0x12, bytes[2] == 0x09, bytes[11] == 0x11 else { return .malformed }
         guard let place = place(ofWords: (UInt64(bytes: bytes[3..<11]), UInt64(bytes: bytes[12..<20]))) else {
             return .unknown

@@ -8,7 +8,9 @@ extension BudgetLedger {
     public mutating func apply(_ message: BudgetMessage, at offset: Int64) -> Effect? {
         guard noteMessage(of: message.sender, number: message.number, at: offset) else { return nil }
 
-        for renewal in message.renewals ?? [] { renew(renewal.scope(of: renewal.old), as: renewal.scope(of: renewal.new)) }
+        for renewal in message.renewals ?? [] {
+            renew(renewal.scope(of: renewal.old), as: renewal.scope(of: renewal.new))
+        }
 
         var effect = Effect()
         for entry in message.entries {

@@ -88,7 +88,7 @@ public struct BudgetLedger: Sendable, Hashable, Codable {
     /// The largest number that is taken as it is, so that sums do not overflow; members do not write larger ones.
     private static let largest = 1_000_000_000_000
 
-    /// By the account's name, then by day.
+    /// The days of each account, by the account's name.
     public private(set) var days: [String: [String: Day]] = [:]
     /// The accounts that others continue, by the name of the one that is continued no more.
     private var renewed: [String: String] = [:]
@@ -153,7 +153,7 @@ public struct BudgetLedger: Sendable, Hashable, Codable {
     /// - Returns: the result for each account, the named one first; empty for an account that is one too many.
     @discardableResult
     mutating func change<Result>(
-        _ day: String, within scope: QuotaScope, limit: Int, at offset: Int64, _ body: (inout Day) -> Result
+        _ day: String, within scope: QuotaScope, limit: Int, at offset: Int64, body: (inout Day) -> Result
     ) -> [Result] {
         guard let name = open(scope) else { return [] }
         let narrower = scope.key == nil ? days.keys.filter { $0.hasPrefix(name + "/") } : []

@@ -129,7 +129,7 @@ public final class BudgetMember {
 
         if message.sender == name {
             guard let effect = applied.effect else { return }
-            settle(message.number, effect, at: now)
+            settle(message.number, effect: effect, at: now)
         } else {
             for entry in message.entries where entry.take > 0 && isOwn(entry.scope) {
                 others[entry.provider, default: [:]][message.sender] = now
@@ -145,7 +145,7 @@ public final class BudgetMember {
     }
 
     /// Takes in the grants to a message of this member. Older messages that it has not read back are ignored from now on.
-    private func settle(_ number: UInt64, _ effect: BudgetLedger.Effect, at now: Instant) {
+    private func settle(_ number: UInt64, effect: BudgetLedger.Effect, at now: Instant) {
         warnings += effect.warned
         timeout = terms.timeout
         for index in reservations.indices { reservations[index].noteAnswer(at: now, idle: terms.idle) }

@@ -134,7 +134,7 @@ struct BudgetReservation {
 public struct BudgetDay: Sendable, Hashable {
     /// Such as `2026-11-23`.
     public let label: String
-    /// When the next day begins.
+    /// The beginning of the next day.
     public let end: Instant
 
     public init(label: String, end: Instant) {

@@ -275,14 +275,14 @@ public final class LeaseMember {
             let missing = max(0, demand - own.usable(at: now))
             let returned = tables[limit]?.giveBack(leaving: missing, at: now) ?? [:]
             message.limits[limit] = LeaseMessage.Limit(
-                demand: demand, grants: grants(view, limit, at: now),
+                demand: demand, grants: grants(view, limit: limit, at: now),
                 acknowledged: tables[limit]?.acknowledged(at: now) ?? [:],
                 returned: returned)
         }
         return message
     }
 
-    private func grants(_ view: View, _ limit: String, at now: Instant) -> [LeaseMessage.Grant] {
+    private func grants(_ view: View, limit: String, at now: Instant) -> [LeaseMessage.Grant] {
         let spare = own.usable(at: now) - (demands[limit] ?? 0)
         let grants = tables[limit]?.leaseOut(view.leases, outOf: spare, number: number, at: now) { lessee in
             peers[lessee]?.message.number

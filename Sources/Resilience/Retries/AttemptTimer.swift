@@ -8,15 +8,15 @@
 public struct AttemptTimer: Sendable {
     /// `providers.<name>.attemptTimeout`: where the time of a call comes from.
     public enum Rule: Sendable, Hashable {
-        /// From the provider's recent latency.
+        /// The bound follows from the provider's recent latency.
         case adaptive
-        /// As configured, more than zero.
+        /// The bound is as configured, more than zero.
         case fixed(Duration)
         /// A call may take all the time that its request has.
         case unlimited
     }
 
-    /// What can still be done for a request when the call is given up.
+    /// The remedies that a request still has when the call is given up.
     public enum OtherChance: Sendable, Hashable {
         case none
         /// The same provider can be called again.
@@ -29,7 +29,7 @@ public struct AttemptTimer: Sendable {
     private static let shortest: Duration = .seconds(1)
     private static let latencyFactor = 3
     private static let longestBackoff = 8
-    /// With fewer answers, the latency is not known well enough to give up a call that only a retry could replace.
+    /// The answers below which the latency is not known well enough to give up a call that only a retry could replace.
     private static let enoughAnswers = 8
     /// The next provider has at least this much, or half of the request's time where that is less.
     private static let leastForNextProvider: Duration = .seconds(1)

@@ -32,7 +32,8 @@ struct Derivation {
 
     private func search(of exchange: Exchange) -> SessionState.Search {
         SessionState.Search(
-            requestID: exchange.requestID, status: status(of: exchange), sentAt: exchange.sentAt, request: exchange.request,
+            requestID: exchange.requestID, status: status(of: exchange), sentAt: exchange.sentAt,
+            request: exchange.request,
             ran: exchange.result?.search)
     }
 

@@ -3,7 +3,7 @@ import LocationSearch
 
 /// A request and its outcome, as far as either has been seen.
 struct Exchange: Sendable, Hashable {
-    /// Where an exchange stands among those of its session.
+    /// The position of an exchange among those of its session.
     struct Position: Sendable, Hashable, Comparable {
         let time: EventTime
         let requestID: String

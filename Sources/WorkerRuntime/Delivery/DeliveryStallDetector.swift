@@ -20,7 +20,7 @@ final class DeliveryStallDetector {
     private struct Count {
         var handedOver = 0
         var confirmed = 0
-        /// What `confirmed` was when it was last seen to move, and when that was.
+        /// The value of `confirmed` when it was last seen to move, and the instant of that.
         var lastSeen = 0
         var lastMoved: Instant?
     }

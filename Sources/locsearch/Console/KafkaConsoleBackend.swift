@@ -32,7 +32,7 @@ final class KafkaConsoleBackend: ConsoleBackend {
         sender = try await RequestSender(settings, log: log)
         list = SharedReading(keptFor: Self.lifetimeOfList) {
             do throws(ConsoleError) {
-                return .success(try await Self.snapshot(of: Self.topic(settings, log: log), Self.extentOfList))
+                return .success(try await Self.snapshot(of: Self.topic(settings, log: log), extent: Self.extentOfList))
             } catch {
                 return .failure(error)
             }
@@ -77,7 +77,7 @@ final class KafkaConsoleBackend: ConsoleBackend {
         // A version that is not the topic's is refused before all of the topic is read. Only all of it tells what went back.
         let topic = try Self.topic(settings, log: log)
         guard try await Self.asking({ try await topic.version() }) == version,
-            case let snapshot = try await Self.snapshot(of: topic, .whole), snapshot.version == version
+            case let snapshot = try await Self.snapshot(of: topic, extent: .whole), snapshot.version == version
         else {
             throw ConsoleError(.changed, "there are other dead letters by now: look at them again")
         }
@@ -115,7 +115,7 @@ final class KafkaConsoleBackend: ConsoleBackend {
     }
 
     private static func snapshot(
-        of topic: DeadLetterTopic, _ extent: DeadLetterTopic.Extent
+        of topic: DeadLetterTopic, extent: DeadLetterTopic.Extent
     ) async throws(ConsoleError) -> DeadLetterTopic.Snapshot {
         try await asking { try await topic.snapshot(of: extent) }
     }

@@ -44,7 +44,7 @@ struct DemoCollector {
             }
         }
 
-        for (one, outcome) in zip(requests, outcomes) { table.add(one, outcome) }
+        for (one, outcome) in zip(requests, outcomes) { table.add(one, outcome: outcome) }
         missing += open.count
     }
 }

@@ -1,4 +1,4 @@
-/// What stands in a settings file or below one of its names: the common form of YAML and JSON.
+/// The content of a settings file or of one of its names: the common form of YAML and JSON.
 indirect enum SettingsNode: Sendable {
     case text(String)
     case list([SettingsNode])

@@ -1,4 +1,4 @@
-/// What stands in a settings file, with the line of each name: the common form of YAML and JSON.
+/// The content of a settings file, with the line of each name.
 struct SettingsTree: Sendable {
     /// One value, by the full name that it stands under: `worker.concurrency`.
     struct Leaf: Sendable {
@@ -33,7 +33,9 @@ struct SettingsTree: Sendable {
         return leaves
     }
 
-    private func append(_ members: [SettingsNode.Member], below prefix: String, to leaves: inout [Leaf]) throws(SettingsError) {
+    private func append(_ members: [SettingsNode.Member], below prefix: String, to leaves: inout [Leaf])
+        throws(SettingsError)
+    {
         var lines: [String: Int] = [:]
         for member in members {
             let name = prefix + member.name

@@ -22,7 +22,7 @@ struct TopicCreation {
         /// Why the topic's configuration could not be read; `nil` when it could, or when the topic is missing.
         var unread: String?
 
-        /// What the recommendation has a word on and the brokers did not tell, though they told the rest.
+        /// The configurations that are recommended and that the brokers did not tell, though they told the rest.
         var untold: [String] {
             guard found != nil, unread == nil else { return [] }
             return topic.configurations.map(\.name).filter { configuration[$0] == nil }
@@ -58,12 +58,12 @@ struct TopicCreation {
                 findings.append(Finding(topic: topic, state: .missing))
                 continue
             }
-            findings.append(await finding(of: topic, found))
+            findings.append(await finding(of: topic, found: found))
         }
         return findings
     }
 
-    private func finding(of topic: RecommendedTopic, _ found: ClusterDescription.Topic) async -> Finding {
+    private func finding(of topic: RecommendedTopic, found: ClusterDescription.Topic) async -> Finding {
         var (configuration, unread): ([String: String], String?) = ([:], nil)
         do throws(KafkaError) {
             configuration = try await admin.configuration(of: topic.name, within: patience)
@@ -123,7 +123,7 @@ struct TopicCreation {
     }
 
     /// Says in one line what could not be done at which brokers.
-    private func asking<Value>(_ what: String, _ body: () async throws -> Value) async throws -> Value {
+    private func asking<Value>(_ what: String, body: () async throws -> Value) async throws -> Value {
         do {
             return try await body()
         } catch let error as KafkaError where error.kind == .unsupported {
