@@ -16,7 +16,9 @@ public enum Base64 {
         init(endingWith lastTwo: String) {
             characters = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789\(lastTwo)".utf8)
             var values = [UInt8](repeating: .max, count: 256)
-            for (value, character) in characters.enumerated() { values[Int(character)] = UInt8(value) }
+            for (value, character) in characters.enumerated() {
+                values[Int(character)] = UInt8(truncatingIfNeeded: value)
+            }
             self.values = values
         }
     }
@@ -46,7 +48,7 @@ public enum Base64 {
             for index in 0..<end {
                 let value = values[Int(text[index])]
                 all |= value
-                bits = bits << 6 | UInt32(value & 63)
+                bits = bits << 6 | UInt32(truncatingIfNeeded: value & 63)
                 pending += 6
                 if pending >= 8 {
                     pending -= 8

@@ -22,7 +22,7 @@ public struct JSONMembers<Member: CaseIterable & RawRepresentable<String> & Send
     }
 }
 
-/// Names by their first and last eight bytes and their length, in a hash table without collisions. Looking at one slot is
+/// Names by their first and last eight bytes and their length, in a hash table without collisions. Looking at one entry is
 /// enough to find a name, or to know that a key is none of the names.
 @usableFromInline struct JSONNameTable: Sendable {
     private struct Name {
@@ -32,7 +32,7 @@ public struct JSONMembers<Member: CaseIterable & RawRepresentable<String> & Send
         let count: Int
         let index: Int
     }
-    /// A slot of the table. An empty slot equals no key, because no key has a negative length.
+    /// An entry of the table. An empty entry equals no key, because no key has a negative length.
     private struct Slot {
         var head: UInt64 = 0
         var tail: UInt64 = 0

@@ -151,7 +151,7 @@ public actor KafkaProducer: ReadinessHandler {
     /// Returns once the brokers have confirmed the record.
     /// - Throws: Why it was not, or may not have been, written.
     public func confirm(_ receipt: Receipt) async throws(KafkaError) -> RecordPosition {
-        // An unsafe continuation saves an allocation. The table resumes whatever it takes out of a slot.
+        // An unsafe continuation saves an allocation. The table resumes whatever it takes out of an entry.
         try await withUnsafeContinuation { waiter in deliveries.await(receipt.slot, waiter) }.get()
     }
 

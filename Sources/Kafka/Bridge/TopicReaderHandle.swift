@@ -215,7 +215,7 @@ final class TopicReaderHandle: Sendable {
     }
 
     /// Waits for the next event, up to `bound` (whole milliseconds).
-    /// - Returns: `nil` when the time was up, or a broker went away: it comes back, or the caller's patience ends.
+    /// - Returns: `nil` when the time was up, or a broker went away: it comes back, or the caller gives up.
     /// - Throws: what waiting does not mend.
     func poll(for bound: Duration) throws(KafkaError) -> Event? {
         let milliseconds = Int32(clamping: max(0, bound.wholeMilliseconds))

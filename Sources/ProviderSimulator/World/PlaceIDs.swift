@@ -3,7 +3,7 @@ internal import Basics
 /// Place ids in the shapes of the providers' ids. An id holds the position of its place, so that details need no index, and
 /// overlapping searches agree. An id of another seed is unknown.
 struct PlaceIDs: Sendable {
-    /// The position of a place: its cell, and its slot in that cell.
+    /// The position of a place: its cell, and its number in that cell.
     struct Place: Hashable {
         let cell: CellID
         let slot: Int
@@ -11,13 +11,13 @@ struct PlaceIDs: Sendable {
 
     /// The largest number of places in a cell. Hot Pepper's ids of nine digits have room for no more.
     static let slots = 30
-    /// The slot of the town itself, which now and then stands in front of a search's answer.
+    /// The number of the town itself, which now and then stands in front of a search's answer.
     static let localitySlot = 31
     /// The cells of latitudes 20...46 and longitudes 122...154.
     static let hotpepperRows = 22_000..<27_200
     static let hotpepperColumns = 60_400..<66_800
 
-    /// The largest prime below 10^9, which is more than the number of slots (998,400,000).
+    /// The largest prime below 10^9, which is more than there are places (998,400,000).
     private static let modulus: UInt64 = 999_999_937
     private static let factor: UInt64 = 387_420_489  // any number below the modulus; this one is 3^18
     private static let inverse = power(factor, exponent: modulus - 2)  // by Fermat

@@ -87,7 +87,8 @@ struct BudgetReservation {
         if isPutBack(.grantNotAwaited) { held += count }
     }
 
-    /// Notes that the log answers. A provider that was not asked meanwhile is in demand no more.
+    /// Notes that the log has answered. A provider that no call was taken for in the last `idle` is no longer in
+    /// demand.
     mutating func noteAnswer(at now: Instant, idle: Duration) {
         if waiting == 0, lastTake.duration(to: now) >= idle { isInDemand = false }
     }

@@ -39,7 +39,7 @@ public final class AdaptiveLimit {
 
     /// The largest share of its time that a call waits for its turn. The rest is left for the provider, which may get slower
     /// meanwhile.
-    private static let patience = 0.4
+    private static let longestWait = 0.4
 
     private let timekeeper: any Timekeeper
     private(set) var controller: LimitController
@@ -82,10 +82,10 @@ public final class AdaptiveLimit {
         let (budget, need) = budget(before: deadline, at: now)
         let wait = timeToTurn
         let timeToLatest = latest.map { now.duration(to: $0).inSeconds } ?? .infinity
-        let patience = min(budget - need, budget * Self.patience, timeToLatest)
-        guard wait <= patience else { throw refuse(retryAfter: wait) }
+        let longestWait = min(budget - need, budget * Self.longestWait, timeToLatest)
+        guard wait <= longestWait else { throw refuse(retryAfter: wait) }
         let waiter = Waiter()
-        let giveUp = now + Duration(roundingUp: patience)
+        let giveUp = now + Duration(roundingUp: longestWait)
         line.append(Entry(waiter: waiter, giveUp: giveUp))
         counters.waited += 1
         setAlarm(at: giveUp)

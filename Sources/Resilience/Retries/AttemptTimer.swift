@@ -40,9 +40,6 @@ public struct AttemptTimer: Sendable {
 
     public init(_ rule: Rule = .adaptive) { self.rule = rule }
 
-    /// The time that 95 of 100 recent calls took at most; `nil` before the first answer.
-    public var highLatency: Duration? { latency.high }
-
     /// Returns how long a call that begins now may take; `nil` when it may use all the time that is left.
     /// - Parameter remaining: the time until the request's deadline.
     public func limit(within remaining: Duration, ifGivenUp other: OtherChance) -> Duration? {

@@ -13,7 +13,7 @@ final class DeliveryStallDetector {
         case deadLetters
     }
 
-    /// A topic that confirms nothing for this long has stalled. Long against a round trip to slow brokers, short against the
+    /// A topic that confirms nothing for this long has timed out. Long against a round trip to slow brokers, short against the
     /// 10 s within which a worker says what is wrong.
     static let timeout = Duration.seconds(5)
 
@@ -32,7 +32,7 @@ final class DeliveryStallDetector {
     func confirmed(by topic: Topic) { counts[topic.rawValue].confirmed += 1 }
 
     /// Returns the topics that have confirmed nothing for longer than `timeout` although records wait. Call it often: a
-    /// topic counts as stalled from the second call on that finds no progress.
+    /// topic counts as timed out from the second call on that finds no progress.
     func stalledTopics(at now: Instant) -> [Topic] {
         Topic.allCases.filter { topic in
             let count = counts[topic.rawValue]

@@ -12,7 +12,7 @@ internal import DequeModule
 /// that is handed over again after the frontier has passed it counts like a new one. The frontier then moves back and
 /// forward again, which can repeat work after a crash but never skips any.
 struct OffsetTracker {
-    /// Names one record of this tracker. Slots compare in the order in which records were taken.
+    /// Names one record of this tracker. Names compare in the order in which records were taken.
     struct Slot: Hashable, Comparable, Sendable {
         fileprivate let serial: UInt64
 

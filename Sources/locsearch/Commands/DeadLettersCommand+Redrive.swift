@@ -41,7 +41,7 @@ extension DeadLettersCommand {
 
         func run() async throws {
             let (settings, log) = try await ToolSettings.load(options)
-            let topic = try DeadLetterTopic(settings, patience: timeout.duration, log: log)
+            let topic = try DeadLetterTopic(settings, timeout: timeout.duration, log: log)
 
             // All marks are read before anything is sent: what went back in an earlier run must not go again.
             let snapshot = try await topic.snapshot(matching: filter.matches)

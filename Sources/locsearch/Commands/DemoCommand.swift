@@ -147,7 +147,7 @@ struct DemoCommand: AsyncParsableCommand {
         guard collector.missing == 0 else {
             throw Failure(
                 code: 1,
-                description: "\(collector.missing) requests had no outcome within \(DemoCollector.patience.readable)")
+                description: "\(collector.missing) requests had no outcome within \(DemoCollector.timeout.readable)")
         }
     }
 

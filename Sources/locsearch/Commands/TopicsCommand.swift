@@ -68,7 +68,7 @@ extension TopicsCommand {
                 return
             }
 
-            let creation = try TopicCreation(settings, topics: topics, patience: timeout.duration, log: log)
+            let creation = try TopicCreation(settings, topics: topics, timeout: timeout.duration, log: log)
             let findings = try await creation.findings()
             show(findings)
 

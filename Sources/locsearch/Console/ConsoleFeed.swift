@@ -11,7 +11,7 @@ struct ConsoleFeed: Sendable {
     private static let turn = Duration.milliseconds(200)
     /// The pause before the topics are opened anew after a failure.
     private static let pauseAfterFailure = Duration.seconds(2)
-    private static let patience = Duration.seconds(15)
+    private static let timeout = Duration.seconds(15)
 
     private let settings: Settings
     private let store: Store
@@ -34,7 +34,7 @@ struct ConsoleFeed: Sendable {
         let reader = try TopicReader(try settings.consumer(), log: log)
         let topics = [settings.topics.requests, settings.topics.results, settings.topics.errors]
         let newest = TopicReader.Start.newest(Int64(settings.integer("console.history")))
-        try await reader.open(topics, at: newest, within: Self.patience)
+        try await reader.open(topics, at: newest, within: Self.timeout)
         return reader
     }
 

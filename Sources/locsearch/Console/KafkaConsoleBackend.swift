@@ -11,7 +11,7 @@ import WorkerRuntime
 /// The console's way to Kafka and to pictures.
 final class KafkaConsoleBackend: ConsoleBackend {
     /// How long the broker may say nothing before a page is told.
-    private static let patience = Duration.seconds(10)
+    private static let timeout = Duration.seconds(10)
     private static let pictureTimeout = Duration.seconds(5)
     /// How much of the dead-letter topic a list is made from, and how long the list is kept for the next page.
     private static let extentOfList = DeadLetterTopic.Extent(records: 20_000, time: .seconds(30))
@@ -108,7 +108,7 @@ final class KafkaConsoleBackend: ConsoleBackend {
 
     private static func topic(_ settings: Settings, log: Logger) throws(ConsoleError) -> DeadLetterTopic {
         do {
-            return try DeadLetterTopic(settings, patience: patience, log: log)
+            return try DeadLetterTopic(settings, timeout: timeout, log: log)
         } catch {
             throw ConsoleError(.unavailable, "\(error)")
         }

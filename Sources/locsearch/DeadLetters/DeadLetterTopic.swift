@@ -29,14 +29,14 @@ struct DeadLetterTopic {
 
     let name: String
     private let configuration: ConsumerConfiguration
-    private let patience: Duration
+    private let timeout: Duration
     private let log: Logger
 
-    /// - Parameter patience: how long the broker may say nothing before a call fails.
-    init(_ settings: Settings, patience: Duration, log: Logger) throws {
+    /// - Parameter timeout: how long the broker may say nothing before a call fails.
+    init(_ settings: Settings, timeout: Duration, log: Logger) throws {
         name = settings.topics.deadLetters
         configuration = try settings.consumer()
-        self.patience = patience
+        self.timeout = timeout
         self.log = log
     }
 
@@ -47,7 +47,7 @@ struct DeadLetterTopic {
     func snapshot(
         of extent: Extent = .whole, matching isWanted: (DeadLetter) -> Bool = { _ in true }
     ) async throws -> Snapshot {
-        let bounds = try await asking { try await makeReader().bounds(of: name, within: patience) }
+        let bounds = try await asking { try await makeReader().bounds(of: name, within: timeout) }
         let (starts, ends) = (Self.starts(of: bounds, extent: extent), bounds.mapValues(\.upperBound))
         let end = extent.time.map { Instant.now + $0 }
         var letters: [DeadLetterSummary] = []
@@ -76,7 +76,7 @@ struct DeadLetterTopic {
 
     /// Returns the version that a snapshot would have now.
     func version() async throws -> String {
-        Self.version(try await asking { try await makeReader().ends(of: name, within: patience) })
+        Self.version(try await asking { try await makeReader().ends(of: name, within: timeout) })
     }
 
     /// A text that differs from that of any other time at which the topic held more.
@@ -131,7 +131,7 @@ struct DeadLetterTopic {
     ) async throws {
         let reader = try makeReader()
         try await asking {
-            try await reader.read(from: starts, upTo: ends, patience: patience) { record in
+            try await reader.read(from: starts, upTo: ends, timeout: timeout) { record in
                 try await body(record, record.headers)
             }
         }

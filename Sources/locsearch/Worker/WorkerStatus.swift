@@ -10,7 +10,7 @@ import WorkerRuntime
 /// Everything is asked for with a bound, because a probe must have its answer although an event loop is stuck.
 struct WorkerStatus: AdminSource {
     /// The longest time that the event loops have to answer.
-    private static let patience = Duration.seconds(2)
+    private static let timeout = Duration.seconds(2)
     private static let loopProblem = "an event loop does not answer"
 
     let worker: WorkerProcess
@@ -20,11 +20,11 @@ struct WorkerStatus: AdminSource {
     var retention: RetentionWatch?
 
     private func lanes() async -> [LaneStatus]? {
-        await answer(within: Self.patience) { [worker] in await worker.statuses() }
+        await answer(within: Self.timeout) { [worker] in await worker.statuses() }
     }
 
     private func providers() async -> [ProviderSummary]? {
-        await answer(within: Self.patience) { [worker] in ProviderSummary.all(await worker.providerStatuses()) }
+        await answer(within: Self.timeout) { [worker] in ProviderSummary.all(await worker.providerStatuses()) }
     }
 
     // MARK: - Probes
