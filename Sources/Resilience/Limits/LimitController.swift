@@ -19,7 +19,7 @@ struct LimitController {
     /// Share of the time a request has that a call may take. A fifth: when three quarters of the provider's capacity
     /// fail at once, the calls under way then take four fifths, and are not lost.
     static let latencyShare = 0.2
-    /// The share of deadlines from which on they are near: the limit is cut to the target at once.
+    /// A latency of this share of `typicalBudget` means that deadlines are near: the limit is cut to the target at once.
     static let urgentShare = 0.7
     /// One request in four has less time than `typicalBudget`.
     static let budgetStep = (down: 0.98, up: 1.006_757)
@@ -33,8 +33,8 @@ struct LimitController {
     static let queueAllowance = 1.25
     /// The cut when there was no answer at all, and so nothing says how far to cut: half, as TCP does.
     static let blindFactor = 0.5
-    /// The cut when the provider refuses calls as too many, as in Netflix's AIMD limit; up to the second share of calls
-    /// it is noise.
+    /// The cut when the provider refuses calls as too many, as in Netflix's AIMD limit; and the share of refused calls up to
+    /// which they are noise.
     static let (overloadFactor, overloadNoise) = (0.8, 0.1)
     /// How long a latency that did not follow is taken as given, seconds; doubles up to the longest.
     static let (shortestHold, longestHold) = (10.0, 80.0)

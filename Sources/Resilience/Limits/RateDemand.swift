@@ -4,8 +4,8 @@ public import Basics
 ///
 /// Belongs to one owner, as its `RateLimiter` does.
 public struct RateDemand {
-    /// The time within which the waiting requests want their calls. Short enough that a line which never gets shorter asks for much more with each
-    /// message, long enough that a single request asks for little.
+    /// The time within which the waiting requests want their calls. Short enough that a line which never gets shorter asks
+    /// for much more with each message, long enough that a single request asks for little.
     private static let horizon = 0.5
     /// A loop demands what it uses, and this much more: a rate is never quite even, and leased quota takes a moment to
     /// come back.

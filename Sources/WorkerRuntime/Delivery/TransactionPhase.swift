@@ -5,7 +5,8 @@ enum TransactionPhase: Equatable {
     /// The transactional id is being registered.
     case starting
     case running
-    /// Ready outcomes are committed as far as the brokers take it before an instant. While finishing, nothing more comes.
+    /// Ready outcomes are committed as far as the brokers take them before an instant. While finishing, nothing more
+    /// comes.
     case ending(before: Instant, isFinishing: Bool)
     /// Nothing further may be committed.
     case stopped

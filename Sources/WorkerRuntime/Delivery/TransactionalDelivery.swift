@@ -14,7 +14,7 @@ internal import Logging
 ///
 /// Confined to its lane; not `Sendable`.
 final class TransactionalDelivery: OutcomeDelivery {
-    /// The time that outcomes have to be committed that are ready when the worker's grace is over.
+    /// Outcomes that are ready when the worker's grace is over have this long to be committed.
     static let timeAfterGrace = Duration.seconds(3)
     /// Outcomes gather at least this long: a transaction costs four round trips to the brokers, whatever it holds.
     private static let shortestInterval = Duration.milliseconds(10)

@@ -11,7 +11,7 @@ import WorkerRuntime
 /// Kafka deletes what is older than the topic's `retention.ms`, whether or not anybody has read it. The brokers are asked,
 /// because a worker that takes nothing knows no timestamp of what waits.
 final class RetentionWatch: Sendable {
-    /// The knowledge at a moment.
+    /// The state of the backlog at a moment.
     struct State: Sendable, Equatable {
         /// How long the topic keeps records; `nil` without a limit, and where this user may not ask.
         var retention: Duration?
