@@ -37,8 +37,8 @@ public enum Base64 {
         var end = text.count
         if alphabet == .standard {
             guard end.isMultiple(of: 4) else { return nil }
-            let longest = end - min(2, end)
-            while end > longest, text[end - 1] == UInt8(ascii: "=") { end -= 1 }
+            let shortest = end - min(2, end)
+            while end > shortest, text[end - 1] == UInt8(ascii: "=") { end -= 1 }
         }
 
         let values = alphabet == .standard ? standard.values : url.values
@@ -46,7 +46,8 @@ public enum Base64 {
         var bytes: [UInt8] = []
         bytes.append(addingCapacity: end * 3 / 4) { room in
             for index in 0..<end {
-                let value = values[Int(text[index])]
+                let character = text[index]
+                let value = values[Int(character)]
                 all |= value
                 bits = bits << 6 | UInt32(truncatingIfNeeded: value & 63)
                 pending += 6
