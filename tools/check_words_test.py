@@ -49,9 +49,10 @@ class CheckWordsTests(unittest.TestCase):
 
     def test_comments_are_looked_at_and_code_is_not(self):
         swift = (
-            "/// Older ones are heeded.\nlet heeded = 1  // its company\nlet company = 2\n// A slot may stay for now.\n"
+            "/// Older ones are heeded.\nlet heeded = 1  // its company\nlet company = 2\n// A `slot`, a slot.\n"
+            "/// - Parameter slot: of a record.\n"
         )
-        self.assertEqual([line.split(":")[1] for line in problems({"Sources/A/B.swift": swift})], ["1", "2"])
+        self.assertEqual([line.split(":")[1] for line in problems({"Sources/A/B.swift": swift})], ["1", "2", "4"])
 
 
 if __name__ == "__main__":

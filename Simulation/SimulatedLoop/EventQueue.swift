@@ -15,7 +15,7 @@ struct EventQueue {
     }
 
     private var heap: [Event] = []
-    /// The actions of events; `nil` in a slot that is free.
+    /// The actions of events; `nil` in an entry that is free.
     private var actions: [(() -> Void)?] = []
     private var freeSlots: [Int] = []
 

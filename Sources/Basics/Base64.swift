@@ -8,57 +8,65 @@ public enum Base64 {
         case url
     }
 
-    private static let standardCharacters = characters(endingWith: "+/")
-    private static let urlCharacters = characters(endingWith: "-_")
+    /// The 64 characters of an alphabet, and the value of each byte: 64 or more for those that are not among them.
+    private struct Table {
+        let characters: [UInt8]
+        let values: [UInt8]
 
-    private static func characters(endingWith lastTwo: String) -> [UInt8] {
-        Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789\(lastTwo)".utf8)
+        init(endingWith lastTwo: String) {
+            characters = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789\(lastTwo)".utf8)
+            var values = [UInt8](repeating: .max, count: 256)
+            for (value, character) in characters.enumerated() {
+                values[Int(character)] = UInt8(truncatingIfNeeded: value)
+            }
+            self.values = values
+        }
     }
+
+    private static let standard = Table(endingWith: "+/")
+    private static let url = Table(endingWith: "-_")
 
     /// Decodes strictly: padding must be as the alphabet has it, and unused bits must be 0.
     /// - Returns: `nil` when the text is no Base64 of that alphabet.
-    public static func decode(_ text: some Sequence<UInt8>, _ alphabet: Alphabet = .standard) -> [UInt8]? {
-        var (bytes, bits, pending, padding, count) = ([UInt8](), 0 as UInt32, 0, 0, 0)
-        for character in text {
-            count += 1
-            if character == UInt8(ascii: "="), alphabet == .standard {
-                padding += 1
-                continue
-            }
+    public static func decode(_ text: some StringProtocol, as alphabet: Alphabet = .standard) -> [UInt8]? {
+        let text = String(text)
+        return decode(text.utf8.span, as: alphabet)
+    }
 
-            guard padding == 0, let value = value(of: character, alphabet) else { return nil }
-            bits = bits << 6 | UInt32(truncatingIfNeeded: value)
-            pending += 6
-            if pending >= 8 {
-                pending -= 8
-                bytes.append(UInt8(truncatingIfNeeded: bits >> pending))
+    private static func decode(_ text: Span<UInt8>, as alphabet: Alphabet) -> [UInt8]? {
+        var end = text.count
+        if alphabet == .standard {
+            guard end.isMultiple(of: 4) else { return nil }
+            let shortest = end - min(2, end)
+            while end > shortest, text[end - 1] == UInt8(ascii: "=") { end -= 1 }
+        }
+
+        let values = alphabet == .standard ? standard.values : url.values
+        var (bits, pending, all) = (0 as UInt32, 0, 0 as UInt8)
+        var bytes: [UInt8] = []
+        bytes.append(addingCapacity: end * 3 / 4) { room in
+            for index in 0..<end {
+                let character = text[index]
+                let value = values[Int(character)]
+                all |= value
+                bits = bits << 6 | UInt32(truncatingIfNeeded: value & 63)
+                pending += 6
+                if pending >= 8 {
+                    pending -= 8
+                    room.append(UInt8(truncatingIfNeeded: bits >> pending))
+                }
             }
         }
 
         // One left-over character holds 6 bits, which is less than a byte; two leave 4 unused bits, three leave 2.
         let unusedBits = bits & ((1 << pending) - 1)
-        guard pending < 6, unusedBits == 0 else { return nil }
-        switch alphabet {
-        case .standard: return count.isMultiple(of: 4) && padding * 2 == pending ? bytes : nil
-        case .url: return bytes
-        }
-    }
-
-    private static func value(of character: UInt8, _ alphabet: Alphabet) -> UInt8? {
-        switch (character, alphabet) {
-        case (UInt8(ascii: "A")...UInt8(ascii: "Z"), _): character - UInt8(ascii: "A")
-        case (UInt8(ascii: "a")...UInt8(ascii: "z"), _): character - UInt8(ascii: "a") + 26
-        case (UInt8(ascii: "0")...UInt8(ascii: "9"), _): character - UInt8(ascii: "0") + 52
-        case (UInt8(ascii: "+"), .standard), (UInt8(ascii: "-"), .url): 62
-        case (UInt8(ascii: "/"), .standard), (UInt8(ascii: "_"), .url): 63
-        default: nil
-        }
+        return all < 64 && pending < 6 && unusedBits == 0 ? bytes : nil
     }
 
     /// Appends the character of a URL's alphabet for each six bits of a number, the highest first.
     /// - Parameter count: the number of characters, at most 10.
     public static func appendURLCharacters(of bits: UInt64, count: Int, to text: inout [UInt8]) {
-        let characters = urlCharacters
+        let characters = url.characters
         var rest = bits &<< UInt64(64 - 6 * count)
         text.append(addingCapacity: count) { room in
             for _ in 0..<count {
@@ -69,8 +77,8 @@ public enum Base64 {
     }
 
     /// Encodes bytes as text of that alphabet.
-    public static func encode(_ bytes: [UInt8], _ alphabet: Alphabet = .standard) -> String {
-        let characters = alphabet == .standard ? standardCharacters : urlCharacters
+    public static func encode(_ bytes: [UInt8], as alphabet: Alphabet = .standard) -> String {
+        let characters = alphabet == .standard ? standard.characters : url.characters
         var text: [UInt8] = []
         text.reserveCapacity((bytes.count + 2) / 3 * 4)
 

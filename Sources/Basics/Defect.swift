@@ -19,7 +19,7 @@ package enum Defect: String, CaseIterable, Sendable {
     case failedRecordDropped = "failed-record-dropped"
     /// A dead letter is not waited for before the offset behind its record is committed.
     case deadLetterNotAwaited = "dead-letter-not-awaited"
-    /// When a topic takes records again, only the one that tried it first goes on.
+    /// Only the writer that tried a topic first goes on when the topic takes records again.
     case retryLeavesOthersAsleep = "retry-leaves-others-asleep"
     /// A request that is abandoned never returns its place among those in flight.
     case placeNotReturned = "place-not-returned"
@@ -107,7 +107,7 @@ package enum Defect: String, CaseIterable, Sendable {
 
     /// A search that a newer one of its session has ended says what became of it, as if it had not been ended.
     case supersededGoesOn = "superseded-goes-on"
-    /// Of two searches of a session, the newer one is ended.
+    /// The newer one of two searches of a session is ended.
     case newestSuperseded = "newest-superseded"
 
     // MARK: Calls

@@ -49,7 +49,7 @@ public struct TraceContext: Sendable, Hashable {
     /// The flags as the header has them: bit 0 says that the trace is recorded, bit 1 that its id is random.
     public var flags: UInt8 { Self.value(of: parent[54]).map(UInt8.init) ?? 0 }
 
-    /// Whether those who continue the trace should record it.
+    /// True when programs that continue the trace should record it.
     public var isSampled: Bool { flags & 1 == 1 }
 
     /// Returns the same trace, one step on.

@@ -1,13 +1,6 @@
 public import Basics
 import Synchronization
 
-#if canImport(Glibc)
-    internal import CLinux
-    import Glibc
-#elseif canImport(Darwin)
-    import Darwin
-#endif
-
 /// Receives a loop's reports about file descriptors.
 public protocol ReadinessHandler: AnyObject, Sendable {
     /// Reads or writes what the descriptor is ready for. Called on the loop's thread, outside any task, so an actor on the
@@ -60,7 +53,8 @@ public final class EventLoop: SerialExecutor, TaskExecutor {
         driver = nil
         unsafe jobs.reserveCapacity(512)
         unsafe running.reserveCapacity(512)
-        try start()
+        // The thread owns a reference to the loop until the thread ends.
+        try LoopThread.start { [self] in run() }
     }
 
     /// Makes a loop without a thread, whose turns `driver` calls one by one: see docs/concurrency.md, 8.
@@ -71,7 +65,7 @@ public final class EventLoop: SerialExecutor, TaskExecutor {
     }
 
     /// True for code that runs on this loop's thread. Safe to ask from any thread.
-    public var isCurrent: Bool { threadID.load(ordering: .relaxed) == Self.currentThreadID }
+    public var isCurrent: Bool { threadID.load(ordering: .relaxed) == LoopThread.currentID }
 
     /// Ends the thread once the jobs that are ready have run. Safe to call from any thread.
     ///
@@ -148,31 +142,6 @@ public final class EventLoop: SerialExecutor, TaskExecutor {
         unsafe timers.cancel(timer)
     }
 
-    /// Suspends the caller, which must run on the loop, for `time`. Cancellation of its task does not shorten that.
-    public func pause(_ time: Duration) async {
-        await withCheckedContinuation { continuation in
-            schedule(at: now + time) { continuation.resume() }
-        }
-    }
-
-    /// Suspends the caller, which must run on the loop, for `time`, or until its task is cancelled.
-    /// - Throws: `CancellationError` when the task is cancelled.
-    public func sleep(for time: Duration) async throws(CancellationError) {
-        let sleeper = Sleeper()
-        var timer: TimerID?
-        await withTaskCancellationHandler {
-            await withCheckedContinuation { continuation in
-                guard sleeper.begin(continuation) else { return continuation.resume() }
-                timer = schedule(at: now + time) { sleeper.end() }
-            }
-        } onCancel: {
-            sleeper.end()
-        }
-
-        if let timer, isCurrent { cancel(timer) }
-        if Task.isCancelled { throw CancellationError() }
-    }
-
     // MARK: - Clocks and chance (from any thread)
 
     /// The time at present. Whatever belongs to a loop reads this and no other clock, so that a simulation has it in hand.
@@ -209,49 +178,9 @@ public final class EventLoop: SerialExecutor, TaskExecutor {
 
     // MARK: - The thread
 
-    private func start() throws(EventLoopError) {
-        #if canImport(Darwin)
-            var thread: pthread_t?
-        #else
-            var thread = pthread_t()
-        #endif
-
-        // The thread owns a reference to the loop until the thread ends.
-        let this = unsafe Unmanaged.passRetained(self)
-        let result = unsafe pthread_create(
-            &thread, nil,
-            { context in
-                #if canImport(Darwin)
-                    let loop = unsafe Unmanaged<EventLoop>.fromOpaque(context).takeRetainedValue()
-                #else
-                    guard let context = unsafe context else { return nil }
-                    let loop = unsafe Unmanaged<EventLoop>.fromOpaque(context).takeRetainedValue()
-                #endif
-                loop.run()
-                return nil
-            }, this.toOpaque())
-        guard result == 0 else {
-            unsafe this.release()
-            throw EventLoopError(operation: "pthread_create", code: result)
-        }
-
-        #if canImport(Darwin)
-            if let thread = unsafe thread { unsafe pthread_detach(thread) }
-        #else
-            pthread_detach(thread)
-        #endif
-    }
-
-    /// The thread's name as `top -H` and profilers show it.
-    static let threadName = "event-loop"
-
     private func run() {
-        threadID.store(Self.currentThreadID, ordering: .relaxed)
-        #if canImport(Darwin)
-            unsafe _ = pthread_setname_np(Self.threadName)
-        #else
-            unsafe locsearch_name_thread(Self.threadName)
-        #endif
+        threadID.store(LoopThread.currentID, ordering: .relaxed)
+        LoopThread.nameCurrent()
 
         unsafe began = now
         while true {
@@ -285,7 +214,7 @@ public final class EventLoop: SerialExecutor, TaskExecutor {
     /// reports as ready, the timers that are due, and the jobs. The calling thread is the loop's meanwhile.
     /// - Parameter rest: the time since the last turn for which the loop waited.
     package func takeTurn(after rest: Duration) {
-        threadID.store(Self.currentThreadID, ordering: .relaxed)
+        threadID.store(LoopThread.currentID, ordering: .relaxed)
         defer { threadID.store(0, ordering: .relaxed) }
 
         unsafe slept += rest
@@ -337,13 +266,5 @@ public final class EventLoop: SerialExecutor, TaskExecutor {
         guard let due = unsafe timers.nextDue else { return -1 }
         let wait = (due - now).milliseconds(roundedUp: true)
         return Int32(min(max(wait, 0), 3_600_000))
-    }
-
-    private static var currentThreadID: UInt {
-        #if canImport(Darwin)
-            return unsafe UInt(bitPattern: pthread_self())
-        #else
-            return UInt(pthread_self())
-        #endif
     }
 }

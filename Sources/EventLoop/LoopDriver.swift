@@ -1,6 +1,6 @@
 package import Basics
 
-/// What a simulation puts in the place of a loop's thread and of the system's clocks. It calls `EventLoop.takeTurn`.
+/// A simulation's stand-in for a loop's thread and the system's clocks. It calls `EventLoop.takeTurn`.
 package protocol LoopDriver: AnyObject, Poller {
     /// The time that the loop's clock shows.
     var now: Instant { get }

@@ -1,4 +1,32 @@
+internal import Basics
 internal import Synchronization
+
+extension EventLoop {
+    /// Suspends the caller, which must run on the loop, for `time`. Cancellation of its task does not shorten that.
+    public func pause(_ time: Duration) async {
+        await withCheckedContinuation { continuation in
+            schedule(at: now + time) { continuation.resume() }
+        }
+    }
+
+    /// Suspends the caller, which must run on the loop, for `time`, or until its task is cancelled.
+    /// - Throws: `CancellationError` when the task is cancelled.
+    public func sleep(for time: Duration) async throws(CancellationError) {
+        let sleeper = Sleeper()
+        var timer: TimerID?
+        await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                guard sleeper.begin(continuation) else { return continuation.resume() }
+                timer = schedule(at: now + time) { sleeper.end() }
+            }
+        } onCancel: {
+            sleeper.end()
+        }
+
+        if let timer, isCurrent { cancel(timer) }
+        if Task.isCancelled { throw CancellationError() }
+    }
+}
 
 /// One task that sleeps until its timer, or its cancellation, ends that: whichever comes first, from any thread.
 final class Sleeper: Sendable {

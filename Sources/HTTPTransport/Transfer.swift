@@ -14,7 +14,7 @@ final class Transfer {
     /// The timer that ends a call which waits for a connection.
     var guardTimer: TimerID?
 
-    /// What came of a call.
+    /// The end of a call.
     enum End {
         case answered
         case failed(HTTPError)

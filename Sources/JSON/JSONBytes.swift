@@ -119,7 +119,7 @@ struct JSONBytes: ~Escapable {
     /// - Parameter quote: the place of the opening quote.
     @inline(__always)
     func textRange(from quote: Int, using index: inout JSONIndex) throws(JSONError) -> TextRange {
-        try textRange(from: quote, endingAt: index.special(from: quote &+ 1, in: self), using: &index)
+        try textRange(from: quote, endingAt: index.special(from: quote &+ 1, in: bytes), using: &index)
     }
 
     /// Does the same when the index was asked before.
@@ -144,7 +144,7 @@ struct JSONBytes: ~Escapable {
             case UInt8(ascii: "\\"): try skipEscape(at: &place)
             default: throw JSONError(.controlCharacter, at: place)
             }
-            place = index.special(from: place, in: self)
+            place = index.special(from: place, in: bytes)
         }
         throw JSONError(.unexpectedEnd, at: count)
     }

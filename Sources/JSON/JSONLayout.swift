@@ -21,7 +21,7 @@ public struct JSONLayout: Sendable {
     /// The numbers of objects since `steps` were learned, by whether they were written that way.
     private var (hits, misses) = (0, 0)
     /// The number of misses after which another object is learned.
-    private var patience = 1
+    private var missesAllowed = 1
 
     /// Makes a layout that has learned nothing yet.
     /// - Parameter paths: the members that are wanted, whose numbers are those of the fields.
@@ -37,8 +37,8 @@ public struct JSONLayout: Sendable {
     /// - Parameter object: the bytes of one JSON object, which have been read without an error.
     public mutating func learn(from object: Span<UInt8>) {
         misses += 1
-        guard misses >= patience else { return }
-        patience = min(patience * 2, 1024)
+        guard misses >= missesAllowed else { return }
+        missesAllowed = min(missesAllowed * 2, 1024)
 
         let learned = JSONLayoutLearner.steps(of: object, paths: paths)
         if learned.count > steps.count || hits == 0 { steps = learned }
@@ -97,7 +97,7 @@ extension JSONReader {
     /// - Returns: `false` when the value is no object that the layout fits, or is at fault. Nothing was consumed.
     public mutating func follow(_ layout: inout JSONLayout, into fields: inout JSONFields) -> Bool {
         guard !layout.steps.isEmpty, let start = try? input.token(from: offset),
-            let end = index.walk(from: start, along: layout.steps, in: input, fields: &fields.values)
+            let end = index.walk(from: start, along: layout.steps, in: input.bytes, fields: &fields.values)
         else { return false }
 
         layout.noteHit()

@@ -22,7 +22,7 @@ public struct JSONMembers<Member: CaseIterable & RawRepresentable<String> & Send
     }
 }
 
-/// Names by their first and last eight bytes and their length, in a hash table without collisions. Looking at one slot is
+/// Names by their first and last eight bytes and their length, in a hash table without collisions. Looking at one entry is
 /// enough to find a name, or to know that a key is none of the names.
 @usableFromInline struct JSONNameTable: Sendable {
     private struct Name {
@@ -32,7 +32,7 @@ public struct JSONMembers<Member: CaseIterable & RawRepresentable<String> & Send
         let count: Int
         let index: Int
     }
-    /// A slot of the table. An empty slot equals no key, because no key has a negative length.
+    /// An entry of the table. An empty entry equals no key, because no key has a negative length.
     private struct Slot {
         var head: UInt64 = 0
         var tail: UInt64 = 0
@@ -175,12 +175,12 @@ extension JSONReader {
         from key: inout Int, notIn table: borrowing JSONNameTable, _ input: borrowing JSONBytes
     ) -> Int {
         while true {
-            let end = index.special(from: key &+ 1, in: input)
+            let end = index.special(from: key &+ 1, in: input.bytes)
             guard end &+ 4 <= input.count, !table.mayHold(from: key &+ 1, to: end, in: input),
                 input.holds(UInt8(ascii: "\""), then: UInt8(ascii: ":"), then: UInt8(ascii: "\""), at: end)
             else { return end }
 
-            let close = index.special(from: end &+ 3, in: input)
+            let close = index.special(from: end &+ 3, in: input.bytes)
             guard close &+ 4 <= input.count,
                 input.holds(UInt8(ascii: "\""), then: UInt8(ascii: ","), then: UInt8(ascii: "\""), at: close)
             else { return end }

@@ -5,7 +5,7 @@ extension JSONText {
     /// - Parameter read: reads the number.
     func lenientNumber<Number>(_ read: (inout JSONReader) throws(JSONError) -> Number?) -> Number? {
         if hasEscapes { return unescapedNumber(read) }
-        return Self.number(in: bytes, read)
+        return Self.number(in: bytes, read: read)
     }
 
     /// Digits may be written as escapes, too: `"\u0033\u0035"` is 35.
@@ -13,11 +13,11 @@ extension JSONText {
     private func unescapedNumber<Number>(_ read: (inout JSONReader) throws(JSONError) -> Number?) -> Number? {
         guard let text = try? string() else { return nil }
         let unescaped = Array(text.utf8)
-        return Self.number(in: unescaped.span, read)
+        return Self.number(in: unescaped.span, read: read)
     }
 
     private static func number<Number>(
-        in bytes: Span<UInt8>, _ read: (inout JSONReader) throws(JSONError) -> Number?
+        in bytes: Span<UInt8>, read: (inout JSONReader) throws(JSONError) -> Number?
     ) -> Number? {
         var reader = JSONReader(bytes)
         guard let number = try? read(&reader), (try? reader.finish()) != nil else { return nil }

@@ -58,7 +58,7 @@ extension JSONReader {
 
             case .key:
                 index = try input.key(from: index)
-                let end = self.index.special(from: index &+ 1, in: input)
+                let end = self.index.special(from: index &+ 1, in: input.bytes)
                 if end &+ 4 <= input.count,
                     input.holds(UInt8(ascii: "\""), then: UInt8(ascii: ":"), then: UInt8(ascii: "\""), at: end)
                 {

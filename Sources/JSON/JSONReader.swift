@@ -28,7 +28,7 @@ public struct JSONReader: ~Escapable {
     let maximumDepth: Int
     /// True while nothing of the innermost container was read, so that no comma is due.
     var isAtStart = false
-    /// Where texts may end.
+    /// The places where texts may end.
     var index = JSONIndex()
 
     /// Makes a reader at the beginning of `bytes`.

@@ -1,8 +1,8 @@
 internal import Basics
 internal import Synchronization
 
-/// Whether the brokers that a client knows can be connected to, by the states that librdkafka goes through with each. Safe to
-/// use from any thread.
+/// The brokers that a client knows and whether each can be connected to, by the states that librdkafka goes through with
+/// each. Safe to use from any thread.
 ///
 /// librdkafka's event for "all brokers are down" cannot be relied on: it is sent when the last connection fails, and only if
 /// the number of failed brokers equals that of the known ones at that instant. Where another one is being added just then,

@@ -1,4 +1,4 @@
-/// What a person can do about a broker that cannot be reached, judged by librdkafka's words for it.
+/// Advice to a person about a broker that cannot be reached, chosen by librdkafka's words for it.
 enum BrokerFailureAdvice {
     /// The oldest librdkafka that all brokers get on with: Tansu's answers can be read from there on, and logins at brokers
     /// that know only the newer version of `SaslHandshake`.
@@ -56,7 +56,7 @@ enum BrokerFailureAdvice {
         }
 
         let known =
-            adviceOnAge(reason, library) ?? entries.first { reason.contains($0.fragment) }?.advice
+            adviceOnAge(reason, library: library) ?? entries.first { reason.contains($0.fragment) }?.advice
             ?? end.flatMap { advice(onDisconnection: reason, at: $0) }
         return known.map { "\($0); \(reason)" } ?? reason
     }
@@ -75,7 +75,7 @@ enum BrokerFailureAdvice {
     }
 
     /// Returns what to say where the library is too old for the broker, or may be; `nil` where it is not.
-    private static func adviceOnAge(_ reason: String, _ library: LibraryVersion) -> String? {
+    private static func adviceOnAge(_ reason: String, library: LibraryVersion) -> String? {
         if library < oldest, reason.contains("ApiVersionRequest failed: Local: Read underflow") {
             return "librdkafka \(library) is too old for this broker: use librdkafka 2.2 or newer"
         }

@@ -55,7 +55,7 @@ extension KafkaConsumer {
             group.isAssigned = true
             let own = leaveForeign(event.partitions)
             await assign(own)
-            await tellListener(of: .assigned, own, since: start)
+            await tellListener(of: .assigned, about: own, since: start)
             group.isRejoining = false
             if client.isCooperative { await wakeFetchers() }
         case .revoked:
@@ -63,7 +63,7 @@ extension KafkaConsumer {
             group.isRejoining = false
             let own = event.partitions.filter { group.topics.contains($0.topic) }
             let kind = await revoke(own)
-            await tellListener(of: kind, own, since: start)
+            await tellListener(of: kind, about: own, since: start)
         case .failed(let error):
             log.warning("rebalance failed", metadata: ["reason": "\(error)"])
             client.unassignAll()
@@ -87,7 +87,7 @@ extension KafkaConsumer {
     }
 
     private func tellListener(
-        of kind: RebalanceKind, _ ids: [TopicPartition], since start: Instant
+        of kind: RebalanceKind, about ids: [TopicPartition], since start: Instant
     ) async {
         if !ids.isEmpty { await group.listener?.answered(kind, after: start.duration(to: loop.now)) }
     }

@@ -34,7 +34,7 @@ extension KafkaConsumer {
         }
     }
 
-    /// What the client said about itself at the end of the last statistics interval; `nil` before that, or without one. May
+    /// The client's figures at the end of the last statistics interval; `nil` before that, or without one. May
     /// be asked for from any thread.
     public nonisolated var statistics: ClientStatistics? { client.statistics.current }
 

@@ -58,7 +58,7 @@ public actor KafkaProducer: ReadinessHandler {
     /// The size of their values.
     public var undeliveredBytes: Int { deliveries.undeliveredBytes }
 
-    /// What the client said about itself at the end of the last statistics interval; `nil` before that, or without one. May
+    /// The client's figures at the end of the last statistics interval; `nil` before that, or without one. May
     /// be asked for from any thread.
     public nonisolated var statistics: ClientStatistics? { client.statistics.current }
 
@@ -97,7 +97,7 @@ public actor KafkaProducer: ReadinessHandler {
             guard !producer.room.isAwaited, case .success(let receipt)? = producer.offer(record) else {
                 return false
             }
-            producer.deliveries.tell(receipt.slot, report)
+            producer.deliveries.tell(receipt.slot, listener: report)
             return true
         }
     }
@@ -151,7 +151,7 @@ public actor KafkaProducer: ReadinessHandler {
     /// Returns once the brokers have confirmed the record.
     /// - Throws: Why it was not, or may not have been, written.
     public func confirm(_ receipt: Receipt) async throws(KafkaError) -> RecordPosition {
-        // An unsafe continuation saves an allocation. The table resumes whatever it takes out of a slot.
+        // An unsafe continuation saves an allocation. The table resumes whatever it takes out of an entry.
         try await withUnsafeContinuation { waiter in deliveries.await(receipt.slot, waiter) }.get()
     }
 

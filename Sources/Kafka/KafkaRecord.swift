@@ -18,7 +18,8 @@ public struct TopicPartition: Sendable, Hashable, Comparable, CustomStringConver
 
     public var description: String { "\(topic)[\(partition)]" }
 
-    /// Without the topic: a table of partitions has few, and hashing a text costs more than all else of a look-up.
+    /// Leaves the topic out: a table of partitions has few topics, and hashing a text costs more than all else of a
+    /// look-up.
     public func hash(into hasher: inout Hasher) { hasher.combine(partition) }
 
     public static func < (a: TopicPartition, b: TopicPartition) -> Bool {

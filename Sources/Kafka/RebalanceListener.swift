@@ -28,7 +28,7 @@ extension RebalanceListener {
     public func answered(_ kind: RebalanceKind, after time: Duration) async {}
 }
 
-/// What a rebalance means for the partitions that it concerns.
+/// The effect of a rebalance on the partitions that it concerns.
 public enum RebalanceKind: String, CaseIterable, Sendable {
     case assigned
     case revoked

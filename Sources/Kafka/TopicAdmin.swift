@@ -63,7 +63,7 @@ public final class TopicAdmin: Sendable {
     /// Runs a call that holds its thread on the thread that is ours for this.
     private func wait<Value: Sendable>(
         _ bound: Duration,
-        _ body: @escaping @Sendable (TopicAdminHandle, Instant) throws(KafkaError) -> Value
+        body: @escaping @Sendable (TopicAdminHandle, Instant) throws(KafkaError) -> Value
     ) async throws(KafkaError) -> Value {
         let (handle, deadline) = (handle, SystemClock.now + bound)
         let result: Result<Value, KafkaError> = await blocking.run {

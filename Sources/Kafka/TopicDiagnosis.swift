@@ -1,4 +1,4 @@
-/// What the brokers say of a topic when they are asked about it.
+/// The brokers' answer when they are asked about a topic.
 public enum TopicDiagnosis: Sendable, Hashable {
     /// Nobody answered in time, so nothing is known of the topic.
     case noBrokerAnswers

@@ -5,17 +5,17 @@ public import Logging
 ///
 /// Every call waits on a thread of its own, never on the caller's. Call from any thread, one call after another.
 public final class TopicReader: Sendable {
-    /// Where to begin in every partition.
+    /// The record to begin with in every partition.
     public enum Start: Sendable, Hashable {
-        /// With the oldest record there is.
+        /// Begins with the oldest record there is.
         case beginning
-        /// With what comes after `open` has returned.
+        /// Begins with the first record after `open` has returned.
         case end
-        /// With so many of the newest records, or all where there are fewer. At least 1.
+        /// Begins with so many of the newest records, or all where there are fewer. At least 1.
         case newest(Int64)
     }
 
-    /// What a reader does about records that it cannot have.
+    /// A reader's way with records that it cannot have.
     public enum Mode: Sendable, Hashable {
         /// Reads what is committed and still there. Where the next record has just been deleted, reading goes on with the oldest
         /// that is left.
@@ -25,7 +25,7 @@ public final class TopicReader: Sendable {
         case everyRecord
     }
 
-    /// What was read since the last call.
+    /// The records and ends that were read since the last call.
     public struct News: Sendable {
         public var records: [ConsumerRecord] = []
         /// The partitions that are read to the end that they have now, each with one past its last offset. The last offsets may
@@ -48,7 +48,7 @@ public final class TopicReader: Sendable {
     ) throws(KafkaError) {
         var configuration = configuration
         configuration.groupInstanceID = nil
-        handle = try TopicReaderHandle(configuration, mode: mode, log: log)
+        handle = try TopicReaderHandle(configuration, needsEveryRecord: mode == .everyRecord, log: log)
     }
 
     // MARK: - What is there
@@ -89,19 +89,19 @@ public final class TopicReader: Sendable {
     /// - Parameter starts: where to begin; a partition without a start, and one whose start is deleted by now, begins with its
     ///   oldest record.
     /// - Parameter ends: where each partition ends, as `ends(of:within:)` told.
-    /// - Parameter patience: how long the broker may say nothing.
+    /// - Parameter timeout: how long the broker may say nothing.
     /// - Parameter body: returns `false` to end before that.
-    /// - Throws: `timedOut` when the patience is over, and what `body` throws.
+    /// - Throws: `timedOut` when the broker says nothing for so long, and what `body` throws.
     public func read(
-        from starts: [TopicPartition: Int64] = [:], upTo ends: [TopicPartition: Int64], patience: Duration,
-        _ body: (ConsumerRecord) async throws -> Bool
+        from starts: [TopicPartition: Int64] = [:], upTo ends: [TopicPartition: Int64], timeout: Duration,
+        body: (ConsumerRecord) async throws -> Bool
     ) async throws {
         var progress = ReadProgress(from: starts, upTo: ends)
         try await assign(ends.keys.map { ($0, offset: starts[$0] ?? TopicReaderHandle.beginning) })
 
         while !progress.isComplete {
-            let events = try await events(max: 500, within: patience)
-            if events.isEmpty { throw Self.silence(patience, progress.open, of: ends.count) }
+            let events = try await events(max: 500, within: timeout)
+            if events.isEmpty { throw Self.silence(timeout, progress.open, of: ends.count) }
 
             for event in events {
                 switch event {
@@ -114,11 +114,11 @@ public final class TopicReader: Sendable {
         }
     }
 
-    private static func silence(_ patience: Duration, _ open: Set<TopicPartition>, of count: Int) -> KafkaError {
+    private static func silence(_ timeout: Duration, _ open: Set<TopicPartition>, of count: Int) -> KafkaError {
         let first = open.min().map { ", \($0) among them" } ?? ""
         return KafkaError(
             .timedOut,
-            "the broker said nothing for \(patience), with \(open.count) of \(count) partitions not read to their ends"
+            "the broker said nothing for \(timeout), with \(open.count) of \(count) partitions not read to their ends"
                 + first)
     }
 
@@ -154,7 +154,7 @@ public final class TopicReader: Sendable {
     }
 
     /// Returns what is there as soon as one record is, at most `max`.
-    /// - Returns: empty when the time was up. That does not tell that nothing is there: see `read(from:upTo:patience:_:)`.
+    /// - Returns: empty when the time was up. That does not tell that nothing is there: see `read(from:upTo:timeout:body:)`.
     public func records(max: Int, within bound: Duration) async throws(KafkaError) -> [ConsumerRecord] {
         let deadline = SystemClock.now + bound
         while true {

@@ -12,7 +12,7 @@ package struct LineLogHandler: LogHandler {
     package enum Format: String, Sendable {
         /// `{"ts":...,"level":...,"message":...,"metadata":{...}}`, one object a line.
         case json
-        /// For people, in colour on a terminal.
+        /// Lines for people, in colour on a terminal.
         case text
     }
 
@@ -47,26 +47,26 @@ package struct LineLogHandler: LogHandler {
 
         let (format, isTerminal) = (format, output.isTerminal)
         output.write(
-            Self.line(format, event.level, "\(event.message)", pairs, inColour: isTerminal),
+            Self.line(format, level: event.level, message: "\(event.message)", metadata: pairs, inColour: isTerminal),
             inPlaceOfDropped: { count in
                 Self.line(
-                    format, .warning, "log lines were dropped, nobody read them",
-                    [(key: "lines", value: "\(count)")], inColour: isTerminal)
+                    format, level: .warning, message: "log lines were dropped, nobody read them",
+                    metadata: [(key: "lines", value: "\(count)")], inColour: isTerminal)
             })
     }
 
     private static func line(
-        _ format: Format, _ level: Logger.Level, _ message: String,
-        _ metadata: [(key: String, value: Logger.MetadataValue)], inColour: Bool
+        _ format: Format, level: Logger.Level, message: String,
+        metadata: [(key: String, value: Logger.MetadataValue)], inColour: Bool
     ) -> String {
         switch format {
-        case .json: json(level, message, metadata)
-        case .text: text(level, message, metadata, inColour: inColour)
+        case .json: json(level, message: message, metadata: metadata)
+        case .text: text(level, message: message, metadata: metadata, inColour: inColour)
         }
     }
 
     private static func json(
-        _ level: Logger.Level, _ message: String, _ metadata: [(key: String, value: Logger.MetadataValue)]
+        _ level: Logger.Level, message: String, metadata: [(key: String, value: Logger.MetadataValue)]
     ) -> String {
         var line = #"{"ts":"\#(LogTime.now())","level":"\#(level)","message":\#(quoted(message))"#
         if !metadata.isEmpty {
@@ -90,7 +90,7 @@ package struct LineLogHandler: LogHandler {
     }
 
     private static func text(
-        _ level: Logger.Level, _ message: String, _ metadata: [(key: String, value: Logger.MetadataValue)],
+        _ level: Logger.Level, message: String, metadata: [(key: String, value: Logger.MetadataValue)],
         inColour: Bool
     ) -> String {
         let (begin, end) = inColour ? (colour(of: level), "\u{1B}[0m") : ("", "")

@@ -31,7 +31,7 @@ public final class ProviderKey: Sendable {
     /// The key that the next call uses.
     var text: String { state.withLock { $0.text } }
 
-    /// What no answer may hold: the key and the one before it, in each of their forms.
+    /// The texts that no answer may hold: the key and the one before it, in each of their forms.
     var telltales: [[UInt8]] { state.withLock { $0.lastForms.isEmpty ? $0.forms : $0.forms + $0.lastForms } }
 
     /// Returns a failure without the provider's own words where they hold the key, whatever the case of its letters.

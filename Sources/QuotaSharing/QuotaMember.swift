@@ -107,7 +107,7 @@ public final class QuotaMember {
 
     /// True when the records since `topicOpened` do not hold all that is needed, so that the topic must be read from its
     /// oldest record on.
-    public var needsOlderRecords: Bool { keeper?.needsOlderRecords ?? false }
+    public var needsOlderRecords: Bool { keeper?.member.needsOlderRecords ?? false }
 
     /// Takes in records of the fleet topic, this member's own among them, in their order.
     public func receive(_ records: [FleetRecord]) {
@@ -116,11 +116,11 @@ public final class QuotaMember {
             switch record.message {
             case .shares(let message):
                 if !record.isOld { receive(message, at: now) }
-                keeper?.read(nil, at: record.offset, now: now)
+                keeper?.member.read(nil, at: record.offset, now: now)
             case .budget(let message):
-                if !record.isOld, let keeper { count(keeper.relation(of: message)) }
-                keeper?.read(message, at: record.offset, now: now)
-            case nil: keeper?.read(nil, at: record.offset, now: now)
+                if !record.isOld, let keeper { count(keeper.member.relation(of: message)) }
+                keeper?.member.read(message, at: record.offset, now: now)
+            case nil: keeper?.member.read(nil, at: record.offset, now: now)
             }
         }
         if leases != nil { updateShares(at: now) }
@@ -154,16 +154,18 @@ public final class QuotaMember {
         // bounded: the keys are those of another dictionary
         let message = keeper.tick(Dictionary(uniqueKeysWithValues: days), at: now)
         review(keeper, at: now)
+
+        let member = keeper.member
         return FleetTick(
-            messages: message.map { [.budget($0)] } ?? [], isReady: keeper.isReady && !keeper.isTimedOut(at: now),
-            nextTick: keeper.nextTick(at: now))
+            messages: message.map { [.budget($0)] } ?? [], isReady: member.isReady && !member.isTimedOut(at: now),
+            nextTick: member.nextTick(at: now))
     }
 
     private func review(_ keeper: BudgetKeeper, at now: Instant) {
         keeper.review(at: now)
-        for provider in keeper.takeWarnings() {
+        for provider in keeper.member.takeWarnings() {
             guard let id = ProviderID(rawValue: provider) else { continue }
-            budgets?.onWarning(id, BudgetStatus(keeper.today(of: provider)))
+            budgets?.onWarning(id, BudgetStatus(keeper.member.today(of: provider)))
         }
     }
 
@@ -199,7 +201,7 @@ public final class QuotaMember {
             messages.append(.shares(leases.leave(at: clock.now)))
             updateShares(at: clock.now)
         }
-        if let message = keeper?.leave(at: clock.now) { messages.append(.budget(message)) }
+        if let message = keeper?.member.leave(at: clock.now) { messages.append(.budget(message)) }
         return messages
     }
 }

@@ -1,6 +1,6 @@
 internal import Basics
 
-/// What a lane is about.
+/// The phase of a lane's life.
 enum LaneState {
     case running
     /// Nothing more is taken; what is in flight has until then to finish.
@@ -14,6 +14,6 @@ enum LaneState {
     /// The instant until which a draining lane lets requests finish; `nil` for a lane that does not drain.
     var drainEnd: Instant? { if case .draining(let end) = self { end } else { nil } }
 
-    /// What the lane failed with; `nil` while it has not.
+    /// The failure that ended the lane; `nil` without one.
     var failure: (any Error)? { if case .failed(let error) = self { error } else { nil } }
 }

@@ -1,6 +1,6 @@
 public import Kafka
 
-/// What one lane has under way at a moment.
+/// The work that one lane has under way at a moment.
 public struct LaneStatus: Sendable, Hashable {
     /// How one assigned partition stands.
     public struct Partition: Sendable, Hashable {
@@ -45,7 +45,7 @@ public struct LaneStatus: Sendable, Hashable {
     /// The number of records that the producer has and the brokers have not confirmed, with the size of their values.
     public let queuedRecords: Int
     public let queuedBytes: Int
-    /// What the clients said about themselves; `nil` without statistics.
+    /// The clients' figures; `nil` without statistics.
     public let consumer: ClientStatistics?
     public let producer: ClientStatistics?
     /// The time since the loop began in which it ran.

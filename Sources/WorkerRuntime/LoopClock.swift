@@ -15,3 +15,16 @@ public struct LoopClock: MonotonicClock {
         try await withTaskExecutorPreference(loop) { try await loop.sleep(for: loop.now.duration(to: deadline)) }
     }
 }
+
+/// A loop's own timers, for what its actors own.
+public struct LoopTimekeeper: Timekeeper, Sendable {
+    private let loop: EventLoop
+
+    public init(_ loop: EventLoop) { self.loop = loop }
+
+    public var now: Instant { loop.now }
+
+    public func schedule(at due: Instant, action: @escaping () -> Void) {
+        loop.schedule(at: due, action: action)
+    }
+}

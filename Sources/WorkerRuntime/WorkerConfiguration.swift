@@ -22,11 +22,11 @@ public struct WorkerConfiguration: Sendable, Hashable {
 
     /// `worker.ordering`: which outcomes leave in the order of their requests.
     public enum Ordering: String, Sendable, CaseIterable {
-        /// As they are done.
+        /// Outcomes leave as they are done.
         case unordered
-        /// Those of one key; other keys run freely.
+        /// Outcomes of one key leave in order; other keys run freely.
         case key
-        /// Those of one partition.
+        /// Outcomes of one partition leave in order.
         case partition
     }
 
@@ -63,7 +63,7 @@ public struct WorkerConfiguration: Sendable, Hashable {
     /// earlier one is not. At most the brokers' `offset.metadata.max.bytes`, whose default this is. 0: nothing is kept.
     public var doneSetBytes = 4096
 
-    /// What is in flight on a revoked partition has this long to finish: well below the group's rebalance timeout
+    /// The time that requests in flight on a revoked partition have to finish: well below the group's rebalance timeout
     /// (`max.poll.interval.ms`, 5 minutes), so that other members are not held up for long.
     public var revokeGrace: Duration { min(shutdownGrace, .seconds(10)) }
 

@@ -2,7 +2,7 @@ internal import EventLoop
 public import Kafka
 public import QuotaSharing
 
-/// What others ask of a lane.
+/// The questions that others ask of a lane.
 extension WorkerLane {
     /// Returns those of the lane's topics that the brokers do not know, or do not let this user see. Empty where no broker
     /// answers within 2 s.
@@ -17,7 +17,7 @@ extension WorkerLane {
         return missing.count < configuration.topics.all.count ? missing : []
     }
 
-    /// What this lane has under way. Cheap.
+    /// Returns the work that this lane has under way. Cheap.
     public var status: LaneStatus {
         get async {
             let positions = await source.positions.map { position in

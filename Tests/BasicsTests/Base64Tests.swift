@@ -6,14 +6,14 @@ struct Base64Tests {
     func whatIsEncodedIsDecodedAgain(alphabet: Base64.Alphabet) {
         for length in 0..<70 {
             let bytes = (0..<length).map { UInt8(truncatingIfNeeded: $0 &* 37 &+ length) }
-            #expect(Base64.decode(Base64.encode(bytes, alphabet).utf8, alphabet) == bytes)
+            #expect(Base64.decode(Base64.encode(bytes, as: alphabet), as: alphabet) == bytes)
         }
     }
 
     @Test func alphabetsDifferInTwoCharactersAndInPadding() {
         #expect(Base64.encode(Array("foobar".utf8)) == "Zm9vYmFy" && Base64.encode(Array("fooba".utf8)) == "Zm9vYmE=")
-        #expect(Base64.encode([0xFB, 0xFF], .standard) == "+/8=")
-        #expect(Base64.encode([0xFB, 0xFF], .url) == "-_8")
+        #expect(Base64.encode([0xFB, 0xFF], as: .standard) == "+/8=")
+        #expect(Base64.encode([0xFB, 0xFF], as: .url) == "-_8")
     }
 
     @Test func bitsOfANumberAreWrittenAsItsBytesAre() {
@@ -22,17 +22,17 @@ struct Base64Tests {
             var text: [UInt8] = []
             Base64.appendURLCharacters(of: bits, count: 8, to: &text)
             let bytes = [40, 32, 24, 16, 8, 0].map { UInt8(truncatingIfNeeded: bits >> $0) }
-            #expect(text == Array(Base64.encode(bytes, .url).utf8))
+            #expect(text == Array(Base64.encode(bytes, as: .url).utf8))
         }
     }
 
     @Test(arguments: ["Zg", "Zg=", "Zh==", "Z===", "====", "Zg==Zg==", "Zm9v\n", "Zm9-", "あ"])
     func otherTextIsRefused(text: String) {
-        #expect(Base64.decode(text.utf8) == nil)
+        #expect(Base64.decode(text) == nil)
     }
 
     @Test(arguments: ["Zg==", "Zh", "Z", "Zm9vY", "+/8", "Zm9v\n", "あ"])
     func otherTextIsRefusedForURLs(text: String) {
-        #expect(Base64.decode(text.utf8, .url) == nil)
+        #expect(Base64.decode(text, as: .url) == nil)
     }
 }

@@ -93,7 +93,7 @@ struct EventLoopTests {
         let resident = Resident(loop)
         #expect(await resident.isOnLoop())
         #if os(Linux)
-            #expect(try await resident.threadName() == "\(EventLoop.threadName)\n")
+            #expect(try await resident.threadName() == "\(LoopThread.name)\n")
         #endif
         #expect(await resident.nonisolatedCalleeIsOnLoop())
         #expect(!loop.isCurrent)

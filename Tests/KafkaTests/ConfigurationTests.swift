@@ -174,7 +174,7 @@ struct ConfigurationTests {
         #expect(!lines.all.isEmpty)
         #expect(!lines.all.contains { $0.contains(Self.secret) })
         let secrets = ClientLog(log, hiding: [Self.secret])
-        secrets.write(level: 3, facility: "X", "leaks \(Self.secret) here")
+        secrets.write(level: 3, facility: "X", line: "leaks \(Self.secret) here")
         #expect(lines.all.last?.contains("leaks") == true)
         #expect(lines.all.last?.contains(Self.secret) == false)
     }

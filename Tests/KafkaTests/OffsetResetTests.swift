@@ -44,7 +44,7 @@ struct OffsetResetTests {
         let (memory, resets) = (InMemoryLogHandler(), OffsetResets())
         let log = ClientLog(Logger(label: "test") { _ in memory }, resets: resets)
 
-        for entry in Self.lines { log.write(level: 4, facility: "OFFSET", entry.line) }
+        for entry in Self.lines { log.write(level: 4, facility: "OFFSET", line: entry.line) }
 
         #expect(resets.takeAll() == Self.lines.compactMap(\.reset))
         #expect(resets.takeAll().isEmpty)

@@ -85,8 +85,8 @@ struct ReportTests {
 
         log.write(
             level: 4, facility: "BROKER",
-            "[thrd:main]: results [0] is unknown (partition_cnt 0): ignoring leader (1) update")
-        log.write(level: 4, facility: "BROKER", "[thrd:main]: something else")
+            line: "[thrd:main]: results [0] is unknown (partition_cnt 0): ignoring leader (1) update")
+        log.write(level: 4, facility: "BROKER", line: "[thrd:main]: something else")
 
         #expect(memory.entries.map { $0.metadata["line"] } == ["[thrd:main]: something else"])
     }
@@ -95,9 +95,10 @@ struct ReportTests {
         let notebook = InMemoryLogHandler()
         let log = ClientLog(Logger(label: "test") { _ in notebook })
         for second in 0..<20 {
-            log.write(level: 4, facility: "PARTCNT", "Topic dl partition \(second) is not available: unauthorized")
+            log.write(
+                level: 4, facility: "PARTCNT", line: "Topic dl partition \(second) is not available: unauthorized")
         }
-        log.write(level: 4, facility: "TERM", "something else")
+        log.write(level: 4, facility: "TERM", line: "something else")
 
         #expect(notebook.entries.count == 2)
     }

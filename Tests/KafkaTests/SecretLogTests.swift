@@ -19,7 +19,7 @@ struct SecretLogTests {
         let memory = InMemoryLogHandler()
         let log = ClientLog(Logger(label: "test") { _ in memory }, hiding: configuration.secrets)
 
-        log.write(level: 3, facility: "TEST", "me logs in with \(Self.secret)")
+        log.write(level: 3, facility: "TEST", line: "me logs in with \(Self.secret)")
 
         #expect(memory.entries.map { $0.metadata["line"] } == ["me logs in with [hidden]"])
         #expect(!"\(configuration)".contains(Self.secret))

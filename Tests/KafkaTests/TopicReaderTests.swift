@@ -45,7 +45,7 @@ struct TopicReaderTests {
             // What comes later is not part of what was asked for.
             for number in 100..<106 { try await put(number, Int32(number % 3)) }
             var records: [ConsumerRecord] = []
-            try await reader.read(upTo: ends, patience: .seconds(20)) { record in
+            try await reader.read(upTo: ends, timeout: .seconds(20)) { record in
                 records.append(record)
                 return true
             }
@@ -61,7 +61,7 @@ struct TopicReaderTests {
             let ends = try await reader.ends(of: broker.name("t"), within: .seconds(20))
             func read(from starts: [TopicPartition: Int64]) async throws -> [Int] {
                 var records: [ConsumerRecord] = []
-                try await reader.read(from: starts, upTo: ends, patience: .seconds(20)) { record in
+                try await reader.read(from: starts, upTo: ends, timeout: .seconds(20)) { record in
                     records.append(record)
                     return true
                 }
@@ -80,7 +80,7 @@ struct TopicReaderTests {
         let reader = try makeReader(broker)
         let ends = try await reader.ends(of: broker.name("t"), within: .seconds(20))
 
-        try await reader.read(upTo: ends, patience: .seconds(20)) { _ in
+        try await reader.read(upTo: ends, timeout: .seconds(20)) { _ in
             Issue.record("a record of an empty topic")
             return true
         }
@@ -94,7 +94,7 @@ struct TopicReaderTests {
             let ends = try await reader.ends(of: broker.name("t"), within: .seconds(20))
 
             var count = 0
-            try await reader.read(upTo: ends, patience: .seconds(20)) { _ in
+            try await reader.read(upTo: ends, timeout: .seconds(20)) { _ in
                 count += 1
                 return count < 2
             }
@@ -111,7 +111,7 @@ struct TopicReaderTests {
 
             try embedded.fail(.fetch, with: [0], broker: 1, delay: .seconds(2))
             var records: [ConsumerRecord] = []
-            try await makeReader(broker).read(upTo: ends, patience: .seconds(20)) { record in
+            try await makeReader(broker).read(upTo: ends, timeout: .seconds(20)) { record in
                 records.append(record)
                 return true
             }
@@ -120,7 +120,7 @@ struct TopicReaderTests {
             try embedded.fail(.fetch, with: [0, 0, 0], broker: 1, delay: .seconds(30))
             let begin = Instant.now
             let error = await #expect(throws: KafkaError.self) {
-                try await makeReader(broker).read(upTo: ends, patience: .seconds(2)) { _ in true }
+                try await makeReader(broker).read(upTo: ends, timeout: .seconds(2)) { _ in true }
             }
             #expect(error?.kind == .timedOut)
             #expect(begin.duration(to: .now) < .seconds(20), "the answer comes after 30 s")
@@ -154,7 +154,7 @@ struct TopicReaderTests {
             let ends = try await reader.ends(of: broker.name("t"), within: .seconds(20))
             for _ in 0..<2 {
                 var records: [ConsumerRecord] = []
-                try await reader.read(upTo: ends, patience: .seconds(20)) { record in
+                try await reader.read(upTo: ends, timeout: .seconds(20)) { record in
                     records.append(record)
                     return true
                 }

@@ -47,7 +47,7 @@ struct DeadLettersTests {
                 "kafka.bootstrapServers": harness.broker.bootstrapServers,
                 "topics.deadLetters": harness.broker.name("letters"),
             ], file: nil, environment: [:])
-        let topic = try DeadLetterTopic(settings, patience: .seconds(30), log: harness.log)
+        let topic = try DeadLetterTopic(settings, timeout: .seconds(30), log: harness.log)
 
         let part = try await topic.snapshot(of: DeadLetterTopic.Extent(records: 4))
         #expect(part.letters.map(\.mark.offset).sorted() == [3, 3, 4, 4])

@@ -31,7 +31,7 @@ struct LoopWatchTests {
     @Test func livenessNamesAStuckLoopUntilItGoesOn() async throws {
         let loops = [try EventLoop(), try EventLoop()]
         defer { for loop in loops { loop.stop() } }
-        let watch = LoopWatch(loops, patience: .milliseconds(200), interval: .milliseconds(20), log: Self.quiet)
+        let watch = LoopWatch(loops, timeout: .milliseconds(200), interval: .milliseconds(20), log: Self.quiet)
         let watching = Task { await watch.run() }
         defer { watching.cancel() }
 
@@ -46,7 +46,7 @@ struct LoopWatchTests {
         let loop = try EventLoop()
         defer { loop.stop() }
         // A busy machine may keep the loop from its job for a while, which is not what this is about.
-        let watch = LoopWatch([loop], patience: .seconds(1), interval: .milliseconds(20), log: Self.quiet)
+        let watch = LoopWatch([loop], timeout: .seconds(1), interval: .milliseconds(20), log: Self.quiet)
         let watching = Task { await watch.run() }
         defer { watching.cancel() }
 
@@ -65,7 +65,7 @@ struct LoopWatchTests {
         let worker = try await WorkerProcess(settings, log: Self.quiet)
         defer { worker.stopLoops() }
         let watch = LoopWatch(
-            worker.loops, patience: .milliseconds(200), interval: .milliseconds(20), log: Self.quiet)
+            worker.loops, timeout: .milliseconds(200), interval: .milliseconds(20), log: Self.quiet)
         let watching = Task { await watch.run() }
         defer { watching.cancel() }
         let status = WorkerStatus(worker: worker, watch: watch, registry: MetricsRegistry())

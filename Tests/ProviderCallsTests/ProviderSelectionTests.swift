@@ -16,7 +16,7 @@ private struct Shelf: PlaceService {
 
     func refusal(of request: SearchRequest) -> SearchError? {
         guard id == .hotpepper, request.category == "hospital" else { return nil }
-        return .unsupported("category", by: id, "it knows restaurants only")
+        return .unsupported("category", by: id, cure: "it knows restaurants only")
     }
 
     func priceClass(of request: SearchRequest, followUp: FollowUpCall?) -> PriceClass { .hotpepper }

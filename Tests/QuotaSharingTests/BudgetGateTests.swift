@@ -42,7 +42,7 @@ struct BudgetGateTests {
 
         /// What comes of a message that another member appends.
         func append(_ message: BudgetMessage) {
-            keeper.read(message, at: Int64(log.count), now: time.now)
+            keeper.member.read(message, at: Int64(log.count), now: time.now)
             log.append(message)
             keeper.review(at: time.now)
         }
@@ -157,7 +157,7 @@ struct BudgetGateTests {
             loop.tick()
             loop.gate.putBack(permit)
 
-            let granted = loop.keeper.today(of: "p")?.day.taken ?? 0
+            let granted = loop.keeper.member.today(of: "p")?.day.taken ?? 0
             var count = 0
             while loop.gate.tryTake(at: time.now) != nil { count += 1 }
             #expect(count == granted, "what was put back is of yesterday")
@@ -213,11 +213,11 @@ struct BudgetGateTests {
             time.settle()
             loop.tick()
             time.settle()
-            #expect(loop.keeper.today(of: "p")?.day.taken ?? 0 > 1)
-            let last = loop.keeper.leave(at: time.now)
+            #expect(loop.keeper.member.today(of: "p")?.day.taken ?? 0 > 1)
+            let last = loop.keeper.member.leave(at: time.now)
             loop.append(try #require(last))
 
-            let today = try #require(loop.keeper.today(of: "p"))
+            let today = try #require(loop.keeper.member.today(of: "p"))
             #expect(today.day.taken == 1)
             #expect(today.day.used == 1)
             #expect(today.day.left == 99)

@@ -48,7 +48,7 @@ struct BudgetMemberTests {
         calm.read(first, at: 0, now: now)
         calm.setWaiting(0, of: busy)
         while calm.tick(at: now) == nil, now < Self.start + .seconds(40) {
-            calm.noteMade(busy, "search", epoch: 1, at: now)
+            calm.noteMade(busy, kind: "search", epoch: 1, at: now)
             now += .milliseconds(100)
         }
         #expect(!calm.isTimedOut(at: now + .seconds(4)), "calls are held, and nobody asks for the others")

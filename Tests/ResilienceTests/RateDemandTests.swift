@@ -18,7 +18,7 @@ struct RateDemandTests {
             var statistics = RateLimiter.Statistics()
             statistics.admitted = admitted
             statistics.waiting = waiting
-            fraction = demand.fraction(of: limit, statistics, at: start + .milliseconds(100 * step))
+            fraction = demand.fraction(of: limit, statistics: statistics, at: start + .milliseconds(100 * step))
         }
         return fraction
     }
@@ -43,7 +43,7 @@ struct RateDemandTests {
         for step in 1...5 {
             var statistics = RateLimiter.Statistics()
             statistics.admitted = admitted
-            fraction = demand.fraction(of: limit, statistics, at: start + .milliseconds(5000 + 100 * step))
+            fraction = demand.fraction(of: limit, statistics: statistics, at: start + .milliseconds(5000 + 100 * step))
         }
         #expect(fraction < 0.01)
     }

@@ -48,7 +48,7 @@ public final class VirtualTime: SerialExecutor, TaskExecutor, Timekeeper {
     public func checkIsolated() {}
     public func isIsolatingCurrentContext() -> Bool? { true }
 
-    public func schedule(at due: Instant, _ action: @escaping () -> Void) {
+    public func schedule(at due: Instant, action: @escaping () -> Void) {
         unsafe serial += 1
         // The latest timer comes first in the list, so that the next one is last.
         let timer = unsafe Timer(due: max(due, now) + lateness, serial: serial, action: action)

@@ -104,7 +104,7 @@ package final class SimulatedProducer {
         roomWaiters.append(body)
     }
 
-    /// Waits until nothing is undelivered.
+    /// Waits until nothing is unconfirmed.
     package func flush(within bound: Int64, reply: @escaping (Bool) -> Void) {
         guard undelivered > 0, !isClosed else { return reply(undelivered == 0) }
         var isOver = false
@@ -118,7 +118,7 @@ package final class SimulatedProducer {
         for lane in inOrder { send(lane, isFlushing: true) }
     }
 
-    /// Frees the client. What is still undelivered ends as `closed`.
+    /// Frees the client. What is still unconfirmed ends as `closed`.
     package func close() {
         guard !isClosed else { return }
         isClosed = true
@@ -245,7 +245,7 @@ package final class SimulatedProducer {
         wake()
     }
 
-    /// Ends the client for good. Everything undelivered is reported, with what is known of it.
+    /// Ends the client for good. Everything unconfirmed is reported, with what is known of it.
     func fail(_ error: KafkaError) {
         guard failure == nil else { return }
         failure = error

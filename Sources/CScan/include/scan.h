@@ -67,8 +67,7 @@ static inline __attribute__((always_inline)) ptrdiff_t locsearch_place(uint64_t 
 
 // Whether one of eight bytes is a quote, a backslash or a control character.
 static inline __attribute__((always_inline)) bool locsearch_has_special(uint64_t bytes) {
-    // A byte below a limit borrows from its highest bit when the limit is taken off it. What a borrow changes lies behind such
-    // a byte. As in locsearch_hits, flipping bit 1 puts the quote next to the control characters.
+    // Taking a limit off a byte below it sets the highest bit of that byte, and changes other bytes only behind it. As in locsearch_hits, flipping bit 1 puts the quote next to the control characters.
     const uint64_t ones = UINT64_C(0x0101010101010101);
     const uint64_t flipped = bytes ^ 0x02 * ones, backslash = bytes ^ '\\' * ones;
     const uint64_t hits = ((flipped - 0x21 * ones) & ~flipped) | ((backslash - ones) & ~backslash);

@@ -97,13 +97,13 @@ struct EventAttributes {
         try Self.checkText(type, prefix: prefix, name: "type")
 
         guard specVersion == Self.specVersion else {
-            throw .invalid(prefix + "specversion", "\"\(CloudEvents.specVersion)\"")
+            throw .invalid(prefix + "specversion", expected: "\"\(CloudEvents.specVersion)\"")
         }
         guard type == Self.requested else {
-            throw .invalid(prefix + "type", "\"\(EventType.requested.rawValue)\"")
+            throw .invalid(prefix + "type", expected: "\"\(EventType.requested.rawValue)\"")
         }
         guard !hasUnreadableExpiry else {
-            throw .invalid(prefix + "expirytime", "an RFC 3339 time such as 2026-11-22T09:30:00Z, or none")
+            throw .invalid(prefix + "expirytime", expected: "an RFC 3339 time such as 2026-11-22T09:30:00Z, or none")
         }
     }
 
@@ -119,7 +119,7 @@ struct EventAttributes {
         _ value: [UInt8]?, prefix: String, name: String
     ) throws(SearchError) {
         guard let value, !value.isEmpty, value.span.isUTF8 else {
-            throw .invalid(prefix + name, "text, as CloudEvents 1.0 requires of every event")
+            throw .invalid(prefix + name, expected: "text, as CloudEvents 1.0 requires of every event")
         }
     }
 
@@ -127,7 +127,7 @@ struct EventAttributes {
     /// - Parameter name: the name of the content type in the error.
     func checkContentType(_ name: String) throws(SearchError) {
         guard contentType == nil || contentType == .json else {
-            throw .invalid(name, "\"\(CloudEvents.json)\" or none")
+            throw .invalid(name, expected: "\"\(CloudEvents.json)\" or none")
         }
     }
 }

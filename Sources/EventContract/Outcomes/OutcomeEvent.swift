@@ -94,3 +94,9 @@ public struct OutcomeEvent: Sendable, Hashable {
         self.traceID = traceID
     }
 }
+
+/// A record that is no outcome event.
+public struct UnreadableOutcome: Error, Sendable, Hashable {
+    /// Says why, for a person. Holds none of the record's bytes.
+    public let message: String
+}

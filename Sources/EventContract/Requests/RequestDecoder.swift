@@ -24,20 +24,20 @@ public struct RequestDecoder: Sendable {
             try checkSize(of: record)
             try reader.read(record.value)
             let request = try reader.members.request(id: reader.id(or: record.source))
-            return DecodedRequest(request: request, envelope: envelope(of: record, reader))
+            return DecodedRequest(request: request, envelope: envelope(of: record, reader: reader))
         } catch {
             let event = reader.attributes.mode == .bare ? RequestReader.undeclaredEvent(record.value) : nil
             let members = (event ?? reader).members
             throw RejectedRecord(
                 requestID: (event ?? reader).usableID ?? record.source.requestID, operation: members.operation,
                 provider: members.provider?.named, sessionID: RequestMembers.usable(members.sessionID),
-                envelope: envelope(of: record, reader), error: event == nil ? error : .undeclaredEvent,
+                envelope: envelope(of: record, reader: reader), error: event == nil ? error : .undeclaredEvent,
                 outcome: reader.attributes.outcome,
                 isDeadLetter: DeadLetter.isOne(record.headers), answersOutcome: reader.attributes.answersOutcome)
         }
     }
 
-    private func envelope(of record: IncomingRecord, _ reader: RequestReader) -> RequestEnvelope {
+    private func envelope(of record: IncomingRecord, reader: RequestReader) -> RequestEnvelope {
         RequestEnvelope(
             source: record.source, key: record.key, trace: reader.attributes.trace,
             time: reader.attributes.time ?? record.timestamp, expiry: reader.attributes.expiry)
@@ -53,7 +53,7 @@ public struct RequestDecoder: Sendable {
     }
 
     private func check(_ part: String, size: Int) throws(SearchError) {
-        guard size <= maximumBytes else { throw .invalid(part, "at most \(maximumBytes) bytes") }
+        guard size <= maximumBytes else { throw .invalid(part, expected: "at most \(maximumBytes) bytes") }
     }
 }
 

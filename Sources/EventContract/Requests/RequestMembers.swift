@@ -109,8 +109,12 @@ struct RequestMembers {
 
     private func coordinate() throws(SearchError) -> Coordinate? {
         guard let location else { return nil }
-        guard let latitude = location.latitude else { throw .invalid("location.latitude", Self.latitudeRange) }
-        guard let longitude = location.longitude else { throw .invalid("location.longitude", Self.longitudeRange) }
+        guard let latitude = location.latitude else {
+            throw .invalid("location.latitude", expected: Self.latitudeRange)
+        }
+        guard let longitude = location.longitude else {
+            throw .invalid("location.longitude", expected: Self.longitudeRange)
+        }
         return Coordinate(latitude: latitude, longitude: longitude)
     }
 
@@ -227,7 +231,7 @@ struct RequestMembers {
     // MARK: Problems
 
     private mutating func refuse(_ member: String, expected: String) {
-        problems.append(.invalid(member, expected))
+        problems.append(.invalid(member, expected: expected))
     }
 
     /// Drops what was wrong with an earlier member of the same name: when a name repeats, the last member counts.

@@ -16,13 +16,18 @@ struct RequestReader {
     /// - Throws: `invalid-request` that names what is wrong with the value or its envelope. What is wrong with a member is
     ///   found in `members`.
     mutating func read(_ value: [UInt8]?) throws(SearchError) {
-        guard let value else { throw .invalid("value", "a request as a JSON object; the record has no value") }
-        guard let first = value.first else { throw .invalid("value", "a request as a JSON object; it is empty") }
+        guard let value else {
+            throw .invalid("value", expected: "a request as a JSON object; the record has no value")
+        }
+        guard let first = value.first else {
+            throw .invalid("value", expected: "a request as a JSON object; it is empty")
+        }
 
         // Serialisers that work with a schema registry put the schema's id before the data.
         guard first > 0x01 || value.count < 5 else {
             throw .invalid(
-                "value", "plain JSON; this begins like a schema registry's framing (a magic byte and a schema's id)")
+                "value",
+                expected: "plain JSON; this begins like a schema registry's framing (a magic byte and a schema's id)")
         }
 
         switch attributes.mode {
@@ -33,7 +38,7 @@ struct RequestReader {
 
         // The JSON reader checks the text that it hands out. This check covers what it skipped.
         guard !members.problems.isEmpty || value.span.isUTF8 else {
-            throw .invalid("value", "JSON in valid UTF-8")
+            throw .invalid("value", expected: "JSON in valid UTF-8")
         }
     }
 
@@ -66,15 +71,15 @@ struct RequestReader {
             isObject = try members.read(from: &reader)
             try reader.finish()
         } catch {
-            throw Self.invalid(name, error)
+            throw Self.invalid(name, error: error)
         }
-        guard isObject else { throw .invalid(name, "a request as a JSON object") }
+        guard isObject else { throw .invalid(name, expected: "a request as a JSON object") }
     }
 
-    private static func invalid(_ name: String, _ error: JSONError) -> SearchError {
+    private static func invalid(_ name: String, error: JSONError) -> SearchError {
         error.kind == .tooDeep
-            ? .invalid(name, "JSON nested at most 64 deep")
-            : .invalid(name, "JSON; this is none: \(error)")
+            ? .invalid(name, expected: "JSON nested at most 64 deep")
+            : .invalid(name, expected: "JSON; this is none: \(error)")
     }
 
     // MARK: Structured mode
@@ -86,7 +91,8 @@ struct RequestReader {
 
     private mutating func readStructured(_ json: Span<UInt8>) throws(SearchError) {
         guard attributes.contentType == .structuredJSON else {
-            throw .invalid("content-type", "\"\(CloudEvents.structuredJSON)\", \"\(CloudEvents.json)\" or none")
+            throw .invalid(
+                "content-type", expected: "\"\(CloudEvents.structuredJSON)\", \"\(CloudEvents.json)\" or none")
         }
         try readEnvelope(json)
     }
@@ -121,14 +127,14 @@ struct RequestReader {
             }
             try reader.finish()
         } catch {
-            throw Self.invalid("value", error)
+            throw Self.invalid("value", error: error)
         }
 
         var fault: SearchError?
         if let base64 {
             fault = failure { (reader) throws(SearchError) in try reader.readBase64(base64, beside: data) }
         } else if data != .request {
-            fault = .invalid("data", "a request as a JSON object")
+            fault = .invalid("data", expected: "a request as a JSON object")
         }
 
         try attributes.check(prefix: "")
@@ -144,8 +150,8 @@ struct RequestReader {
     }
 
     private mutating func readBase64(_ text: String, beside data: EventData) throws(SearchError) {
-        guard data == .absent else { throw .invalid("data_base64", "nothing, as there is data too") }
-        guard let bytes = Base64.decode(text.utf8) else { throw .invalid("data_base64", "Base64 (RFC 4648)") }
+        guard data == .absent else { throw .invalid("data_base64", expected: "nothing, as there is data too") }
+        guard let bytes = Base64.decode(text) else { throw .invalid("data_base64", expected: "Base64 (RFC 4648)") }
         try readBody(bytes.span, named: "data_base64")
     }
 
@@ -201,6 +207,7 @@ struct RequestReader {
         guard attributes.id != nil else { return position.requestID }
         if let id = eventID { return id }
         throw .invalid(
-            attributes.mode == .structured ? "id" : "ce_id", "text of 1 to 128 characters, as there is no requestId")
+            attributes.mode == .structured ? "id" : "ce_id",
+            expected: "text of 1 to 128 characters, as there is no requestId")
     }
 }

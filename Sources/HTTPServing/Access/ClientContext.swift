@@ -1,7 +1,7 @@
 package import Hummingbird
 internal import NIOCore
 
-/// What routes know of a request beside the request itself: where it came from.
+/// The origin of a request, which routes know beside the request itself.
 package struct ClientContext: RequestContext {
     package var coreContext: CoreRequestContextStorage
     /// The client's address without its port, or the proxy's that stands between; `nil` where it is not known.

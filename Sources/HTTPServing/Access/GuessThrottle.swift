@@ -6,7 +6,7 @@ internal import Synchronization
 /// While a client has no guess left, no token of its is looked at, not even the right one. Otherwise it could give each guess
 /// up as soon as the answer is late, and would know that it was wrong.
 package final class GuessThrottle: Sendable {
-    /// What became of a token that was shown.
+    /// The verdict on a token that was shown.
     package enum Verdict: Sendable, Hashable {
         case right
         case wrong
@@ -14,7 +14,7 @@ package final class GuessThrottle: Sendable {
         case tooEarly(Duration)
     }
 
-    /// What a client has left.
+    /// The guesses that a client has left.
     private struct Allowance {
         var guesses: Double
         var asOf: Instant

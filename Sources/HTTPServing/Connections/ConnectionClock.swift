@@ -1,6 +1,7 @@
 internal import NIOCore
 
-/// What one connection makes the server wait for, and until when. It has one owner at a time and asks no clock.
+/// The event that a server waits for on one connection, and the end of that wait. It has one owner at a time and asks no
+/// clock.
 struct ConnectionClock {
     private enum Wait {
         /// Nothing of the next request has come.

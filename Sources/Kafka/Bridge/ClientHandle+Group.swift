@@ -62,7 +62,7 @@ extension ClientHandle {
 }
 
 extension ReadingStart {
-    /// What stands for the start in librdkafka's calls.
+    /// The offset that stands for the start in librdkafka's calls.
     fileprivate var value: Int64 {
         switch self {
         case .committed(let commit): commit.offset

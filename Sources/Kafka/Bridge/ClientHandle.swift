@@ -22,11 +22,11 @@ final class ClientHandle: Sendable {
     let signal: QueueSignal
     /// Why brokers could not be reached, by what librdkafka reported last of each.
     let brokerFailures: BrokerFailures
-    /// Whether the brokers can be connected to.
+    /// The state of the connections to the brokers.
     let connections = BrokerConnections()
     /// Which partitions' reading went on somewhere else, because the broker had the next record no longer.
     let offsetResets = OffsetResets()
-    /// What the client last said about itself, where `statistics.interval.ms` is set.
+    /// The client's last statistics, where `statistics.interval.ms` is set.
     let statistics = StatisticsBox()
     /// Runs the calls that hold their thread.
     let blocking: BlockingThread
@@ -54,14 +54,14 @@ final class ClientHandle: Sendable {
             let events =
                 RD_KAFKA_EVENT_REBALANCE | RD_KAFKA_EVENT_OFFSET_COMMIT | RD_KAFKA_EVENT_ERROR | RD_KAFKA_EVENT_STATS
             pointer = try ClientSettings.makeClient(
-                RD_KAFKA_CONSUMER, properties, events: events, log: self.log, connections: connections)
+                RD_KAFKA_CONSUMER, properties: properties, events: events, log: self.log, connections: connections)
             rd_kafka_poll_set_consumer(pointer)
             self.events = rd_kafka_queue_get_consumer(pointer)
         case .producer:
             blocking = BlockingThread("kafka-producer")
             let events = RD_KAFKA_EVENT_DR | RD_KAFKA_EVENT_ERROR | RD_KAFKA_EVENT_STATS
             pointer = try ClientSettings.makeClient(
-                RD_KAFKA_PRODUCER, properties, events: events, log: self.log, connections: connections)
+                RD_KAFKA_PRODUCER, properties: properties, events: events, log: self.log, connections: connections)
             self.events = rd_kafka_queue_get_main(pointer)
         }
     }

@@ -31,7 +31,7 @@ final class ClientLog: Sendable {
     }
 
     /// - Parameter level: syslog's, 0 (emergency)...7 (debug).
-    func write(level: Int32, facility: String, _ line: String) {
+    func write(level: Int32, facility: String, line: String) {
         let line = SecretProperties.hide(secrets, in: line)
         // Lines about a broker that is away: the consumer and the producer report that themselves, with the reasons. Among
         // them are connections that were closed, which is all that a broker says where TLS or a login is wanted.
@@ -44,7 +44,7 @@ final class ClientLog: Sendable {
 
         let level: Logger.Level =
             switch level {
-            case _ where isAboutBroker || isReset || Self.isNoise(facility, line): .debug
+            case _ where isAboutBroker || isReset || Self.isNoise(facility, line: line): .debug
             case ...3: .error
             case 4: .warning
             case 5: .info
@@ -63,7 +63,7 @@ final class ClientLog: Sendable {
 
     /// Returns whether a line says nothing that the client does not report elsewhere. librdkafka writes one with each of its
     /// questions about a topic that it may not see, ten a second; which topic that is, and why, is told by its state.
-    private static func isNoise(_ facility: String, _ line: String) -> Bool {
+    private static func isNoise(_ facility: String, line: String) -> Bool {
         facility == "BROKER" && line.firstRange(of: " is unknown (partition_cnt ") != nil
     }
 }

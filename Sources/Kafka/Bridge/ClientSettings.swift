@@ -47,7 +47,7 @@ enum ClientSettings {
     ///   - connections: Gets the states of the brokers. Both it and `log` must live as long as the client.
     /// - Throws: `configuration` that names the property. Values of secrets are not shown.
     static func makeClient(
-        _ type: rd_kafka_type_t, _ properties: [String: String], events: Int32, log: ClientLog?,
+        _ type: rd_kafka_type_t, properties: [String: String], events: Int32, log: ClientLog?,
         connections: BrokerConnections? = nil
     ) throws(KafkaError) -> OpaquePointer {
         guard let settings = rd_kafka_conf_new() else { throw KafkaError(.other, "out of memory") }
@@ -70,7 +70,7 @@ enum ClientSettings {
         rd_kafka_conf_set_log_cb(settings) { client, level, facility, line in
             guard let opaque = client.flatMap({ rd_kafka_opaque($0) }), let line else { return }
             let log = Unmanaged<ClientLog>.fromOpaque(opaque).takeUnretainedValue()
-            log.write(level: level, facility: facility.map { String(cString: $0) } ?? "", String(cString: line))
+            log.write(level: level, facility: facility.map { String(cString: $0) } ?? "", line: String(cString: line))
         }
         if let connections { watchBrokers(settings, connections) }
         guard let client = rd_kafka_new(type, settings, &reason, reason.count) else {

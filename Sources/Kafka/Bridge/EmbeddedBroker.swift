@@ -48,7 +48,8 @@ public final class EmbeddedBroker: Sendable {
     ///   with 4 partitions.
     /// - Throws: `other` when the system has no port or file descriptor left.
     public init(brokers: Int = 1, topics: [String: Int] = [:]) throws(KafkaError) {
-        let client = try ClientSettings.makeClient(RD_KAFKA_PRODUCER, ["log_level": "2"], events: 0, log: nil)
+        let client = try ClientSettings.makeClient(
+            RD_KAFKA_PRODUCER, properties: ["log_level": "2"], events: 0, log: nil)
         guard let cluster = rd_kafka_mock_cluster_new(client, Int32(clamping: brokers)) else {
             rd_kafka_destroy(client)
             throw KafkaError(.other, "the embedded broker cannot listen on 127.0.0.1; check the limit on open files")

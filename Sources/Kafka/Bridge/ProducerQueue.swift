@@ -28,7 +28,7 @@ final class ProducerQueue {
 
     private func produce(_ record: ProducerRecord, slot: Int) -> rd_kafka_resp_err_t {
         guard let topic = topic(record.topic) else { return rd_kafka_last_error() }
-        // One more than the slot, because librdkafka reports nothing for a null pointer; bounded: slots count records in memory.
+        // One more than the number, because librdkafka reports nothing for a null pointer; bounded: it counts records in memory.
         return record.handOver(to: client.pointer, topic: topic, opaque: UnsafeMutableRawPointer(bitPattern: slot + 1))
     }
 
@@ -41,7 +41,7 @@ final class ProducerQueue {
 
     /// Takes out every report and every error that has come so far.
     /// - Parameters:
-    ///   - report: Called for each record that was written or will not be, with its slot.
+    ///   - report: Called for each record that was written or will not be, with its number.
     ///   - failed: Called for each error that concerns no single record; `fatal` or `fenced` when it ends the client.
     @inline(__always)
     func serve(report: (Int, Result<RecordPosition, KafkaError>) -> Void, failed: (KafkaError) -> Void) {

@@ -32,7 +32,7 @@ extension ProducerRecord {
 
     /// Calls `body` with the bytes. `nil` gives a null address and an empty array another one, because librdkafka tells null
     /// from empty by the address alone.
-    private static func withBytes<Value>(_ bytes: [UInt8]?, _ body: (UnsafeRawBufferPointer) -> Value) -> Value {
+    private static func withBytes<Value>(_ bytes: [UInt8]?, body: (UnsafeRawBufferPointer) -> Value) -> Value {
         guard let bytes else { return body(UnsafeRawBufferPointer(start: nil, count: 0)) }
         return bytes.withUnsafeBytes { buffer in
             let start = buffer.baseAddress ?? UnsafeRawPointer(bitPattern: 1)

@@ -19,7 +19,7 @@ final class TopicAdminHandle: Sendable {
 
         self.log = ClientLog(log, hiding: configuration.secrets, failures: failures)
         client = Shared(
-            pointer: try ClientSettings.makeClient(RD_KAFKA_CONSUMER, properties, events: 0, log: self.log))
+            pointer: try ClientSettings.makeClient(RD_KAFKA_CONSUMER, properties: properties, events: 0, log: self.log))
     }
 
     deinit {
@@ -178,7 +178,7 @@ final class TopicAdminHandle: Sendable {
     /// - Returns: The answer, which the caller frees.
     private func ask(
         _ operation: rd_kafka_admin_op_t, doing what: String, before deadline: Instant,
-        _ send: (_ options: OpaquePointer?, _ queue: OpaquePointer?) -> Void
+        send: (_ options: OpaquePointer?, _ queue: OpaquePointer?) -> Void
     ) throws(KafkaError) -> OpaquePointer {
         let milliseconds = Self.milliseconds(until: deadline)
         try requireController(doing: what, before: deadline)

@@ -33,7 +33,7 @@ final class TopicReaderHandle: Sendable {
         var partitions: [TopicPartition] = []
     }
 
-    /// What came of one try to look something up.
+    /// The result of one try to look something up.
     private enum Attempt<Value> {
         case done(Value)
         case failed(rd_kafka_resp_err_t)
@@ -57,19 +57,21 @@ final class TopicReaderHandle: Sendable {
     /// Why brokers could not be reached.
     private let failures = BrokerFailures()
 
+    /// - Parameter needsEveryRecord: refuses to go on behind records that are deleted, and reads those of transactions that are
+    ///   open or aborted too.
     /// - Parameter log: gets librdkafka's own lines.
     /// - Throws: `configuration` that names the property.
-    init(_ configuration: ConsumerConfiguration, mode: TopicReader.Mode, log: Logger) throws(KafkaError) {
+    init(_ configuration: ConsumerConfiguration, needsEveryRecord: Bool, log: Logger) throws(KafkaError) {
         var properties = try configuration.librdkafka(.running)
         // The end of a partition is what the broker says it is, never a silence.
         properties["enable.partition.eof"] = "true"
-        properties["auto.offset.reset"] = mode == .everyRecord ? "error" : "earliest"
-        if mode == .everyRecord { properties["isolation.level"] = "read_uncommitted" }
+        properties["auto.offset.reset"] = needsEveryRecord ? "error" : "earliest"
+        if needsEveryRecord { properties["isolation.level"] = "read_uncommitted" }
         for name in ["group.id", "group.protocol"] { properties[name] = nil }
 
         self.log = ClientLog(log, hiding: configuration.secrets, failures: failures)
         client = Shared(
-            pointer: try ClientSettings.makeClient(RD_KAFKA_CONSUMER, properties, events: 0, log: self.log))
+            pointer: try ClientSettings.makeClient(RD_KAFKA_CONSUMER, properties: properties, events: 0, log: self.log))
     }
 
     deinit {
@@ -141,7 +143,7 @@ final class TopicReaderHandle: Sendable {
     /// - Parameter attempt: gets the milliseconds that are left, at least 1.
     private func retry<Value>(
         before deadline: Instant, doing what: String,
-        _ attempt: (_ milliseconds: Int32) -> Attempt<Value>
+        attempt: (_ milliseconds: Int32) -> Attempt<Value>
     ) throws(KafkaError) -> Value {
         while true {
             let left = Int32(clamping: max(1, (deadline - SystemClock.now).wholeMilliseconds))
@@ -213,7 +215,7 @@ final class TopicReaderHandle: Sendable {
     }
 
     /// Waits for the next event, up to `bound` (whole milliseconds).
-    /// - Returns: `nil` when the time was up, or a broker went away: it comes back, or the caller's patience ends.
+    /// - Returns: `nil` when the time was up, or a broker went away: it comes back, or the caller gives up.
     /// - Throws: what waiting does not mend.
     func poll(for bound: Duration) throws(KafkaError) -> Event? {
         let milliseconds = Int32(clamping: max(0, bound.wholeMilliseconds))

@@ -43,7 +43,7 @@ public struct ConsumerConfiguration: Sendable, Hashable, CustomStringConvertible
     /// The values that must be cut out of log lines and error texts.
     var secrets: [String] { security.secrets + SecretProperties.secrets(in: properties) }
 
-    /// Where reading goes on when the broker does not have the offset any more: `auto.offset.reset`.
+    /// The offset at which reading goes on when the broker does not have the wanted one any more: `auto.offset.reset`.
     package static var offsetReset: String { isPutBack(.resetToEnd) ? "latest" : "earliest" }
 
     /// librdkafka's spelling of the above.
@@ -82,7 +82,8 @@ extension ConsumerConfiguration {
     /// The first librdkafka in which the protocol `consumer` is ready for production.
     private static let firstWithNewProtocol = LibraryVersion(2, 12)
 
-    /// What the broker decides with the protocol `consumer`. librdkafka refuses a client that sets one of them.
+    /// The properties that the broker decides with the protocol `consumer`. librdkafka refuses a client that sets one of
+    /// them.
     private static let decidedByBroker = [
         "heartbeat.interval.ms", "partition.assignment.strategy", "session.timeout.ms", "group.protocol.type",
     ]

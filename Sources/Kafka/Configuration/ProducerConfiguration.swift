@@ -8,7 +8,7 @@ public struct ProducerConfiguration: Sendable, Hashable, CustomStringConvertible
     /// How much longer a record waits while the loop has no rest. Requests wait for their turn then, and larger batches
     /// leave them more of the processor. `transactionalID` switches it off.
     public var busyLinger: Duration = .zero
-    /// Whether each record travels in a batch of its own, so that whatever refuses the batch refuses that record.
+    /// True when each record travels in a batch of its own, so that a refused batch is a refused record.
     public var sendsRecordsSingly = false
     /// Names this instance for transactions, so that its predecessor is fenced off; `nil`: no transactions.
     public var transactionalID: String?
@@ -32,8 +32,8 @@ public struct ProducerConfiguration: Sendable, Hashable, CustomStringConvertible
     /// The values that must be cut out of log lines and error texts.
     var secrets: [String] { security.secrets + SecretProperties.secrets(in: properties) }
 
-    /// Whether records wait on this side of librdkafka, whose own linger takes no notice of the load. Those of a transaction
-    /// do not: it ends with what librdkafka has of it.
+    /// True when records wait on this side of librdkafka, whose own linger takes no notice of the load. Those of a
+    /// transaction do not: it ends with what librdkafka has of it.
     var gathers: Bool { transactionalID == nil }
 
     /// Half of `transaction.timeout.ms`; `nil` without transactions.

@@ -10,7 +10,7 @@ struct Backlog {
     }
 
     /// How long the first record of every partition is waited for once the offsets are known.
-    private static let patience = Duration.seconds(5)
+    private static let timeout = Duration.seconds(5)
 
     /// The timestamp of the first record of each partition that was read; `nil` for a record without one.
     private var firstTimestamps: [TopicPartition: Int64?] = [:]
@@ -33,7 +33,7 @@ struct Backlog {
 
         let waiting = sources.filter { ($0.lag ?? 0) > 0 }
         let isRead = waiting.allSatisfy { firstTimestamps[$0.partition.id] != nil }
-        guard isRead || (knownSince ?? now).duration(to: now) >= Self.patience else { return nil }
+        guard isRead || (knownSince ?? now).duration(to: now) >= Self.timeout else { return nil }
 
         let oldest = waiting.compactMap { firstTimestamps[$0.partition.id] ?? nil }.min()
         return Report(

@@ -1,4 +1,5 @@
-/// What a group has committed on a topic, and what that says of a partition for which it has committed nothing.
+/// The offsets that a group has committed on a topic, and what they say of a partition for which it has committed
+/// nothing.
 package struct GroupHistory {
     /// How the note begins that `StartFinder` commits along with where a partition begins. A worker that commits more about the
     /// same offset keeps the note as one of the fields of its own metadata, which semicolons separate.

@@ -1,4 +1,4 @@
-/// Where the reading of a partition begins.
+/// The start of the reading of a partition.
 ///
 /// It is never left to librdkafka to look that up. While a transaction holds a group's offsets back, librdkafka asks for them
 /// again and again; where a rebalance comes meanwhile, it takes the answer to an older question for "nothing is committed",

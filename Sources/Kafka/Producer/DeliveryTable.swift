@@ -1,8 +1,8 @@
-/// The records on their way, each in a slot of its own from its hand-over until somebody has been told what became of it.
+/// The records on their way, each in an entry of its own from its hand-over until somebody has been told what became of it.
 ///
 /// A class, so that a callback may hand the next record over at once. Belongs to the producer's actor.
 final class DeliveryTable {
-    typealias Report = KafkaProducer.Report
+    typealias Report = Result<RecordPosition, KafkaError>
 
     private enum Slot {
         case free
@@ -13,7 +13,7 @@ final class DeliveryTable {
         case reported(Report)
     }
     private var slots: [Slot] = []
-    /// The size of each slot's record.
+    /// The size of each entry's record.
     private var sizes: [Int] = []
     private var freeSlots: [Int] = []
     /// How many records are handed over and not yet reported.
@@ -21,7 +21,7 @@ final class DeliveryTable {
     /// The size of their values.
     private(set) var undeliveredBytes = 0
 
-    /// Finds a slot for a record. Give it to `begin` or to `cancel` next.
+    /// Finds an entry for a record. Give it to `begin` or to `cancel` next.
     func reserve() -> Int {
         if let slot = freeSlots.popLast() { return slot }
         slots.append(.free)
@@ -29,10 +29,10 @@ final class DeliveryTable {
         return slots.count - 1
     }
 
-    /// Gives a reserved slot back unused.
+    /// Gives a reserved entry back unused.
     func cancel(_ slot: Int) { freeSlots.append(slot) }
 
-    /// Notes that the record of a reserved slot is on its way.
+    /// Notes that the record of a reserved entry is on its way.
     /// - Parameter bytes: The size of its value.
     func begin(_ slot: Int, bytes: Int) {
         undelivered += 1
@@ -42,7 +42,7 @@ final class DeliveryTable {
     }
 
     /// Has a record's report told to `listener` when it comes. Call it right after `begin`.
-    func tell(_ slot: Int, _ listener: @escaping (Report) -> Void) { slots[slot] = .told(listener) }
+    func tell(_ slot: Int, listener: @escaping (Report) -> Void) { slots[slot] = .told(listener) }
 
     /// Hands the report on a record to `waiter`, now or as soon as it comes.
     func await(_ slot: Int, _ waiter: UnsafeContinuation<Report, Never>) {

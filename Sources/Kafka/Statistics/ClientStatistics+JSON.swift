@@ -22,7 +22,7 @@ extension ClientStatistics {
 
     /// Calls `body` for the value of each member, which must read it. The names of the members repeat what the values say.
     private static func eachMember(
-        of reader: inout JSONReader, _ body: (inout JSONReader) throws(JSONError) -> Void
+        of reader: inout JSONReader, body: (inout JSONReader) throws(JSONError) -> Void
     ) throws(JSONError) {
         guard try reader.enterObject() else { return }
         while try reader.nextKey() != nil { try body(&reader) }

@@ -1,4 +1,4 @@
-/// What a client of librdkafka said about itself at the end of its last statistics interval.
+/// The figures of a client of librdkafka at the end of its last statistics interval.
 public struct ClientStatistics: Sendable, Hashable {
     /// One broker that the client has a connection to.
     public struct Broker: Sendable, Hashable {

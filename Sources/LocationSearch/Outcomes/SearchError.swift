@@ -31,7 +31,7 @@ public struct SearchError: Error, Hashable, Sendable {
         /// A defect of the worker.
         case `internal`
 
-        /// Whether the producer may send the request again and hope for more: the contract's table.
+        /// True when the producer may send the request again and hope for more: the contract's table.
         public var isRetryable: Bool {
             switch self {
             case .rateLimited, .timeout, .unreachable, .upstreamUnavailable, .badResponse, .circuitOpen, .internal: true
@@ -40,7 +40,7 @@ public struct SearchError: Error, Hashable, Sendable {
         }
     }
 
-    /// What a failure says beside its kind.
+    /// The details of a failure beside its kind.
     private struct Details: Hashable, Sendable {
         var message: String
         var retryAfter: Duration?
@@ -78,7 +78,7 @@ public struct SearchError: Error, Hashable, Sendable {
         get { details.member }
         set { details.member = newValue }
     }
-    /// Whether another attempt within the same request makes sense. Narrower than `isRetryable`: a used-up daily quota
+    /// True when another attempt within the same request makes sense. Narrower than `isRetryable`: a used-up daily quota
     /// may be asked for again tomorrow, not in this second.
     public var allowsAttempt: Bool
     /// True when the answer does not say why it refuses: a 403 without a word may mean our key, or a firewall that
@@ -99,12 +99,12 @@ public struct SearchError: Error, Hashable, Sendable {
     }
 
     /// A member of the request that is missing, of the wrong type or out of range.
-    public static func invalid(_ member: String, _ expected: String) -> SearchError {
+    public static func invalid(_ member: String, expected: String) -> SearchError {
         SearchError(.invalidRequest, "\(member) is not valid: expected \(expected)", member: member)
     }
 
-    /// What the chosen provider cannot do.
-    public static func unsupported(_ member: String, by provider: ProviderID, _ cure: String) -> SearchError {
+    /// Returns the error for a request that the chosen provider cannot serve.
+    public static func unsupported(_ member: String, by provider: ProviderID, cure: String) -> SearchError {
         SearchError(.invalidRequest, "\(provider.rawValue) cannot serve this \(member): \(cure)", member: member)
     }
 

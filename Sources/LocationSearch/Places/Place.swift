@@ -26,7 +26,7 @@ public struct Place: Sendable, Hashable {
     public var ratingCount: Int?
     /// The price level, 0 (free)...4.
     public var priceLevel: Int?
-    /// Whether the place was open when the provider answered.
+    /// True when the place was open as the provider answered.
     public var openNow: Bool?
 
     /// A place; what is not known can be left out.

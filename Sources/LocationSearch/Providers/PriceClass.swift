@@ -1,4 +1,4 @@
-/// What a provider charges one call as: its SKU. Raw values are contract: metrics show them.
+/// The class that a provider charges one call by: its SKU. Raw values are contract: metrics show them.
 ///
 /// Google charges a call of its newer API by the operation and by the dearest field that was asked for. Its older API
 /// charges by operation. Hot Pepper charges nothing; its calls have a class so that every call is counted in one.

@@ -1,4 +1,4 @@
-/// What a provider gave for one request, in the domain's terms. A search or details fills `places`, a photo `photoURL`.
+/// A provider's answer to one request, in the domain's terms. A search or details fills `places`, a photo `photoURL`.
 public struct ProviderAnswer: Sendable, Hashable {
     public var places: Places
     /// An https URL that needs no key. Short-lived.

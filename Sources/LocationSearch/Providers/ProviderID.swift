@@ -12,7 +12,7 @@ public enum ProviderID: String, CaseIterable, Sendable, Hashable {
 public enum ProviderChoice: Sendable, Hashable {
     /// The first configured provider that can serve the request, see `ProviderSelection`.
     case auto
-    /// That provider and no other.
+    /// Names that provider and no other.
     case named(ProviderID)
 
     /// - Parameter text: `provider` of a request event; `nil` when it is none of the contract's.

@@ -7,27 +7,31 @@ extension SearchRequest {
         try Self.check("keyword", keyword, length: 1...256)
         try Self.check("language", language, length: 1...35)
         if let language, !Self.isLanguageTag(language) {
-            throw .invalid("language", "a BCP 47 language tag such as \"ja\" or \"zh-TW\"")
+            throw .invalid("language", expected: "a BCP 47 language tag such as \"ja\" or \"zh-TW\"")
         }
         try Self.check("pageToken", pageToken, length: Self.pageTokenLength)
         try Self.check("sessionId", sessionID, length: 1...128)
         try Self.check("placeId", placeID, length: 1...512)
-        guard (1...50_000).contains(radiusMeters) else { throw .invalid("radiusMeters", "a number from 1 to 50000") }
-        guard (1...100).contains(limit) else { throw .invalid("limit", "an integer from 1 to 100") }
+        guard (1...50_000).contains(radiusMeters) else {
+            throw .invalid("radiusMeters", expected: "a number from 1 to 50000")
+        }
+        guard (1...100).contains(limit) else { throw .invalid("limit", expected: "an integer from 1 to 100") }
         if let timeout, !(.milliseconds(1) ... .seconds(60)).contains(timeout) {
-            throw .invalid("timeoutMs", "an integer from 1 to 60000")
+            throw .invalid("timeoutMs", expected: "an integer from 1 to 60000")
         }
         switch operation {
         case .search:
-            guard let location else { throw .invalid("location", "an object with latitude and longitude") }
+            guard let location else { throw .invalid("location", expected: "an object with latitude and longitude") }
             guard location.latitude.magnitude <= 90 else {
-                throw .invalid("location.latitude", "a finite number from -90 to 90")
+                throw .invalid("location.latitude", expected: "a finite number from -90 to 90")
             }
             guard location.longitude.magnitude <= 180 else {
-                throw .invalid("location.longitude", "a finite number from -180 to 180")
+                throw .invalid("location.longitude", expected: "a finite number from -180 to 180")
             }
         case .details, .photo:
-            guard placeID != nil else { throw .invalid("placeId", "the id of a place, for \(operation.rawValue)") }
+            guard placeID != nil else {
+                throw .invalid("placeId", expected: "the id of a place, for \(operation.rawValue)")
+            }
         }
         return self
     }
@@ -42,7 +46,7 @@ extension SearchRequest {
             ? bytes >= length.lowerBound
             : bytes <= 4 * length.upperBound && text.unicodeScalars.count <= length.upperBound
         guard fits else {
-            throw .invalid(member, "text of \(length.lowerBound) to \(length.upperBound) characters")
+            throw .invalid(member, expected: "text of \(length.lowerBound) to \(length.upperBound) characters")
         }
     }
 

@@ -1,4 +1,4 @@
-/// What a request wants to know.
+/// The operation that a request asks for.
 public enum SearchOperation: String, CaseIterable, Sendable, Hashable {
     /// Places around a position.
     case search
@@ -22,13 +22,13 @@ public struct SearchRequest: Sendable, Hashable {
 
     /// 1...128 characters.
     public var requestID: String
-    /// What is wanted: places, the details of one, or its picture.
+    /// The operation: a search for places, the details of one, or its picture.
     public var operation: SearchOperation
-    /// Who is to be asked.
+    /// The provider to be asked.
     public var provider: ProviderChoice
     /// `restaurant`, `hospital` or a type of the provider's own. 1...64 characters.
     public var category: String
-    /// Where to search. Required for a search, `nil` otherwise.
+    /// The position to search around. Required for a search, `nil` otherwise.
     public var location: Coordinate?
     /// Metres, 1...50,000.
     public var radiusMeters: Double

@@ -2,7 +2,7 @@
 extension MetricDescription {
     /// OpenTelemetry's advice for durations of messaging operations and HTTP calls.
     static let shortBounds: [Double] = [0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 7.5, 10]
-    /// For what may take as long as a backlog takes to be worked off: up to two hours.
+    /// Buckets for times that may be as long as a backlog takes to be worked off: up to two hours.
     static let longBounds: [Double] = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 1800, 7200]
 
     package static let all: [MetricDescription] = requests + providers + kafka + process

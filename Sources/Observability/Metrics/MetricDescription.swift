@@ -1,6 +1,6 @@
 /// One metric that `/metrics` shows: its name and what an operator must know to read it.
 package struct MetricDescription: Sendable, Hashable {
-    /// What the numbers of a metric are.
+    /// The kind of a metric's numbers.
     package enum Kind: String, Sendable {
         /// It only grows, and begins at 0 with the process.
         case counter
@@ -30,7 +30,7 @@ package struct MetricDescription: Sendable, Hashable {
     package let convention: String?
     /// The upper bounds of a histogram's buckets in seconds, ascending; empty for the other kinds.
     package let bounds: [Double]
-    /// Whether a series appears with its first observation: most of the possible ones never have any.
+    /// True when a series appears with its first observation: most of the possible ones never have any.
     package let isSparse: Bool
 
     init(

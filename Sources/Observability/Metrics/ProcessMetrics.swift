@@ -23,7 +23,7 @@ package enum ProcessMetrics {
             + (mostFiles.map { PrometheusText.family("process_max_fds", $0) } ?? "")
     }
 
-    /// When the system began, in seconds since 1970: a process's start is counted from there.
+    /// The start of the system, in seconds since 1970: a process's start is counted from there.
     private static let bootTime: Double? = {
         let line = contents(of: "/proc/stat")?.split(separator: "\n").first { $0.hasPrefix("btime ") }
         return line.flatMap { Double($0.dropFirst("btime ".count)) }

@@ -4,7 +4,8 @@ enum GooglePlacesField: String, CaseIterable {
     case googleMapsUri, businessStatus, attributions, rating, userRatingCount, priceLevel
     case currentOpeningHours, regularOpeningHours, photos, websiteUri
 
-    /// What a field makes of a call's price, cheapest first. A call costs what the dearest field of its mask costs.
+    /// The price class that a field brings a call into, cheapest first. A call costs what the dearest field of its mask
+    /// costs.
     enum Tier: Int, Comparable {
         case idsOnly, essentials, pro, enterprise
 

@@ -1,6 +1,7 @@
 internal import LocationSearch
 
-/// What Google's Places API (New) is asked for each place, and so what its calls cost: the setting `googlePlaces.fields`.
+/// The fields that Google's Places API (New) is asked for each place, which decide what its calls cost: the setting
+/// `googlePlaces.fields`.
 ///
 /// Masks and price classes are made once, so that a request makes neither.
 public struct GooglePlacesFields: Sendable, Hashable {
@@ -28,7 +29,7 @@ public struct GooglePlacesFields: Sendable, Hashable {
         "essentials", search: searchFields.filter { $0.tier <= .pro },
         details: (searchFields + [.photos]).filter { $0.tier <= .essentials })
 
-    /// What the setting may hold, for people.
+    /// A description of the setting's values, for people.
     public static let expectation =
         "essentials, pro, enterprise, or fields of the API, each once and separated by commas: some of "
         + GooglePlacesField.allCases.map(\.rawValue).joined(separator: ", ")

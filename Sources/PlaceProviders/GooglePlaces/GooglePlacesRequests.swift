@@ -14,7 +14,7 @@ import LocationSearch
 struct GooglePlacesRequests {
     /// The address and the key.
     let configuration: ProviderConfiguration
-    /// What is asked of each place.
+    /// The fields that are asked of each place.
     let fields: GooglePlacesFields
 
     /// Returns true for a search that nearby search cannot do: it has no keyword, no filter for open places and no pages.
@@ -41,7 +41,7 @@ struct GooglePlacesRequests {
             body.endObject()
         }
         body.endObject()
-        return post("/v1/places:searchNearby", body.finish(), mask: fields.nearbyMask)
+        return post("/v1/places:searchNearby", body: body.finish(), mask: fields.nearbyMask)
     }
 
     /// Returns a text search. The API wants all members of a further page as they were for the first one, so they follow
@@ -69,7 +69,7 @@ struct GooglePlacesRequests {
         }
         body.member("pageToken", request.pageToken)
         body.endObject()
-        return post("/v1/places:searchText", body.finish(), mask: fields.textMask)
+        return post("/v1/places:searchText", body: body.finish(), mask: fields.textMask)
     }
 
     /// Returns a call for a place's details.
@@ -95,7 +95,7 @@ struct GooglePlacesRequests {
             url: url.text, headers: [("X-Goog-Api-Key", configuration.apiKey), ("X-Goog-FieldMask", mask)])
     }
 
-    private func post(_ path: String, _ body: [UInt8], mask: String) -> HTTPRequest {
+    private func post(_ path: String, body: [UInt8], mask: String) -> HTTPRequest {
         HTTPRequest(
             method: .post(body), url: configuration.baseURL + path,
             headers: [

@@ -22,7 +22,7 @@ struct HotpepperResponse {
             // If an error comes with another status than 200 after all, its body says more.
             var page = HotpepperResponse()
             if (try? page.read(response.body)) != nil, page.error.isThere {
-                throw failure(page.error.code, response)
+                throw failure(page.error.code, response: response)
             }
             throw SearchError(httpStatus: response.status, of: response, from: .hotpepper)
         }
@@ -43,7 +43,7 @@ struct HotpepperResponse {
             throw .badResponse("is no JSON (\(error.kind.rawValue))", from: .hotpepper)
         }
 
-        if page.error.isThere { throw failure(page.error.code, response) }
+        if page.error.isThere { throw failure(page.error.code, response: response) }
         guard page.hasShops else {
             throw .badResponse(page.hasResults ? "has neither shops nor an error" : "lacks results", from: .hotpepper)
         }
@@ -51,7 +51,7 @@ struct HotpepperResponse {
         return page
     }
 
-    private static func failure(_ code: Int?, _ response: HTTPResponse) -> SearchError {
+    private static func failure(_ code: Int?, response: HTTPResponse) -> SearchError {
         func make(_ ours: SearchError.Code, _ message: String) -> SearchError {
             SearchError(ours, message, httpStatus: response.status, providerStatus: code.map { "\($0)" })
         }
@@ -101,7 +101,7 @@ struct HotpepperResponse {
             fields.removeAll()
             if !reader.follow(&layout, into: &fields) {
                 fields.removeAll()
-                let shop = try readShop(&reader, members, into: &fields)
+                let shop = try readShop(&reader, members: members, into: &fields)
                 layout.learn(from: reader.bytes(in: shop))
             }
             // A shop is filled in place, because rows are large and there are many.
@@ -152,7 +152,7 @@ extension HotpepperResponse {
     }
     private static let members = Members()
 
-    /// What is read of a shop.
+    /// The members that are read of a shop.
     private enum ShopField: Int, CaseIterable {
         case id, name, address, latitude, longitude, genre, subGenre, url, largePhoto, mediumPhoto, mobilePhoto
 
@@ -180,7 +180,7 @@ extension HotpepperResponse {
     /// Finds the fields of a shop whose members may come in any order. The last counts of members that come twice.
     /// - Returns: the place of the shop.
     private func readShop(
-        _ reader: inout JSONReader, _ members: Members, into fields: inout JSONFields
+        _ reader: inout JSONReader, members: Members, into fields: inout JSONFields
     ) throws(JSONError) -> Range<Int> {
         guard try reader.enterObject() else { return 0..<0 }
         let start = reader.offset - 1  // bounded: the brace of the object was read
@@ -195,14 +195,14 @@ extension HotpepperResponse {
             case .genre: fields[ShopField.genre] = try reader.field(members.genre)
             case .subGenre: fields[ShopField.subGenre] = try reader.field(members.genre)
             case .urls: fields[ShopField.url] = try reader.field(members.urls)
-            case .photo: try readPhoto(&reader, members, into: &fields)
+            case .photo: try readPhoto(&reader, members: members, into: &fields)
             }
         }
         return start..<reader.offset  // bounded: a reader never goes back
     }
 
     private func readPhoto(
-        _ reader: inout JSONReader, _ members: Members, into fields: inout JSONFields
+        _ reader: inout JSONReader, members: Members, into fields: inout JSONFields
     ) throws(JSONError) {
         for size in [ShopField.largePhoto, .mediumPhoto, .mobilePhoto] { fields[size] = JSONField() }
         guard try reader.enterObject() else { return }

@@ -24,14 +24,14 @@ public struct HotpepperService: PlaceService {
     public func refusal(of request: SearchRequest) -> SearchError? {
         guard request.operation == .search else { return nil }
         if request.openNow == true {
-            return .unsupported("openNow", by: id, "it has no such filter; leave it out")
+            return .unsupported("openNow", by: id, cure: "it has no such filter; leave it out")
         }
 
         if HotpepperRequest.genre(for: request.category) == nil {
-            return .unsupported("category", by: id, "it knows restaurants only, or a genre such as G013")
+            return .unsupported("category", by: id, cure: "it knows restaurants only, or a genre such as G013")
         }
         if let token = request.pageToken, HotpepperRequest.start(from: token) == nil {
-            return .invalid("pageToken", "a nextPageToken of an earlier hotpepper result")
+            return .invalid("pageToken", expected: "a nextPageToken of an earlier hotpepper result")
         }
         return nil
     }

@@ -1,5 +1,4 @@
 internal import Basics
-import QuotaSharing
 import Resilience
 
 /// One HTTP call from its admission to its end.
@@ -10,10 +9,6 @@ final class Attempt {
     let query: ProviderQuery
     let followUp: FollowUpCall?
     var admitted: AdmittedCall?
-    /// False while the call waits for room.
-    var hasRoom = false
-    /// The call's part of the daily budget; `nil` for a provider without one.
-    var budgetPermit: BudgetGate.Permit?
     var start: Instant
     /// The end of the call, answered or not.
     var deadline: Deadline

@@ -214,9 +214,10 @@ struct AdmittedCall: ~Copyable {
     let breakerPermit: CircuitBreaker.Permit
     /// `nil` until there is room for the call, which may begin only then.
     var concurrencyPermit: AdaptiveLimit.Permit?
-    let hasRoom: Bool
+    /// False while the call waits for room.
+    private(set) var hasRoom: Bool
     /// The part of the daily budget that goes with the permit; `nil` for a provider without one.
-    let budgetPermit: BudgetGate.Permit?
+    private(set) var budgetPermit: BudgetGate.Permit?
 
     init(
         breakerPermit: consuming CircuitBreaker.Permit, concurrencyPermit: consuming AdaptiveLimit.Permit?,
@@ -226,6 +227,13 @@ struct AdmittedCall: ~Copyable {
         hasRoom = concurrencyPermit != nil
         self.concurrencyPermit = concurrencyPermit
         self.budgetPermit = budgetPermit
+    }
+
+    /// Gives the call the room that it has waited for.
+    mutating func enter(_ room: consuming AwaitedRoom) {
+        concurrencyPermit = room.concurrencyPermit.take()
+        budgetPermit = room.budgetPermit
+        hasRoom = true
     }
 }
 

@@ -48,7 +48,7 @@ final class ProviderCaller {
         let attempt: Attempt
         do throws(CallFailure) {
             attempt = try admit(query, followUp: followUp, before: deadline)
-            if !attempt.hasRoom { try await waitForRoom(of: attempt) }
+            if attempt.admitted?.hasRoom == false { try await waitForRoom(of: attempt) }
         } catch {
             return .failure(error)
         }
@@ -84,10 +84,7 @@ final class ProviderCaller {
 
         let attempt = Attempt(query, followUp: followUp, before: deadline, at: now)
         do throws(CallFailure) {
-            let admitted = try admission.admit(before: deadline, at: now)
-            attempt.hasRoom = admitted.hasRoom
-            attempt.budgetPermit = admitted.budgetPermit
-            attempt.admitted = consume admitted
+            attempt.admitted = try admission.admit(before: deadline, at: now)
         } catch {
             throw reason(error, for: query)
         }
@@ -99,11 +96,9 @@ final class ProviderCaller {
     private func waitForRoom(of attempt: Attempt) async throws(CallFailure) {
         let lastCall = attempt.followUp == nil ? attempt.query.lastCall : nil
         do throws(CallFailure) {
-            var awaited = try await admission.waitForRoom(
+            let room = try await admission.waitForRoom(
                 within: CallTimes(deadline: attempt.deadline, lastCall: lastCall), clock: clock)
-            attempt.budgetPermit = awaited.budgetPermit
-            attempt.admitted?.concurrencyPermit = awaited.concurrencyPermit.take()
-            attempt.hasRoom = true
+            attempt.admitted?.enter(room)
         } catch {
             throw reason(error, for: attempt.query)
         }
@@ -114,7 +109,7 @@ final class ProviderCaller {
         let now = clock.now
         attempt.start = now
         countCall(for: attempt.query, isFirst: cost.attempts == 0, at: now)
-        if let permit = attempt.budgetPermit { countBudgeted(attempt, permit, at: now) }
+        if let permit = attempt.admitted?.budgetPermit { countBudgeted(attempt, permit: permit, at: now) }
         cost.attempts += 1
 
         // Without a retry set aside, calls that were given up together could not all be made again.
@@ -192,7 +187,7 @@ final class ProviderCaller {
     }
 
     @inline(never)
-    private func countBudgeted(_ attempt: Attempt, _ permit: BudgetGate.Permit, at now: Instant) {
+    private func countBudgeted(_ attempt: Attempt, permit: BudgetGate.Permit, at now: Instant) {
         let priceClass = attempt.query.priceClass(followUp: attempt.followUp)
         let kind = CallKind(operation: attempt.query.request.operation, priceClass: priceClass)
         admission.budget?.noteMade(permit, as: kind.name, at: now)

@@ -259,7 +259,7 @@ final class ProviderClient: SharedRateLimit {
     /// The fraction of the limit that this loop could use now, 0 to 1.
     func demand(at now: Instant) -> Double {
         guard let limit = policy.rateLimit else { return 0 }
-        return rateDemand.fraction(of: limit, caller.admission.limiter.statistics, at: now)
+        return rateDemand.fraction(of: limit, statistics: caller.admission.limiter.statistics, at: now)
     }
 
     /// Lets the next call through where the last key was to blame. See `CircuitBreaker.renewKey`.

@@ -37,7 +37,7 @@ extension SearchError {
     }
 
     /// The conclusion about the provider's load.
-    var load: AdaptiveLimit.Outcome {
+    var load: LoadSignal {
         switch code {
         case .timeout: .timedOut
         case .upstreamUnavailable where httpStatus == 503: .overloaded

@@ -50,7 +50,7 @@ struct PageToken: Hashable {
             text.append(contentsOf: ownToken.utf8)
         } else {
             text.append(Self.encodedMark)
-            text.append(contentsOf: Base64.encode(Array(ownToken.utf8), .url).utf8)
+            text.append(contentsOf: Base64.encode(Array(ownToken.utf8), as: .url).utf8)
         }
         return text.count <= SearchRequest.pageTokenLength.upperBound ? String(decoding: text, as: UTF8.self) : nil
     }
@@ -65,7 +65,8 @@ struct PageToken: Hashable {
         else {
             throw .invalid(
                 "pageToken",
-                "the nextPageToken of an earlier result, unchanged (those of older versions end with an upgrade); leave it out to search anew"
+                expected:
+                    "the nextPageToken of an earlier result, unchanged (those of older versions end with an upgrade); leave it out to search anew"
             )
         }
         self.provider = provider
@@ -75,7 +76,7 @@ struct PageToken: Hashable {
 
     private static func ownToken(in text: Substring) -> String? {
         guard text.utf8.first == encodedMark else { return !text.isEmpty && isSafeInURL(text) ? String(text) : nil }
-        guard let bytes = Base64.decode(text.utf8.dropFirst(), .url), !bytes.isEmpty else { return nil }
+        guard let bytes = Base64.decode(text.dropFirst(), as: .url), !bytes.isEmpty else { return nil }
         return String(validating: bytes, as: UTF8.self)
     }
 
@@ -109,13 +110,15 @@ extension SearchRequest {
         if let named = provider.named, named != token.provider {
             throw .invalid(
                 "pageToken",
-                "a nextPageToken of \(named.rawValue), as the request names it; this one is of \(token.provider.rawValue)"
+                expected:
+                    "a nextPageToken of \(named.rawValue), as the request names it; this one is of \(token.provider.rawValue)"
             )
         }
         guard token.digest == SearchDigest(of: self) else {
             throw .invalid(
                 "pageToken",
-                "the search that it continues, with category, location, radiusMeters, keyword, language and openNow as they were; leave it out to search anew"
+                expected:
+                    "the search that it continues, with category, location, radiusMeters, keyword, language and openNow as they were; leave it out to search anew"
             )
         }
 

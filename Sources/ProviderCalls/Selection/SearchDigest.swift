@@ -45,7 +45,7 @@ struct SearchDigest: Hashable {
 
     /// Reads what ``append(to:)`` writes; `nil` when the text is no digest.
     init?(text: Substring) {
-        guard text.utf8.count == 8, let bytes = Base64.decode(text.utf8, .url) else { return nil }
+        guard text.utf8.count == 8, let bytes = Base64.decode(text, as: .url) else { return nil }
         bits = bytes.reduce(0) { $0 << 8 | UInt64($1) }
     }
 }

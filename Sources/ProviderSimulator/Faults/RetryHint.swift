@@ -22,7 +22,7 @@ enum RetryHint: Hashable, Sendable {
         switch self {
         case .seconds(let seconds): String(seconds)
         // bounded: a day at most
-        case .date(let ahead): HTTPDate.text(Int64(WallClock.seconds() + ahead))
+        case .date(let ahead): HTTPDate.text(WallTime.now().milliseconds / 1000 + Int64(ahead))
         }
     }
 

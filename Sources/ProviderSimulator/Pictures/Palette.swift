@@ -6,7 +6,7 @@ struct Palette {
     let ground: Colour
     /// The largest thing: a wall, a bowl.
     let main: Colour
-    /// What catches the eye: an awning, a noren.
+    /// The colour of things that catch the eye: an awning, a noren.
     let accent: Colour
     let light: Colour
     let dark: Colour

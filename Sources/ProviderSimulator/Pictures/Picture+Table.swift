@@ -1,4 +1,4 @@
-/// What stands on a table.
+/// Draws the things that stand on a table.
 extension Picture {
     /// A bowl of noodles, with toppings that vary.
     static func drawBowl(on canvas: inout SVGCanvas, in palette: Palette, using numbers: inout HashStream) {

@@ -1,3 +1,5 @@
+internal import Basics
+
 /// Makes and reads references to photos. A reference is made from the photo that it points at, so it holds in every search,
 /// and a damaged one is recognised.
 struct PhotoReferences {
@@ -19,12 +21,14 @@ struct PhotoReferences {
         var filler = HashStream(mixed(photo.words.0 ^ seed) ^ UInt64(photo.index))
         let count = (isNew ? 200 : 120) + filler.next(below: 50)
         let tail = (0..<count).map { _ in UInt8(truncatingIfNeeded: filler.next()) }
-        return Base64URL.encode(head + photo.words.0.bytes + photo.words.1.bytes + tail)
+        return Base64.encode(head + photo.words.0.bytes + photo.words.1.bytes + tail, as: .url)
     }
 
     /// Finds the photo of a reference; `nil` when the reference is damaged or of another world.
     func find(_ reference: some StringProtocol) -> Photo? {
-        guard reference.utf8.count < 1000, let bytes = Base64URL.decode(reference), bytes.count > 20 else { return nil }
+        guard reference.utf8.count < 1000, let bytes = Base64.decode(reference, as: .url), bytes.count > 20 else {
+            return nil
+        }
         let photo = Photo(
             words: (UInt64(bytes: bytes[4..<12]), UInt64(bytes: bytes[12..<20])), index: Int(bytes[3]))
         guard let id = world.ids.place(ofWords: photo.words), let (_, place) = world.place(id),
@@ -40,6 +44,6 @@ struct PhotoReferences {
     static func link(to photo: Photo, size: String) -> String {
         var numbers = HashStream(photo.words.1 &+ UInt64(photo.index))
         let name = (0..<72).map { _ in UInt8(truncatingIfNeeded: numbers.next()) }
-        return "https://lh3.googleusercontent.com/place-photos/\(Base64URL.encode(name))=s4800-\(size)"
+        return "https://lh3.googleusercontent.com/place-photos/\(Base64.encode(name, as: .url))=s4800-\(size)"
     }
 }

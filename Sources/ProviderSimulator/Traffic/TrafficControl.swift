@@ -1,3 +1,4 @@
+internal import Basics
 internal import NIOCore
 internal import Synchronization
 
@@ -75,7 +76,7 @@ final class TrafficControl: Sendable {
     func arrive(_ arrival: Arrival) -> Admission {
         state.withLock { state in
             let now = NIODeadline.now().uptimeNanoseconds
-            let second = WallClock.seconds()
+            let second = Int(WallTime.now().milliseconds / 1000)
 
             state.number += 1
             state.log.add(

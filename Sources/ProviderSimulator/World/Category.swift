@@ -116,7 +116,6 @@ struct Category: Sendable {
         genre: nil, japanese: "", english: "", keywords: [], legacyTypes: ["locality", "political"],
         primaryType: "locality", share: 0)
     static let localityIndex = all.count - 1
-    static let hospitalIndex = all.firstIndex { $0.primaryType == "hospital" } ?? 0
 
     /// A set of categories, with a bit for each.
     typealias Mask = UInt32

@@ -1,7 +1,9 @@
+internal import Basics
+
 /// Place ids in the shapes of the providers' ids. An id holds the position of its place, so that details need no index, and
 /// overlapping searches agree. An id of another seed is unknown.
 struct PlaceIDs: Sendable {
-    /// The position of a place: its cell, and its slot in that cell.
+    /// The position of a place: its cell, and its number in that cell.
     struct Place: Hashable {
         let cell: CellID
         let slot: Int
@@ -9,13 +11,13 @@ struct PlaceIDs: Sendable {
 
     /// The largest number of places in a cell. Hot Pepper's ids of nine digits have room for no more.
     static let slots = 30
-    /// The slot of the town itself, which now and then stands in front of a search's answer.
+    /// The number of the town itself, which now and then stands in front of a search's answer.
     static let localitySlot = 31
     /// The cells of latitudes 20...46 and longitudes 122...154.
     static let hotpepperRows = 22_000..<27_200
     static let hotpepperColumns = 60_400..<66_800
 
-    /// The largest prime below 10^9, which is more than the number of slots (998,400,000).
+    /// The largest prime below 10^9, which is more than there are places (998,400,000).
     private static let modulus: UInt64 = 999_999_937
     private static let factor: UInt64 = 387_420_489  // any number below the modulus; this one is 3^18
     private static let inverse = power(factor, exponent: modulus - 2)  // by Fermat
@@ -25,6 +27,11 @@ struct PlaceIDs: Sendable {
     let seed: UInt64
 
     // MARK: Hot Pepper
+
+    /// Returns `true` where Hot Pepper has shops: in a box around Japan, because its ids have room for no more.
+    static func hasHotpepperIDs(_ cell: CellID) -> Bool {
+        hotpepperRows.contains(cell.row) && hotpepperColumns.contains(cell.column)
+    }
 
     /// Returns an id of Hot Pepper's shape: "J" and nine digits.
     func hotpepperID(_ place: Place) -> String {
@@ -56,7 +63,7 @@ struct PlaceIDs: Sendable {
     /// Returns an id of Google's shape, "ChIJ...": 27 characters of base64 over three tags and two words of 8 bytes.
     func googleID(_ place: Place) -> String {
         let (first, second) = words(place)
-        return Base64URL.encode([0x0A, 0x12, 0x09] + first.bytes + [0x11] + second.bytes)
+        return Base64.encode([0x0A, 0x12, 0x09] + first.bytes + [0x11] + second.bytes, as: .url)
     }
 
     enum Lookup {
@@ -69,7 +76,7 @@ struct PlaceIDs: Sendable {
 
     /// Finds the position of a Google id.
     func googlePlace(_ id: some StringProtocol) -> Lookup {
-        guard id.utf8.count == 27, let bytes = Base64URL.decode(id), bytes.count == 20 else { return .malformed }
+        guard id.utf8.count == 27, let bytes = Base64.decode(id, as: .url), bytes.count == 20 else { return .malformed }
         guard bytes[0] == 0x0A, bytes[1] == 0x12, bytes[2] == 0x09, bytes[11] == 0x11 else { return .malformed }
         guard let place = place(ofWords: (UInt64(bytes: bytes[3..<11]), UInt64(bytes: bytes[12..<20]))) else {
             return .unknown

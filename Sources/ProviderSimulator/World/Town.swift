@@ -47,11 +47,6 @@ struct Town: Sendable {
         return String(repeating: "0", count: max(0, 3 - digits.count)) + digits
     }
 
-    /// Returns `true` where Hot Pepper has shops: in a box around Japan. Its ids have room for no more (see `PlaceIDs`).
-    static func isServedByHotpepper(row: Int, column: Int) -> Bool {
-        PlaceIDs.hotpepperRows.contains(row) && PlaceIDs.hotpepperColumns.contains(column)
-    }
-
     /// Returns the town that a position has its addresses from, as an index of `all`. In Japan it is the nearest one.
     static func index(latitude: Double, longitude: Double) -> Int {
         guard (20..<46).contains(latitude), (122..<154).contains(longitude) else { return elsewhere }

@@ -88,7 +88,7 @@ public final class BudgetGate {
     /// Counts a call that begins.
     /// - Parameter kind: the name under which the call counts where the calls of a day are shown.
     public func noteMade(_ permit: Permit, as kind: String, at now: Instant) {
-        member.noteMade(index, kind, epoch: permit.epoch, at: now)
+        member.noteMade(index, kind: kind, epoch: permit.epoch, at: now)
     }
 
     /// The day's budget as the fleet knows it.

@@ -5,6 +5,7 @@ public import Resilience
 ///
 /// Not `Sendable`: it belongs to one actor.
 public final class BudgetKeeper {
+    /// The loop's reservations. Messages are read by it directly; `review` must follow, once for any number of them.
     let member: BudgetMember
     private var gates: [String: BudgetGate] = [:]
     /// Called when `tick` should be called at once. Not called again before that.
@@ -30,21 +31,9 @@ public final class BudgetKeeper {
         onWant?()
     }
 
-    // MARK: - The log
+    // MARK: - What may let calls pass
 
-    /// True once the log is read. No request may begin before.
-    public var isReady: Bool { member.isReady }
-
-    /// See `BudgetMember.isTimedOut`.
-    public func isTimedOut(at now: Instant) -> Bool { member.isTimedOut(at: now) }
-
-    /// The time until `tick` should be called.
-    public func nextTick(at now: Instant) -> Duration { member.nextTick(at: now) }
-
-    /// See `BudgetMember.needsOlderRecords`.
-    public var needsOlderRecords: Bool { member.needsOlderRecords }
-
-    /// See `BudgetMember.begin`.
+    /// Begins to read the log: see `BudgetMember.begin`.
     public func begin(
         first: Int64, end: Int64, oldest: Int64, isRemade: Bool = false, at now: Instant
     ) {
@@ -52,18 +41,10 @@ public final class BudgetKeeper {
         review(at: now)
     }
 
-    /// See `BudgetMember.relation`.
-    public func relation(of message: BudgetMessage) -> ScopeRelation { member.relation(of: message) }
-
-    /// See `BudgetMember.renewScope`.
+    /// Has a provider's calls count for another account: see `BudgetMember.renewScope`.
     public func renewScope(_ scope: QuotaScope, of provider: String) {
         member.renewScope(scope, of: provider)
         wake()
-    }
-
-    /// See `BudgetMember.read`. `review` must follow, once for any number of records.
-    public func read(_ message: BudgetMessage?, at offset: Int64, now: Instant) {
-        member.read(message, at: offset, now: now)
     }
 
     /// Lets waiting calls pass where permits have come.
@@ -79,13 +60,4 @@ public final class BudgetKeeper {
         review(at: now)
         return member.tick(at: now)
     }
-
-    /// See `BudgetMember.leave`.
-    public func leave(at now: Instant) -> BudgetMessage? { member.leave(at: now) }
-
-    /// See `BudgetMember.takeWarnings`.
-    public func takeWarnings() -> [String] { member.takeWarnings() }
-
-    /// See `BudgetMember.today`.
-    public func today(of provider: String) -> (label: String, day: BudgetLedger.Day)? { member.today(of: provider) }
 }

@@ -50,7 +50,7 @@ public struct BudgetLedger: Sendable, Hashable, Codable {
         public var left: Int { max(0, budget.saturatingSubtracting(taken)) }
 
         /// A budget of unknown size, as after a reset of a day without calls, is not near its end.
-        fileprivate var isNearEnd: Bool { budget > 0 && budget.saturatingSubtracting(taken) <= budget / 5 }
+        var isNearEnd: Bool { budget > 0 && budget.saturatingSubtracting(taken) <= budget / 5 }
 
         /// Returns this day with the calls of another account's.
         fileprivate func merged(with other: Day) -> Day {
@@ -81,14 +81,14 @@ public struct BudgetLedger: Sendable, Hashable, Codable {
     /// push the present day out: the day with the oldest newest record goes first.
     private static let mostDays = 8
     /// The most kinds of calls; members do not write more.
-    fileprivate static let mostKinds = 128
+    static let mostKinds = 128
     private static let (mostAccounts, mostRenewals) = (64, 64)
     /// A producer that repeats a record does so within far fewer others.
     private static let memory: Int64 = 20_000
     /// The largest number that is taken as it is, so that sums do not overflow; members do not write larger ones.
     private static let largest = 1_000_000_000_000
 
-    /// By the account's name, then by day.
+    /// The days of each account, by the account's name.
     public private(set) var days: [String: [String: Day]] = [:]
     /// The accounts that others continue, by the name of the one that is continued no more.
     private var renewed: [String: String] = [:]
@@ -147,89 +147,13 @@ public struct BudgetLedger: Sendable, Hashable, Codable {
         return renewed[name] ?? name
     }
 
-    // MARK: - Messages
-
-    /// Applies a message.
-    /// - Parameter offset: the message's; greater than that of any message before.
-    /// - Returns: `nil` for a message that was there before, or that a newer one of its sender has overtaken.
-    @discardableResult
-    public mutating func apply(_ message: BudgetMessage, at offset: Int64) -> Effect? {
-        if let last = newestMessages[message.sender], last.offset.saturatingAdding(Self.memory) >= offset,
-            last.number >= message.number, !isPutBack(.messageCountsTwice)
-        {
-            return nil
-        }
-        newestMessages[message.sender] = NewestMessage(number: message.number, offset: offset)
-        forgetSenders(at: offset)
-
-        for renewal in message.renewals ?? [] { apply(renewal) }
-        var effect = Effect()
-        for entry in message.entries {
-            let (granted, isWarning) = apply(entry, at: offset)
-            effect.granted.append(granted)
-            if isWarning { effect.warned.append(entry.provider) }
-        }
-        if let order = message.order { apply(order, at: offset) }
-        return effect
-    }
-
-    private mutating func apply(_ entry: BudgetMessage.Entry, at offset: Int64) -> (granted: Int, isWarning: Bool) {
-        let limit = Self.bounded(entry.limit)
-        let results = change(entry.day, within: entry.scope, limit: limit, at: offset) { day in
-            day.limit = limit
-            day.taken -= min(day.taken, Self.bounded(entry.giveBack))
-            for (kind, count) in entry.made where day.made[kind] != nil || day.made.count < Self.mostKinds {
-                day.made[kind] = (day.made[kind] ?? 0).saturatingAdding(Self.bounded(count))
-            }
-
-            // While settings are being changed members go by different budgets, each by its own.
-            let left = max(0, (day.ordered ?? limit) - day.taken)
-            let granted = min(Self.bounded(entry.take), left)
-            day.taken += granted
-
-            let isWarning = granted > 0 && day.isNearEnd && !day.isWarned
-            if isWarning { day.isWarned = true }
-            return (granted, isWarning)
-        }
-        return results.first ?? (0, false)
-    }
-
-    private mutating func apply(_ order: BudgetMessage.Order, at offset: Int64) {
-        let limit = order.limit.map { Self.bounded($0) }
-        change(order.day, within: order.scope, limit: limit ?? 0, at: offset) { day in
-            if let limit { day.ordered = limit }
-            if order.isReset {
-                // Calls that members have reserved may still be made.
-                day.taken = day.reserved
-                day.made = [:]
-                day.since = order.time
-            }
-            day.isWarned = day.isNearEnd
-        }
-    }
-
-    /// Has the calls by a new key count with those by the old one, whatever was reported of either before.
-    private mutating func apply(_ renewal: BudgetMessage.Renewal) {
-        let old = account(QuotaScope(provider: renewal.provider, fleet: renewal.fleet, key: renewal.old))
-        let new = account(QuotaScope(provider: renewal.provider, fleet: renewal.fleet, key: renewal.new))
-        guard old != new, renewed.count < Self.mostRenewals else { return }
-
-        if let merged = days.removeValue(forKey: new) {
-            var known = days[old] ?? [:]
-            known.merge(merged) { $0.merged(with: $1) }
-            days[old] = known
-        }
-        for (name, target) in renewed where target == new { renewed[name] = old }
-        renewed[new] = old
-    }
-
     // MARK: - Accounts
 
     /// Changes a day of an account and of every narrower one.
     /// - Returns: the result for each account, the named one first; empty for an account that is one too many.
     @discardableResult
-    private mutating func change<Result>(
-        _ day: String, within scope: QuotaScope, limit: Int, at offset: Int64, _ body: (inout Day) -> Result
+    mutating func change<Result>(
+        _ day: String, within scope: QuotaScope, limit: Int, at offset: Int64, body: (inout Day) -> Result
     ) -> [Result] {
         guard let name = open(scope) else { return [] }
         let narrower = scope.key == nil ? days.keys.filter { $0.hasPrefix(name + "/") } : []
@@ -263,6 +187,35 @@ public struct BudgetLedger: Sendable, Hashable, Codable {
         return name
     }
 
+    /// Has the calls by a new key count with those by the old one, whatever was reported of either before.
+    mutating func renew(_ oldScope: QuotaScope, as newScope: QuotaScope) {
+        let (old, new) = (account(oldScope), account(newScope))
+        guard old != new, renewed.count < Self.mostRenewals else { return }
+
+        if let merged = days.removeValue(forKey: new) {
+            var known = days[old] ?? [:]
+            known.merge(merged) { $0.merged(with: $1) }
+            days[old] = known
+        }
+        for (name, target) in renewed where target == new { renewed[name] = old }
+        renewed[new] = old
+    }
+
+    // MARK: - Senders
+
+    /// Notes a sender's message.
+    /// - Returns: `false` for a message that was there before, or that a newer one of its sender has overtaken.
+    mutating func noteMessage(of sender: String, number: UInt64, at offset: Int64) -> Bool {
+        if let last = newestMessages[sender], last.offset.saturatingAdding(Self.memory) >= offset,
+            last.number >= number, !isPutBack(.messageCountsTwice)
+        {
+            return false
+        }
+        newestMessages[sender] = NewestMessage(number: number, offset: offset)
+        forgetSenders(at: offset)
+        return true
+    }
+
     /// Forgets senders that have been silent for long, so that the state stays small. The moment at which that happens
     /// makes no difference to the effect of messages.
     private mutating func forgetSenders(at offset: Int64) {
@@ -271,5 +224,5 @@ public struct BudgetLedger: Sendable, Hashable, Codable {
         newestMessages = newestMessages.filter { $0.value.offset.saturatingAdding(Self.memory) >= offset }
     }
 
-    fileprivate static func bounded(_ number: Int) -> Int { min(max(number, 0), largest) }
+    static func bounded(_ number: Int) -> Int { min(max(number, 0), largest) }
 }

@@ -19,7 +19,7 @@ extension BudgetMember {
     }
 
     /// Counts a call that begins.
-    func noteMade(_ index: Int, _ kind: String, epoch: Int, at now: Instant) {
+    func noteMade(_ index: Int, kind: String, epoch: Int, at now: Instant) {
         reservations[index].noteMade(kind, epoch: epoch, at: now)
     }
 

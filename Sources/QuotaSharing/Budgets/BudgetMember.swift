@@ -33,7 +33,8 @@ public final class BudgetMember {
     private var timeout: Duration
     /// The time of each other member's last reservation, by provider.
     var others: [String: [String: Instant]] = [:]
-    /// Providers of whose budget a message of this member has taken the fourth fifth, each to be reported once.
+    /// The providers of whose daily budget four fifths are taken since a message of this member, each to be reported
+    /// once.
     private var warnings: [String] = []
 
     /// - Parameters:
@@ -129,7 +130,7 @@ public final class BudgetMember {
 
         if message.sender == name {
             guard let effect = applied.effect else { return }
-            settle(message.number, effect, at: now)
+            settle(message.number, effect: effect, at: now)
         } else {
             for entry in message.entries where entry.take > 0 && isOwn(entry.scope) {
                 others[entry.provider, default: [:]][message.sender] = now
@@ -145,7 +146,7 @@ public final class BudgetMember {
     }
 
     /// Takes in the grants to a message of this member. Older messages that it has not read back are ignored from now on.
-    private func settle(_ number: UInt64, _ effect: BudgetLedger.Effect, at now: Instant) {
+    private func settle(_ number: UInt64, effect: BudgetLedger.Effect, at now: Instant) {
         warnings += effect.warned
         timeout = terms.timeout
         for index in reservations.indices { reservations[index].noteAnswer(at: now, idle: terms.idle) }
@@ -197,7 +198,8 @@ public final class BudgetMember {
         let isReportDue = reservations.contains { reservation in
             reservation.madeSince.map { $0.duration(to: now) >= terms.report * slowness } ?? false
         }
-        // The next message that is read back shows that those before it are lost, and their contents are published again.
+        // A message is due while others are unread: once it is read back, those before it are known to be lost, and their
+        // contents are published again.
         guard
             !sent.isEmpty || isReportDue || log.isBaseDue(at: now) || !questions.isEmpty || !renewals.isEmpty
                 || reserves.contains(where: { $0 > 0 }) || returns.contains(where: { $0 > 0 })
@@ -223,8 +225,8 @@ public final class BudgetMember {
         return newest.message
     }
 
-    /// True while this member's messages do not come back and calls are wanting: requests that began now would wait in
-    /// vain.
+    /// True while this member's messages do not come back and more calls are needed: requests that began now would wait
+    /// in vain.
     ///
     /// A provider that was not asked of late, or whose day has nothing left, does not count: it would hold up the
     /// requests of all others.

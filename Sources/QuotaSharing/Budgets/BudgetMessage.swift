@@ -51,6 +51,9 @@ public struct BudgetMessage: Sendable, Hashable, Codable {
             self.old = old
             self.new = new
         }
+
+        /// Returns the account of one of the two keys.
+        func scope(of key: String) -> QuotaScope { QuotaScope(provider: provider, fleet: fleet, key: key) }
     }
 
     /// A person's order.

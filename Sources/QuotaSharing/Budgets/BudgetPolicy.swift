@@ -20,3 +20,32 @@ public struct BudgetPolicy: Sendable {
         self.onWarning = onWarning
     }
 }
+
+/// A provider's daily call budget at a moment, as the whole fleet knows it.
+public struct BudgetStatus: Sendable, Hashable {
+    /// Such as `2026-11-23`; `nil` before the log is read.
+    public var day: String?
+    /// The calls of the day's budget.
+    public var calls = 0
+    /// The calls that members have reported as made, by operation and price class.
+    public var made: [String: Int] = [:]
+    /// The calls that members have reserved and not reported as made, those of crashed members among them.
+    public var reserved = 0
+    /// The calls that are not reserved.
+    public var left = 0
+    /// The time at which the calls began to count, if not with the day.
+    public var since: String?
+
+    /// The number of calls that members have reported as made.
+    public var used: Int { made.values.reduce(0, +) }
+
+    public init(_ today: (label: String, day: BudgetLedger.Day)?) {
+        guard let (label, day) = today else { return }
+        self.day = label
+        calls = day.budget
+        made = day.made
+        reserved = day.reserved
+        left = day.left
+        since = day.since
+    }
+}

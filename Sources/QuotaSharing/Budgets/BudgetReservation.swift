@@ -87,7 +87,8 @@ struct BudgetReservation {
         if isPutBack(.grantNotAwaited) { held += count }
     }
 
-    /// Notes that the log answers. A provider that was not asked meanwhile is in demand no more.
+    /// Notes that the log has answered. A provider that no call was taken for in the last `idle` is no longer in
+    /// demand.
     mutating func noteAnswer(at now: Instant, idle: Duration) {
         if waiting == 0, lastTake.duration(to: now) >= idle { isInDemand = false }
     }
@@ -134,7 +135,7 @@ struct BudgetReservation {
 public struct BudgetDay: Sendable, Hashable {
     /// Such as `2026-11-23`.
     public let label: String
-    /// When the next day begins.
+    /// The beginning of the next day.
     public let end: Instant
 
     public init(label: String, end: Instant) {

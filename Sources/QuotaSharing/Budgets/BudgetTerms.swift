@@ -1,7 +1,7 @@
 /// The times and sizes by which members reserve calls of a daily budget. Members may use different ones: the effect of a
 /// reservation follows from the log alone.
 public struct BudgetTerms: Sendable, Hashable {
-    /// The time for whose calls a member reserves ahead, at its recent pace. A crash strands at most that.
+    /// A member reserves the calls of this much time ahead, at its recent pace. A crash strands at most those.
     public var ahead: Duration = .seconds(1)
     /// The longest time for which made calls wait to be reported to the others, who only show them.
     public var report: Duration = .seconds(1)

@@ -49,8 +49,8 @@ public final class LeaseMember {
         tables = Dictionary(limits.map { ($0, LeaseTable(terms)) }, uniquingKeysWith: { first, _ in first })
     }
 
-    /// Uses another name for a limit from now on, because its key was replaced. Leases are kept: those from others end
-    /// with their time, and those to others are held back as long.
+    /// Uses another name for a limit from now on, because its key was replaced. Leases are kept until they end, so that
+    /// the share of a lease to another member is not used meanwhile.
     public func rename(_ limit: String, to new: String) {
         guard limit != new, let table = tables.removeValue(forKey: limit) else { return }
         tables[new] = table
@@ -60,7 +60,7 @@ public final class LeaseMember {
         hasNews = true
     }
 
-    /// Returns whether a message is about this member's limits.
+    /// Returns the relation of a message to this member's limits.
     public func relation(of message: LeaseMessage) -> ScopeRelation {
         if message.limits.isEmpty || message.limits.keys.contains(where: { tables[$0] != nil }) { return .own }
         let (named, own) = (message.limits.keys.map(QuotaScope.init), tables.keys.map(QuotaScope.init))
@@ -275,14 +275,14 @@ public final class LeaseMember {
             let missing = max(0, demand - own.usable(at: now))
             let returned = tables[limit]?.giveBack(leaving: missing, at: now) ?? [:]
             message.limits[limit] = LeaseMessage.Limit(
-                demand: demand, grants: grants(view, limit, at: now),
+                demand: demand, grants: grants(view, limit: limit, at: now),
                 acknowledged: tables[limit]?.acknowledged(at: now) ?? [:],
                 returned: returned)
         }
         return message
     }
 
-    private func grants(_ view: View, _ limit: String, at now: Instant) -> [LeaseMessage.Grant] {
+    private func grants(_ view: View, limit: String, at now: Instant) -> [LeaseMessage.Grant] {
         let spare = own.usable(at: now) - (demands[limit] ?? 0)
         let grants = tables[limit]?.leaseOut(view.leases, outOf: spare, number: number, at: now) { lessee in
             peers[lessee]?.message.number

@@ -10,8 +10,8 @@ struct OwnShare {
     private(set) var partitionCount = 0
     /// The partitions that the group gave this member, with the time from which each may be used.
     private var usableFrom: [Int32: Instant] = [:]
-    /// The partitions that this member gave back of late and could use until then: when that was, and since when they
-    /// could be used.
+    /// The partitions that this member has lately given back while it could use them: the moment of that, and the
+    /// moment from which they could be used.
     private var givenBack: [Int32: (at: Instant, usableFrom: Instant)] = [:]
     /// This member's clock at the last tick.
     private var lastTick: Instant
@@ -24,7 +24,7 @@ struct OwnShare {
     /// The number of partitions that the group gave this member.
     var owned: Int { usableFrom.count }
 
-    /// The share that they give once all may be used, 0 to 1.
+    /// The share that the owned partitions give once all of them may be used, 0 to 1.
     var settled: Double { partitionCount > 0 ? min(1, Double(owned) / Double(partitionCount)) : 0 }
 
     /// The end of the time for which this member may use its share without another tick.
@@ -48,8 +48,8 @@ struct OwnShare {
             usableFrom[partition] = former[partition] ?? givenBack[partition]?.usableFrom ?? now + terms.settling
             givenBack[partition] = nil
         }
-        // A partition that was still waited for may come back to its former owner without a wait, so it must not come
-        // back here without one.
+        // A partition whose wait was not over is not remembered: its former owner may take it back without a wait, so
+        // this member has to wait anew.
         for (partition, moment) in former where isSure && usableFrom[partition] == nil && moment <= now {
             givenBack[partition] = (now, moment)
         }

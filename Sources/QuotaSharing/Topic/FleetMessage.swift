@@ -1,3 +1,6 @@
+internal import Foundation
+internal import Resilience
+
 /// One message of the fleet topic: a JSON object with one member, whose name is its kind.
 public enum FleetMessage: Sendable, Hashable {
     /// A member's message about the limits that are shared by demand.
@@ -63,5 +66,20 @@ public struct FleetTopicExtent: Sendable, Hashable {
         self.end = end
         self.oldest = oldest
         self.isRemade = isRemade
+    }
+}
+
+/// The messages of the fleet topic as bytes: JSON, so that any consumer can show them.
+public enum FleetCodec {
+    public static func bytes(of message: FleetMessage) -> [UInt8] {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys]
+        // Messages hold finite numbers and texts, which can always be encoded.
+        return (try? encoder.encode(message)).map { Array($0) } ?? []
+    }
+
+    /// Decodes a record's message; `nil` for a record without one, and for a message of a later version.
+    public static func message(_ bytes: [UInt8]) -> FleetMessage? {
+        try? JSONDecoder().decode(FleetMessage.self, from: Data(bytes))
     }
 }

@@ -1,6 +1,6 @@
 extension CircuitBreaker {
-    /// When a breaker opens and closes. Where nothing else is said the defaults are those of resilience4j's
-    /// `CircuitBreakerConfig`, made quicker for calls that a person waits for.
+    /// The conditions under which a breaker opens and closes. Where nothing else is said the defaults are those of
+    /// resilience4j's `CircuitBreakerConfig`, made quicker for calls that a person waits for.
     public struct Configuration: Sendable, Hashable {
         /// `breaker.enabled`: when off, every call is permitted, whatever came of the ones before.
         public var isEnabled = true

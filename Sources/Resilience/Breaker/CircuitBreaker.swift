@@ -8,13 +8,6 @@ public import Basics
 ///
 /// Not `Sendable`: belongs to one actor; all methods are synchronous and cost no lock and no allocation.
 public final class CircuitBreaker {
-    public enum State: String, Sendable, Hashable, CaseIterable {
-        case closed, open
-        case halfOpen = "half-open"
-        /// The provider answers, and asked not to be called for a while.
-        case paused
-    }
-
     /// How a call ended, as its caller sees it.
     public enum Outcome: Sendable, Hashable {
         case success
@@ -28,42 +21,12 @@ public final class CircuitBreaker {
         case trip(for: Duration, because: Reason)
     }
 
-    /// Why it opened.
-    public enum Reason: String, Sendable, Hashable, CaseIterable {
-        case failureRate = "failure-rate"
-        case slowCallRate = "slow-call-rate"
-        case probesFailed = "probes-failed"
-        /// The provider refused the API key.
-        case keyRefused = "key-refused"
-        /// The API key's quota, of a day as a rule, is used up.
-        case quotaUsedUp = "quota-used-up"
-        /// The budget of calls that the settings give a day is used up.
-        case budgetUsedUp = "budget-used-up"
-        /// The provider said that it is asked too often, and when to ask again.
-        case providerRateLimit = "provider-rate-limit"
-        /// The provider said that it is not available, and when to ask again.
-        case providerUnavailable = "provider-unavailable"
-
-        /// Whether a person must act, or a day must begin anew, before the provider can be called again.
-        public var concernsKey: Bool { self == .keyRefused || self == .quotaUsedUp || self == .budgetUsedUp }
-    }
-
-    /// One change of state: one line in the log.
-    public struct Transition: Sendable, Hashable {
-        public var from: State
-        public var to: State
-        /// Of an opening or a pause.
-        public var reason: Reason?
-        /// How long it stays open or paused.
-        public var openFor: Duration?
-    }
-
     /// A shorter pause is no transition: requests wait for its end, and there may be one every second.
     private static let shortestToldPause = Duration.seconds(10)
 
     /// The call was not let through.
     public struct Rejection: Error, Hashable, Sendable {
-        /// When asking again may be worth it; more than zero.
+        /// The time after which asking again may be worth it; more than zero.
         public let retryAfter: Duration
         /// Why the breaker is not closed.
         public let reason: Reason?
@@ -119,13 +82,14 @@ public final class CircuitBreaker {
     public var onTransition: ((Transition) -> Void)?
     public private(set) var statistics = Statistics()
 
-    /// As of the last call, and without pauses: an open one turns half-open when the first probe asks.
+    /// The state as of the last call, without pauses: an open breaker turns half-open when the first probe asks.
     public private(set) var state = State.closed
     /// Why it opened last; `nil` while it is closed.
     public private(set) var reason: Reason?
     /// The pause that the provider asked for last, until a call is permitted after its end.
     private var pause: (end: Instant, reason: Reason, isTold: Bool)?
-    /// What a permit was given for: results of calls from before a transition say nothing about after it.
+    /// Counts the transitions. A permit notes it, because results of calls from before a transition say nothing about
+    /// after it.
     private var epoch: UInt = 0
     private var window: SlidingWindow<Counts>
     private var openUntil: Instant?
@@ -139,7 +103,7 @@ public final class CircuitBreaker {
         window = SlidingWindow(span: configuration.window)
     }
 
-    /// Until when every call is refused; `nil`: it is not open.
+    /// Returns the instant until which every call is refused; `nil` unless the breaker is open.
     public func openUntil(at now: Instant) -> Instant? {
         guard let openUntil, openUntil > now else { return nil }
         return openUntil
@@ -207,7 +171,7 @@ public final class CircuitBreaker {
             openUntil = max(openUntil ?? now, now + duration)
             self.reason = reason
         } else {
-            open(for: duration, reason, at: now)
+            open(for: duration, because: reason, at: now)
         }
     }
 
@@ -261,9 +225,9 @@ public final class CircuitBreaker {
     private func judge(_ counts: Counts, at now: Instant) {
         guard counts.calls >= configuration.minimumCalls else { return }
         if Double(counts.failures) >= configuration.failureRate * Double(counts.calls) {
-            open(for: nextOpenDuration, .failureRate, at: now)
+            open(for: nextOpenDuration, because: .failureRate, at: now)
         } else if Double(counts.slow) >= configuration.slowCallRate * Double(counts.calls) {
-            open(for: nextOpenDuration, .slowCallRate, at: now)
+            open(for: nextOpenDuration, because: .slowCallRate, at: now)
         }
     }
 
@@ -273,7 +237,7 @@ public final class CircuitBreaker {
         if probes.failures > 0 && Double(probes.failures) >= configuration.failureRate * all
             || probes.slow > 0 && Double(probes.slow) >= configuration.slowCallRate * all
         {
-            open(for: nextOpenDuration, .probesFailed, at: now)
+            open(for: nextOpenDuration, because: .probesFailed, at: now)
         } else if probes.calls >= configuration.probes {
             openingsInARow = 0
             change(to: .closed)
@@ -285,14 +249,14 @@ public final class CircuitBreaker {
         return min(longest, configuration.openDuration * (1 << min(openingsInARow, 20)))
     }
 
-    private func open(for duration: Duration, _ reason: Reason, at now: Instant) {
+    private func open(for duration: Duration, because reason: Reason, at now: Instant) {
         openingsInARow += 1
         statistics.openings += 1
         openUntil = now + duration
-        change(to: .open, reason, duration)
+        change(to: .open, because: reason, for: duration)
     }
 
-    private func change(to new: State, _ reason: Reason? = nil, _ duration: Duration? = nil) {
+    private func change(to new: State, because reason: Reason? = nil, for duration: Duration? = nil) {
         let transition = Transition(from: state, to: new, reason: reason, openFor: duration)
         state = new
         switch new {

@@ -20,18 +20,6 @@ public final class AdaptiveLimit {
         public init(maximum: Int) { self.maximum = max(1, maximum) }
     }
 
-    /// How a call ended.
-    public enum Outcome: Sendable, Hashable {
-        /// The provider answered, whatever it said: its latency counts.
-        case answered
-        /// The provider did not answer in time: the latency is at least the time that the call had.
-        case timedOut
-        /// The provider said that it has too much to do (503, or 429 without a quota behind it).
-        case overloaded
-        /// The call shows nothing of the provider's load: it was cancelled, or had no connection.
-        case ignored
-    }
-
     public struct Statistics: Sendable, Hashable {
         public var limit = 0
         public var inFlight = 0
@@ -51,7 +39,7 @@ public final class AdaptiveLimit {
 
     /// The largest share of its time that a call waits for its turn. The rest is left for the provider, which may get slower
     /// meanwhile.
-    private static let patience = 0.4
+    private static let longestWait = 0.4
 
     private let timekeeper: any Timekeeper
     private(set) var controller: LimitController
@@ -62,7 +50,8 @@ public final class AdaptiveLimit {
 
     public init(_ configuration: Configuration, timekeeper: any Timekeeper) {
         self.timekeeper = timekeeper
-        controller = LimitController(configuration)
+        controller = LimitController(
+            bounds: configuration.minimum...configuration.maximum, isAdaptive: configuration.isAdaptive)
     }
 
     public var statistics: Statistics {
@@ -93,10 +82,10 @@ public final class AdaptiveLimit {
         let (budget, need) = budget(before: deadline, at: now)
         let wait = timeToTurn
         let timeToLatest = latest.map { now.duration(to: $0).inSeconds } ?? .infinity
-        let patience = min(budget - need, budget * Self.patience, timeToLatest)
-        guard wait <= patience else { throw refuse(retryAfter: wait) }
+        let longestWait = min(budget - need, budget * Self.longestWait, timeToLatest)
+        guard wait <= longestWait else { throw refuse(retryAfter: wait) }
         let waiter = Waiter()
-        let giveUp = now + Duration(roundingUp: patience)
+        let giveUp = now + Duration(roundingUp: longestWait)
         line.append(Entry(waiter: waiter, giveUp: giveUp))
         counters.waited += 1
         setAlarm(at: giveUp)
@@ -144,9 +133,9 @@ public final class AdaptiveLimit {
         return controller.expected * Double(ahead) / Double(controller.limit)
     }
 
-    fileprivate func release(_ outcome: Outcome, start: Instant, at now: Instant) {
+    fileprivate func release(_ signal: LoadSignal, start: Instant, at now: Instant) {
         inFlight -= 1
-        controller.noteEnd(outcome, start: start, at: now)
+        controller.noteEnd(signal, start: start, at: now)
         serve(at: now)
     }
 
@@ -198,9 +187,9 @@ extension AdaptiveLimit {
         }
 
         /// Notes how the call ended, and lets the next one pass.
-        public consuming func finish(_ outcome: Outcome, at now: Instant) {
+        public consuming func finish(_ signal: LoadSignal, at now: Instant) {
             isFinished = true
-            limit.release(outcome, start: start, at: now)
+            limit.release(signal, start: start, at: now)
         }
     }
 }

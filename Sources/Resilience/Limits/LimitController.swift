@@ -19,7 +19,7 @@ struct LimitController {
     /// Share of the time a request has that a call may take. A fifth: when three quarters of the provider's capacity
     /// fail at once, the calls under way then take four fifths, and are not lost.
     static let latencyShare = 0.2
-    /// From this share on, deadlines are near: cut to the target at once.
+    /// A latency of this share of `typicalBudget` means that deadlines are near: the limit is cut to the target at once.
     static let urgentShare = 0.7
     /// One request in four has less time than `typicalBudget`.
     static let budgetStep = (down: 0.98, up: 1.006_757)
@@ -31,9 +31,10 @@ struct LimitController {
     static let (probeFactor, proportion) = (0.7, 1.3)
     /// Over a latency that does not follow the limit, so much queue is right: it keeps the provider busy.
     static let queueAllowance = 1.25
-    /// When there was no answer at all, nothing says how far to cut: half, as TCP does.
+    /// The cut when there was no answer at all, and so nothing says how far to cut: half, as TCP does.
     static let blindFactor = 0.5
-    /// When the provider refuses calls as too many, as Netflix's AIMD limit; up to this share of calls it is noise.
+    /// The cut when the provider refuses calls as too many, as in Netflix's AIMD limit; and the share of refused calls up to
+    /// which they are noise.
     static let (overloadFactor, overloadNoise) = (0.8, 0.1)
     /// How long a latency that did not follow is taken as given, seconds; doubles up to the longest.
     static let (shortestHold, longestHold) = (10.0, 80.0)
@@ -41,24 +42,24 @@ struct LimitController {
     /// fewer, and for the verdict on a cut, after a second and twice the latency.
     static let (enoughCalls, shortest, longest) = (32, 0.05, 1.0)
 
-    /// What a cut was made on, until its effect is seen.
+    /// The figures that a cut was made on, kept until its effect is seen.
     private struct Trial {
         let limit: Double
         let factor: Double
         let isForOverload: Bool
         let before: Window
         let latency: Double
-        /// When what is under way has begun under the new limit.
+        /// The instant at which all calls under way have begun under the new limit.
         let settled: Instant
     }
 
-    /// What was seen in a stretch of time.
+    /// The calls that were seen in a stretch of time.
     private struct Window {
         var answers = 0
         var timeouts = 0
         var overloads = 0
         var starts = 0
-        /// Of the calls answered.
+        /// The sum of the latencies of answered calls, in seconds.
         var latencies = 0.0
         /// Calls under way, integrated over time; those above the limit, who are leaving, left out.
         var callSeconds = 0.0
@@ -68,7 +69,7 @@ struct LimitController {
         var calls: Int { answers + timeouts + overloads }
         var overload: Double { Double(overloads) / Double(max(1, calls)) }
         var answersPerSecond: Double { Double(answers) / age }
-        /// What a call that begins now will take. When more begin than end, a rush of callers is no slowness.
+        /// The time that a call that begins now will take. When more begin than end, a rush of callers is no slowness.
         var expected: Double {
             answers + overloads > 0 ? callSeconds / Double(max(starts, answers + overloads)) : .infinity
         }
@@ -88,13 +89,14 @@ struct LimitController {
         var gentleUntil: Instant?
     }
 
-    private let configuration: AdaptiveLimit.Configuration
+    private let bounds: ClosedRange<Int>
+    private let isAdaptive: Bool
     private var exact: Double
     /// Calls that may be under way.
     private(set) var limit: Int
     /// Mean of the calls that were answered in the last window; 0 before the first.
     private(set) var latency = 0.0
-    /// What a call that begins now will take, infinite when nothing is answered; 0 before the first window.
+    /// The time that a call that begins now will take, infinite when nothing is answered; 0 before the first window.
     private(set) var expected = 0.0
     /// A low quartile of the time that requests have when they arrive.
     private(set) var typicalBudget = 0.0
@@ -110,14 +112,17 @@ struct LimitController {
     private var floor: (latency: Double, until: Instant)?
     private var nextHold = Self.shortestHold
 
-    init(_ configuration: AdaptiveLimit.Configuration) {
-        self.configuration = configuration
-        limit = configuration.maximum
+    /// - Parameter bounds: the fewest and the most calls that the limit may come to.
+    /// - Parameter isAdaptive: keeps the limit at the upper bound when false.
+    init(bounds: ClosedRange<Int>, isAdaptive: Bool) {
+        self.bounds = bounds
+        self.isAdaptive = isAdaptive
+        limit = bounds.upperBound
         exact = Double(limit)
     }
 
-    /// What a call needs to be answered, with a margin for those slower than the mean; bounded so that a latency that is
-    /// out of date cannot shut everybody out.
+    /// The time that a call needs to be answered, with a margin for those slower than the mean; bounded so that a latency
+    /// that is out of date cannot shut everybody out.
     var timeNeeded: Double { min(1.75 * latency, 0.7 * typicalBudget) }
 
     // MARK: - What happens
@@ -138,12 +143,10 @@ struct LimitController {
         window.most = max(window.most, inFlight)
     }
 
-    mutating func noteEnd(
-        _ outcome: AdaptiveLimit.Outcome, start: Instant, at now: Instant
-    ) {
+    mutating func noteEnd(_ signal: LoadSignal, start: Instant, at now: Instant) {
         count(until: now)
         inFlight -= 1
-        switch outcome {
+        switch signal {
         case .answered:
             window.answers += 1
             window.latencies += start.duration(to: now).inSeconds
@@ -190,20 +193,20 @@ struct LimitController {
         let expectedBefore = expected
         expected = seen.expected
         if seen.answers > 0 { latency = seen.latencies / Double(seen.answers) }
-        guard configuration.isAdaptive, typicalBudget > 0 else { return }
+        guard isAdaptive, typicalBudget > 0 else { return }
         // Calls that began together end together: only what two windows show is so.
         let sure = min(expected, expectedBefore)
         if let trial, sure.isFinite {
             if now < trial.settled { return }
             self.trial = nil
-            if conclude(trial, seen, at: now) { return }
+            if conclude(trial, seen: seen, at: now) { return }
         }
         trial = nil
         if let floor, expected < floor.latency { self.floor = (expected, floor.until) }
         let target = target(at: now)
         let isOverloaded = seen.overload > Self.overloadNoise
         if sure > target {
-            cut(seen, sure, target, at: now)
+            cut(seen, latency: sure, target: target, at: now)
         } else if isOverloaded {
             cutForOverload(seen, at: now)
         } else if expected < Self.calm * target, seen.most >= limit * 9 / 10 {
@@ -211,22 +214,22 @@ struct LimitController {
         }
     }
 
-    private mutating func cut(_ seen: Window, _ latency: Double, _ target: Double, at now: Instant) {
+    private mutating func cut(_ seen: Window, latency: Double, target: Double, at now: Instant) {
         let isSure = latency > Self.urgentShare * typicalBudget || (memory.helpedUntil.map { now < $0 } ?? false)
         let factor =
             latency.isFinite
             ? max(Self.aim * target / latency, isSure ? Self.smallestFactor : Self.probeFactor) : Self.blindFactor
-        reduce(seen, factor, latency, isForOverload: false, at: now)
+        reduce(seen, by: factor, latency: latency, isForOverload: false, at: now)
     }
 
     private mutating func cutForOverload(_ seen: Window, at now: Instant) {
         if let overloadIgnoredUntil = memory.overloadIgnoredUntil, now < overloadIgnoredUntil { return }
         memory.gentleUntil = now + .seconds(saturating: Self.shortestHold)
-        reduce(seen, Self.overloadFactor, expected, isForOverload: true, at: now)
+        reduce(seen, by: Self.overloadFactor, latency: expected, isForOverload: true, at: now)
     }
 
     private mutating func reduce(
-        _ seen: Window, _ factor: Double, _ latency: Double, isForOverload: Bool, at now: Instant
+        _ seen: Window, by factor: Double, latency: Double, isForOverload: Bool, at now: Instant
     ) {
         let before = exact
         change(to: min(exact, Double(max(1, seen.most))) * factor)
@@ -238,10 +241,10 @@ struct LimitController {
             settled: now + .seconds(saturating: 2 * latency))
     }
 
-    /// What a cut brought. One for refusals should not have cost answers. One for latency should have brought it down in
-    /// proportion: where it stops following, it is no queue any more.
+    /// Judges what a cut brought. One for refusals should not have cost answers. One for latency should have brought it
+    /// down in proportion: where it stops following, it is no queue any more.
     /// - Returns: whether the cut was taken back.
-    private mutating func conclude(_ trial: Trial, _ seen: Window, at now: Instant) -> Bool {
+    private mutating func conclude(_ trial: Trial, seen: Window, at now: Instant) -> Bool {
         let bar = (1 + trial.factor) / 2
         let ratio = expected / trial.latency
         let didNotHelp =
@@ -275,7 +278,7 @@ struct LimitController {
     }
 
     private mutating func change(to new: Double) {
-        exact = min(Double(configuration.maximum), max(Double(configuration.minimum), new))
+        exact = min(Double(bounds.upperBound), max(Double(bounds.lowerBound), new))
         limit = Int(saturating: exact)
     }
 }

@@ -4,10 +4,11 @@ public import Basics
 ///
 /// Belongs to one owner, as its `RateLimiter` does.
 public struct RateDemand {
-    /// The time within which the waiting requests want their calls. Short enough that a line which never gets shorter asks for much more with each
-    /// message, long enough that a single request asks for little.
+    /// The time within which the waiting requests want their calls. Short enough that a line which never gets shorter asks
+    /// for much more with each message, long enough that a single request asks for little.
     private static let horizon = 0.5
-    /// What a loop uses, and this much more: a rate is never quite even, and leased quota takes a moment to come back.
+    /// A loop demands what it uses, and this much more: a rate is never quite even, and leased quota takes a moment to
+    /// come back.
     private static let headroom = 1.05
     /// The time over which the rate is averaged, seconds: that of so many calls, within bounds. Short, so that a loop whose
     /// work has ended leases all it has to others at once, and long enough that chance does not look like an end.
@@ -28,7 +29,7 @@ public struct RateDemand {
 
     /// Returns the fraction of the limit that the loop could use, 0 to 1. To be called a few times a second.
     public mutating func fraction(
-        of limit: RateLimit, _ statistics: RateLimiter.Statistics, at now: Instant
+        of limit: RateLimit, statistics: RateLimiter.Statistics, at now: Instant
     ) -> Double {
         count(statistics.admitted, at: now)
         let used = max(rate, min(longRate, Self.kept * limit.perSecond))

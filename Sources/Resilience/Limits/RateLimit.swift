@@ -1,4 +1,4 @@
-/// What an API key may be used for, by all workers together.
+/// The calls that all workers together may make with an API key.
 public struct RateLimit: Sendable, Hashable {
     /// `providers.<name>.requestsPerSecond`: more than zero, and finite.
     public let perSecond: Double

@@ -59,12 +59,12 @@ public final class RateLimiter {
         self.limit = limit
         self.longestClosure = longestClosure
         self.timekeeper = timekeeper
-        (rate, capacity) = Self.bucket(limit, share)
+        (rate, capacity) = Self.bucket(limit, share: share)
         tokens = capacity
         countedUntil = timekeeper.now
     }
 
-    private static func bucket(_ limit: RateLimit?, _ share: Double) -> (rate: Double, capacity: Double) {
+    private static func bucket(_ limit: RateLimit?, share: Double) -> (rate: Double, capacity: Double) {
         guard let limit else { return (.infinity, .infinity) }
         let share = min(max(share, 0), 1)
         return share > 0 ? (limit.perSecond * share, max(1, limit.burst * share)) : (0, 0)
@@ -137,8 +137,8 @@ public final class RateLimiter {
     ) {
         count(until: now)
         shareEnd = end
-        (rate, capacity) = Self.bucket(limit, share)
-        prospectiveRate = Self.bucket(limit, prospect).rate
+        (rate, capacity) = Self.bucket(limit, share: share)
+        prospectiveRate = Self.bucket(limit, share: prospect).rate
         tokens = min(tokens, capacity)
         if isPutBack(.gainComesFull) { tokens = capacity }
         reviewLine(at: now)

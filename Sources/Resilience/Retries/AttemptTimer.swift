@@ -8,15 +8,15 @@
 public struct AttemptTimer: Sendable {
     /// `providers.<name>.attemptTimeout`: where the time of a call comes from.
     public enum Rule: Sendable, Hashable {
-        /// From the provider's recent latency.
+        /// The bound follows from the provider's recent latency.
         case adaptive
-        /// As configured, more than zero.
+        /// The bound is as configured, more than zero.
         case fixed(Duration)
         /// A call may take all the time that its request has.
         case unlimited
     }
 
-    /// What can still be done for a request when the call is given up.
+    /// The remedies that a request still has when the call is given up.
     public enum OtherChance: Sendable, Hashable {
         case none
         /// The same provider can be called again.
@@ -29,7 +29,7 @@ public struct AttemptTimer: Sendable {
     private static let shortest: Duration = .seconds(1)
     private static let latencyFactor = 3
     private static let longestBackoff = 8
-    /// With fewer answers, the latency is not known well enough to give up a call that only a retry could replace.
+    /// The answers below which the latency is not known well enough to give up a call that only a retry could replace.
     private static let enoughAnswers = 8
     /// The next provider has at least this much, or half of the request's time where that is less.
     private static let leastForNextProvider: Duration = .seconds(1)
@@ -39,9 +39,6 @@ public struct AttemptTimer: Sendable {
     private var backoff = 1
 
     public init(_ rule: Rule = .adaptive) { self.rule = rule }
-
-    /// The time that 95 of 100 recent calls took at most; `nil` before the first answer.
-    public var highLatency: Duration? { latency.high }
 
     /// Returns how long a call that begins now may take; `nil` when it may use all the time that is left.
     /// - Parameter remaining: the time until the request's deadline.

@@ -9,5 +9,36 @@ public protocol Timekeeper {
 
     /// Runs `action` once, not before `due`. There is no way to take it back: an action finds out whether it is still
     /// needed.
-    func schedule(at due: Instant, _ action: @escaping () -> Void)
+    func schedule(at due: Instant, action: @escaping () -> Void)
+}
+
+/// A clock whose instants are `Instant`, so that deadlines are one type everywhere and tests can drive time.
+public protocol MonotonicClock: Clock where Instant == Basics.Instant, Duration == Swift.Duration {}
+
+extension SystemClock: MonotonicClock {}
+
+/// Keeps time for types that an actor owns, by any clock: a task sleeps and then enters the actor. Each call costs a task;
+/// on an event loop the loop's own timers do the same for less.
+public struct ClockTimekeeper: Timekeeper, Sendable {
+    private let clock: any MonotonicClock
+    private weak let owner: (any Actor)?
+
+    /// - Parameter owner: the actor that owns the types that use this timekeeper. It is not kept alive.
+    public init(clock: any MonotonicClock, owner: any Actor) {
+        self.clock = clock
+        self.owner = owner
+    }
+
+    public var now: Instant { clock.now }
+
+    public func schedule(at due: Instant, action: @escaping () -> Void) {
+        // Handed from the owner to the owner: `action` is made and run in its isolation only.
+        nonisolated(unsafe) let action = action
+        Task { [clock, weak owner] in
+            guard (try? await clock.sleep(until: due, tolerance: nil)) != nil, let owner else { return }
+            await Self.run(unsafe action, on: owner)
+        }
+    }
+
+    private static func run(_ action: () -> Void, on owner: isolated any Actor) { action() }
 }

@@ -32,8 +32,17 @@ struct Derivation {
 
     private func search(of exchange: Exchange) -> SessionState.Search {
         SessionState.Search(
-            requestID: exchange.requestID, status: exchange.status, sentAt: exchange.sentAt, request: exchange.request,
+            requestID: exchange.requestID, status: status(of: exchange), sentAt: exchange.sentAt,
+            request: exchange.request,
             ran: exchange.result?.search)
+    }
+
+    private func status(of exchange: Exchange) -> SessionState.Search.Status {
+        switch exchange.outcome?.body {
+        case nil: .inFlight
+        case .completed: .completed
+        case .failed: .failed
+        }
     }
 
     private var inFlight: [SessionState.PendingRequest] {
@@ -53,7 +62,7 @@ struct Derivation {
 
     /// The pages of the newest search that completed, in their order.
     private func pagesOfList() -> [Exchange] {
-        let completed = exchanges.filter { $0.operation == .search && $0.status == .completed }
+        let completed = exchanges.filter { $0.operation == .search && $0.isCompleted }
         guard let first = completed.last(where: { $0.isFirstPage }) ?? completed.last(where: beginsRun) else {
             return []
         }
@@ -114,7 +123,7 @@ struct Derivation {
         let credits = asked.flatMap { $0.result?.attributions ?? [] }
         return SessionState.Selection(
             id: subject.id, provider: asked.compactMap { $0.subject?.provider }.last ?? listed?.provider,
-            isLoading: asked.contains { $0.status == .inFlight },
+            isLoading: asked.contains { $0.outcome == nil },
             hasDetails: asked.contains { $0.operation == .details && $0.result?.places.isEmpty == false },
             imageURL: place?.imageURL ?? changes.imageURL(of: subject),
             attributions: ((listed == nil ? [] : list?.attributions ?? []) + credits).withoutRepeats, place: place)

@@ -3,7 +3,7 @@ import LocationSearch
 
 /// A request and its outcome, as far as either has been seen.
 struct Exchange: Sendable, Hashable {
-    /// Where an exchange stands among those of its session.
+    /// The position of an exchange among those of its session.
     struct Position: Sendable, Hashable, Comparable {
         let time: EventTime
         let requestID: String
@@ -80,13 +80,8 @@ struct Exchange: Sendable, Hashable {
 
     // MARK: Reading
 
-    var status: SessionState.Search.Status {
-        switch outcome?.body {
-        case nil: .inFlight
-        case .completed: .completed
-        case .failed: .failed
-        }
-    }
+    /// True when the outcome is a result, which may be an empty list.
+    var isCompleted: Bool { result != nil }
 
     var result: SearchOutcome.Result? {
         guard case .completed(let result) = outcome?.body else { return nil }

@@ -42,7 +42,7 @@ struct Exchanges: Sendable, Hashable {
     /// Marks as past what is older than the newest completed search, where both positions are certain. Neither a position nor
     /// a result changes later, so what is past once is past in any order of the actions.
     private mutating func leavePastBehind() {
-        let newest = all.lastIndex { $0.isRequested && $0.isFirstPage && $0.status == .completed }
+        let newest = all.lastIndex { $0.isRequested && $0.isFirstPage && $0.isCompleted }
         guard let newest else { return }
 
         for index in all[..<newest].indices where all[index].isRequested && !all[index].isPast {

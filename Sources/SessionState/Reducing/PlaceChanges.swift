@@ -24,7 +24,7 @@ extension Exchange {
     }
 }
 
-/// What details and pictures add to places.
+/// The changes that details and pictures make to places.
 struct PlaceChanges {
     private var details: [(subject: PlaceSubject, place: Place)] = []
     private var pictures: [(subject: PlaceSubject, url: String)] = []

@@ -1,9 +1,9 @@
 public import LocationSearch
 
 extension SessionState {
-    /// What went wrong, and what a person can do about it.
+    /// A failure, and what a person can do about it.
     public struct Failure: Sendable, Hashable {
-        /// What helps. Raw values are contract: add one, never rename one.
+        /// The remedy. Raw values are contract: add one, never rename one.
         public enum Remedy: String, CaseIterable, Sendable {
             /// Sending the same request again, now.
             case retry
@@ -19,7 +19,7 @@ extension SessionState {
 
         /// The id of the request that failed.
         public let requestID: String
-        /// What the request wanted to know; `nil` when it is not known.
+        /// The operation that the request asked for; `nil` when it is not known.
         public let operation: SearchOperation?
         /// One of `SearchError.Code`'s raw values, or one that is not known here.
         public let code: String
@@ -34,7 +34,7 @@ extension SessionState {
         /// The request that failed, to send it again with another id; `nil` when only its outcome was seen.
         public let request: SearchRequest?
 
-        /// What a person can do.
+        /// The remedy that a person has.
         public var remedy: Remedy {
             if isRetryable { return retryAfter == nil ? .retry : .wait }
 

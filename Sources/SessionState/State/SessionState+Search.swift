@@ -42,7 +42,7 @@ extension SessionState {
 
         /// The id of the request.
         public var requestID: String { request.requestID }
-        /// What the request wants to know.
+        /// The operation that the request asks for.
         public var operation: SearchOperation { request.operation }
         /// True when the request is for a further page of a search.
         public var isPage: Bool { request.operation == .search && request.pageToken != nil }

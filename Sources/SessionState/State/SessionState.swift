@@ -1,4 +1,5 @@
-/// What one session shows: what is searched for, what is under way, the places found, the one selected, and what went wrong.
+/// The view of one session: what is searched for, what is under way, the places found, the one selected, and what went
+/// wrong.
 ///
 /// A state follows from the set of the session's actions, whatever their order and however often each arrived
 /// (``SessionLimits`` says how many). ``Reducer`` adds actions to it, and nothing else changes it.

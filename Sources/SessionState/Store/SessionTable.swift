@@ -104,7 +104,7 @@ struct SessionTable {
 
     /// Changes a session, which exists and is used last of all from then on.
     private mutating func use<Result>(
-        _ id: String, at now: Instant, _ change: (inout Session) -> Result
+        _ id: String, at now: Instant, change: (inout Session) -> Result
     ) -> Result {
         let new = Session(state: SessionState(limits: configuration.limits), lastUse: now)
         if sessions[id] == nil { byteCount += Self.bytes(ofName: id) }

@@ -40,3 +40,9 @@ public struct StateUpdates: AsyncSequence, Sendable {
         }
     }
 }
+
+extension Store {
+    /// Returns the states of a session from now on: the present one at once, then each other one that it comes to. See
+    /// ``StateUpdates``.
+    public func updates(of sessionID: String) -> StateUpdates { StateUpdates(store: self, sessionID: sessionID) }
+}

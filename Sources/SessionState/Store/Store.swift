@@ -39,10 +39,6 @@ public final class Store: Sendable {
         return sessions.withLock { $0.state(of: sessionID, at: time) } ?? SessionState(limits: configuration.limits)
     }
 
-    /// Returns the states of a session from now on: the present one at once, then each other one that it comes to. See
-    /// ``StateUpdates``.
-    public func updates(of sessionID: String) -> StateUpdates { StateUpdates(store: self, sessionID: sessionID) }
-
     /// Forgets the sessions whose idle time is over.
     public func removeExpired() {
         let time = now()

@@ -1,4 +1,4 @@
-/// What a collector answers to an export that it has taken: an `ExportTraceServiceResponse`.
+/// A collector's answer to an export that it has taken: an `ExportTraceServiceResponse`.
 struct OTLPAnswer {
     /// The number of spans that the collector refused though it took the others, 0 or more; 0 in an answer that cannot be
     /// read.

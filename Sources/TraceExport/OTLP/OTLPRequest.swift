@@ -20,7 +20,7 @@ struct OTLPRequest {
         var request = ProtobufWriter(capacity: 512 + spans.count * 768)
         request.message(1) { resourceSpans in
             resourceSpans.message(1) { message in
-                for (name, value) in resource { Self.attribute(name, .string(value), field: 1, to: &message) }
+                for (name, value) in resource { Self.attribute(name, value: .string(value), field: 1, to: &message) }
             }
 
             resourceSpans.message(2) { scopeSpans in
@@ -90,12 +90,12 @@ struct OTLPRequest {
         var all: [(name: String, value: SpanAttribute)] = []
         attributes.forEach { all.append(($0, $1)) }
         for (name, value) in all.sorted(by: { $0.name < $1.name }) {
-            attribute(name, value, field: field, to: &message)
+            attribute(name, value: value, field: field, to: &message)
         }
     }
 
     private static func attribute(
-        _ name: String, _ value: SpanAttribute, field: UInt64, to message: inout ProtobufWriter
+        _ name: String, value: SpanAttribute, field: UInt64, to message: inout ProtobufWriter
     ) {
         message.message(field) { message in
             message.text(1, name)

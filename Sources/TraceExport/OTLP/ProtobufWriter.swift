@@ -58,7 +58,7 @@ struct ProtobufWriter {
     }
 
     /// Writes a message within this one.
-    mutating func message(_ field: UInt64, _ write: (inout ProtobufWriter) -> Void) {
+    mutating func message(_ field: UInt64, write: (inout ProtobufWriter) -> Void) {
         tag(field, .lengthDelimited)
 
         // The length stands before the content and is known after it. Moving the content costs less than measuring it first.

@@ -9,7 +9,7 @@ package final class RecordedSpan: Tracing.Span {
     /// The bounds of what one span holds, so that no caller can make a batch too large for its collector.
     private static let (mostAttributes, mostEvents, mostLinks) = (64, 32, 32)
 
-    /// What is known of the span by now.
+    /// The data of the span as known by now.
     package struct Content: Sendable {
         package var name: String
         package var attributes: SpanAttributes = [:]
@@ -46,7 +46,7 @@ package final class RecordedSpan: Tracing.Span {
         state = Mutex(Content(name: name))
     }
 
-    /// What is known of the span by now.
+    /// The data of the span as known by now.
     package var content: Content { state.withLock { $0 } }
 
     package var operationName: String {

@@ -1,7 +1,7 @@
 package import Basics
 package import Tracing
 
-/// What a span hands on to those that begin within it.
+/// The context that a span hands on to those that begin within it.
 package struct SpanContext: Sendable, Hashable {
     /// The step of the trace that the span is.
     package let trace: TraceContext

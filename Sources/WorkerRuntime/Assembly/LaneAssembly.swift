@@ -9,7 +9,7 @@ public import Resilience
 /// Puts the lanes of one process together, all but what reaches outside: the clients of Kafka and the services of the providers
 /// are handed in, so that a simulated worker is assembled as a real one is.
 public struct LaneAssembly: Sendable {
-    /// What reaches outside of the process for one lane. All of it lives on the lane's loop.
+    /// The parts of one lane that reach outside of the process. All of it lives on the lane's loop.
     public struct Clients: Sendable {
         /// The consumer.
         public var source: any RequestSource
@@ -33,7 +33,7 @@ public struct LaneAssembly: Sendable {
     }
 
     public let configuration: WorkerConfiguration
-    /// What the names of the lanes in their fleet begin with: unique in the fleet, and another one after each start.
+    /// The prefix of the lanes' names in their fleet: unique in the fleet, and another one after each start.
     private let name: String
     private let policies: [ProviderID: ProviderPolicy]
     private let meters: WorkerMeters

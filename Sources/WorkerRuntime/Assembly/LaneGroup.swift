@@ -8,7 +8,7 @@ public struct LaneGroup: Sendable {
     private static let timeForLastWords = Duration.seconds(1)
 
     public let lanes: [AssembledLane]
-    /// Where the fleet's members talk; `nil` where they have nothing to say.
+    /// The process's link to the fleet's topic; `nil` where members have nothing to publish.
     public let link: FleetLink?
 
     /// - Parameter lanes: at least one.

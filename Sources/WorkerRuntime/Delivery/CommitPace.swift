@@ -1,6 +1,6 @@
 internal import Basics
 
-/// When offsets are committed, and whether finished work has waited for that too long.
+/// Decides when offsets are committed, and whether finished work has waited for that too long.
 ///
 /// A crash repeats what is not committed, paid calls and all. That is to be no more than one `worker.commitInterval` of
 /// work, however long the brokers refuse commits or do not answer: beyond it commits are overdue, and nothing new
@@ -24,10 +24,10 @@ struct CommitPace {
         committedUpTo = now
     }
 
-    /// From one commit to the next.
+    /// The time from one commit to the next.
     var pause: Duration { interval / 2 }
 
-    /// From one that was refused to the next.
+    /// The time from a refused commit to the next.
     var retryPause: Duration { min(pause, .milliseconds(200)) }
 
     /// How long finished work may be uncommitted.
@@ -35,7 +35,7 @@ struct CommitPace {
 
     func isOverdue(at now: Instant) -> Bool { now - committedUpTo >= limit }
 
-    /// For how long commits are overdue; `nil`: they are not.
+    /// The time for which commits are overdue; `nil` when they are not.
     func overdue(at now: Instant) -> Duration? { isOverdue(at: now) ? now - committedUpTo - limit : nil }
 
     /// A commit left nothing over, or found nothing to do.

@@ -2,7 +2,7 @@ internal import EventLoop
 internal import Kafka
 internal import Logging
 
-/// What a lane's delivery is put together from.
+/// The parts that a lane's delivery is put together from.
 struct DeliveryParts {
     let sink: any OutcomeSink
     /// Makes one like `sink`; `nil` where a failed one is not to be replaced.

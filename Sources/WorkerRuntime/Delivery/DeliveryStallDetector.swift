@@ -13,14 +13,14 @@ final class DeliveryStallDetector {
         case deadLetters
     }
 
-    /// A topic that confirms nothing for this long has stalled. Long against a round trip to slow brokers, short against the
+    /// A topic that confirms nothing for this long has timed out. Long against a round trip to slow brokers, short against the
     /// 10 s within which a worker says what is wrong.
     static let timeout = Duration.seconds(5)
 
     private struct Count {
         var handedOver = 0
         var confirmed = 0
-        /// What `confirmed` was when it was last seen to move, and when that was.
+        /// The value of `confirmed` when it was last seen to move, and the instant of that.
         var lastSeen = 0
         var lastMoved: Instant?
     }
@@ -32,7 +32,7 @@ final class DeliveryStallDetector {
     func confirmed(by topic: Topic) { counts[topic.rawValue].confirmed += 1 }
 
     /// Returns the topics that have confirmed nothing for longer than `timeout` although records wait. Call it often: a
-    /// topic counts as stalled from the second call on that finds no progress.
+    /// topic counts as timed out from the second call on that finds no progress.
     func stalledTopics(at now: Instant) -> [Topic] {
         Topic.allCases.filter { topic in
             let count = counts[topic.rawValue]

@@ -1,6 +1,6 @@
 internal import Kafka
 
-/// What a delivery asks of an error.
+/// The questions that a delivery asks of an error.
 extension KafkaError {
     /// `true` when the producer that the error came from can write nothing more.
     var endsProducer: Bool {

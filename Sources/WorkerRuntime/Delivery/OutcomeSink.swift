@@ -1,7 +1,7 @@
 public import Basics
 public import Kafka
 
-/// What a lane needs of a producer. `KafkaProducer` is the real one; unit tests drive a lane with a sink of their own.
+/// The producer as a lane needs it. `KafkaProducer` is the real one; unit tests drive a lane with a sink of their own.
 ///
 /// Every call but `handOverAtOnce` is safe from any task.
 public protocol OutcomeSink: AnyObject, Sendable {
@@ -29,7 +29,7 @@ public protocol OutcomeSink: AnyObject, Sendable {
     /// The size of their values.
     var undeliveredBytes: Int { get async }
 
-    /// What the client said about itself at the end of its last statistics interval; `nil` before that, or without one.
+    /// The client's figures at the end of its last statistics interval; `nil` before that, or without one.
     var statistics: ClientStatistics? { get }
 
     /// Waits until no record is unconfirmed. With transactions, it never waits longer than half of the transaction's timeout.

@@ -1,6 +1,6 @@
 internal import Kafka
 
-/// What gets a refused record written after all. Both deliveries ask here, so that they treat a record alike.
+/// The measure that gets a refused record written after all. Both deliveries ask here, so that they treat a record alike.
 enum RefusalCure: Hashable {
     /// The record is sent again without any other. Brokers refuse a batch as a whole, so another record of it may have been the
     /// one that is too large.

@@ -12,7 +12,7 @@ internal import Logging
 ///
 /// Confined to its lane; not `Sendable`.
 final class ReplaceableSink {
-    /// With more replacements within a minute it is not the producer that is broken, and the worker ends.
+    /// The replacements within a minute above which it is not the producer that is broken, and the worker ends.
     private static let maxReplacementsPerMinute = 3
 
     private(set) var current: any OutcomeSink

@@ -12,7 +12,7 @@ final class StalledTopics {
     private let names: WorkerConfiguration.Topics
     private let loop: EventLoop
     private let log: Logger
-    /// What the log says of each topic.
+    /// The log's latest line on each topic.
     private var announced: [DeliveryStallDetector.Topic: TopicDiagnosis] = [:]
 
     /// - Parameter backoff: knows the topics that refuse records. Of those it says itself what is wrong.
@@ -31,7 +31,7 @@ final class StalledTopics {
     /// `true` while no outcome is confirmed. Dead letters hold up single partitions only.
     var includeOutcomes: Bool { detector.stalledTopics(at: loop.now).contains { $0 != .deadLetters } }
 
-    /// What is wrong, one line for each topic that has stalled, and those topics that a broker blames.
+    /// The problem, in one line for each topic that confirms nothing, and those topics that a broker blames.
     var status: (problems: [String], blockedTopics: [String]) {
         let now = loop.now
         let stalled = detector.stalledTopics(at: now).map(names.name).filter { !backoff.blocks($0) }
@@ -42,7 +42,7 @@ final class StalledTopics {
         return (problems, blocked)
     }
 
-    /// Writes one log line for each topic that has stalled, or stalls for another reason, or has recovered.
+    /// Writes one log line for each topic that has begun to confirm nothing, or does so for another reason, or has recovered.
     func announceChanges() {
         let now = loop.now
         let stalled = detector.stalledTopics(at: now)

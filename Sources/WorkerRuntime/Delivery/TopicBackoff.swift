@@ -14,7 +14,7 @@ final class TopicBackoff {
         var reason: KafkaError
         var attempts = 0
         var retryAt: Instant
-        /// What the log says of it; `nil` before the first line.
+        /// The log's latest line on it; `nil` before the first.
         var announced: String?
         var timer: TimerID?
         var turn = Condition()
@@ -61,7 +61,7 @@ final class TopicBackoff {
     /// `true` for a topic that has refused records for long enough to be told.
     func blocks(_ topic: String) -> Bool { refusals[topic]?.announced != nil }
 
-    /// What is refused at present, as one line for a person; `nil` when that is nothing, or may be over in a moment.
+    /// The refusals at present, as one line for a person; `nil` when that is nothing, or may be over in a moment.
     var problem: String? { announced.map { problem(of: $0.topic, $0.refusal) }.joinedAsProblem }
 
     /// The topics that have refused records for long enough to be told. Left out are those of which only is known that no
@@ -86,7 +86,7 @@ final class TopicBackoff {
             ?? "topic \(topic) confirms no records: \(refusal.reason)"
     }
 
-    /// When the topic may be tried again; `nil` when nothing speaks against now.
+    /// Returns the instant at which the topic may be tried again; `nil` when that is now.
     func retryTime(of topic: String) -> Instant? { refusals[topic]?.retryAt }
 
     /// Notes that a topic refused a record.

@@ -11,7 +11,7 @@ final class TopicDiagnostics {
     /// How long an answer holds before the brokers are asked again.
     private static let period = Duration.seconds(5)
 
-    /// What is known of one topic. The task that asks writes the answer, so a lock guards it.
+    /// The knowledge of one topic. The task that asks writes the answer, so a lock guards it.
     private final class Answer: Sendable {
         let diagnosis = Mutex<TopicDiagnosis?>(nil)
     }

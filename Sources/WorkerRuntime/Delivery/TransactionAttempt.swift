@@ -13,7 +13,7 @@ struct TransactionAttempt {
         let handedOver: Instant
     }
 
-    /// When the brokers had what, for the metrics.
+    /// The instants at which the brokers had each step, for the metrics.
     struct Times {
         /// All records were confirmed, in no order that could be told.
         var confirmed: Instant

@@ -7,7 +7,7 @@ internal import Logging
 ///
 /// Confined to its lane; not `Sendable`.
 final class TransactionHealth {
-    /// With failures for so long, nothing new begins.
+    /// The duration of failures after which nothing new begins.
     private static let timeBeforeNotice = Duration.seconds(3)
 
     private struct Failing {

@@ -1,11 +1,12 @@
 internal import Basics
 
-/// Where the life of a `TransactionalDelivery` stands.
+/// The phase of a `TransactionalDelivery`'s life.
 enum TransactionPhase: Equatable {
     /// The transactional id is being registered.
     case starting
     case running
-    /// What is ready is committed as far as the brokers take it before an instant. While finishing, nothing more comes.
+    /// Ready outcomes are committed as far as the brokers take them before an instant. While finishing, nothing more
+    /// comes.
     case ending(before: Instant, isFinishing: Bool)
     /// Nothing further may be committed.
     case stopped

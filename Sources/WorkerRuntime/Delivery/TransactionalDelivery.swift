@@ -16,7 +16,7 @@ internal import Logging
 ///
 /// Confined to its lane; not `Sendable`.
 final class TransactionalDelivery: OutcomeDelivery {
-    /// What is ready when the worker's grace is over has this long to be committed.
+    /// Outcomes that are ready when the worker's grace is over have this long to be committed.
     static let timeAfterGrace = Duration.seconds(3)
     /// Outcomes gather at least this long: a transaction costs four round trips to the brokers, whatever it holds.
     private static let shortestInterval = Duration.milliseconds(10)
@@ -115,7 +115,7 @@ final class TransactionalDelivery: OutcomeDelivery {
 
     // MARK: - What is ready
 
-    /// From now on the outcome is a transaction's, which finishes the request.
+    /// Takes the outcome over for a transaction, which finishes the request.
     func deliver(_ outcome: OutgoingOutcome, of request: RequestInProgress) {
         request.beginDelivery()
         request.leaveTurn()

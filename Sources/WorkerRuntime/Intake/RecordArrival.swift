@@ -1,11 +1,11 @@
 internal import Basics
 internal import EventContract
 
-/// When records were taken from the consumer. Read once for all that were read together.
+/// The time at which records were taken from the consumer. Read once for all that were read together.
 struct RecordArrival {
-    /// For measuring what follows.
+    /// The loop's clock, for measuring what follows.
     let instant: Instant
-    /// For comparing with records' timestamps.
+    /// The wall clock, for comparing with records' timestamps.
     let time: EventTime
 
     /// Returns how long a record had waited in its topic, by its timestamp; zero for a timestamp that is ahead of our clock,

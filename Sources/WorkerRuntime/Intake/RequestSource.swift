@@ -1,6 +1,6 @@
 public import Kafka
 
-/// What a lane needs of a consumer: records to read, partitions that come and go, and offsets to commit.
+/// The consumer as a lane needs it: records to read, partitions that come and go, and offsets to commit.
 ///
 /// `KafkaConsumer` is the real one; unit tests drive a lane with a source of their own. Every call is safe from any task.
 public protocol RequestSource: Sendable {
@@ -44,7 +44,7 @@ public protocol RequestSource: Sendable {
     var positions: [KafkaConsumer.Position] { get async }
     var brokersAreDown: Bool { get async }
 
-    /// What the client said about itself at the end of its last statistics interval; `nil` before that, or without one.
+    /// The client's figures at the end of its last statistics interval; `nil` before that, or without one.
     var statistics: ClientStatistics? { get }
 
     /// The number of partitions that a topic has; `nil` while no broker says.

@@ -4,7 +4,7 @@ internal import Metrics
 public import ProviderCalls
 public import QuotaSharing
 
-/// What is counted of calls to providers. Thread-safe.
+/// The meters of calls to providers. Thread-safe.
 public struct CallMeters: Sendable {
     private let wasted: Counter
     private let durations: CaseTable<ProviderID, Durations>

@@ -2,7 +2,7 @@ internal import Basics
 internal import Kafka
 internal import Metrics
 
-/// What is counted of the exchange with the brokers.
+/// The meters of the exchange with the brokers.
 struct KafkaMeters: Sendable {
     private let partitionsAssigned: Meter
     private let producersReplaced: Counter
@@ -10,7 +10,7 @@ struct KafkaMeters: Sendable {
     private let deadLetters: Counter
     private let missed: Counter
     private let passedOver: Counter
-    /// By the topic that the record went to.
+    /// The counter of each topic that a record went to.
     private let sends: [Timer]
     private let commits: Timer
     private let rebalances: CaseTable<RebalanceKind, Timer>

@@ -2,7 +2,7 @@ internal import Basics
 internal import LocationSearch
 internal import Metrics
 
-/// What is counted of requests, from their receipt to their confirmed outcome.
+/// The meters of requests, from their receipt to their confirmed outcome.
 struct RequestMeters: Sendable {
     private let taken: Counter
     private let rejected: Counter

@@ -16,7 +16,7 @@ internal import DequeModule
 /// forward again, which can repeat work after a crash but never skips any. While it lasts there is no done-set, because
 /// offsets then tell nothing of the order.
 struct OffsetTracker {
-    /// Names one record of this tracker. Slots compare in the order in which records were taken.
+    /// Names one record of this tracker. Names compare in the order in which records were taken.
     struct Slot: Hashable, Comparable, Sendable {
         fileprivate let serial: UInt64
 

@@ -22,12 +22,12 @@ final class OwnedPartition {
     let id: AssignedPartition
     var tracker = OffsetTracker()
     /// The requests taken and not finished.
-    private(set) var requests: [OffsetTracker.Slot: RequestInProgress] = [:]
+    private(set) var requests: [OffsetTracker.Slot: any TakenRequest] = [:]
     var holdReasons: HoldReasons = []
     /// The partition goes to another member: what was read of it and not taken yet is left to that one.
     var isLeaving = false
     /// The newest search of each session.
-    var sessions = SessionSearches<RequestInProgress>()
+    var sessions = SessionSearches()
     private let metadataLimit: MetadataLimit
     private var startNote = StartNote()
     private var lastStored: CommittedOffset?
@@ -49,9 +49,9 @@ final class OwnedPartition {
 
     var isIdle: Bool { requests.isEmpty }
 
-    func add(_ request: RequestInProgress) { requests[request.slot] = request }
+    func add(_ request: any TakenRequest) { requests[request.slot] = request }
 
-    func remove(_ request: RequestInProgress) { requests[request.slot] = nil }
+    func remove(_ request: any TakenRequest) { requests[request.slot] = nil }
 
     // MARK: - What is committed
 
@@ -162,7 +162,7 @@ final class OwnedPartition {
     }
 
     /// Returns once every dead letter of earlier records is written, or the request is no longer wanted.
-    func waitForDeadLetters(before request: RequestInProgress) async {
+    func waitForDeadLetters(before request: any TakenRequest) async {
         func mustWait() -> Bool { request.fate != .abandoned && awaitsDeadLetter(before: request.slot) }
 
         while mustWait() {

@@ -4,7 +4,7 @@ internal import Kafka
 internal import Logging
 internal import QuotaSharing
 
-/// What a lane does when partitions come and go. One call at a time: the group waits for it.
+/// A lane's part in rebalances: partitions come and go. One call at a time: the group waits for it.
 ///
 /// Confined to its lane; not `Sendable`.
 final class Rebalancing {

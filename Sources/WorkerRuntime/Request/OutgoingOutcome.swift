@@ -21,7 +21,7 @@ final class OutgoingOutcome: Sendable {
     /// The topic that the event goes to.
     var eventTopic: DeliveryStallDetector.Topic { isResult ? .results : .errors }
 
-    /// What is to be written, the event first.
+    /// The records to be written, the event first.
     var records: [(record: ProducerRecord, topic: DeliveryStallDetector.Topic)] {
         var records: [(record: ProducerRecord, topic: DeliveryStallDetector.Topic)] = []
         if let event { records.append((event, eventTopic)) }

@@ -47,19 +47,20 @@ final class RequestRunner {
     func read(_ request: RequestInProgress) -> DecodedRecord {
         do throws(RejectedRecord) {
             let decoded = try decoder.decode(request.record)
-            if let tracing {
-                request.trace = tracing.begin(
-                    request, envelope: decoded.envelope, requestID: decoded.request.requestID)
-            }
+            if tracing != nil { beginTrace(of: request, decoded.envelope, requestID: decoded.request.requestID) }
             return .request(decoded)
         } catch {
             return .rejected(rejection(of: request, error), isLoopback: error.outcome != nil)
         }
     }
 
+    private func beginTrace(of request: RequestInProgress, _ envelope: RequestEnvelope, requestID: String) {
+        request.trace = tracing?.begin(envelope, requestID: requestID, bodySize: request.record.value?.count ?? 0)
+    }
+
     private func rejection(of request: RequestInProgress, _ rejected: RejectedRecord) -> OutgoingOutcome {
         meters.requests.countRejected()
-        request.trace = tracing?.begin(request, envelope: rejected.envelope, requestID: rejected.requestID)
+        beginTrace(of: request, rejected.envelope, requestID: rejected.requestID)
         request.trace?.fail(with: rejected.error)
 
         return OutgoingOutcome(

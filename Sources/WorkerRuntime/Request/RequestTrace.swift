@@ -16,7 +16,7 @@ final class RequestTrace {
     private var search: (any Span)?
     private var send: (any Span)?
     private let requestID: String
-    /// Whether the record named a trace. Its outcome then does so too, even if nobody records it.
+    /// True when the record named a trace. Its outcome then does so too, even if nobody records it.
     private let continuesTrace: Bool
 
     init(tracer: any Tracer, process: any Span, requestID: String, continuesTrace: Bool) {

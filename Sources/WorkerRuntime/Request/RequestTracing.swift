@@ -19,7 +19,7 @@ public struct RequestTracing: Sendable {
     /// Kept out of line, because few workers trace and each request passes where this is called.
     /// - Returns: `nil` for a request that is not to be traced.
     @inline(never)
-    func begin(_ request: RequestInProgress, envelope: RequestEnvelope, requestID: String) -> RequestTrace? {
+    func begin(_ envelope: RequestEnvelope, requestID: String, bodySize: Int) -> RequestTrace? {
         var context = ServiceContext.topLevel
         if let trace = envelope.trace {
             tracer.extract(TraceHeaders(trace), into: &context, using: TraceHeaders.access)
@@ -36,49 +36,10 @@ public struct RequestTracing: Sendable {
             attributes["messaging.destination.partition.id"] = "\(source.partition)"
             attributes["messaging.kafka.offset"] = source.offset
             attributes["messaging.consumer.group.name"] = consumerGroup
-            attributes["messaging.message.body.size"] = request.record.value?.count ?? 0
+            attributes["messaging.message.body.size"] = bodySize
             attributes["locsearch.request.id"] = requestID
         }
         return RequestTrace(
             tracer: tracer, process: span, requestID: requestID, continuesTrace: envelope.trace != nil)
     }
-}
-
-/// The headers of a trace, as a tracer reads and writes them.
-struct TraceHeaders: Sendable {
-    private(set) var parent: String?
-    private(set) var state: String?
-
-    init() {}
-
-    init(_ trace: TraceContext) {
-        parent = String(decoding: trace.traceparent, as: UTF8.self)
-        state = trace.traceState.map { String(decoding: $0, as: UTF8.self) }
-    }
-
-    /// The trace that the headers name; `nil` when they name none.
-    var trace: TraceContext? {
-        parent.flatMap { TraceContext(traceparent: Array($0.utf8), tracestate: state.map { Array($0.utf8) }) }
-    }
-
-    /// Reads and writes the headers by name.
-    struct Access: Extractor, Injector {
-        func extract(key: String, from carrier: TraceHeaders) -> String? {
-            switch key {
-            case "traceparent": carrier.parent
-            case "tracestate": carrier.state
-            default: nil
-            }
-        }
-
-        func inject(_ value: String, forKey key: String, into carrier: inout TraceHeaders) {
-            switch key {
-            case "traceparent": carrier.parent = value
-            case "tracestate": carrier.state = value
-            default: break
-            }
-        }
-    }
-
-    static let access = Access()
 }

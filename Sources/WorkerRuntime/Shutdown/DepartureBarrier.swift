@@ -1,6 +1,7 @@
 internal import EventLoop
 
-/// Where the lanes of a process wait for each other at their end: none leaves the group before all have committed.
+/// A barrier at which the lanes of a process wait for each other at their end: none leaves the group before all have
+/// committed.
 ///
 /// A member that leaves begins a rebalance, and while that lasts a coordinator may refuse what the others commit. It would
 /// be done again by the next owner, and paid for again.

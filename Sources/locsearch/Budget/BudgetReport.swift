@@ -4,7 +4,7 @@ import JSON
 import LocationSearch
 import QuotaSharing
 
-/// What of each provider's daily budget is used, as the fleet's topic says.
+/// The use of each provider's daily budget, as the fleet's topic says.
 struct BudgetReport {
     /// One provider's day.
     struct Line: Sendable, Hashable {
@@ -18,7 +18,7 @@ struct BudgetReport {
         var reserved = 0
         /// The calls that were made, by operation and price class.
         var made: [String: Int] = [:]
-        /// When the calls began to count, if not with the day.
+        /// The time at which the calls began to count, if not with the day.
         var since: String?
 
         var left: Int? { budget.map { max(0, $0.saturatingSubtracting(used).saturatingSubtracting(reserved)) } }

@@ -65,7 +65,7 @@ struct BudgetTopic {
 
         let partition = TopicPartition(name, 0)
         let end = bounds.upperBound
-        try await reader.read(from: [partition: first], upTo: [partition: end], patience: timeout) { record in
+        try await reader.read(from: [partition: first], upTo: [partition: end], timeout: timeout) { record in
             var message: BudgetMessage?
             if case .budget(let budget) = record.value.flatMap({ FleetCodec.message($0) }) { message = budget }
             member.read(message, at: record.offset, now: .now)

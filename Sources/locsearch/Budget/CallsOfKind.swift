@@ -2,7 +2,7 @@ import JSON
 
 /// How many calls of one kind were made. A kind is an operation that is charged as one price class.
 struct CallsOfKind: Sendable, Hashable {
-    /// As the fleet's topic names it: `operation/price class`.
+    /// The kind as the fleet's topic names it: `operation/price class`.
     let kind: String
     let operation: String
     /// `nil` for a kind that names none.

@@ -27,7 +27,7 @@ extension BudgetCommand {
 
         func run() async throws {
             try await change.make(
-                provider, options, question: "give \(provider) \(calls) calls for the rest of the day"
+                provider, options: options, question: "give \(provider) \(calls) calls for the rest of the day"
             ) {
                 BudgetMessage.Order(provider: provider, fleet: $0, day: $1, limit: calls, time: $2)
             }
@@ -49,14 +49,16 @@ extension BudgetCommand {
         func validate() throws { _ = try BudgetChange.provider(provider) }
 
         func run() async throws {
-            try await change.make(provider, options, question: "count the day's calls of \(provider) from zero again") {
+            try await change.make(
+                provider, options: options, question: "count the day's calls of \(provider) from zero again"
+            ) {
                 BudgetMessage.Order(provider: provider, fleet: $0, day: $1, isReset: true, time: $2)
             }
         }
     }
 }
 
-/// What the commands that change a budget have in common.
+/// The steps that the commands that change a budget have in common.
 struct BudgetChange: ParsableArguments {
     @Flag(help: "Asks no question.") var yes = false
     @Flag(help: "Gives the order although no worker that runs keeps this budget: it counts for those that start today.")
@@ -75,8 +77,8 @@ struct BudgetChange: ParsableArguments {
     /// Asks, gives the order, and shows what has become of it.
     /// - Parameter order: made of the fleet, the provider's present day and the present time.
     func make(
-        _ name: String, _ options: SettingsOptions, question: String,
-        _ order: (_ fleet: String, _ day: String, _ time: String) -> BudgetMessage.Order
+        _ name: String, options: SettingsOptions, question: String,
+        order: (_ fleet: String, _ day: String, _ time: String) -> BudgetMessage.Order
     ) async throws {
         let provider = try Self.provider(name)
         let (settings, log) = try await ToolSettings.load(options)
@@ -92,7 +94,7 @@ struct BudgetChange: ParsableArguments {
             for line in report.text { Terminal.line(line) }
         }
         try await show()
-        try await requireKeepers(of: provider, settings, topic)
+        try await requireKeepers(of: provider, settings: settings, topic: topic)
         guard yes || Self.isConfirmed("\(question)?") else {
             throw Failure(code: 1, description: "nothing was changed")
         }
@@ -104,7 +106,7 @@ struct BudgetChange: ParsableArguments {
 
     /// Says how many workers will go by the order.
     /// - Throws: when there are none, because the order would bind nobody.
-    private func requireKeepers(of provider: ProviderID, _ settings: Settings, _ topic: BudgetTopic) async throws {
+    private func requireKeepers(of provider: ProviderID, settings: Settings, topic: BudgetTopic) async throws {
         let count = try await topic.countKeepers(of: provider, within: Self.timeToAnswer)
         let group = settings.text("kafka.groupId")
         let setting = Settings.providerNames.first { $0.id == provider }.map { "providers.\($0.name).callsPerDay" }

@@ -41,7 +41,7 @@ extension DeadLettersCommand {
 
         func run() async throws {
             let (settings, log) = try await ToolSettings.load(options)
-            let topic = try DeadLetterTopic(settings, patience: timeout.duration, log: log)
+            let topic = try DeadLetterTopic(settings, timeout: timeout.duration, log: log)
 
             // All marks are read before anything is sent: what went back in an earlier run must not go again.
             let snapshot = try await topic.snapshot(matching: filter.matches)
@@ -60,11 +60,11 @@ extension DeadLettersCommand {
                 return
             }
 
-            let outcomes = await outcomes(of: plan, settings, log)
+            let outcomes = await outcomes(of: plan, settings: settings, log: log)
             let redriver = try Redriver(settings, log: log)
             do {
                 try await send(
-                    plan, of: snapshot, in: topic, by: redriver, requests: settings.topics.requests, outcomes)
+                    plan, of: snapshot, in: topic, by: redriver, requests: settings.topics.requests, watching: outcomes)
             } catch {
                 await redriver.close()
                 throw error
@@ -96,7 +96,7 @@ extension DeadLettersCommand {
 
         /// Returns what looks for the outcomes; `nil` where that was not asked for or cannot be done, as where this user may
         /// not read outcomes.
-        private func outcomes(of plan: RedrivePlan, _ settings: Settings, _ log: Logger) async -> RedriveOutcomes? {
+        private func outcomes(of plan: RedrivePlan, settings: Settings, log: Logger) async -> RedriveOutcomes? {
             guard wait.duration > .zero, !plan.chosen.isEmpty else { return nil }
             do {
                 return try await RedriveOutcomes(settings, within: min(timeout.duration, .seconds(5)), log: log)
@@ -114,7 +114,7 @@ extension DeadLettersCommand {
         /// Sends what was chosen at the rate that was asked for, and says what came of it.
         private func send(
             _ plan: RedrivePlan, of snapshot: DeadLetterTopic.Snapshot, in topic: DeadLetterTopic,
-            by redriver: Redriver, requests: String, _ watching: RedriveOutcomes?
+            by redriver: Redriver, requests: String, watching: RedriveOutcomes?
         ) async throws {
             let total = plan.chosen.count
             var (sent, outcomes, progress) = (0, watching, RedriveProgress(of: plan.chosen.count))
@@ -131,7 +131,7 @@ extension DeadLettersCommand {
                     let position = try await redriver.send(letter, marking: mark)
                     outcomes?.expect(position)
                     sent += 1
-                    progress.show(sent, outcomes)
+                    progress.show(sent, outcomes: outcomes)
                 }
             } catch {
                 throw Failure(error, doing: "\(sent) of \(total) went back; run the command again for the rest")
@@ -171,7 +171,7 @@ private struct RedriveProgress {
 
     init(of total: Int) { self.total = total }
 
-    mutating func show(_ sent: Int, _ outcomes: RedriveOutcomes?) {
+    mutating func show(_ sent: Int, outcomes: RedriveOutcomes?) {
         let failed = outcomes.map { $0.failedCount > 0 ? ", \($0.failedCount) failed again (\($0.codes))" : "" } ?? ""
         guard !Terminal.errorIsTerminal else {
             return Terminal.progress(DeadLetterText.bar(sent, of: total) + failed)

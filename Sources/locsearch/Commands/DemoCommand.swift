@@ -51,7 +51,7 @@ struct DemoCommand: AsyncParsableCommand {
         try await withThrowingTaskGroup(of: Void.self) { group in
             for worker in house.workers { group.addTask { try await worker.run() } }
             group.addTask {
-                try await drainingAfterFailure(of: house) { try await show(house, state) }
+                try await drainingAfterFailure(of: house) { try await show(house, state: state) }
                 await house.drain()
             }
             try await group.waitForAll()
@@ -64,7 +64,7 @@ struct DemoCommand: AsyncParsableCommand {
     }
 
     /// Lets the workers end when `body` fails, so that the failure ends the demo.
-    private func drainingAfterFailure(of house: DemoHouse, _ body: () async throws -> Void) async throws {
+    private func drainingAfterFailure(of house: DemoHouse, body: () async throws -> Void) async throws {
         do {
             try await body()
         } catch {
@@ -74,7 +74,7 @@ struct DemoCommand: AsyncParsableCommand {
     }
 
     /// Says what is up, has searches go through, and stays until Ctrl-C unless told to end.
-    private func show(_ house: DemoHouse, _ state: DemoState) async throws {
+    private func show(_ house: DemoHouse, state: DemoState) async throws {
         Terminal.line("broker     \(house.broker.bootstrapServers)  (embedded, on this machine only)")
         Terminal.line("provider   \(house.simulatorURL)  (simulated: Google Places, new and legacy, and Hot Pepper)")
         try await waitForWorkers(of: house)
@@ -147,7 +147,7 @@ struct DemoCommand: AsyncParsableCommand {
         guard collector.missing == 0 else {
             throw Failure(
                 code: 1,
-                description: "\(collector.missing) requests had no outcome within \(DemoCollector.patience.readable)")
+                description: "\(collector.missing) requests had no outcome within \(DemoCollector.timeout.readable)")
         }
     }
 

@@ -48,7 +48,7 @@ struct ProbeCommand: AsyncParsableCommand {
         }
     }
 
-    /// What the server says, as far as it fits on a line: `/readyz` names the reason there.
+    /// The server's answer, as far as it fits on a line: `/readyz` names the reason there.
     private static func refusal(_ response: HTTPResponse) -> Failure {
         let body = String(decoding: response.body.prefix(1000), as: UTF8.self)
         let firstLine = body.split(whereSeparator: \.isNewline).first.map(String.init) ?? ""

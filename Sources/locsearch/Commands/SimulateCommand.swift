@@ -101,7 +101,7 @@ struct SimulateCommand: AsyncParsableCommand {
         return configuration
     }
 
-    /// What happens to requests: latency, faults, capacity and quota.
+    /// The simulator's treatment of requests: latency, faults, capacity and quota.
     private func profile() throws -> TrafficProfile {
         var profile = TrafficProfile()
 

@@ -9,3 +9,130 @@ struct TopicsCommand: AsyncParsableCommand {
               locsearch topics create --print
             """, subcommands: [CreateCommand.self])
 }
+
+extension TopicsCommand {
+    struct CreateCommand: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "create", abstract: "Makes the topics that are missing, and says how the others deviate.",
+            discussion: """
+                It shows each topic - one that exists as it is, one that is missing as it is made - and what is to be done
+                about it, then makes those that are missing. One that exists is never changed or deleted: each way in which
+                it deviates is one line on standard error, and so is what could not be checked, with the reason. A second
+                run does nothing.
+
+                  locsearch topics create --dry-run
+                  locsearch topics create --partitions 24 --retention results=6h --retention requests=72h
+                  locsearch topics create --replication-factor 1     # on a single broker, for trying out
+                  locsearch topics create --print                    # commands of Kafka's own tools; asks no broker
+
+                --add-partitions gives an existing topic the partitions that it lacks. Keys then go to other partitions, so
+                that the order of a key, and which search of a session is the newer one, do not hold for what is on its way.
+
+                Exit codes: 0 all topics are there (or would be, with --dry-run), deviations or not; 1 a topic cannot be
+                made, or --strict is given and one deviates or its configuration could not be checked; 69 no broker answers; 78 a wrong setting, or too few brokers.
+                """)
+
+        @Flag(help: "Shows what would be done, and does nothing.") var dryRun = false
+        @Flag(help: "Prints commands of Kafka's own tools that make the topics, and asks no broker.") var print = false
+        @Flag(help: "Ends with exit code 1 when a topic deviates, cannot be checked or, with --dry-run, is missing.")
+        var strict = false
+        @Flag(help: "Adds partitions to topics that have fewer than recommended.") var addPartitions = false
+
+        @Option(help: "Partitions of requests, results and errors.") var partitions = 12
+        @Option(help: "Brokers that hold each partition.") var replicationFactor = 3
+        @Option(help: "How long records are kept: requests, results, errors or deadLetters, then =TIME. May repeat.")
+        var retention: [String] = []
+        @Option(help: "How long the brokers have for each answer.", transform: DurationArgument.read) var timeout =
+            DurationArgument(.seconds(15))
+        @OptionGroup(title: "Settings") var options: SettingsOptions
+
+        func validate() throws {
+            guard (1...10_000).contains(partitions) else { throw ValidationError("--partitions takes 1 to 10000") }
+            guard (1...9).contains(replicationFactor) else {
+                throw ValidationError("--replication-factor takes 1 to 9")
+            }
+            if dryRun, print { throw ValidationError("--dry-run and --print exclude each other") }
+            _ = try choices()
+        }
+
+        func run() async throws {
+            let (settings, log) = try await ToolSettings.load(options)
+            try settings.validate()
+            let topics = RecommendedTopic.all(
+                names: settings.topics, maxRequestBytes: settings.integer("worker.maxRequestBytes"),
+                choices: try choices())
+
+            if print {
+                let servers = settings.text("kafka.bootstrapServers")
+                for command in TopicTexts.shell(topics, bootstrapServers: servers) { Terminal.line(command) }
+                return
+            }
+
+            let creation = try TopicCreation(settings, topics: topics, timeout: timeout.duration, log: log)
+            let findings = try await creation.findings()
+            show(findings)
+
+            if !dryRun {
+                try await creation.makeMissing(of: findings, addingPartitions: addPartitions) { Terminal.line($0) }
+            }
+            if strict { try refuseDeviations(findings) }
+        }
+
+        private func choices() throws -> RecommendedTopic.Choices {
+            var choices = RecommendedTopic.Choices()
+            choices.partitions = partitions
+            choices.replicationFactor = replicationFactor
+
+            for entry in retention {
+                let parts = entry.split(separator: "=", maxSplits: 1).map(String.init)
+                guard parts.count == 2, let role = RecommendedTopic.Role(rawValue: parts[0]),
+                    let time = Duration(text: parts[1]), time >= .seconds(60)
+                else {
+                    let roles = RecommendedTopic.Role.allCases.map(\.rawValue).joined(separator: ", ")
+                    throw ValidationError("--retention \(entry): takes one of \(roles), then = and a time from 1m")
+                }
+                choices.retentions[role] = time
+            }
+            return choices
+        }
+
+        // MARK: - What is shown
+
+        private func show(_ findings: [TopicCreation.Finding]) {
+            // Two settings may name one topic.
+            let states = Dictionary(
+                findings.map { ($0.topic.name, state(of: $0)) }, uniquingKeysWith: { first, _ in first })
+            for line in TopicTexts.table(findings, states: states) { Terminal.line(line) }
+
+            for deviation in findings.flatMap(\.deviations) { Terminal.note(TerminalText.safe("\(deviation)")) }
+            for finding in findings where !finding.untold.isEmpty {
+                let names = finding.untold.joined(separator: ", ")
+                Terminal.note(
+                    TerminalText.safe("\(finding.topic.name): not checked: \(names): the brokers do not tell"))
+            }
+            // As a rule the reason is the same for all of them, so the first one's is enough.
+            let unread = findings.filter { $0.unread != nil }
+            if let reason = unread.first?.unread {
+                let names = unread.map(\.topic.name).joined(separator: ", ")
+                Terminal.note(TerminalText.safe("not checked: the configuration of \(names): \(reason)"))
+            }
+        }
+
+        private func state(of finding: TopicCreation.Finding) -> String {
+            switch finding.state {
+            case .missing: dryRun ? "would be made" : "to be made"
+            case .asRecommended: finding.unread == nil ? "as recommended" : "not checked"
+            case .deviating: "deviates"
+            }
+        }
+
+        private func refuseDeviations(_ findings: [TopicCreation.Finding]) throws(Failure) {
+            let deviating = findings.filter { $0.state == .deviating || (dryRun && $0.state == .missing) }
+            let unread = findings.filter { $0.unread != nil && $0.state == .asRecommended }
+            let reasons = [("not as recommended", deviating), ("not checked", unread)].filter { !$0.1.isEmpty }.map {
+                "\($0.0): " + $0.1.map(\.topic.name).joined(separator: ", ")
+            }
+            if !reasons.isEmpty { throw Failure(code: 1, description: reasons.joined(separator: "; ")) }
+        }
+    }
+}

@@ -11,7 +11,7 @@ struct ConsoleFeed: Sendable {
     private static let turn = Duration.milliseconds(200)
     /// The pause before the topics are opened anew after a failure.
     private static let pauseAfterFailure = Duration.seconds(2)
-    private static let patience = Duration.seconds(15)
+    private static let timeout = Duration.seconds(15)
 
     private let settings: Settings
     private let store: Store
@@ -34,7 +34,7 @@ struct ConsoleFeed: Sendable {
         let reader = try TopicReader(try settings.consumer(), log: log)
         let topics = [settings.topics.requests, settings.topics.results, settings.topics.errors]
         let newest = TopicReader.Start.newest(Int64(settings.integer("console.history")))
-        try await reader.open(topics, at: newest, within: Self.patience)
+        try await reader.open(topics, at: newest, within: Self.timeout)
         return reader
     }
 
@@ -49,7 +49,7 @@ struct ConsoleFeed: Sendable {
                 guard let records = try await reader?.records(max: Self.recordsPerTurn, within: Self.turn) else {
                     continue
                 }
-                take(records, &progress)
+                take(records, progress: &progress)
             } catch {
                 log.warning("the console reads the topics anew", metadata: ["reason": "\(error)"])
                 reader = nil
@@ -58,7 +58,7 @@ struct ConsoleFeed: Sendable {
         }
     }
 
-    /// What the feed remembers from one turn to the next.
+    /// The state that the feed keeps from one turn to the next.
     private struct Progress {
         var requestTimes = RequestTimes()
         var early = EarlyOutcomes(mostTurns: 10)
@@ -72,7 +72,7 @@ struct ConsoleFeed: Sendable {
     private static let mostHistory = 5000
     private static let turnsThatEndHistory = 2
 
-    private func take(_ records: [ConsumerRecord], _ progress: inout Progress) {
+    private func take(_ records: [ConsumerRecord], progress: inout Progress) {
         // Requests first: an outcome that came with its request can be told how long that one waited.
         for record in records where isRequest(record) {
             progress.requestTimes.note(record)
@@ -80,9 +80,9 @@ struct ConsoleFeed: Sendable {
         }
 
         var old: [OutcomeRecord] = []
-        var new = progress.early.takeReady(progress.requestTimes).map { outcome(of: $0, progress.requestTimes) }
+        var new = progress.early.takeReady(progress.requestTimes).map { outcome(of: $0, times: progress.requestTimes) }
         for record in records where !isRequest(record) {
-            let outcome = outcome(of: record, progress.requestTimes)
+            let outcome = outcome(of: record, times: progress.requestTimes)
             if let event = outcome.event { store.dispatch(.outcome(event)) }
             let isNew = outcome.event?.completedAt.map { $0 >= start } ?? false
 
@@ -97,15 +97,15 @@ struct ConsoleFeed: Sendable {
             }
         }
 
-        takeHistory(old, &progress)
+        takeHistory(old, progress: &progress)
         traffic.add(new, areNew: true)
     }
 
-    private func outcome(of record: ConsumerRecord, _ times: RequestTimes) -> OutcomeRecord {
+    private func outcome(of record: ConsumerRecord, times: RequestTimes) -> OutcomeRecord {
         OutcomeRecord(record) { $0.topic == settings.topics.requests ? times[$0] : nil }
     }
 
-    private func takeHistory(_ outcomes: [OutcomeRecord], _ progress: inout Progress) {
+    private func takeHistory(_ outcomes: [OutcomeRecord], progress: inout Progress) {
         progress.history.append(contentsOf: outcomes)
         // bounded: the history is over after a few turns
         progress.turnsWithoutHistory = outcomes.isEmpty ? progress.turnsWithoutHistory + 1 : 0

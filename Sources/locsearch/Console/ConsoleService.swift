@@ -13,7 +13,7 @@ final class ConsoleService: Sendable {
     /// Pictures are small; whatever is larger is none that a page should show.
     private static let mostPictureBytes = 2_000_000
 
-    /// Where the page is: `http://127.0.0.1:8081`.
+    /// The URL of the page: `http://127.0.0.1:8081`.
     let url: String
 
     private let server: ConsoleServer
@@ -27,10 +27,10 @@ final class ConsoleService: Sendable {
     init(_ settings: Settings, log: Logger) async throws {
         var configuration = try settings.console()
         configuration.limits = configuration.limits.within(descriptors: FileDescriptors.limit)
-        Self.warnOfHosts(settings, configuration, log: log)
+        Self.warnOfHosts(settings, configuration: configuration, log: log)
         let (store, traffic) = (Store(), Traffic())
         let feed = ConsoleFeed(settings, store: store, traffic: traffic, log: log)
-        let reader = try await Self.open(feed, settings)
+        let reader = try await Self.open(feed, settings: settings)
 
         loop = try EventLoop()
         var limits = settings.http
@@ -65,7 +65,7 @@ final class ConsoleService: Sendable {
     }
 
     /// Says that other machines' browsers are refused, where they are let in but have no name to come by.
-    private static func warnOfHosts(_ settings: Settings, _ configuration: ConsoleConfiguration, log: Logger) {
+    private static func warnOfHosts(_ settings: Settings, configuration: ConsoleConfiguration, log: Logger) {
         let isForOthers = configuration.token == nil && !settings.isLocal("console.host")
         guard isForOthers, configuration.allowedHosts.isEmpty else { return }
         log.warning(
@@ -73,7 +73,7 @@ final class ConsoleService: Sendable {
             metadata: ["host": "\(configuration.host)"])
     }
 
-    private static func open(_ feed: ConsoleFeed, _ settings: Settings) async throws -> TopicReader {
+    private static func open(_ feed: ConsoleFeed, settings: Settings) async throws -> TopicReader {
         do {
             return try await feed.open()
         } catch let error as KafkaError {

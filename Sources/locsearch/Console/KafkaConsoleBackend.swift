@@ -11,7 +11,7 @@ import WorkerRuntime
 /// The console's way to Kafka and to pictures.
 final class KafkaConsoleBackend: ConsoleBackend {
     /// How long the broker may say nothing before a page is told.
-    private static let patience = Duration.seconds(10)
+    private static let timeout = Duration.seconds(10)
     private static let pictureTimeout = Duration.seconds(5)
     /// How much of the dead-letter topic a list is made from, and how long the list is kept for the next page.
     private static let extentOfList = DeadLetterTopic.Extent(records: 20_000, time: .seconds(30))
@@ -32,7 +32,7 @@ final class KafkaConsoleBackend: ConsoleBackend {
         sender = try await RequestSender(settings, log: log)
         list = SharedReading(keptFor: Self.lifetimeOfList) {
             do throws(ConsoleError) {
-                return .success(try await Self.snapshot(of: Self.topic(settings, log: log), Self.extentOfList))
+                return .success(try await Self.snapshot(of: Self.topic(settings, log: log), extent: Self.extentOfList))
             } catch {
                 return .failure(error)
             }
@@ -77,7 +77,7 @@ final class KafkaConsoleBackend: ConsoleBackend {
         // A version that is not the topic's is refused before all of the topic is read. Only all of it tells what went back.
         let topic = try Self.topic(settings, log: log)
         guard try await Self.asking({ try await topic.version() }) == version,
-            case let snapshot = try await Self.snapshot(of: topic, .whole), snapshot.version == version
+            case let snapshot = try await Self.snapshot(of: topic, extent: .whole), snapshot.version == version
         else {
             throw ConsoleError(.changed, "there are other dead letters by now: look at them again")
         }
@@ -108,14 +108,14 @@ final class KafkaConsoleBackend: ConsoleBackend {
 
     private static func topic(_ settings: Settings, log: Logger) throws(ConsoleError) -> DeadLetterTopic {
         do {
-            return try DeadLetterTopic(settings, patience: patience, log: log)
+            return try DeadLetterTopic(settings, timeout: timeout, log: log)
         } catch {
             throw ConsoleError(.unavailable, "\(error)")
         }
     }
 
     private static func snapshot(
-        of topic: DeadLetterTopic, _ extent: DeadLetterTopic.Extent
+        of topic: DeadLetterTopic, extent: DeadLetterTopic.Extent
     ) async throws(ConsoleError) -> DeadLetterTopic.Snapshot {
         try await asking { try await topic.snapshot(of: extent) }
     }

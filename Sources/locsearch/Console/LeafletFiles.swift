@@ -2,7 +2,7 @@ import Foundation
 
 /// Leaflet as the system has it installed: Debian's package libjs-leaflet, or the `dist` folder of its release.
 enum LeafletFiles {
-    /// What a page needs of it. Nothing else is read, whatever the folder holds.
+    /// The files that a page needs of it. Nothing else is read, whatever the folder holds.
     private static let names = [
         "leaflet.css", "images/layers.png", "images/layers-2x.png", "images/marker-icon.png",
         "images/marker-icon-2x.png", "images/marker-shadow.png",

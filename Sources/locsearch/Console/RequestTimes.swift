@@ -1,7 +1,8 @@
 import EventContract
 import Kafka
 
-/// When the newest requests were written to their topic, so that the time until a worker took them can be told.
+/// The times at which the newest requests were written to their topic, so that the time until a worker took them can be
+/// told.
 struct RequestTimes {
     private struct Key: Hashable {
         let partition: Int32

@@ -3,15 +3,15 @@ import Kafka
 
 /// A dead letter without its bytes: what commands show, sort and choose by. Many of them fit into memory.
 struct DeadLetterSummary: Sendable {
-    /// Where the letter stands in the dead-letter topic, and the mark that says that it went back.
+    /// The letter's position in the dead-letter topic, and the mark that says that it went back.
     let mark: RedriveMark
     /// `error.code` of its error event.
     let reason: String
     let message: String
     let member: String?
-    /// Where the record stood in the requests topic.
+    /// The record's position in the requests topic.
     let source: SourcePosition?
-    /// When it was put aside.
+    /// The time at which it was put aside.
     let time: EventTime?
     let keyHead: Head?
     /// `nil`: the record had no value, or its content is not here.

@@ -29,14 +29,14 @@ struct DeadLetterTopic {
 
     let name: String
     private let configuration: ConsumerConfiguration
-    private let patience: Duration
+    private let timeout: Duration
     private let log: Logger
 
-    /// - Parameter patience: how long the broker may say nothing before a call fails.
-    init(_ settings: Settings, patience: Duration, log: Logger) throws {
+    /// - Parameter timeout: how long the broker may say nothing before a call fails.
+    init(_ settings: Settings, timeout: Duration, log: Logger) throws {
         name = settings.topics.deadLetters
         configuration = try settings.consumer()
-        self.patience = patience
+        self.timeout = timeout
         self.log = log
     }
 
@@ -47,8 +47,8 @@ struct DeadLetterTopic {
     func snapshot(
         of extent: Extent = .whole, matching isWanted: (DeadLetter) -> Bool = { _ in true }
     ) async throws -> Snapshot {
-        let bounds = try await asking { try await makeReader().bounds(of: name, within: patience) }
-        let (starts, ends) = (Self.starts(of: bounds, extent), bounds.mapValues(\.upperBound))
+        let bounds = try await asking { try await makeReader().bounds(of: name, within: timeout) }
+        let (starts, ends) = (Self.starts(of: bounds, extent: extent), bounds.mapValues(\.upperBound))
         let end = extent.time.map { Instant.now + $0 }
         var letters: [DeadLetterSummary] = []
         var marks: Set<RedriveMark> = []
@@ -76,7 +76,7 @@ struct DeadLetterTopic {
 
     /// Returns the version that a snapshot would have now.
     func version() async throws -> String {
-        Self.version(try await asking { try await makeReader().ends(of: name, within: patience) })
+        Self.version(try await asking { try await makeReader().ends(of: name, within: timeout) })
     }
 
     /// A text that differs from that of any other time at which the topic held more.
@@ -86,7 +86,7 @@ struct DeadLetterTopic {
 
     /// Returns where to begin in those partitions of which not all is wanted.
     private static func starts(
-        of bounds: [TopicPartition: Range<Int64>], _ extent: Extent
+        of bounds: [TopicPartition: Range<Int64>], extent: Extent
     ) -> [TopicPartition: Int64] {
         guard let records = extent.records else { return [:] }
         let most = Int64(max(1, records / max(bounds.count, 1)))
@@ -98,7 +98,7 @@ struct DeadLetterTopic {
     /// - Returns: the chosen letters that the topic has deleted since the snapshot.
     @discardableResult
     func forEach(
-        _ chosen: [DeadLetterSummary], of snapshot: Snapshot, _ body: (DeadLetter, RedriveMark) async throws -> Void
+        _ chosen: [DeadLetterSummary], of snapshot: Snapshot, body: (DeadLetter, RedriveMark) async throws -> Void
     ) async throws -> Int {
         var left = Set(chosen.map(\.mark))
         if left.isEmpty { return 0 }
@@ -127,11 +127,11 @@ struct DeadLetterTopic {
 
     private func read(
         from starts: [TopicPartition: Int64] = [:], upTo ends: [TopicPartition: Int64],
-        _ body: (ConsumerRecord, [EventHeader]) async throws -> Bool
+        body: (ConsumerRecord, [EventHeader]) async throws -> Bool
     ) async throws {
         let reader = try makeReader()
         try await asking {
-            try await reader.read(from: starts, upTo: ends, patience: patience) { record in
+            try await reader.read(from: starts, upTo: ends, timeout: timeout) { record in
                 try await body(record, record.headers)
             }
         }

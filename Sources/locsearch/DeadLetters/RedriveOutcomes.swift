@@ -4,7 +4,7 @@ import Kafka
 import Logging
 import WorkerRuntime
 
-/// What becomes of dead letters that went back: their outcomes, as workers publish them.
+/// The outcomes of dead letters that went back, as workers publish them.
 ///
 /// It must exist before the first letter is sent, because it reads from where the outcome topics end then.
 struct RedriveOutcomes {

@@ -13,7 +13,7 @@ struct DemoCollector {
     private(set) var missing = 0
 
     /// The longest time that requests which are sent together wait for their outcomes.
-    static let patience: Duration = .seconds(20)
+    static let timeout: Duration = .seconds(20)
 
     init(feed: OutcomeFeed, sender: RequestSender) {
         self.feed = feed
@@ -35,7 +35,7 @@ struct DemoCollector {
         for (index, one) in requests.enumerated() { open[try await sender.send(one.request)] = index }
 
         var outcomes = [ReceivedOutcome?](repeating: nil, count: requests.count)
-        let deadline = Instant.now + Self.patience
+        let deadline = Instant.now + Self.timeout
         while !open.isEmpty, Instant.now < deadline {
             for outcome in try await feed.next(within: .milliseconds(200)) {
                 guard let source = outcome.event?.source, let index = open.removeValue(forKey: source) else { continue }
@@ -44,7 +44,7 @@ struct DemoCollector {
             }
         }
 
-        for (one, outcome) in zip(requests, outcomes) { table.add(one, outcome) }
+        for (one, outcome) in zip(requests, outcomes) { table.add(one, outcome: outcome) }
         missing += open.count
     }
 }

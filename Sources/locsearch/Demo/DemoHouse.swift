@@ -18,7 +18,7 @@ struct DemoHouse: Sendable {
     let traces: TraceExport?
     private let registry: MetricsRegistry
     private let options: SettingsOptions
-    /// What the demo needs in place of the settings' own defaults.
+    /// The demo's values in place of the settings' own defaults.
     private let defaults: [String: String]
 
     /// Makes everything; the broker and the provider are up when this returns, the workers are not running yet.
@@ -67,7 +67,7 @@ struct DemoHouse: Sendable {
         ]
     }
 
-    /// Where the simulator serves pictures.
+    /// The URL at which the simulator serves pictures.
     var pictureURL: String { simulatorURL + "/pictures" }
 
     /// True once every worker has partitions.

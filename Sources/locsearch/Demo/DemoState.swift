@@ -8,11 +8,11 @@ struct DemoState: Codable, Equatable {
     var bootstrapServers: String
     /// The admin endpoints of its first worker, which the console shows.
     var adminURL: String?
-    /// Where its simulator serves pictures.
+    /// The URL at which its simulator serves pictures.
     var pictureURL: String?
     /// The number of the demo's process. A file whose process is gone counts for nothing.
     var pid: Int32
-    /// When it was started, in milliseconds since 1970.
+    /// The time of its start, in milliseconds since 1970.
     var started: Int64 = 0
 
     /// The settings with which a tool reaches the demo.

@@ -7,7 +7,7 @@ struct DemoTable {
         .init(title: "ms", alignment: .right), .init(title: "calls", alignment: .right),
     ])
 
-    mutating func add(_ asked: DemoRequest, _ outcome: ReceivedOutcome?) {
+    mutating func add(_ asked: DemoRequest, outcome: ReceivedOutcome?) {
         guard let event = outcome?.event else { return table.add([asked.label, "", "no outcome", "", ""]) }
         table.add([
             asked.label, event.provider ?? "", OutcomeText.summary(event), OutcomeText.milliseconds(event),

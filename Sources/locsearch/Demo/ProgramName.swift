@@ -1,6 +1,6 @@
 import Foundation
 
-/// What a person types to run this program once more.
+/// The command by which a person runs this program once more.
 enum ProgramName {
     /// The name in this process, for its present folder.
     static var own: String {

@@ -9,7 +9,7 @@ enum OutcomeText {
         switch event.body {
         case .failed(let failure): return "\(failure.code): \(reason(failure))"
         case .completed(let result):
-            var lines = ["\(headline(event, result)), \(effort(event))"]
+            var lines = ["\(headline(event, result: result)), \(effort(event))"]
             if !result.places.isEmpty { lines += [""] + places(result.places) }
             if let url = result.photoURL { lines.append(TerminalText.safe(url)) }
             if !result.attributions.isEmpty {
@@ -22,7 +22,7 @@ enum OutcomeText {
         }
     }
 
-    /// What came of it, in a few words.
+    /// The result, in a few words.
     static func summary(_ event: OutcomeEvent) -> String {
         switch event.body {
         case .failed(let failure): failure.code + (failure.member.map { " (\(TerminalText.safe($0)))" } ?? "")
@@ -58,7 +58,7 @@ enum OutcomeText {
         return "\(sign)\(whole).\(String(scale + fraction).dropFirst())"
     }
 
-    private static func headline(_ event: OutcomeEvent, _ result: SearchOutcome.Result) -> String {
+    private static func headline(_ event: OutcomeEvent, result: SearchOutcome.Result) -> String {
         let provider = event.provider ?? "?"
         guard let search = result.search else { return "\(provider): \(event.operation ?? "an outcome")" }
         let (latitude, longitude) = (search.location.latitude, search.location.longitude)

@@ -5,7 +5,7 @@ enum JSONSettings {
     private static let maxDepth = 16
 
     /// - Throws: `SettingsError` that names file, line, column and cause.
-    static func read(_ text: String, path: String) throws(SettingsError) -> SettingsTree.Node {
+    static func read(_ text: String, path: String) throws(SettingsError) -> SettingsNode {
         let bytes = Array(text.utf8)
         do throws(JSONError) {
             var reader = JSONReader(bytes.span, maximumDepth: maxDepth)
@@ -23,7 +23,7 @@ enum JSONSettings {
 
     private static func node(
         _ reader: inout JSONReader, in bytes: [UInt8]
-    ) throws(JSONError) -> SettingsTree.Node {
+    ) throws(JSONError) -> SettingsNode {
         switch try reader.kind() {
         case .object: return .mapping(try members(&reader, in: bytes))
         case .array: return .list(try elements(&reader, in: bytes))
@@ -39,23 +39,23 @@ enum JSONSettings {
 
     private static func members(
         _ reader: inout JSONReader, in bytes: [UInt8]
-    ) throws(JSONError) -> [SettingsTree.Member] {
+    ) throws(JSONError) -> [SettingsNode.Member] {
         guard try reader.enterObject() else { return [] }
 
-        var members: [SettingsTree.Member] = []
+        var members: [SettingsNode.Member] = []
         while let name = try reader.nextKey()?.string() {
             let line = line(at: reader.offset, in: bytes)
-            members.append(SettingsTree.Member(name: name, line: line, value: try node(&reader, in: bytes)))
+            members.append(SettingsNode.Member(name: name, line: line, value: try node(&reader, in: bytes)))
         }
         return members
     }
 
     private static func elements(
         _ reader: inout JSONReader, in bytes: [UInt8]
-    ) throws(JSONError) -> [SettingsTree.Node] {
+    ) throws(JSONError) -> [SettingsNode] {
         guard try reader.enterArray() else { return [] }
 
-        var elements: [SettingsTree.Node] = []
+        var elements: [SettingsNode] = []
         while try reader.nextElement() { elements.append(try node(&reader, in: bytes)) }
         return elements
     }

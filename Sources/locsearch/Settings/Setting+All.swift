@@ -195,7 +195,7 @@ extension Setting {
                 prefix + "whenOpen", .choice(ProviderPolicy.WhenOpen.allCases.map(\.rawValue)),
                 default: policy.whenOpen.rawValue,
                 help: "what an open breaker does with requests: fail them, or hold them back"),
-        ] + breaker(prefix + "breaker.", policy) + [
+        ] + breaker(prefix + "breaker.", policy: policy) + [
             Setting(
                 prefix + "singleFlight", .flag, default: "\(policy.sharesIdenticalCalls)",
                 help: "identical searches in flight share one call"),
@@ -205,7 +205,7 @@ extension Setting {
         ]
     }
 
-    private static func breaker(_ prefix: String, _ policy: ProviderPolicy) -> [Setting] {
+    private static func breaker(_ prefix: String, policy: ProviderPolicy) -> [Setting] {
         let times = Kind.duration(.milliseconds(1) ... .seconds(600), canBeOff: false)
         let breaker = policy.breaker
         return [

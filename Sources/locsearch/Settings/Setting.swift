@@ -4,7 +4,7 @@ import PlaceProviders
 /// One setting: its name, what it may hold, and what it is for. The table of all of them is `Setting.all`; parsing,
 /// checks, `locsearch config`, `--help` and the table in `docs/settings.md` come from it.
 struct Setting: Sendable {
-    /// What a setting may hold.
+    /// The kind of values that a setting may hold.
     enum Kind: Sendable {
         case text
         /// Brokers as `host:port`, separated by commas.
@@ -17,7 +17,7 @@ struct Setting: Sendable {
         /// A time such as `250ms`, `5s`, `2m` or `1h`.
         case duration(ClosedRange<Duration>, canBeOff: Bool)
         case choice([String])
-        /// Where a group begins: `earliest`, `latest`, or an RFC 3339 time.
+        /// The position at which a group begins: `earliest`, `latest`, or an RFC 3339 time.
         case startPosition
         /// Several of the values, each once, separated by commas.
         case list([String])
@@ -33,7 +33,7 @@ struct Setting: Sendable {
         case coordinate
         /// Headers of an HTTP request as `name=value,name=value`, where values may be percent-encoded. All of it is secret.
         case headers
-        /// What Google's Places API (New) is asked for each place: see `GooglePlacesFields`.
+        /// The fields that Google's Places API (New) is asked for each place: see `GooglePlacesFields`.
         case googlePlacesFields
         /// The name of a time zone, such as `Asia/Tokyo`.
         case timeZone
@@ -130,7 +130,7 @@ struct Setting: Sendable {
     /// Returns the value in the form in which the program uses it.
     /// - Parameter origin: where the value stands, for the error.
     /// - Throws: `SettingsError` when it does not fit. A value that is or may hold a secret is not shown.
-    func checked(_ value: String, from origin: Settings.Origin = .default) throws(SettingsError) -> String {
+    func checked(_ value: String, from origin: SettingOrigin = .default) throws(SettingsError) -> String {
         if let accepted = accepted(value) { return accepted }
 
         let place = origin == .default ? "" : " (\(origin))"

@@ -4,7 +4,7 @@ import HTTPServing
 import LocationSearch
 
 extension Settings {
-    /// Where a worker's admin endpoints are when nobody says otherwise.
+    /// The address of a worker's admin endpoints when nothing else is set.
     static let defaultWorker = "http://127.0.0.1:8080"
 
     /// The admin endpoints of the workers that the console shows.

@@ -55,7 +55,7 @@ extension Settings {
     }
 }
 
-/// What the settings and librdkafka's own properties, taken together, say about TLS and SASL.
+/// The TLS and SASL options that the settings and librdkafka's own properties, taken together, come to.
 private struct SecurityFacts {
     private let settings: Settings
     private let properties: [String: String]
@@ -103,12 +103,12 @@ private struct SecurityFacts {
             let login = ["sasl.mechanism", "sasl.username", "sasl.password", "sasl.passwordFile"]
             let given = (login + Self.tokenSettings).first { setting($0) != nil }
             guard let given else { return }
-            throw missing("protocol", "sasl_ssl or sasl_plaintext", because: "\(Self.prefix)\(given) is set")
+            throw missing("protocol", expected: "sasl_ssl or sasl_plaintext", because: "\(Self.prefix)\(given) is set")
         }
 
         guard let mechanism else {
             throw missing(
-                "sasl.mechanism", "PLAIN, SCRAM-SHA-256, SCRAM-SHA-512 or OAUTHBEARER",
+                "sasl.mechanism", expected: "PLAIN, SCRAM-SHA-256, SCRAM-SHA-512 or OAUTHBEARER",
                 because: "the protocol is \(securityProtocol)")
         }
         // OAUTHBEARER is looked at by `checkTokens`. GSSAPI is set up by properties of librdkafka's own.
@@ -116,12 +116,13 @@ private struct SecurityFacts {
 
         let reason = "the mechanism is \(mechanism)"
         guard isGiven("sasl.username", orProperties: ["sasl.username"]) else {
-            throw missing("sasl.username", "the user to log in as", because: reason)
+            throw missing("sasl.username", expected: "the user to log in as", because: reason)
         }
         let hasPassword =
             isGiven("sasl.password", orProperties: ["sasl.password"]) || setting("sasl.passwordFile") != nil
         guard hasPassword else {
-            throw missing("sasl.password", "the user's password, or its file as sasl.passwordFile", because: reason)
+            throw missing(
+                "sasl.password", expected: "the user's password, or its file as sasl.passwordFile", because: reason)
         }
     }
 
@@ -135,7 +136,7 @@ private struct SecurityFacts {
         let given = Self.tokenSettings.first { setting($0) != nil }
         guard mechanism == "OAUTHBEARER" else {
             guard let given else { return }
-            throw missing("sasl.mechanism", "OAUTHBEARER", because: "\(Self.prefix)\(given) is set")
+            throw missing("sasl.mechanism", expected: "OAUTHBEARER", because: "\(Self.prefix)\(given) is set")
         }
 
         let isSetUpByProperties = properties.keys.contains { $0.hasPrefix("sasl.oauthbearer.") }
@@ -143,14 +144,15 @@ private struct SecurityFacts {
 
         let reason = "the mechanism is OAUTHBEARER"
         if setting("oidc.tokenURL") == nil {
-            throw missing("oidc.tokenURL", "the token endpoint of the OpenID provider", because: reason)
+            throw missing("oidc.tokenURL", expected: "the token endpoint of the OpenID provider", because: reason)
         }
         if setting("oidc.clientId") == nil {
-            throw missing("oidc.clientId", "the client's name at the OpenID provider", because: reason)
+            throw missing("oidc.clientId", expected: "the client's name at the OpenID provider", because: reason)
         }
         if setting("oidc.clientSecret") == nil, setting("oidc.clientSecretFile") == nil {
             throw missing(
-                "oidc.clientSecret", "the client's password, or its file as oidc.clientSecretFile", because: reason)
+                "oidc.clientSecret", expected: "the client's password, or its file as oidc.clientSecretFile",
+                because: reason)
         }
     }
 
@@ -158,7 +160,7 @@ private struct SecurityFacts {
         if !encrypts {
             let given = ["caFile", "certificateFile", "keyFile", "keyPassword"].first { setting($0) != nil }
             if let given {
-                throw missing("protocol", "ssl or sasl_ssl", because: "\(Self.prefix)\(given) is set")
+                throw missing("protocol", expected: "ssl or sasl_ssl", because: "\(Self.prefix)\(given) is set")
             }
         }
 
@@ -168,17 +170,17 @@ private struct SecurityFacts {
         let hasKey = isGiven("keyFile", orProperties: ["ssl.key.location", "ssl.key.pem", "ssl.keystore.location"])
 
         if setting("certificateFile") != nil, !hasKey {
-            throw missing("keyFile", "the file with the certificate's key", because: "certificateFile is set")
+            throw missing("keyFile", expected: "the file with the certificate's key", because: "certificateFile is set")
         }
         if setting("keyFile") != nil, !hasCertificate {
-            throw missing("certificateFile", "the file with the key's certificate", because: "keyFile is set")
+            throw missing("certificateFile", expected: "the file with the key's certificate", because: "keyFile is set")
         }
         if setting("keyPassword") != nil, !hasKey {
-            throw missing("keyFile", "the file with the key of that password", because: "keyPassword is set")
+            throw missing("keyFile", expected: "the file with the key of that password", because: "keyPassword is set")
         }
     }
 
-    private func missing(_ name: String, _ expected: String, because reason: String) -> SettingsError {
+    private func missing(_ name: String, expected: String, because reason: String) -> SettingsError {
         let full = Self.prefix + name
         let state = settings[full].map { "is \"\($0)\"" } ?? "is not set"
         return SettingsError("\(full) \(state), although \(reason): expected \(expected)")

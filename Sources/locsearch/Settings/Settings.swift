@@ -6,23 +6,7 @@ struct Settings: Sendable {
     struct Value: Sendable, Hashable {
         /// The text as the program uses it; `nil` when the setting is not set and has no default.
         let text: String?
-        let origin: Origin
-    }
-
-    enum Origin: Sendable, Hashable, CustomStringConvertible {
-        case flag
-        case environment(String)
-        case file(String, line: Int)
-        case `default`
-
-        var description: String {
-            switch self {
-            case .flag: "command line"
-            case .environment(let name): name
-            case .file(let path, let line): "\(path), line \(line)"
-            case .default: "default"
-            }
-        }
+        let origin: SettingOrigin
     }
 
     private(set) var values: [String: Value] = [:]
@@ -32,7 +16,7 @@ struct Settings: Sendable {
     /// One place where settings may stand, looked at in the order of precedence.
     private struct Source {
         let provider: any ConfigProvider
-        let origin: @Sendable (Setting) -> Origin
+        let origin: @Sendable (Setting) -> SettingOrigin
 
         /// Returns what stands there for the setting, even if that is nothing; `nil` when it is not mentioned.
         func text(of setting: Setting) -> String? {
@@ -213,7 +197,7 @@ struct Settings: Sendable {
 }
 
 extension SettingsError {
-    static func empty(_ setting: Setting, at origin: Settings.Origin) -> SettingsError {
+    static func empty(_ setting: Setting, at origin: SettingOrigin) -> SettingsError {
         let remedy =
             setting.defaultValue.map { "leave it out for its default, \($0)" } ?? "leave it out if it is not to be set"
         return SettingsError("\(setting.name) is empty (\(origin)): expected \(setting.expectation), or \(remedy)")

@@ -1,20 +1,5 @@
-/// What stands in a settings file, with the line of each name: the common form of YAML and JSON.
+/// The content of a settings file, with the line of each name.
 struct SettingsTree: Sendable {
-    indirect enum Node: Sendable {
-        case text(String)
-        case list([Node])
-        case mapping([Member])
-        /// A name without a value.
-        case nothing
-    }
-
-    struct Member: Sendable {
-        let name: String
-        /// The line of the name, from 1.
-        let line: Int
-        let value: Node
-    }
-
     /// One value, by the full name that it stands under: `worker.concurrency`.
     struct Leaf: Sendable {
         let name: String
@@ -22,7 +7,7 @@ struct SettingsTree: Sendable {
         let line: Int
     }
 
-    private let members: [Member]
+    private let members: [SettingsNode.Member]
     private let path: String
 
     /// - Parameter path: decides between YAML (`.yaml`, `.yml`) and JSON (any other ending).
@@ -48,7 +33,9 @@ struct SettingsTree: Sendable {
         return leaves
     }
 
-    private func append(_ members: [Member], below prefix: String, to leaves: inout [Leaf]) throws(SettingsError) {
+    private func append(_ members: [SettingsNode.Member], below prefix: String, to leaves: inout [Leaf])
+        throws(SettingsError)
+    {
         var lines: [String: Int] = [:]
         for member in members {
             let name = prefix + member.name
@@ -69,7 +56,7 @@ struct SettingsTree: Sendable {
     }
 
     /// Returns a list's elements as a setting takes them: separated by commas.
-    private func list(_ elements: [Node], of name: String, line: Int) throws(SettingsError) -> String {
+    private func list(_ elements: [SettingsNode], of name: String, line: Int) throws(SettingsError) -> String {
         var texts: [String] = []
         for element in elements {
             guard case .text(let text) = element else {

@@ -1,7 +1,7 @@
 import EventContract
 import Kafka
 
-/// Where a group begins, as users write it.
+/// The position at which a group begins, as users write it.
 extension StartPosition {
     /// Reads `earliest`, `latest` or an RFC 3339 time.
     /// - Returns: `nil` when the text is none of them.

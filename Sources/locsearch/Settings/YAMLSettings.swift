@@ -11,7 +11,7 @@ struct YAMLSettings {
     private init(path: String) { self.path = path }
 
     /// - Throws: `SettingsError` that names file, line and cause.
-    static func read(_ text: String, path: String) throws(SettingsError) -> SettingsTree.Node {
+    static func read(_ text: String, path: String) throws(SettingsError) -> SettingsNode {
         do {
             guard let root = try Yams.compose(yaml: text, .basic, .default, .utf8) else { return .nothing }
 
@@ -24,7 +24,7 @@ struct YAMLSettings {
         }
     }
 
-    private mutating func node(_ node: Node) throws(SettingsError) -> SettingsTree.Node {
+    private mutating func node(_ node: Node) throws(SettingsError) -> SettingsNode {
         nodes += 1
         guard nodes <= Self.maxNodes else {
             throw SettingsError("the settings file \(path) holds more than \(Self.maxNodes) values, aliases included")
@@ -33,24 +33,24 @@ struct YAMLSettings {
         switch node {
         case .scalar(let scalar): return Self.isNothing(scalar) ? .nothing : .text(scalar.string)
         case .sequence(let sequence):
-            var elements: [SettingsTree.Node] = []
+            var elements: [SettingsNode] = []
             for element in sequence { elements.append(try self.node(element)) }
             return .list(elements)
         case .mapping(let mapping):
-            var members: [SettingsTree.Member] = []
+            var members: [SettingsNode.Member] = []
             for (key, value) in mapping { members.append(try member(key, value)) }
             return .mapping(members)
         case .alias: return .nothing
         }
     }
 
-    private mutating func member(_ key: Node, _ value: Node) throws(SettingsError) -> SettingsTree.Member {
+    private mutating func member(_ key: Node, _ value: Node) throws(SettingsError) -> SettingsNode.Member {
         let line = key.mark?.line ?? 1
         guard case .scalar(let name) = key else {
             throw SettingsError("the settings file \(path) is not valid: a name on line \(line) is no single text")
         }
 
-        return SettingsTree.Member(name: name.string, line: line, value: try node(value))
+        return SettingsNode.Member(name: name.string, line: line, value: try node(value))
     }
 
     /// Returns true for YAML's ways to say nothing at all; a quoted text is a text, whatever it says.

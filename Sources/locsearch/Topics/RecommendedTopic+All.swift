@@ -2,7 +2,7 @@ import Basics
 import WorkerRuntime
 
 extension RecommendedTopic {
-    /// What a user may choose about the topics.
+    /// The choices that a user has about the topics.
     struct Choices: Sendable {
         /// Partitions of requests, results and errors. 1 to 10,000.
         var partitions = 12
@@ -50,7 +50,7 @@ extension RecommendedTopic {
             return RecommendedTopic(
                 role: role, name: role.name(in: names), partitions: partitions,
                 replicationFactor: choices.replicationFactor,
-                configurations: retention(of: role, choices) + [
+                configurations: retention(of: role, choices: choices) + [
                     maxBytes(of: role, requestBytes: requestBytes),
                     Configuration(
                         name: "cleanup.policy", value: "delete", comparison: .equal,
@@ -67,7 +67,7 @@ extension RecommendedTopic {
         }
     }
 
-    private static func retention(of role: Role, _ choices: Choices) -> [Configuration] {
+    private static func retention(of role: Role, choices: Choices) -> [Configuration] {
         let time = choices.retention(of: role)
         let retention = Configuration(
             name: "retention.ms", value: "\(time.milliseconds(roundedUp: false))",

@@ -3,7 +3,7 @@ import Kafka
 /// A topic as a worker wants it. `RecommendedTopic.all` is the only place where the recommendation stands: the command,
 /// its help, `kafka-topics.sh` lines and the table in docs/operations.md come from it.
 struct RecommendedTopic: Sendable, Hashable {
-    /// What a topic carries. The raw value is the name of its setting below `topics.`.
+    /// The kind of records that a topic carries. The raw value is the name of its setting below `topics.`.
     enum Role: String, Sendable, CaseIterable {
         case requests, results, errors, deadLetters, fleet
     }
@@ -19,7 +19,7 @@ struct RecommendedTopic: Sendable, Hashable {
         let name: String
         let value: String
         let comparison: Comparison
-        /// What another value would do; the end of a line for a person.
+        /// The effect of another value; the end of a line for a person.
         let consequence: String
         /// False where the value is the default of every broker: some hosted brokers refuse requests that set it.
         var isSetAtCreation = true
@@ -31,7 +31,7 @@ struct RecommendedTopic: Sendable, Hashable {
     let replicationFactor: Int
     let configurations: [Configuration]
 
-    /// What the brokers are asked to make.
+    /// The topic that the brokers are asked to make.
     var new: NewTopic {
         let set = configurations.filter(\.isSetAtCreation)
         return NewTopic(

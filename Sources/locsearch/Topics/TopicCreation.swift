@@ -22,7 +22,7 @@ struct TopicCreation {
         /// Why the topic's configuration could not be read; `nil` when it could, or when the topic is missing.
         var unread: String?
 
-        /// What the recommendation has a word on and the brokers did not tell, though they told the rest.
+        /// The configurations that are recommended and that the brokers did not tell, though they told the rest.
         var untold: [String] {
             guard found != nil, unread == nil else { return [] }
             return topic.configurations.map(\.name).filter { configuration[$0] == nil }
@@ -32,14 +32,14 @@ struct TopicCreation {
     private let admin: TopicAdmin
     private let brokers: String
     private let topics: [RecommendedTopic]
-    private let patience: Duration
+    private let timeout: Duration
 
-    /// - Parameter patience: how long the brokers have for each answer.
-    init(_ settings: Settings, topics: [RecommendedTopic], patience: Duration, log: Logger) throws {
+    /// - Parameter timeout: how long the brokers have for each answer.
+    init(_ settings: Settings, topics: [RecommendedTopic], timeout: Duration, log: Logger) throws {
         admin = try TopicAdmin(try settings.consumer(), log: log)
         brokers = settings.text("kafka.bootstrapServers")
         self.topics = topics
-        self.patience = patience
+        self.timeout = timeout
     }
 
     // MARK: - Looking
@@ -48,7 +48,7 @@ struct TopicCreation {
     /// - Throws: `Failure` when the brokers do not answer, or are fewer than the replicas of a topic that is missing.
     func findings() async throws -> [Finding] {
         let cluster = try await asking("the topics at \(brokers) cannot be looked at") {
-            try await admin.cluster(within: patience)
+            try await admin.cluster(within: timeout)
         }
 
         var findings: [Finding] = []
@@ -58,15 +58,15 @@ struct TopicCreation {
                 findings.append(Finding(topic: topic, state: .missing))
                 continue
             }
-            findings.append(await finding(of: topic, found))
+            findings.append(await finding(of: topic, found: found))
         }
         return findings
     }
 
-    private func finding(of topic: RecommendedTopic, _ found: ClusterDescription.Topic) async -> Finding {
+    private func finding(of topic: RecommendedTopic, found: ClusterDescription.Topic) async -> Finding {
         var (configuration, unread): ([String: String], String?) = ([:], nil)
         do throws(KafkaError) {
-            configuration = try await admin.configuration(of: topic.name, within: patience)
+            configuration = try await admin.configuration(of: topic.name, within: timeout)
         } catch {
             unread = "\(error)"
         }
@@ -97,7 +97,7 @@ struct TopicCreation {
         for finding in findings where finding.state == .missing {
             let topic = finding.topic
             let isNew = try await asking("\(topic.name) at \(brokers) cannot be made") {
-                try await admin.create(topic.new, within: patience)
+                try await admin.create(topic.new, within: timeout)
             }
             report(isNew ? "created \(topic.name)" : try await reasonNotMade(topic))
         }
@@ -107,7 +107,7 @@ struct TopicCreation {
             let topic = finding.topic
             guard let found = finding.found, found.partitions < topic.partitions else { continue }
             try await asking("\(topic.name) at \(brokers) cannot have more partitions") {
-                try await admin.setPartitions(topic.partitions, of: topic.name, within: patience)
+                try await admin.setPartitions(topic.partitions, of: topic.name, within: timeout)
             }
             report("\(topic.name) has \(topic.partitions) partitions now; it had \(found.partitions)")
         }
@@ -116,14 +116,14 @@ struct TopicCreation {
     /// Says of a topic that was not seen, and that the brokers would not make because it exists, which of two things it is.
     private func reasonNotMade(_ topic: RecommendedTopic) async throws -> String {
         let cluster = try await asking("the topics at \(brokers) cannot be looked at") {
-            try await admin.cluster(within: patience)
+            try await admin.cluster(within: timeout)
         }
         if cluster.topics[topic.name] != nil { return "\(topic.name) was made by somebody else meanwhile" }
         return "\(topic.name) is there already and was not checked: this user needs Describe on it to see it"
     }
 
     /// Says in one line what could not be done at which brokers.
-    private func asking<Value>(_ what: String, _ body: () async throws -> Value) async throws -> Value {
+    private func asking<Value>(_ what: String, body: () async throws -> Value) async throws -> Value {
         do {
             return try await body()
         } catch let error as KafkaError where error.kind == .unsupported {

@@ -3,7 +3,7 @@ import Kafka
 /// One way in which an existing topic differs from the recommendation.
 struct TopicDeviation: Sendable, Hashable, CustomStringConvertible {
     let topic: String
-    /// What differs, such as `retention.ms` or `partitions`.
+    /// The property that differs, such as `retention.ms` or `partitions`.
     let what: String
     let actual: String
     let recommended: String
@@ -23,33 +23,35 @@ extension RecommendedTopic {
         if topic.partitions < partitions {
             deviations.append(
                 deviation(
-                    "partitions", "\(topic.partitions)", "at least \(partitions)",
-                    role == .deadLetters
+                    "partitions", actual: "\(topic.partitions)", recommended: "at least \(partitions)",
+                    consequence: role == .deadLetters
                         ? "dead letters wait for each other" : "it bounds how many workers share the work"))
         }
         if topic.replicationFactor < replicationFactor {
             deviations.append(
                 deviation(
-                    "replication factor", "\(topic.replicationFactor)", "\(replicationFactor)",
-                    "records are lost with fewer brokers"))
+                    "replication factor", actual: "\(topic.replicationFactor)", recommended: "\(replicationFactor)",
+                    consequence: "records are lost with fewer brokers"))
         }
 
         for wanted in configurations {
             guard let actual = configuration[wanted.name], !wanted.isMet(by: actual) else { continue }
             deviations.append(
-                deviation(wanted.name, shown(actual, wanted.name), wanted.expectation, wanted.consequence))
+                deviation(
+                    wanted.name, actual: shown(actual, name: wanted.name), recommended: wanted.expectation,
+                    consequence: wanted.consequence))
         }
         return deviations
     }
 
     private func deviation(
-        _ what: String, _ actual: String, _ recommended: String, _ consequence: String
+        _ what: String, actual: String, recommended: String, consequence: String
     ) -> TopicDeviation {
         TopicDeviation(
             topic: name, what: what, actual: actual, recommended: recommended, consequence: consequence)
     }
 
-    private func shown(_ value: String, _ name: String) -> String { Configuration.shown(value, of: name) }
+    private func shown(_ value: String, name: String) -> String { Configuration.shown(value, of: name) }
 }
 
 extension RecommendedTopic.Configuration {

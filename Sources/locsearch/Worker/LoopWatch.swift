@@ -6,7 +6,7 @@ import Synchronization
 /// Notices event loops that run nothing any more, so that `/livez` can have the process started anew.
 ///
 /// Each loop gets a small job once per interval. A loop counts as stuck when a job has not run for as many intervals as
-/// its patience holds. Only intervals that the watch itself has seen count: a process that was stopped as a whole
+/// its time limit holds. Only intervals that the watch itself has seen count: a process that was stopped as a whole
 /// (SIGSTOP, a frozen container) sees a single interval pass when it goes on, however long it stood. Thread-safe.
 final class LoopWatch: Sendable {
     private struct Pulse {
@@ -21,13 +21,13 @@ final class LoopWatch: Sendable {
     private let log: Logger
     private let pulses: Mutex<[Pulse]>
 
-    /// - Parameter patience: how long a loop may run nothing before it counts as stuck; a multiple of `interval`.
+    /// - Parameter timeout: how long a loop may run nothing before it counts as stuck; a multiple of `interval`.
     init(
-        _ loops: [EventLoop], patience: Duration = .seconds(10), interval: Duration = .seconds(1), log: Logger
+        _ loops: [EventLoop], timeout: Duration = .seconds(10), interval: Duration = .seconds(1), log: Logger
     ) {
         self.loops = loops
         self.interval = interval
-        mostMissed = Int(saturating: patience / interval)
+        mostMissed = Int(saturating: timeout / interval)
         self.log = log
         pulses = Mutex(Array(repeating: Pulse(), count: loops.count))
     }

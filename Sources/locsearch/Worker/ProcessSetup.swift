@@ -10,7 +10,7 @@ internal import CMimalloc
     internal import CLinux
 #endif
 
-/// What every command that runs for long sets up once: logs, metrics, secrets to hide.
+/// The things that every command that runs for long sets up once: logs, metrics, secrets to hide.
 enum ProcessSetup {
     static func logger(_ settings: Settings) throws -> Logger {
         try hideSecrets(of: settings)

@@ -42,8 +42,8 @@ struct ProviderKeys: Sendable {
     }
 
     /// Returns the services of the providers that have a key.
-    func services(_ settings: Settings, _ http: any HTTPSending) -> [any PlaceService] {
-        func configuration(_ baseURL: String, _ holder: Holder) -> ProviderConfiguration {
+    func services(_ settings: Settings, http: any HTTPSending) -> [any PlaceService] {
+        func configuration(_ baseURL: String, holder: Holder) -> ProviderConfiguration {
             ProviderConfiguration(baseURL: settings.text(baseURL), key: holder.key)
         }
 
@@ -51,17 +51,17 @@ struct ProviderKeys: Sendable {
         if let hotpepper {
             services.append(
                 HotpepperService(
-                    http: http, configuration: configuration("hotpepper.baseURL", hotpepper),
+                    http: http, configuration: configuration("hotpepper.baseURL", holder: hotpepper),
                     response: settings.hotpepperResponse))
         }
         if let google {
             services.append(
                 GooglePlacesService(
-                    http: http, configuration: configuration("googlePlaces.baseURL", google),
+                    http: http, configuration: configuration("googlePlaces.baseURL", holder: google),
                     fields: settings.googlePlacesFields))
             services.append(
                 GooglePlacesLegacyService(
-                    http: http, configuration: configuration("googlePlacesLegacy.baseURL", google)))
+                    http: http, configuration: configuration("googlePlacesLegacy.baseURL", holder: google)))
         }
         return services
     }
@@ -73,7 +73,7 @@ struct ProviderKeys: Sendable {
     ) -> [SecretFiles.Entry] {
         var files: [SecretFiles.Entry] = []
         func add(
-            _ setting: String, _ holder: Holder?, providers: [ProviderID],
+            _ setting: String, holder: Holder?, providers: [ProviderID],
             read: @escaping @Sendable () throws(SettingsError) -> String?
         ) {
             guard settings[setting] != nil, let holder else { return }
@@ -84,10 +84,10 @@ struct ProviderKeys: Sendable {
             files.append(SecretFiles.Entry(setting: setting, current: holder.text, read: read, use: use))
         }
 
-        add("googlePlaces.apiKeyFile", google, providers: Self.ofGoogle) {
+        add("googlePlaces.apiKeyFile", holder: google, providers: Self.ofGoogle) {
             () throws(SettingsError) in try settings.googleKey()
         }
-        add("hotpepper.apiKeyFile", hotpepper, providers: Self.ofHotpepper) {
+        add("hotpepper.apiKeyFile", holder: hotpepper, providers: Self.ofHotpepper) {
             () throws(SettingsError) in try settings.hotpepperKey()
         }
         return files

@@ -4,7 +4,7 @@ import ProviderCalls
 import QuotaSharing
 import Resilience
 
-/// What `/status` and `/metrics` show of a provider.
+/// The figures that `/status` and `/metrics` show of a provider.
 extension ProviderSummary {
     private typealias ProviderFigure = Figure<ProviderSummary>
 
@@ -41,7 +41,7 @@ extension ProviderSummary {
 
     /// Describes a count that is the sum of those of the loops.
     private static func count(
-        member: StaticString? = nil, metric: String? = nil, _ value: @escaping @Sendable (ProviderStatus) -> Int
+        member: StaticString? = nil, metric: String? = nil, value: @escaping @Sendable (ProviderStatus) -> Int
     ) -> ProviderFigure {
         ProviderFigure(member: member, metric: metric) { .count($0.sum(value)) }
     }

@@ -19,7 +19,7 @@ struct ProviderSummary: Sendable {
         [.open, .halfOpen, .paused].first { state in loops.contains { $0.breaker == state } } ?? .closed
     }
 
-    /// Whether a further worker could ask the provider for more: see `ProviderStatus.isAskable`.
+    /// True when a further worker could ask the provider for more: see `ProviderStatus.isAskable`.
     var isAskable: Bool { loops.contains(where: \.isAskable) }
 
     /// The calls per second that this process may make at present; `nil` without a limit.

@@ -11,7 +11,7 @@ import WorkerRuntime
 /// Kafka deletes what is older than the topic's `retention.ms`, whether or not anybody has read it. The brokers are asked,
 /// because a worker that takes nothing knows no timestamp of what waits.
 final class RetentionWatch: Sendable {
-    /// What is known at a moment.
+    /// The state of the backlog at a moment.
     struct State: Sendable, Equatable {
         /// How long the topic keeps records; `nil` without a limit, and where this user may not ask.
         var retention: Duration?
@@ -21,7 +21,7 @@ final class RetentionWatch: Sendable {
 
     /// How often the brokers are asked for what waits, and how often for the topic's settings.
     private static let (period, settingsPeriod) = (Duration.seconds(60), Duration.seconds(600))
-    private static let patience = Duration.seconds(5)
+    private static let timeout = Duration.seconds(5)
 
     private let topic: String
     private let configuration: ConsumerConfiguration
@@ -66,7 +66,7 @@ final class RetentionWatch: Sendable {
             let half = Self.middle(of: retention, before: EventTime.now().milliseconds)
             let boundaries =
                 waiting.isEmpty
-                ? [:] : try await admin.offsets(of: waiting.map(\.id), since: half, within: Self.patience)
+                ? [:] : try await admin.offsets(of: waiting.map(\.id), since: half, within: Self.timeout)
             state.endangered = Self.endangered(of: waiting, boundaries: boundaries)
         } catch {
             state.endangered = nil
@@ -77,7 +77,7 @@ final class RetentionWatch: Sendable {
     /// - Returns: `nil` without a limit, and where the brokers do not tell.
     private func retention(by admin: TopicAdmin) async throws(KafkaError) -> Duration? {
         do throws(KafkaError) {
-            let settings = try await admin.configuration(of: topic, within: Self.patience)
+            let settings = try await admin.configuration(of: topic, within: Self.timeout)
             return Self.retention(from: settings)
         } catch {
             guard error.kind == .authentication || error.kind == .unsupported else { throw error }

@@ -1,7 +1,7 @@
 import LocationSearch
 import Logging
 
-/// Whether a worker with these settings can ask anybody.
+/// True when a worker with these settings can ask a provider.
 extension Settings {
     /// Refuses settings with which `auto` could ask no provider: every request would end as `unauthorized`, and a whole
     /// backlog is used up that way within seconds. `worker.allowNoProvider` permits it.

@@ -2,7 +2,7 @@ import Logging
 import Observability
 import TraceExport
 
-/// What the settings say about traces.
+/// The tracing options that the settings come to.
 extension Settings {
     /// Makes what traces requests; `nil` where nothing is to be traced, which then costs nothing.
     ///

@@ -12,7 +12,7 @@ import WorkerRuntime
 
 /// Puts the lanes of a process together from settings.
 struct WorkerAssembly: Sendable {
-    /// Of the process, which its lanes share.
+    /// The process's API keys, which its lanes share.
     let keys: ProviderKeys
 
     private let lanes: LaneAssembly
@@ -95,7 +95,7 @@ struct WorkerAssembly: Sendable {
             makeSingleSink: { [single, log] () throws(KafkaError) -> any OutcomeSink in
                 try KafkaProducer(loop: loop, configuration: single, log: log)
             },
-            services: keys.services(settings, traces == nil ? http : TracedHTTP(http)))
+            services: keys.services(settings, http: traces == nil ? http : TracedHTTP(http)))
         return try lanes.makeLane(number, on: loop, clients: clients, link: link)
     }
 

@@ -41,7 +41,7 @@ final class WorkerProcess: Sendable {
         automaticProviders = settings.providerOrder().filter(configured.contains)
     }
 
-    /// Where the fleet's members talk; `nil` where they have nothing to say.
+    /// The process's link to the fleet's topic; `nil` where members have nothing to publish.
     var link: FleetLink? { lanes.link }
 
     /// The API keys that stand in files, each with what a new one sets off.
@@ -80,7 +80,7 @@ final class WorkerProcess: Sendable {
         await lanes.drain()
     }
 
-    /// Of each loop.
+    /// Returns the status of each provider on each loop.
     func providerStatuses() async -> [ProviderStatus] {
         var statuses: [ProviderStatus] = []
         for lane in lanes.lanes { statuses += await lane.searches.statuses }

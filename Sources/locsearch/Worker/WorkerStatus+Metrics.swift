@@ -3,7 +3,7 @@ import LocationSearch
 import Observability
 import WorkerRuntime
 
-/// What `/metrics` shows beside the counters that are kept all along: figures that are read when they are asked for.
+/// The figures that `/metrics` shows beside the counters that are kept all along: they are read when they are asked for.
 extension WorkerStatus {
     private typealias Sample = (labels: [(String, String)], value: Double)
 
@@ -52,7 +52,7 @@ extension WorkerStatus {
         let brokers = clients.flatMap { client, statistics in
             perBroker(statistics).map { (labels: [("broker", "\($0.id)"), ("client", client)], broker: $0) }
         }
-        func family(_ name: String, _ value: (ClientStatistics.Broker) -> Double) -> String {
+        func family(_ name: String, value: (ClientStatistics.Broker) -> Double) -> String {
             PrometheusText.family(
                 "locsearch_broker_" + name, brokers.map { (labels: $0.labels, value: value($0.broker)) })
         }
@@ -87,7 +87,7 @@ extension WorkerStatus {
     /// but share the same quota. They are none either on a lane whose outcomes the brokers do not take.
     /// - Parameter automatic: the configured providers that `auto` asks.
     static func runnableBacklog(
-        _ lanes: [LaneStatus], _ providers: [ProviderSummary], automatic: [ProviderID]
+        _ lanes: [LaneStatus], providers: [ProviderSummary], automatic: [ProviderID]
     ) -> Int64 {
         guard ProviderSummary.inUse(providers, automatic: automatic).contains(where: \.isAskable) else { return 0 }
         return lanes.filter { $0.deliveryProblem == nil }.flatMap(\.positions).reduce(0) { $0 + ($1.waiting ?? 0) }

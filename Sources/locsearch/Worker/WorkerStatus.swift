@@ -10,7 +10,7 @@ import WorkerRuntime
 /// Everything is asked for with a bound, because a probe must have its answer although an event loop is stuck.
 struct WorkerStatus: AdminSource {
     /// The longest time that the event loops have to answer.
-    private static let patience = Duration.seconds(2)
+    private static let timeout = Duration.seconds(2)
     private static let loopProblem = "an event loop does not answer"
 
     let worker: WorkerProcess
@@ -20,11 +20,11 @@ struct WorkerStatus: AdminSource {
     var retention: RetentionWatch?
 
     private func lanes() async -> [LaneStatus]? {
-        await answer(within: Self.patience) { [worker] in await worker.statuses() }
+        await answer(within: Self.timeout) { [worker] in await worker.statuses() }
     }
 
     private func providers() async -> [ProviderSummary]? {
-        await answer(within: Self.patience) { [worker] in ProviderSummary.all(await worker.providerStatuses()) }
+        await answer(within: Self.timeout) { [worker] in ProviderSummary.all(await worker.providerStatuses()) }
     }
 
     // MARK: - Probes
@@ -32,10 +32,10 @@ struct WorkerStatus: AdminSource {
     func livenessProblem() async -> String? { watch.problem }
 
     func readinessProblem() async -> String? {
-        readinessProblem(await lanes(), await providers())
+        readinessProblem(await lanes(), providers: await providers())
     }
 
-    private func readinessProblem(_ lanes: [LaneStatus]?, _ providers: [ProviderSummary]?) -> String? {
+    private func readinessProblem(_ lanes: [LaneStatus]?, providers: [ProviderSummary]?) -> String? {
         guard let lanes, let providers else { return Self.loopProblem }
         if lanes.contains(where: \.isDraining) { return "draining" }
         if worker.isStarting { return "starting" }
@@ -56,11 +56,11 @@ struct WorkerStatus: AdminSource {
         let (lanes, providers) = (await lanes(), await providers())
 
         // What needs no loop is shown in any case: it is wanted most when one is stuck.
-        let isReady = readinessProblem(lanes, providers) == nil
+        let isReady = readinessProblem(lanes, providers: providers) == nil
         return registry.prometheusText
             + PrometheusText.family("locsearch_ready", isReady ? 1 : 0)
             + (lanes.map(Self.laneMetrics) ?? "")
-            + backlogMetrics(lanes, providers)
+            + backlogMetrics(lanes, providers: providers)
             + retentionMetrics
             + Self.buildInfo
             + (providers.map(ProviderSummary.prometheusText) ?? "")
@@ -70,9 +70,9 @@ struct WorkerStatus: AdminSource {
             + ProcessMetrics.prometheusText
     }
 
-    private func backlogMetrics(_ lanes: [LaneStatus]?, _ providers: [ProviderSummary]?) -> String {
+    private func backlogMetrics(_ lanes: [LaneStatus]?, providers: [ProviderSummary]?) -> String {
         guard let lanes, let providers else { return "" }
-        let backlog = Self.runnableBacklog(lanes, providers, automatic: worker.automaticProviders)
+        let backlog = Self.runnableBacklog(lanes, providers: providers, automatic: worker.automaticProviders)
         return PrometheusText.family("locsearch_runnable_backlog", Double(backlog))
     }
 
@@ -98,7 +98,7 @@ struct WorkerStatus: AdminSource {
 
     func status() async -> String {
         let (lanes, providers) = (await lanes(), await providers())
-        let notReady = readinessProblem(lanes, providers)
+        let notReady = readinessProblem(lanes, providers: providers)
 
         var json = JSONWriter(capacity: 1024)
         json.beginObject()

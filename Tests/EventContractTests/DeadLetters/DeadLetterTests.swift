@@ -5,7 +5,7 @@ import Testing
 
 struct DeadLetterTests {
     private static let time = EventTime(milliseconds: 1_700_000_000_000)
-    private static let error = SearchError.invalid("location.latitude", "a finite number from -90 to 90")
+    private static let error = SearchError.invalid("location.latitude", expected: "a finite number from -90 to 90")
 
     /// Headers that a record may bring along, among them such as a dead letter has.
     static let brought: [[EventHeader]] = [

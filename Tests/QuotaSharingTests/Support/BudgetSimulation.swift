@@ -259,7 +259,7 @@ struct BudgetSimulation {
                 continue
             }
             process.waiting -= 1
-            process.member.noteMade(0, "search", epoch: epoch, at: clock(of: process))
+            process.member.noteMade(0, kind: "search", epoch: epoch, at: clock(of: process))
             calls[process.label, default: 0] += 1
             if let made = calls[process.label], made > conditions.budget {
                 problem = "\(made) calls on \(process.label) at \(now) s"

@@ -1,3 +1,5 @@
+internal import Basics
+
 /// A page token of a text search: where the search goes on, and which search it belongs to.
 struct GooglePlacesPageToken {
     /// The number of places on the pages before.
@@ -11,7 +13,7 @@ struct GooglePlacesPageToken {
 
     /// Reads a token; `nil` for a damaged one or one of another world.
     init?(_ text: String, seed: UInt64) {
-        guard text.utf8.count < 1000, let bytes = Base64URL.decode(text), bytes.count == 28 else { return nil }
+        guard text.utf8.count < 1000, let bytes = Base64.decode(text, as: .url), bytes.count == 28 else { return nil }
         (offset, fingerprint) = (Int(bytes[3]), UInt64(bytes: bytes[4..<12]))
         guard offset < 60, self.text(seed: seed) == text else { return nil }
     }
@@ -20,6 +22,6 @@ struct GooglePlacesPageToken {
     func text(seed: UInt64) -> String {
         let check = mixed(fingerprint ^ seed ^ UInt64(offset) << 7)
         let head: [UInt8] = [0x01, 0xEC, 0x4A, UInt8(truncatingIfNeeded: offset)]
-        return Base64URL.encode(head + fingerprint.bytes + check.bytes + mixed(check).bytes)
+        return Base64.encode(head + fingerprint.bytes + check.bytes + mixed(check).bytes, as: .url)
     }
 }

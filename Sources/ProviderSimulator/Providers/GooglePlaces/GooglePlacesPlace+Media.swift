@@ -1,3 +1,4 @@
+internal import Basics
 internal import JSON
 
 extension GooglePlacesPlace {
@@ -11,7 +12,8 @@ extension GooglePlacesPlace {
         for index in 0..<min(5, place.ratingCount) {
             let (review, tag) = numbers.pick(Lexicon.reviews)
             json.beginObject()
-            json.member("name", "places/\(id)/reviews/\(Base64URL.encode(mixed(place.hash &+ UInt64(index)).bytes))")
+            json.member(
+                "name", "places/\(id)/reviews/\(Base64.encode(mixed(place.hash &+ UInt64(index)).bytes, as: .url))")
             json.member("relativePublishTimeDescription", language == .japanese ? "1 か月前" : "a month ago")
             json.member("rating", 1 + numbers.next(below: 5))
             if numbers.percent(80) {
@@ -59,7 +61,7 @@ extension GooglePlacesPlace {
             json.beginArray()
             writeAuthor(using: &numbers, to: &json)
             json.endArray()
-            let image = Base64URL.encode(mixed(place.hash &+ UInt64(index) << 8).bytes)
+            let image = Base64.encode(mixed(place.hash &+ UInt64(index) << 8).bytes, as: .url)
             json.member(
                 "flagContentUri",
                 "https://www.google.com/local/imagery/report/?cb_client=maps_api_places.places_api&image_key=!1e10!2s\(image)&hl=ja"

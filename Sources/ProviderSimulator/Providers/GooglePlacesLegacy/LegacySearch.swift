@@ -141,7 +141,7 @@ struct LegacySearch {
         var check = Fingerprint()
         check.combine(hidden)
         let head: [UInt8] = [0x01, 0xA6, 0xBF, 0x15]
-        return Base64URL.encode([head, mixed(check.value ^ seed).bytes, hidden].flatMap(\.self))
+        return Base64.encode([head, mixed(check.value ^ seed).bytes, hidden].flatMap(\.self), as: .url)
     }
 
     enum Reading {
@@ -155,7 +155,9 @@ struct LegacySearch {
     /// Reads a page token.
     /// - Parameter delay: the age from which on a token is valid.
     static func read(_ token: String, seed: UInt64, now: UInt64, delay: Duration) -> Reading {
-        guard token.utf8.count <= 8192, let bytes = Base64URL.decode(token), bytes.count > 12 else { return .damaged }
+        guard token.utf8.count <= 8192, let bytes = Base64.decode(token, as: .url), bytes.count > 12 else {
+            return .damaged
+        }
         var check = Fingerprint()
         check.combine(bytes[12...])
         guard UInt64(bytes: bytes[4..<12]) == mixed(check.value ^ seed) else { return .damaged }

@@ -3,13 +3,13 @@ internal import Basics
 /// The newest search under way of each session: a newer one supersedes it.
 ///
 /// A value of one owner; what it holds are references, compared by identity.
-struct SessionSearches<Search: AnyObject> {
-    private var newest: [ExactText: (search: Search, position: Int64)] = [:]
+struct SessionSearches {
+    private var newest: [ExactText: (search: any TakenRequest, position: Int64)] = [:]
 
     /// Enters a search.
     /// - Parameter position: where the request stands in its partition. The higher one is newer.
     /// - Returns: the search that is superseded now, which may be `search` itself; `nil` when the session had none.
-    mutating func begin(_ search: Search, session: String, position: Int64) -> Search? {
+    mutating func begin(_ search: any TakenRequest, session: String, position: Int64) -> (any TakenRequest)? {
         let session = ExactText(session)
         guard let other = newest[session] else {
             newest[session] = (search, position)
@@ -23,7 +23,7 @@ struct SessionSearches<Search: AnyObject> {
     }
 
     /// Removes a search that has ended. Does nothing when a newer one has taken its place.
-    mutating func end(_ search: Search, session: String) {
+    mutating func end(_ search: any TakenRequest, session: String) {
         let session = ExactText(session)
         guard newest[session]?.search === search else { return }
         newest[session] = nil

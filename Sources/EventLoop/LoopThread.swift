@@ -1,0 +1,71 @@
+#if canImport(Glibc)
+    internal import CLinux
+    import Glibc
+#elseif canImport(Darwin)
+    import Darwin
+#endif
+
+/// The system's threads, as far as a loop needs one.
+enum LoopThread {
+    /// The name of a loop's thread as `top -H` and profilers show it.
+    static let name = "event-loop"
+
+    /// The function that a new thread runs, on its way there.
+    private final class Body: Sendable {
+        let run: @Sendable () -> Void
+
+        init(_ run: @escaping @Sendable () -> Void) { self.run = run }
+    }
+
+    /// The id of the thread that asks, which no other thread has while it lives.
+    static var currentID: UInt {
+        #if canImport(Darwin)
+            return unsafe UInt(bitPattern: pthread_self())
+        #else
+            return UInt(pthread_self())
+        #endif
+    }
+
+    /// Names the thread that calls after the loop.
+    static func nameCurrent() {
+        #if canImport(Darwin)
+            unsafe _ = pthread_setname_np(name)
+        #else
+            unsafe locsearch_name_thread(name)
+        #endif
+    }
+
+    /// Starts a thread that runs `run`, which it keeps until the thread ends.
+    /// - Throws: `EventLoopError` when the system has no thread left.
+    static func start(_ run: @escaping @Sendable () -> Void) throws(EventLoopError) {
+        #if canImport(Darwin)
+            var thread: pthread_t?
+        #else
+            var thread = pthread_t()
+        #endif
+
+        let body = unsafe Unmanaged.passRetained(Body(run))
+        let result = unsafe pthread_create(
+            &thread, nil,
+            { context in
+                #if canImport(Darwin)
+                    let body = unsafe Unmanaged<Body>.fromOpaque(context).takeRetainedValue()
+                #else
+                    guard let context = unsafe context else { return nil }
+                    let body = unsafe Unmanaged<Body>.fromOpaque(context).takeRetainedValue()
+                #endif
+                body.run()
+                return nil
+            }, body.toOpaque())
+        guard result == 0 else {
+            unsafe body.release()
+            throw EventLoopError(operation: "pthread_create", code: result)
+        }
+
+        #if canImport(Darwin)
+            if let thread = unsafe thread { unsafe pthread_detach(thread) }
+        #else
+            pthread_detach(thread)
+        #endif
+    }
+}

@@ -1,0 +1,59 @@
+internal import Basics
+
+extension BudgetLedger {
+    /// Applies a message.
+    /// - Parameter offset: the message's; greater than that of any message before.
+    /// - Returns: `nil` for a message that was there before, or that a newer one of its sender has overtaken.
+    @discardableResult
+    public mutating func apply(_ message: BudgetMessage, at offset: Int64) -> Effect? {
+        guard noteMessage(of: message.sender, number: message.number, at: offset) else { return nil }
+
+        for renewal in message.renewals ?? [] {
+            renew(renewal.scope(of: renewal.old), as: renewal.scope(of: renewal.new))
+        }
+
+        var effect = Effect()
+        for entry in message.entries {
+            let (granted, isWarning) = apply(entry, at: offset)
+            effect.granted.append(granted)
+            if isWarning { effect.warned.append(entry.provider) }
+        }
+        if let order = message.order { apply(order, at: offset) }
+        return effect
+    }
+
+    private mutating func apply(_ entry: BudgetMessage.Entry, at offset: Int64) -> (granted: Int, isWarning: Bool) {
+        let limit = Self.bounded(entry.limit)
+        let results = change(entry.day, within: entry.scope, limit: limit, at: offset) { day in
+            day.limit = limit
+            day.taken -= min(day.taken, Self.bounded(entry.giveBack))
+            for (kind, count) in entry.made where day.made[kind] != nil || day.made.count < Self.mostKinds {
+                day.made[kind] = (day.made[kind] ?? 0).saturatingAdding(Self.bounded(count))
+            }
+
+            // While settings are being changed members go by different budgets, each by its own.
+            let left = max(0, (day.ordered ?? limit) - day.taken)
+            let granted = min(Self.bounded(entry.take), left)
+            day.taken += granted
+
+            let isWarning = granted > 0 && day.isNearEnd && !day.isWarned
+            if isWarning { day.isWarned = true }
+            return (granted, isWarning)
+        }
+        return results.first ?? (0, false)
+    }
+
+    private mutating func apply(_ order: BudgetMessage.Order, at offset: Int64) {
+        let limit = order.limit.map { Self.bounded($0) }
+        change(order.day, within: order.scope, limit: limit ?? 0, at: offset) { day in
+            if let limit { day.ordered = limit }
+            if order.isReset {
+                // Calls that members have reserved may still be made.
+                day.taken = day.reserved
+                day.made = [:]
+                day.since = order.time
+            }
+            day.isWarned = day.isNearEnd
+        }
+    }
+}
