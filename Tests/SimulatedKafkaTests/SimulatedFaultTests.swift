@@ -79,6 +79,29 @@ struct SimulatedFaultTests {
         #expect(isDelivered(report) == true)
     }
 
+    // MARK: - A topic that is deleted
+
+    /// A classic member finds out by itself: a cooperative one is told that it has lost what it had.
+    @Test(arguments: zip([SimulatedConsumerSettings.Assignor.range, .cooperativeSticky], ["revoked", "lost"]))
+    func partitionsOfATopicThatIsGoneAreGivenUp(assignor: SimulatedConsumerSettings.Assignor, event: String) {
+        let fixture = ClientFixture()
+        let (consumer, events) = fixture.consumer("c") { $0.assignor = assignor }
+        fixture.append(["a", "b"])
+        fixture.pass(.seconds(3))
+        #expect(values(consumer.takeRecords(max: 10)) == ["a", "b"])
+
+        fixture.network.reach { _ = $0.deleteTopic(DeleteTopicRequest("requests")) }
+        fixture.pass(.seconds(10))
+        #expect(events.events.contains("\(event) [0, 1]"))
+        #expect(consumer.positions.isEmpty)
+
+        let settings = TopicSettings(partitions: 2)
+        fixture.network.reach { _ = $0.createTopic(CreateTopicRequest("requests", settings)) }
+        fixture.append(["c"])
+        fixture.pass(.seconds(10))
+        #expect(values(consumer.takeRecords(max: 10)) == ["c"])
+    }
+
     // MARK: - A client that stands still
 
     /// Nothing of it runs, not even for an answer that was on its way: each of them would have it send the next request.

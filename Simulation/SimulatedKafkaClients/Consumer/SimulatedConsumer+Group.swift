@@ -178,6 +178,8 @@ extension SimulatedConsumer {
             guard hasAnswer else { return rejoinSoon() }
             var counts: [String: Int32] = [:]
             for topic in all { counts[topic] = link.partitionCounts[topic] }
+            // A topic that is gone at this moment has the group form anew when it is back.
+            joinedCounts = counts.filter { self.topics.contains($0.key) }
             let shares = Assignors.share(counts, among: members, by: settings.assignor)
             sync(shares.mapValues(MemberSubscription.encode))
         }
