@@ -70,6 +70,8 @@ public struct FleetPlan: Sendable {
     var share: FleetShare
     var whenOpen: ProviderPolicy.WhenOpen
     var callsPerDay: Int?
+    /// The provider's own limit, of which the workers know nothing.
+    var quota: ProviderQuota?
     /// A provider beside the one that all else is about.
     var secondProvider: SecondProvider?
 
@@ -168,8 +170,12 @@ public struct FleetPlan: Sendable {
         var crashes = seeds.fork()
         makeCrashes(&crashes)
         var pace = seeds.fork()
+        var remade = seeds.fork()
+        makeRequestsTopicAgain(&remade)
         if pace.chance(0.85) { shorten(to: 0.5) }
         makeFullLoad(&use)
+        var quotas = seeds.fork()
+        makeQuota(&quotas)
         var doneSets = seeds.fork()
         makeDoneSets(&doneSets)
     }

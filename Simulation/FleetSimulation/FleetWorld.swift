@@ -35,6 +35,8 @@ final class FleetWorld {
     private(set) var kills: [Double] = []
     /// When members were stopped or cut off from a broker, in seconds from the beginning.
     private(set) var interruptions: [ClosedRange<Double>] = []
+    /// The partitions that members gave up when they were asked to.
+    var handovers: [Handover] = []
     /// When members that were cut off may not have known what became of their partitions.
     private var doubts: [Range<Instant>] = []
     /// When processes started, were told to end, or were killed, in seconds from the beginning: what makes the group form anew.
@@ -43,8 +45,9 @@ final class FleetWorld {
     private var overlaps: [Range<Instant>] = []
     /// When the newest process of each place was started.
     private var startTimes: [Int: Instant] = [:]
-    /// The offset of each request, once it is written.
-    private(set) var requestAt: [PartitionID: [Int64: FleetPlan.Request]] = [:]
+    /// The offset of each request, once it is written. Those of a topic that was deleted are under the name that
+    /// `archiveRequests` gave it.
+    var requestAt: [PartitionID: [Int64: FleetPlan.Request]] = [:]
     private var areFaultsOver = false
     /// What became of the budget's count with the fleet's topic.
     var budgetCount = BudgetCount()
@@ -55,6 +58,8 @@ final class FleetWorld {
     /// Gets the lines of the story, with their time.
     private let tell: ((String) -> Void)?
 
+    /// What the workers of earlier schedules have counted of calls.
+    private let countedBefore: [PriceClass: Int]
     /// The simulation's time at which the schedule began.
     let beginning: Instant
 
@@ -70,6 +75,7 @@ final class FleetWorld {
         self.tell = tell
         simulation = Simulation(seed: plan.seed)
         beginning = simulation.now
+        countedBefore = PriceClass.allCases.reduce(into: [:]) { $0[$1] = SimulatedWorker.callsCounted(as: $1) }
         var rules = ClusterRules()
         rules.brokers = plan.brokers
         rules.memberEpochCheck = plan.memberEpochCheck
@@ -276,6 +282,10 @@ final class FleetWorld {
         network.cluster.log(of: partition)?.entries.contains { $0.offset == offset } ?? false
     }
 
+    /// The names under which the requests of deleted topics are kept, in the order of their deletion.
+    var archivedTopics: [String] = []
+    /// Where the partitions of the requests topic ended when it was deleted.
+    var formerEnds: [PartitionID: Int64] = [:]
     /// The partitions of deleted topics, with what readers could see of them.
     var deletedOutputs: [String: [[LogEntry]]] = [:]
     /// Requests whose outcomes were in a transaction without an end when their topic was deleted.
@@ -288,6 +298,11 @@ final class FleetWorld {
 
     /// The number of requests that are written.
     var requestCount: Int { requestAt.values.reduce(0) { $0 + $1.count } }
+
+    /// The calls that the schedule's workers have counted under a price.
+    func callsCounted(as priceClass: PriceClass) -> Int {
+        SimulatedWorker.callsCounted(as: priceClass) - (countedBefore[priceClass] ?? 0)
+    }
 
     // MARK: - Faults
 
@@ -453,7 +468,7 @@ final class FleetWorld {
         // Static members come and go without a rebalance. One that dies between giving partitions up and joining again leaves
         // them to nobody, and where partitions were added while the leader was away nobody gives them out. Brokers wait for the
         // next rebalance, so there is one.
-        let needsRebalance = plan.isStatic && plan.groupProtocol == .classic
+        let needsRebalance = plan.isStatic && plan.groupProtocol == .classic && !plan.isCalm
         if needsRebalance || !workers.values.contains(where: { $0.state == .running }) {
             launch(workers.keys.max().map { $0 + 1 } ?? 0)
         }

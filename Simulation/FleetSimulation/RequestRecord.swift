@@ -25,6 +25,14 @@ enum RequestRecord {
             headers: headers, timestamp: time)
     }
 
+    /// The number of the request that an outcome is the answer to, as its `requestId` says; `nil` where it has none.
+    static func number(of record: SimulatedRecord) -> Int? {
+        guard let value = record.value else { return nil }
+        let text = String(decoding: value, as: UTF8.self)
+        guard let range = text.firstRange(of: "\"requestId\":\"r") else { return nil }
+        return Int(text[range.upperBound...].prefix { $0.isNumber })
+    }
+
     /// The place of the request that an outcome is the answer to, as its headers say.
     static func source(of record: SimulatedRecord) -> (partition: PartitionID, offset: Int64)? {
         func text(_ name: String) -> String? {

@@ -4,6 +4,7 @@ import Testing
 @testable import FleetSimulation
 
 /// Whole fleets under virtual time. `make simulate` runs thousands of schedules; these are about the simulation itself.
+@Suite(.serialized)  // Schedules of a process count their calls together.
 struct FleetSimulationTests {
     /// Each dictionary has an order of its own otherwise. `make test` and `make simulate` set the variable.
     private static let isOrderFixed = ProcessInfo.processInfo.environment["SWIFT_DETERMINISTIC_HASHING"] != nil

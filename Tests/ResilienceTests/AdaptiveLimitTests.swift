@@ -89,6 +89,27 @@ struct AdaptiveLimitTests {
         }
     }
 
+    /// An open breaker keeps all calls away. The refusals from before say nothing about the calls that begin after it.
+    @Test func refusalsFromBeforeAPauseAreNotCountedAmongTheCallsAfterIt() {
+        var controller = LimitController(AdaptiveLimit.Configuration(maximum: 32))
+        var now = Instant(nanoseconds: 0)
+        func call(_ outcome: AdaptiveLimit.Outcome) {
+            let start = now
+            controller.noteBudget(5)
+            controller.noteStart(at: start)
+            now += .milliseconds(60)
+            controller.noteEnd(outcome, start: start, at: now)
+        }
+        call(.answered)
+        call(.overloaded)
+        now += .seconds(20)
+
+        // One call at a time, which is all that a limit of 1 allows.
+        for _ in 0..<50 { call(.answered) }
+
+        #expect(controller.limit > 1)
+    }
+
     // MARK: - The line
 
     @Test func limiterServesTheLongestWaitingCallerWhenACallEnds() {

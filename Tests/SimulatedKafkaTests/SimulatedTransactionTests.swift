@@ -77,6 +77,38 @@ struct SimulatedTransactionTests {
         #expect(abort(producer, in: fixture) == nil)
     }
 
+    /// The brokers have the record, and the client does not know. The next record under its number would be taken for it.
+    @Test func recordThatIsRefusedAfterALostAnswerLeavesItsNumberToNoOther() {
+        let fixture = ClientFixture()
+        let producer = transactional("p", in: fixture)
+        var isLost = false
+        fixture.network.fate = { message in
+            var fate = SimulatedNetwork.Fate(requestDelay: .milliseconds(1), answerDelay: .milliseconds(1))
+            if message.kind == .produce, !isLost {
+                isLost = true
+                fate.answerDelay = nil
+                fixture.scheduler.schedule(after: .milliseconds(5)) {
+                    fixture.cluster.denied = [.writeTopic("results")]
+                }
+            }
+            return fate
+        }
+        _ = producer.beginTransaction()
+        var report: KafkaProducer.Report?
+        #expect(producer.handOverAtOnce(ProducerRecord(topic: "results", value: [97])) { report = $0 })
+        fixture.pass(.seconds(5))
+        #expect(throws: KafkaError.self) { try report?.get() }
+        #expect(fixture.cluster.log(of: PartitionID("results", 0))?.logEnd == 1)
+        #expect(abort(producer, in: fixture) == nil)
+
+        fixture.cluster.denied = []
+        _ = producer.beginTransaction()
+        write("b", by: producer)
+        #expect(commit(producer, in: fixture) == nil)
+        fixture.pass(.seconds(1))
+        #expect(fixture.results == ["b"])
+    }
+
     @Test func recordsOfATransactionAreTriedNoLongerThanItLasts() {
         let fixture = ClientFixture()
         let producer = transactional("p", in: fixture, timeout: .seconds(15))

@@ -106,10 +106,11 @@ final class SimulatedFleetReader: FleetTopicReader, @unchecked Sendable {
         of topic: String, within bound: Duration
     ) async throws(KafkaError) -> [TopicPartition: Range<Int64>] {
         var answer = Result<[TopicPartition: Range<Int64>], KafkaError>.success([:])
-        await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
+        // Not a checked one, which would call it a mistake that nothing resumes the tasks of a killed process.
+        await unsafe withUnsafeContinuation { (continuation: UnsafeContinuation<Void, Never>) in
             reader.bounds(of: topic, within: bound.wholeNanoseconds) { result in
                 answer = result
-                continuation.resume()
+                unsafe continuation.resume()
             }
         }
         return try answer.get()

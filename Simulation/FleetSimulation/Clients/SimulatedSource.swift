@@ -20,6 +20,8 @@ final class SimulatedSource: RequestSource, @unchecked Sendable {
     private(set) var commitsUnderway = 0
     /// When partitions were assigned last; `nil` before the first assignment.
     private(set) var lastAssignment: Instant?
+    /// Called when partitions are handed over, with how long that took.
+    var onHandover: ([AssignedPartition], Duration) -> Void = { _, _ in }
 
     init(_ consumer: SimulatedConsumer, loop: EventLoop, inbox: LoopInbox) {
         self.consumer = consumer
@@ -151,7 +153,13 @@ extension SimulatedSource: SimulatedRebalanceHandler {
     }
 
     func revoked(_ partitions: [AssignedPartition], then: @escaping () -> Void) {
-        tell(then) { listener in await listener.revoked(partitions) }
+        let begin = loop.now
+        tell { [weak self] in
+            if let self { onHandover(partitions, begin.duration(to: loop.now)) }
+            then()
+        } _: { listener in
+            await listener.revoked(partitions)
+        }
     }
 
     func lost(_ partitions: [AssignedPartition], then: @escaping () -> Void) {

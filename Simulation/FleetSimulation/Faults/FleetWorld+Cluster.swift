@@ -45,11 +45,12 @@ extension FleetWorld {
 
     private func makeAgain(_ topic: String, gap: Double) {
         let before = partitions(of: topic)
-        for partition in before {
+        if topic == SimulatedWorker.requests { archiveRequests() }
+        for partition in before where topic != SimulatedWorker.requests {
             guard let log = network.cluster.log(of: partition) else { continue }
             deletedOutputs[topic, default: []].append(log.committed)
             for entry in log.entries where entry.offset >= log.lastStableOffset {
-                guard let source = RequestRecord.source(of: entry.record) else { continue }
+                guard let source = source(of: entry.record) else { continue }
                 excused[source.partition, default: []].insert(source.offset)
             }
         }

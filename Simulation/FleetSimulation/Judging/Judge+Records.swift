@@ -9,7 +9,7 @@ extension Judge {
         let words = Array(SearchError.resultTooLarge.message.utf8)
         for entry in world.outputs(of: "errors").joined() {
             guard let value = entry.record.value, Self.contains(words, in: value),
-                let source = RequestRecord.source(of: entry.record),
+                let source = world.source(of: entry.record),
                 let request = world.requestAt[source.partition]?[source.offset], !world.plan.isLarge(request.keyword)
             else { continue }
             find(.shortened, "r\(request.number) at \(source.partition)@\(source.offset)")

@@ -54,7 +54,7 @@ extension Judge {
         var all: [PartitionID: Times] = [:]
         for topic in ["results", "errors"] {
             for entry in world.outputs(of: topic).joined() {
-                guard let source = RequestRecord.source(of: entry.record), let time = entry.record.timestamp else {
+                guard let source = world.source(of: entry.record), let time = entry.record.timestamp else {
                     continue
                 }
                 all[source.partition, default: [:]][source.offset, default: []]
@@ -94,18 +94,25 @@ extension Judge {
         }
         if isInterrupted { return }
 
-        // What waits for its turn is handed back at a rebalance too, and what takes longer than the grace is given up: neither needs
-        // a crash.
-        let isAnyGivenBack = plan.handsBackWhatWaits || plan.requestsMayOutlastGrace
-        let moments =
-            kills + interruptions.map(\.lowerBound).filter { begun <= $0 + slack }
-            + (isAnyGivenBack ? [finished + interval] : [])
-        let isBehindOpenOne = !plan.keepsDoneSets && moments.contains { moment in
+        // At the end of a grace, what is not confirmed is left to the next owner, even if the brokers write it a moment later.
+        let handovers = world.handovers.filter {
+            $0.partition == partition && begun <= $0.time + slack && $0.time <= again
+        }
+        if handovers.contains(where: { $0.hasUsedGrace && finished > $0.time - slack }) { return }
+
+        // Without done-sets, what is finished behind a request that was open is done again: at a crash, and where a partition is
+        // handed over with a request that waits for its turn, or took longer than the grace.
+        func isAnyOpen(at moment: Double) -> Bool {
             (world.requestAt[partition] ?? [:]).keys.contains { other in
-                other < offset && (times[other]?.last ?? .infinity) > moment - interval
+                other < offset && (times[other]?.last ?? .infinity) > moment
             }
         }
-        if isBehindOpenOne { return }
+        let crashes = kills + interruptions.map(\.lowerBound).filter { begun <= $0 + slack }
+        if !plan.keepsDoneSets, crashes.contains(where: { isAnyOpen(at: $0 - interval) }) { return }
+        let leavesOpenOnes = handovers.contains { handover in
+            (plan.handsBackWhatWaits || handover.hasUsedGrace) && isAnyOpen(at: handover.time - slack)
+        }
+        if !plan.keepsDoneSets, leavesOpenOnes { return }
         find(
             .repeatedTooMuch,
             "\(what) of \(partition)@\(offset), which was finished at \(finished.threeDecimals) s, came again at \(again.threeDecimals) s; kills at \(kills.map(\.threeDecimals).joined(separator: ", ")), interruptions at \(interruptions.map(\.lowerBound.threeDecimals).joined(separator: ", "))"

@@ -30,7 +30,7 @@ struct Judge {
         for topic in ["results", "errors"] {
             for entries in world.outputs(of: topic) {
                 for entry in entries {
-                    guard let source = RequestRecord.source(of: entry.record) else { continue }
+                    guard let source = world.source(of: entry.record) else { continue }
                     counts[source.partition, default: [:]][source.offset, default: 0] += 1
                 }
             }
@@ -44,7 +44,7 @@ struct Judge {
         for topic in ["results", "errors"] {
             for entries in world.outputs(of: topic) {
                 for entry in entries {
-                    guard let source = RequestRecord.source(of: entry.record), source == (partition, offset) else {
+                    guard let source = world.source(of: entry.record), source == (partition, offset) else {
                         continue
                     }
                     let time = world.secondsOfSchedule(at: entry.record.timestamp ?? 0).threeDecimals
@@ -75,10 +75,11 @@ struct Judge {
         judgeCommits(outcomes())
     }
 
-    /// True for a request that was deleted or compacted away, and for one whose outcome was in an open transaction when its
-    /// topic was deleted.
+    /// True for a request that was deleted or compacted away, for one whose outcome was in an open transaction when its topic was
+    /// deleted, and for one below the end of the topic that was deleted before its own was made.
     private func isExempt(_ partition: PartitionID, _ offset: Int64) -> Bool {
         !world.isThere(partition, offset) || world.excused[partition]?.contains(offset) == true
+            || world.mayBePassedOver(partition, offset)
     }
 
     private mutating func judgeCommits(_ outcomes: [PartitionID: [Int64: Int]]) {
@@ -129,7 +130,7 @@ struct Judge {
     private func deadLetters() -> [PartitionID: Set<Int64>] {
         var letters: [PartitionID: Set<Int64>] = [:]
         for entry in world.outputs(of: SimulatedWorker.deadLetters).joined() {
-            guard let source = RequestRecord.source(of: entry.record) else { continue }
+            guard let source = world.source(of: entry.record) else { continue }
             letters[source.partition, default: []].insert(source.offset)
         }
         return letters
@@ -156,7 +157,7 @@ struct Judge {
             for entries in world.outputs(of: topic) {
                 var last: [String: Int64] = [:]
                 for entry in entries {
-                    guard let source = RequestRecord.source(of: entry.record) else { continue }
+                    guard let source = world.source(of: entry.record) else { continue }
                     let key = entry.record.key.map { String(decoding: $0, as: UTF8.self) } ?? ""
                     let line = plan.ordering == .key ? "\(source.partition) \(key)" : "\(source.partition)"
                     if let before = last[line], before > source.offset {
@@ -180,6 +181,8 @@ struct Judge {
         if let budget = plan.callsPerDay { judgeBudget(calls.filter { $0.provider == .hotpepper }, budget) }
         judgeLifetimes(calls)
         judgeRepetitions(calls)
+        judgePauses(calls)
+        judgeBill()
     }
 
     /// A member that leaves, or gives a partition back, finishes what is paid for. Looked at only where nothing else has a call

@@ -28,6 +28,8 @@ public struct Verdict: Sendable, Hashable {
         case notGranted = "call that was not granted"
         case calledAgain = "call made again"
         case calledTooLate = "call for a request that is over"
+        case miscounted = "calls not counted as they were made"
+        case calledInPause = "call in a pause that was asked for"
         case leaked = "something is not returned"
         case stuck = "worker does not end"
         case ended = "worker ends of itself"

@@ -13,10 +13,13 @@ final class SimulatedProvider {
         let time: Instant
         let provider: ProviderID
         let member: String
+        /// The caller's event loop.
+        let lane: ObjectIdentifier
         let keyword: String
+        let priceClass: PriceClass
         /// The day of the budget, by the member's clock.
         let day: Int
-        /// The day had just begun. The worker looked at its clock a few milliseconds before, which may have been the day before.
+        /// The day has begun in this millisecond.
         let isAtTurnOfDay: Bool
     }
 
@@ -36,6 +39,18 @@ final class SimulatedProvider {
     /// The calls whose answer is not given yet.
     private(set) var underway = 0
     private(set) var underwayByMember: [String: Int] = [:]
+    /// The calls under way by what they cost, of each process.
+    private var underwayByPrice: [String: [PriceClass: Int]] = [:]
+    /// The pauses that lanes were asked for, and whose time is not over yet when they are told.
+    private(set) var pauses: [Pause] = []
+    private var quotaWindow = (number: -1, calls: 0)
+
+    /// A time in which the provider wants no calls from a lane that it has told so.
+    struct Pause {
+        let lane: ObjectIdentifier
+        let provider: ProviderID
+        let time: Range<Instant>
+    }
 
     init(_ simulation: Simulation, plan: FleetPlan, random: SeededGenerator) {
         self.simulation = simulation
@@ -50,13 +65,17 @@ final class SimulatedProvider {
     }
 
     func take(
-        _ keyword: String, by provider: ProviderID, of member: String, on day: (number: Int, left: Double)
+        _ keyword: String, as priceClass: PriceClass, of member: String, on loop: EventLoop,
+        on day: (number: Int, left: Double)
     ) -> Answer {
-        let isAtTurn = FleetWorld.day - day.left < 0.005
+        let provider = priceClass.provider
+        // Wall clocks show whole milliseconds: a worker may think that the day before has not ended.
+        let isAtTurn = FleetWorld.day - day.left < 0.001
         calls.append(
             Call(
-                time: simulation.now, provider: provider, member: member, keyword: keyword, day: day.number,
-                isAtTurnOfDay: isAtTurn))
+                time: simulation.now, provider: provider, member: member, lane: ObjectIdentifier(loop),
+                keyword: keyword, priceClass: priceClass, day: day.number, isAtTurnOfDay: isAtTurn))
+        if provider == .hotpepper, let pause = pauseOfQuota() { return .after(0.002, failure: Self.tooMany(pause)) }
         let time = Double.random(in: plan.latency, using: &random)
         // What goes wrong with one provider does not with the other.
         switch provider == .hotpepper ? mood : .usual {
@@ -70,9 +89,31 @@ final class SimulatedProvider {
         case 0: return .never
         case 1:
             let pause = Duration.milliseconds(Int.random(in: 200...3000, using: &random))
-            return .after(time, failure: SearchError(.rateLimited, "too often", retryAfter: pause, httpStatus: 429))
+            return .after(time, failure: Self.tooMany(pause))
         default: return .after(time, failure: Self.unavailable)
         }
+    }
+
+    /// Counts a call against the provider's own quota.
+    /// - Returns: the time until the next window where the quota is used up, in whole seconds as `Retry-After` has them.
+    private func pauseOfQuota() -> Duration? {
+        guard let quota = plan.quota else { return nil }
+        let elapsed = simulation.elapsed / .seconds(1)
+        let number = Int(elapsed / quota.window)
+        if number != quotaWindow.number { quotaWindow = (number, 0) }
+        quotaWindow.calls += 1
+        guard quotaWindow.calls > quota.calls else { return nil }
+        return .seconds((Double(number + 1) * quota.window - elapsed).rounded(.up))
+    }
+
+    /// Notes that a lane was asked for a pause.
+    func notePause(of lane: EventLoop, by provider: ProviderID, for pause: Duration) {
+        pauses.append(
+            Pause(lane: ObjectIdentifier(lane), provider: provider, time: simulation.now..<simulation.now + pause))
+    }
+
+    private static func tooMany(_ pause: Duration) -> SearchError {
+        SearchError(.rateLimited, "too often", retryAfter: pause, httpStatus: 429)
     }
 
     private static var unavailable: SearchError {
@@ -87,14 +128,23 @@ final class SimulatedProvider {
     /// Made once, because it is larger than all else that a schedule has.
     private static let largeText = String(repeating: "*", count: FleetPlan.largeBytes)
 
-    func begin(by member: String) {
+    func begin(by member: String, as priceClass: PriceClass) {
         underway += 1
+        underwayByPrice[member, default: [:]][priceClass, default: 0] += 1
         underwayByMember[member, default: 0] += 1
     }
 
-    func end(by member: String) {
+    func end(by member: String, as priceClass: PriceClass) {
         underway -= 1
+        underwayByPrice[member, default: [:]][priceClass, default: 0] -= 1
         underwayByMember[member, default: 0] -= 1
+    }
+}
+
+extension SimulatedProvider {
+    /// The calls whose processes have not seen them end: those that were under way when their process was killed.
+    func unfinished(as priceClass: PriceClass) -> Int {
+        underwayByPrice.values.reduce(0) { $0 + ($1[priceClass] ?? 0) }
     }
 }
 
@@ -110,21 +160,30 @@ struct SimulatedPlaces: PlaceService, @unchecked Sendable {
     func refusal(of request: SearchRequest) -> SearchError? { nil }
 
     func priceClass(of request: SearchRequest, followUp: FollowUpCall?) -> PriceClass {
-        id == .hotpepper ? .hotpepper : .nearbySearchPro
+        guard id != .hotpepper else { return .hotpepper }
+        // Requests with a text are charged as a search of that kind. Here a third of them counts for one without.
+        let isText = (request.keyword?.utf8.last ?? 0) % 3 != 0
+        return isText ? .textSearchPro : .nearbySearchPro
     }
 
     func call(
         for request: SearchRequest, followUp: FollowUpCall?, before deadline: Deadline
     ) async throws(SearchError) -> ProviderReply {
-        provider.begin(by: member)
-        defer { provider.end(by: member) }
+        let priceClass = priceClass(of: request, followUp: followUp)
+        provider.begin(by: member, as: priceClass)
+        defer { provider.end(by: member, as: priceClass) }
         let left = deadline.remaining(at: loop.now)
 
         let day = FleetWorld.dayOfBudget(at: loop.wallNow)
-        switch provider.take(request.keyword ?? "", by: id, of: member, on: day) {
+        switch provider.take(request.keyword ?? "", as: priceClass, of: member, on: loop, on: day) {
         case .after(let time, let failure) where .seconds(time) < left:
             await sleep(.seconds(time))
-            if let failure { throw failure }
+            if let failure {
+                if let pause = failure.retryAfter, !Task.isCancelled {
+                    provider.notePause(of: loop, by: id, for: pause)
+                }
+                throw failure
+            }
             return .answer(provider.answer(to: request.keyword ?? ""))
         case .after, .never:
             await sleep(left)

@@ -94,9 +94,16 @@ final class SimulatedWorker: @unchecked Sendable {
     /// When it was told to end; `nil` before.
     private(set) var drainedAt: Instant?
     let breakers: BreakerWatch
-    /// Counted by all processes together: nothing reads them, and to make them takes longer than most of what a lane does.
-    private static let meters = WorkerMeters(
-        topics: configuredTopics, group: group, factory: MetricsRegistry())
+    /// Counted by all processes of all schedules together, because to make them takes longer than most of what a lane does.
+    private static let registry = MetricsRegistry()
+    private static let meters = WorkerMeters(topics: configuredTopics, group: group, factory: registry)
+
+    /// The calls that all processes of all schedules have counted under a price.
+    static func callsCounted(as priceClass: PriceClass) -> Int {
+        _ = meters
+        let labels = [("provider", priceClass.provider.rawValue), ("sku", priceClass.rawValue)]
+        return Int(registry.value(of: "locsearch_provider_calls_by_sku_total", dimensions: labels))
+    }
     private let simulation: Simulation
     private let network: SimulatedNetwork
     private let fleet: SimulatedFleetClients
@@ -167,6 +174,7 @@ final class SimulatedWorker: @unchecked Sendable {
         let consumer = SimulatedConsumer(
             consumerSettings(plan, instance: instanceID), clientID: "\(name)-\(index)-c", network: world.network)
         let source = SimulatedSource(consumer, loop: loop.eventLoop, inbox: LoopInbox(loop, descriptor: 3))
+        source.onHandover = { [unowned world] in world.noteHandover(of: $0, by: name, lasting: $1) }
 
         var settings = SimulatedProducerSettings()
         if plan.delivery == .exactlyOnce {

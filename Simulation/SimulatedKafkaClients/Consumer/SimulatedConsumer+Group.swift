@@ -72,13 +72,16 @@ extension SimulatedConsumer {
         revoke(inOrder.map(\.id)) { [weak self] in self?.join() }
     }
 
-    /// Has the group form anew when a topic has another number of partitions than it had. With KIP-848 the brokers see to it.
+    /// Has the group form anew when a topic has another number of partitions than it had, or is gone. With KIP-848 the brokers see
+    /// to it.
     func joinForNewPartitions() {
         guard settings.groupProtocol == .classic else { return }
         let counts = link.partitionCounts.filter { topics.contains($0.key) }
-        guard let joinedCounts, !counts.isEmpty else { return joinedCounts = counts.isEmpty ? nil : counts }
+        guard let joinedCounts else { return joinedCounts = counts.isEmpty ? nil : counts }
         guard counts != joinedCounts, joinState == .steady, !isLost, commits.leavesBefore == nil else { return }
         self.joinedCounts = counts
+        // A cooperative member loses the partitions of a topic that is gone: `rd_kafka_cgrp_metadata_update_check`.
+        if counts.isEmpty, settings.isCooperative { return loseEverything() }
         rebalance()
     }
 
@@ -175,6 +178,8 @@ extension SimulatedConsumer {
             guard hasAnswer else { return rejoinSoon() }
             var counts: [String: Int32] = [:]
             for topic in all { counts[topic] = link.partitionCounts[topic] }
+            // A topic that is gone at this moment has the group form anew when it is back.
+            joinedCounts = counts.filter { self.topics.contains($0.key) }
             let shares = Assignors.share(counts, among: members, by: settings.assignor)
             sync(shares.mapValues(MemberSubscription.encode))
         }

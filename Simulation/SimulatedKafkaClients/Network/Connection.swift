@@ -30,6 +30,7 @@ final class Peer {
 
 /// One connection, until it breaks.
 final class Connection {
+    let client: String
     /// Requests are sent from then on.
     let opensAt: Int64
     var lastArrival: Int64 = 0
@@ -38,6 +39,8 @@ final class Connection {
     var isBusy = false
     /// Requests that the broker reads when it has answered the one before.
     var waiting: [() -> Void] = []
+    /// Answers on their way to the client, in the order in which they were sent.
+    var answers: [() -> Void] = []
     /// The directions in which nothing passes any more, which the client has yet to find out.
     var lost: Set<SimulatedNetwork.Direction> = []
     /// The client has hung up, or has found out that the connection is gone.
@@ -49,5 +52,9 @@ final class Connection {
     /// When it is looked next whether the time of a request is up; `nil` where that is not planned.
     var nextCheck: Int64?
 
-    init(opensAt: Int64) { self.opensAt = opensAt }
+    /// - Parameter client: whose connection it is.
+    init(of client: String, opensAt: Int64) {
+        self.client = client
+        self.opensAt = opensAt
+    }
 }

@@ -174,7 +174,7 @@ package final class SimulatedNetwork {
         peers[id] = peer
         if let connection = peer.connection { return (peer, connection) }
 
-        let connection = Connection(opensAt: peer.connect(at: scheduler.now, jitter: backoffJitter()))
+        let connection = Connection(of: id.client, opensAt: peer.connect(at: scheduler.now, jitter: backoffJitter()))
         peer.connection = connection
         if connection.opensAt > scheduler.now || !cluster.isUp(id.broker) {
             scheduler.schedule(at: connection.opensAt) { [self] in
@@ -193,10 +193,11 @@ package final class SimulatedNetwork {
         connection.isBroken = true
         if peer.connection === connection { peer.connection = nil }
         connection.waiting = []
+        connection.answers = []
         let unanswered = connection.unanswered
         connection.unanswered = []
         guard !unanswered.isEmpty else { return }
-        scheduler.schedule(after: ClusterRules.millisecond) {
+        schedule(after: ClusterRules.millisecond, of: connection.client) {
             for request in unanswered { request.fail(.disconnected) }
         }
     }
@@ -317,8 +318,11 @@ package final class SimulatedNetwork {
         // Schedulers may run what falls due at one time in any order.
         let arrival = max(connection.lastAnswer + 1, departure(client, broker, .answers) + delay)
         connection.lastAnswer = arrival
-        scheduler.schedule(at: arrival) {
-            if !connection.isBroken { finish(.success(answer)) }
+        connection.answers.append { finish(.success(answer)) }
+        schedule(after: arrival - scheduler.now, of: client) { [connection] in
+            // Where a client has stood still, several arrive at one time, and yet in their order.
+            guard !connection.isBroken, !connection.answers.isEmpty else { return }
+            connection.answers.removeFirst()()
         }
     }
 }

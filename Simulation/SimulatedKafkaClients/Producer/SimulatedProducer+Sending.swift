@@ -119,7 +119,9 @@ extension SimulatedProducer {
         let batch = lane.batch
         lane.batch = []
         if isTransactional {
-            failTransaction(Int32(code.rawValue), needsNewEpoch: false)
+            // An earlier attempt may be in the log. Another record under its numbers would be taken for it.
+            let mayBeWritten = batch.contains { $0.status == .possiblyPersisted }
+            failTransaction(Int32(code.rawValue), needsNewEpoch: mayBeWritten)
         } else {
             renewIdentity()
         }

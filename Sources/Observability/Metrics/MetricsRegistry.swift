@@ -73,6 +73,14 @@ package final class MetricsRegistry: MetricsFactory {
         }
     }
 
+    /// A counter's value; 0 when there is none of that name with these labels.
+    package func value(of label: String, dimensions: [(String, String)]) -> Int64 {
+        let name = name(label, dimensions)
+        return series.withLock { series in
+            if case .counter(let counter)? = series[name] { counter.value } else { 0 }
+        }
+    }
+
     /// The exposition format, version 0.0.4. A histogram that has counted nothing is left out where its metric says so.
     package var prometheusText: String {
         let all = series.withLock { $0 }.sorted { $0.key < $1.key }

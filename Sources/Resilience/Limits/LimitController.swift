@@ -137,6 +137,7 @@ struct LimitController {
     }
 
     mutating func noteStart(at now: Instant) {
+        if inFlight == 0 { endOverdueWindow(at: now) }
         count(until: now)
         inFlight += 1
         window.starts += 1
@@ -161,11 +162,24 @@ struct LimitController {
         window.age = windowStart.duration(to: now).inSeconds
         // Refusals come fast and in crowds: they alone do not fill a window.
         let isFull = trial == nil && window.answers + window.timeouts >= Self.enoughCalls
-        if isFull && window.age >= max(Self.shortest, latency / 2) || window.age >= max(Self.longest, 2 * latency) {
+        if isFull && window.age >= max(Self.shortest, latency / 2) || window.age >= longestAge {
             let seen = window
             beginWindow(at: now)
             judge(seen, at: now)
         }
+    }
+
+    /// Seconds after which a window ends however few calls it has.
+    private var longestAge: Double { max(Self.longest, 2 * latency) }
+
+    /// Ends a window whose time was over while no call was under way, as of that time: an open breaker, or a lack of requests, may
+    /// have kept all calls away since. What such a window saw says nothing about the calls that begin now.
+    private mutating func endOverdueWindow(at now: Instant) {
+        guard let windowStart, windowStart.duration(to: now).inSeconds >= longestAge else { return }
+        window.age = longestAge
+        let seen = window
+        beginWindow(at: now)
+        if seen.calls > 0 { judge(seen, at: windowStart + .seconds(saturating: seen.age)) }
     }
 
     private mutating func count(until now: Instant) {

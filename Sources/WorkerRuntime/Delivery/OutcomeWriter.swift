@@ -157,6 +157,7 @@ final class OutcomeWriter {
             refused.isTruncated = true
             refused.outcome = truncatedRecords.truncate(
                 refused.outcome, of: refused.request, refusedBy: topic, with: refusal)
+            if refused.record?.topic != topic { backoff.giveUpTrying(topic) }
         // An error that is not about the record, such as a timeout, may be over later.
         case .later, nil: try await waitForTopic(of: refused, topic: topic)
         }

@@ -130,6 +130,14 @@ final class TopicBackoff {
         }
     }
 
+    /// Notes that a record which was to be tried again goes to another topic. Where no other record waits for this one, nothing
+    /// would ever find out that it takes records again.
+    func giveUpTrying(_ topic: String) {
+        guard let refusal = refusals[topic], !refusal.turn.isAwaited else { return }
+        forget { $0 == topic }
+        gate.wake()
+    }
+
     /// Waits until it is the caller's turn to try a topic again, or the topic takes records again. The caller then writes its
     /// record, and calls `clear` or `note`: the others wait for that.
     func waitForRetry(of topic: String) async {

@@ -198,6 +198,29 @@ struct RefusedRecordTests {
         }
     }
 
+    /// The only outcome that waits for a topic leaves it when it turns out to be too large: its error goes elsewhere.
+    @Test(arguments: WorkerConfiguration.Delivery.allCases)
+    func topicThatNoRecordWaitsForAnyLongerHoldsUpNothing(delivery: WorkerConfiguration.Delivery) async throws {
+        try await LaneFixture.run(delivery: delivery) { fixture in
+            let mayWrite = Mutex(false)
+            for sink in [fixture.sink, fixture.singleSink] {
+                await sink.refuse { record, _ in
+                    guard mayWrite.withLock({ $0 }) else { return Self.notAuthorized }
+                    return Self.isLarge(record) ? Self.tooLarge : nil
+                }
+            }
+            await fixture.source.append([LaneFixture.request("large")])
+            try await eventually("the lane says what is wrong") {
+                await fixture.lane.status.deliveryProblem?.contains("takes no records") == true
+            }
+
+            mayWrite.withLock { $0 = true }
+            try await fixture.outcomesAreWritten(["large"])
+            await fixture.source.append([LaneFixture.request("b")])
+            try await fixture.outcomesAreWritten(["large", "b"])
+        }
+    }
+
     /// An outcome that waits for its topic when the lane has left its group is not written any more: it cannot be committed,
     /// so another worker publishes it as well.
     @Test func outcomeThatWaitsAtTheEndIsNotWritten() async throws {

@@ -1,0 +1,61 @@
+import SimulatedKafka
+import SimulatedKafkaClients
+import SimulatedLoop
+
+/// The requests topic deleted and made again: its offsets begin anew, and what was not answered is gone with it.
+extension FleetWorld {
+    /// Keeps the requests of the topic that is about to be deleted under another name. No partition of that name is in the
+    /// cluster, so the judge takes those without an outcome for deleted.
+    func archiveRequests() {
+        let archive = "\(SimulatedWorker.requests) deleted \(archivedTopics.count)"
+        archivedTopics.append(archive)
+        for partition in partitions(of: SimulatedWorker.requests) {
+            let end = network.cluster.log(of: partition)?.logEnd ?? 0
+            formerEnds[partition] = max(formerEnds[partition] ?? 0, end)
+        }
+        for (partition, requests) in requestAt where partition.topic == SimulatedWorker.requests {
+            requestAt[PartitionID(archive, partition.partition)] = requests
+            requestAt[partition] = nil
+        }
+        for (partition, offsets) in excused where partition.topic == SimulatedWorker.requests {
+            excused[PartitionID(archive, partition.partition)] = offsets
+            excused[partition] = nil
+        }
+    }
+
+    /// True for a request of a topic that was made again that workers may pass over: they go on at the offset that they had of the
+    /// former topic, where the new one has grown past that (docs/guarantees.md, "What breaks the guarantees").
+    func mayBePassedOver(_ partition: PartitionID, _ offset: Int64) -> Bool {
+        offset < formerEnds[partition] ?? 0
+    }
+
+    /// Returns the place of the request that an outcome is the answer to. An outcome names topic and offset, which two requests
+    /// share when the topic was deleted and made again: the number of the request tells them apart.
+    func source(of record: SimulatedRecord) -> (partition: PartitionID, offset: Int64)? {
+        guard let source = RequestRecord.source(of: record) else { return nil }
+        guard !archivedTopics.isEmpty, let number = RequestRecord.number(of: record),
+            requestAt[source.partition]?[source.offset]?.number != number
+        else { return source }
+
+        let archive = archivedTopics.last { topic in
+            requestAt[PartitionID(topic, source.partition.partition)]?[source.offset]?.number == number
+        }
+        return archive.map { (PartitionID($0, source.partition.partition), source.offset) } ?? source
+    }
+}
+
+extension FleetPlan {
+    /// Has the requests topic deleted and made again.
+    mutating func makeRequestsTopicAgain(_ random: inout SeededGenerator) {
+        let movesOffsets = faults.contains { if case .offsetsBack = $0.kind { true } else { false } }
+        guard !faults.isEmpty, !movesOffsets, random.chance(0.05) else { return }
+        let gap = Double.random(in: 0.1...4, using: &random)
+        faults.append(
+            Fault(
+                time: Double.random(in: 3...26, using: &random),
+                kind: .cluster(.makeAgain(SimulatedWorker.requests, gap: gap))))
+        faults.sort { $0.time < $1.time }
+        // The error of a record that is no request does not say which record of an offset it is about.
+        for index in requests.indices { (requests[index].isValid, requests[index].padding) = (true, 0) }
+    }
+}

@@ -1,0 +1,31 @@
+import Basics
+import Kafka
+import SimulatedKafka
+import SimulatedLoop
+
+/// A partition that a member gave up because the group, or the member's own end, asked for it.
+struct Handover {
+    let partition: PartitionID
+    /// When the member had given it up, in seconds from the beginning.
+    let time: Double
+    /// The member waited for its requests for as long as it may: what was not confirmed by then is done again.
+    let hasUsedGrace: Bool
+}
+
+extension FleetWorld {
+    func noteHandover(of partitions: [AssignedPartition], by name: String, lasting: Duration) {
+        // Clocks go wrong by up to 0.5 %, and a commit takes a moment.
+        let slack = 0.1
+        let time = beginning.duration(to: simulation.now) / .seconds(1)
+        let drain = everyWorker.first { $0.name == name }?.drainedAt.map { beginning.duration(to: $0) / .seconds(1) }
+        let hasUsedGrace =
+            lasting / .seconds(1) > min(plan.shutdownGrace, 10) - slack
+            || drain.map { time > $0 + plan.shutdownGrace - slack } ?? false
+        for partition in partitions {
+            handovers.append(
+                Handover(
+                    partition: PartitionID(partition.id.topic, partition.id.partition), time: time,
+                    hasUsedGrace: hasUsedGrace))
+        }
+    }
+}

@@ -1,0 +1,43 @@
+import Basics
+import LocationSearch
+import SimulatedLoop
+
+/// What calls cost, and the pauses that providers ask for.
+extension Judge {
+    /// The workers have counted each call that they saw end under its price: the provider's bill is what they report, but for the
+    /// calls that were under way when their process was killed.
+    mutating func judgeBill() {
+        var (billed, reported) = (0, 0)
+        for priceClass in PriceClass.allCases {
+            let made = world.provider.calls.count { $0.priceClass == priceClass }
+            let ended = made - world.provider.unfinished(as: priceClass)
+            let counted = world.callsCounted(as: priceClass)
+            (billed, reported) = (billed + ended * priceClass.price, reported + counted * priceClass.price)
+            if ended != counted {
+                find(.miscounted, "\(priceClass.rawValue): \(ended) calls ended, \(counted) were counted")
+            }
+        }
+        if billed != reported { find(.miscounted, "a bill of \(billed), of which \(reported) were reported") }
+    }
+
+    /// A lane that was asked for a pause makes no call until it is over.
+    mutating func judgePauses(_ calls: [SimulatedProvider.Call]) {
+        // Clocks go wrong by up to 0.5 %, and wait in whole milliseconds.
+        let slack = 0.02
+        for pause in world.provider.pauses {
+            let end = pause.time.upperBound - .seconds(slack)
+            let early = calls.first {
+                $0.lane == pause.lane && $0.provider == pause.provider && pause.time.lowerBound < $0.time
+                    && $0.time < end
+            }
+            guard let early else { continue }
+            let (time, left) = (
+                world.beginning.duration(to: early.time), early.time.duration(to: pause.time.upperBound)
+            )
+            return find(
+                .calledInPause,
+                "\(early.keyword) by \(early.member) at \((time / .seconds(1)).threeDecimals) s, \((left / .seconds(1)).threeDecimals) s too early"
+            )
+        }
+    }
+}
