@@ -105,8 +105,8 @@ struct Judge {
                 case let count where count <= world.mostOutcomes(of: partition, at: offset): break
                 case let count
                 where plan.delivery == .exactlyOnce
-                    || (plan.isGraceful
-                        && (plan.keepsDoneSets || !plan.handsBackWhatWaits && !plan.requestsMayOutlastGrace)):
+                    || (plan.isGraceful && !plan.requestsMayOutlastGrace
+                        && (plan.keepsDoneSets || !plan.handsBackWhatWaits)):
                     find(
                         .doubled,
                         "r\(request.number) at \(partition)@\(offset) has \(count) outcomes\(whenAnswered(partition, offset))"
