@@ -20,7 +20,7 @@ struct FleetCodecTests {
 
     /// Numbers of all sizes that a share may have.
     private static var shares: LeaseMessage {
-        let shares = [1.0 / 3, 0.1 + 0.2, 0.0001, 0.000_015, 1e-6, 5e-324, 0.123_456_789_012_345_67]
+        let shares = [1.0 / 3, 0.1 + 0.2, 0.0001, 0.000_015, 1e-6, .leastNonzeroMagnitude, 0.123_456_789_012_345_67]
         var message = LeaseMessage(sender: "a", number: 1, owned: 0, partitionCount: 0)
         message.limits["k"] = LeaseMessage.Limit(
             demand: 0, grants: shares.map { LeaseMessage.Grant(lessee: "b", answering: 0, share: $0) })

@@ -6,30 +6,6 @@ public enum FleetMessage: Sendable, Hashable {
     case budget(BudgetMessage)
 }
 
-extension FleetMessage: Codable {
-    private enum CodingKeys: String, CodingKey {
-        case shares, budget
-    }
-
-    /// - Throws: `DecodingError` for another object, and for a message of a later version.
-    public init(from decoder: any Decoder) throws {
-        let container = try decoder.container(keyedBy: CodingKeys.self)
-        if let message = try container.decodeIfPresent(BudgetMessage.self, forKey: .budget) {
-            self = .budget(message)
-        } else {
-            self = .shares(try container.decode(LeaseMessage.self, forKey: .shares))
-        }
-    }
-
-    public func encode(to encoder: any Encoder) throws {
-        var container = encoder.container(keyedBy: CodingKeys.self)
-        switch self {
-        case .shares(let message): try container.encode(message, forKey: .shares)
-        case .budget(let message): try container.encode(message, forKey: .budget)
-        }
-    }
-}
-
 /// A record of the fleet topic.
 public struct FleetRecord: Sendable, Hashable {
     /// The record's offset in the topic's only partition. All members read the records in this order.
