@@ -199,7 +199,8 @@ struct BudgetLedgerTests {
             "cleaned":\(number)}
             """
         let message = #"{"budget":{"sender":"b","number":1,"entries":[],"state":{"offset":0,"ledger":\#(text)}}}"#
-        guard case .budget(let budget) = FleetCodec.message(Array(message.utf8)), var ledger = budget.base?.ledger else {
+        guard case .budget(let budget) = FleetCodec.message(Array(message.utf8)), var ledger = budget.base?.ledger
+        else {
             return #expect(Bool(false), "the state is not read")
         }
         ledger.apply(Self.message(8, take: 1, giveBack: 1, made: 1), at: 1)

@@ -192,7 +192,9 @@ extension BudgetMessage {
             default: try reader.skip()
             }
         }
-        (message.sender, message.number, message.entries) = (try needed(sender), try needed(number), try needed(entries))
+        (message.sender, message.number, message.entries) = (
+            try needed(sender), try needed(number), try needed(entries)
+        )
         self = message
     }
 }
