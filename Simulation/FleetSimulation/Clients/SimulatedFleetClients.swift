@@ -105,14 +105,10 @@ final class SimulatedFleetReader: FleetTopicReader, @unchecked Sendable {
     func bounds(
         of topic: String, within bound: Duration
     ) async throws(KafkaError) -> [TopicPartition: Range<Int64>] {
-        var answer = Result<[TopicPartition: Range<Int64>], KafkaError>.success([:])
-        await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
-            reader.bounds(of: topic, within: bound.wholeNanoseconds) { result in
-                answer = result
-                continuation.resume()
-            }
+        let bounds = await answer { reply in
+            self.reader.bounds(of: topic, within: bound.wholeNanoseconds, reply: reply)
         }
-        return try answer.get()
+        return try bounds.get()
     }
 
     func open(_ starts: [TopicPartition: Int64]) async throws(KafkaError) {
