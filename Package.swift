@@ -100,9 +100,9 @@ let package = Package(
         .target(
             name: "QuotaSharing",
             dependencies: [
-                "Basics", "EventLoop", "Kafka", "LocationSearch", "Resilience", logging,
+                "Basics", "EventLoop", "JSON", "Kafka", "LocationSearch", "Resilience", logging,
                 product("DequeModule", "swift-collections"),
-            ], swiftSettings: safe),
+            ], swiftSettings: spans),
         .target(
             name: "ProviderCalls",
             dependencies: ["Basics", "LocationSearch", "QuotaSharing", "Resilience", tracing], swiftSettings: spans),

@@ -178,6 +178,8 @@ public struct FleetPlan: Sendable {
         makeQuota(&quotas)
         var doneSets = seeds.fork()
         makeDoneSets(&doneSets)
+        var doubles = seeds.fork()
+        makeDoubledMessages(&doubles)
     }
 
     /// Has everything happen in a part of the time. Most schedules are short, so that more of them can be run: what takes long is
@@ -199,7 +201,7 @@ public struct FleetPlan: Sendable {
     private mutating func makeFleetTopicTrouble(_ random: inout SeededGenerator) {
         guard usesFleetTopic, !faults.isEmpty, random.chance(0.3) else { return }
         for _ in 0..<Int.random(in: 1...2, using: &random) {
-            let trouble = Fault.FleetTopicTrouble.allCases.randomElement(using: &random) ?? .remade
+            let trouble = Fault.FleetTopicTrouble.harmful.randomElement(using: &random) ?? .remade
             let seconds = Double.random(in: 0.1...8, using: &random)
             faults.append(
                 Fault(time: Double.random(in: 1...30, using: &random), kind: .fleetTopic(trouble, seconds: seconds)))

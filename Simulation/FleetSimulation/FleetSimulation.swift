@@ -25,13 +25,10 @@ public enum FleetSimulation {
     /// - Parameter tell: gets the story, a line at a time.
     public static func run(_ plan: FleetPlan, tell: ((String) -> Void)? = nil) -> Outcome {
         let world = FleetWorld(plan, tell: tell)
-        defer { world.simulation.forgetEvents() }
+        defer { world.forgetEverything() }
         var judge = Judge(world)
         do throws(SimulationError) {
-            try world.run {
-                judge.judgeProgress()
-                return judge.isEverythingAnswered
-            }
+            try world.run { judge.judgeProgress() }
             world.sayWhereItStands()
             try world.end(within: .seconds(plan.shutdownGrace + 20))
             judge.judgeEnd()

@@ -145,6 +145,13 @@ final class FleetWorld {
         }
     }
 
+    /// Forgets what happened. What tasks of killed processes hold is never freed, so it must not be the world.
+    func forgetEverything() {
+        simulation.forgetEvents()
+        network.forgetEverything()
+        provider.forgetCalls()
+    }
+
     func after(_ seconds: Double, _ action: @escaping () -> Void) {
         simulation.schedule(after: .seconds(seconds), action)
     }
@@ -279,7 +286,7 @@ final class FleetWorld {
 
     /// False for a request that was deleted, or compacted away, and whose record nobody can read any more.
     func isThere(_ partition: PartitionID, _ offset: Int64) -> Bool {
-        network.cluster.log(of: partition)?.entries.contains { $0.offset == offset } ?? false
+        network.cluster.holds(offset, in: partition)
     }
 
     /// The names under which the requests of deleted topics are kept, in the order of their deletion.

@@ -35,12 +35,27 @@ enum RequestRecord {
 
     /// The place of the request that an outcome is the answer to, as its headers say.
     static func source(of record: SimulatedRecord) -> (partition: PartitionID, offset: Int64)? {
-        func text(_ name: String) -> String? {
-            record.headers.first { $0.name == name }?.value.map { String(decoding: $0, as: UTF8.self) }
+        var (topic, partition, offset) = (String?.none, Int32?.none, Int64?.none)
+        for header in record.headers {
+            guard let value = header.value else { continue }
+            switch header.name {
+            case "source-topic": topic = String(decoding: value, as: UTF8.self)
+            case "source-partition": partition = number(value).flatMap { Int32(exactly: $0) }
+            case "source-offset": offset = number(value)
+            default: break
+            }
         }
-        guard let topic = text("source-topic"), let partition = text("source-partition").flatMap({ Int32($0) }),
-            let offset = text("source-offset").flatMap({ Int64($0) })
-        else { return nil }
+        guard let topic, let partition, let offset else { return nil }
         return (PartitionID(topic, partition), offset)
+    }
+
+    /// Reads a number of digits alone.
+    private static func number(_ text: [UInt8]) -> Int64? {
+        var number: Int64 = 0
+        for byte in text {
+            guard (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte), number < 1 << 56 else { return nil }
+            number = number * 10 + Int64(byte - UInt8(ascii: "0"))
+        }
+        return text.isEmpty ? nil : number
     }
 }

@@ -26,6 +26,7 @@ struct Simulate: ParsableCommand {
     @Option(help: "Puts this mistake back; with --defects, these.", transform: Self.defect(named:))
     var defect: [Defect] = []
     @Flag(help: .hidden) var isPart = false
+    @Option(help: .hidden) var tally: String?
 
     /// Without this, dictionaries have an order of their own in each process.
     private static let hashing = "SWIFT_DETERMINISTIC_HASHING"
@@ -36,7 +37,7 @@ struct Simulate: ParsableCommand {
         if defects { return try hunt() }
         if let defect = defect.first { DefectHunt.putBack(defect) }
         if let seed { return try tellStory(of: seed) }
-        if isPart || jobs <= 1 { return try runPart() }
+        if isPart { return try runPart() }
         try runParts()
     }
 
@@ -93,14 +94,20 @@ struct Simulate: ParsableCommand {
     // MARK: - Many schedules
 
     private func runParts() throws {
-        let share = (seeds + jobs - 1) / jobs
-        let parts = try (0..<jobs).map { part in
-            let first = from + UInt64(part * share)
-            let count = max(0, min(share, seeds - part * share))
-            return try Self.launch(["--is-part", "--from", "\(first)", "--seeds", "\(count)"])
+        let folder = URL(fileURLWithPath: NSTemporaryDirectory()).appendingPathComponent(
+            "simulate-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+
+        let run = LongRun(first: from, seeds: max(0, seeds))
+        let tally = try run.run(jobs: jobs, folder: folder) { part, file in
+            try Self.launch(
+                [
+                    "--is-part", "--from", "\(part.first)", "--seeds", "\(part.count)", "--tally", file.path,
+                ] + defect.flatMap { ["--defect", $0.rawValue] })
         }
-        let codes = parts.map { $0.waitForStatus() }
-        if let code = codes.first(where: { $0 != 0 }) { throw ExitCode(code) }
+        print(tally.summary(seconds: run.seconds))
+        if !tally.failing.isEmpty { throw ExitCode(1) }
     }
 
     private func runPart() throws {
@@ -112,8 +119,10 @@ struct Simulate: ParsableCommand {
             tally.add(outcome)
             if !outcome.verdict.isGood { tell(of: outcome, plan) }
         }
+        if let file = self.tally { return try tally.write(to: URL(fileURLWithPath: file)) }
+
         print(tally.summary(seconds: begin.duration(to: SystemClock.now) / .seconds(1)))
-        if tally.failed > 0 { throw ExitCode(1) }
+        if !tally.failing.isEmpty { throw ExitCode(1) }
     }
 
     /// Prints what is wrong and what is left of the schedule when it is narrowed down.

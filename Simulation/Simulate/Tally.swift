@@ -1,29 +1,51 @@
 import FleetSimulation
+import Foundation
 
 /// Adds up what schedules came to.
-struct Tally {
+struct Tally: Codable {
     private(set) var schedules = 0
-    private(set) var failed = 0
+    /// The seeds that break a promise, and those of a process that has crashed.
+    private(set) var failing: Set<UInt64> = []
     private var calls = 0
     private var requests = 0
     private var coverage: [String: Int] = [:]
 
     mutating func add(_ outcome: FleetSimulation.Outcome) {
         schedules += 1
-        if !outcome.verdict.isGood { failed += 1 }
+        if !outcome.verdict.isGood { failing.insert(outcome.seed) }
         calls += outcome.calls
         requests += outcome.requests
         coverage.merge(outcome.coverage, uniquingKeysWith: +)
     }
 
+    /// Adds what another process has added up.
+    mutating func add(_ other: Tally) {
+        schedules += other.schedules
+        failing.formUnion(other.failing)
+        calls += other.calls
+        requests += other.requests
+        coverage.merge(other.coverage, uniquingKeysWith: +)
+    }
+
+    /// Adds a part whose process has crashed.
+    mutating func add(crashed part: LongRun.Part) { failing.formUnion(part.first..<part.end) }
+
+    func write(to file: URL) throws { try JSONEncoder().encode(self).write(to: file) }
+
+    init() {}
+
+    /// Reads what another process has written.
+    init(of file: URL) throws { self = try JSONDecoder().decode(Tally.self, from: Data(contentsOf: file)) }
+
     /// The figures, and how often each fault met each phase of a worker.
     func summary(seconds: Double) -> String {
         let rate = seconds > 0 ? Double(schedules) / seconds : 0
+        let seeds = failing.sorted().map(String.init).joined(separator: ", ")
         return """
-            \(schedules) schedules, \(failed) failed, \((rate * 10).rounded() / 10) a second, \(requests) requests, \
-            \(calls) calls
             \(table)
-            """
+            \(schedules) schedules, \(failing.count) failed, \((rate * 10).rounded() / 10) a second, \(requests) requests, \
+            \(calls) calls
+            """ + (failing.isEmpty ? "" : "\nfailing seeds: \(seeds)")
     }
 
     /// A row for each fault and a column for each phase. A fault that never met a phase has a dot there: a blind spot, or what

@@ -47,9 +47,8 @@ extension SimulatedCluster {
 
     /// Deletes a topic, and with it what groups have committed on it.
     package func deleteTopic(_ request: DeleteTopicRequest) -> PlainResponse {
-        guard topics.removeValue(forKey: request.name) != nil else {
-            return PlainResponse(error: .unknownTopicOrPartition)
-        }
+        guard topics[request.name] != nil else { return PlainResponse(error: .unknownTopicOrPartition) }
+        topics[request.name] = nil
         for group in groups.values { group.offsets.forget(topic: request.name) }
         wakeWaits()
         return PlainResponse(error: .none)
@@ -89,6 +88,11 @@ extension SimulatedCluster {
                 highWatermark: log.highWatermark, lastStableOffset: log.lastStableOffset, aborted: log.aborted,
                 leader: log.leader, leaderEpoch: log.leaderEpoch)
         }
+    }
+
+    /// True where a record stands at an offset.
+    package func holds(_ offset: Int64, in partition: PartitionID) -> Bool {
+        logState(partition)?.holds(offset) ?? false
     }
 
     /// Changes `max.message.bytes` of a topic; `nil`: the brokers' own limit.

@@ -37,9 +37,9 @@ package final class SimulatedCluster {
         var loadedAt: Int64 = 0
     }
 
-    var topics: [String: Topic] = [:]
-    var groups: [String: GroupState] = [:]
-    var transactions: [String: TransactionMetadata] = [:]
+    var topics = ShortTable<String, Topic>()
+    var groups = ShortTable<String, GroupState>()
+    var transactions = TransactionTable()
     private var seats: [FindCoordinatorRequest.Key: Seat] = [:]
     private(set) var downBrokers: Set<Int32> = []
 
@@ -56,6 +56,12 @@ package final class SimulatedCluster {
         self.now = now
     }
 
+    /// Forgets topics, groups, transactions, and requests that wait.
+    package func forgetEverything() {
+        (topics, groups, transactions) = (ShortTable(), ShortTable(), TransactionTable())
+        (waitingFetches, waitingProduces) = ([], [])
+    }
+
     // MARK: - Time
 
     /// When something happens of itself, such as the end of a session; `nil`: nothing will.
@@ -66,8 +72,8 @@ package final class SimulatedCluster {
         for group in groups.values where areAllUp || isCoordinated(.group(group.name)) {
             next.lower(to: group.nextDeadline)
         }
-        for transaction in transactions.values where transaction.mayFire {
-            if areAllUp || isCoordinated(.transaction(transaction.id)) { next.lower(to: deadline(of: transaction)) }
+        for transaction in transactions.open where areAllUp || isCoordinated(.transaction(transaction.id)) {
+            next.lower(to: deadline(of: transaction))
         }
         for index in waitingFetches.indices { next.lower(to: waitingFetches[index].end) }
         for index in waitingProduces.indices { next.lower(to: waitingProduces[index].end) }
@@ -75,9 +81,12 @@ package final class SimulatedCluster {
     }
 
     /// Lets time pass. What falls due on the way happens in the order of its deadlines.
-    /// - Parameter time: Not before `now`.
-    package func advance(to time: Int64) {
-        while let due = nextDeadline, due <= time {
+    /// - Parameters:
+    ///   - time: Not before `now`.
+    ///   - isPastDeadline: False where the caller knows that `nextDeadline` is later than `time`, which takes longer to find out
+    ///     than most of what a request does.
+    package func advance(to time: Int64, pastDeadline isPastDeadline: Bool = true) {
+        while isPastDeadline, let due = nextDeadline, due <= time {
             now = max(now, due)
             fireDue()
         }
@@ -85,18 +94,26 @@ package final class SimulatedCluster {
     }
 
     private func fireDue() {
-        for name in groups.keys.sorted() {
-            guard let group = groups[name], isCoordinated(.group(name)), let due = group.nextDeadline, due <= now
-            else { continue }
-            group.fire(at: now)
+        // Mostly a fetch has waited long enough, and nothing else is due.
+        if groups.values.contains(where: isDue) {
+            for name in groups.keys.sorted() {
+                if let group = groups[name], isDue(group) { group.fire(at: now) }
+            }
         }
-        for id in transactions.values.filter(\.mayFire).map(\.id).sorted() {
-            guard let transaction = transactions[id], isCoordinated(.transaction(id)),
-                let due = deadline(of: transaction), due <= now
-            else { continue }
-            fire(id)
+        if transactions.open.contains(where: isDue) {
+            for id in transactions.open.map(\.id).sorted() {
+                if let transaction = transactions[id], isDue(transaction) { fire(id) }
+            }
         }
         endWaits()
+    }
+
+    private func isDue(_ group: GroupState) -> Bool {
+        group.nextDeadline ?? .max <= now && isCoordinated(.group(group.name))
+    }
+
+    private func isDue(_ transaction: TransactionMetadata) -> Bool {
+        deadline(of: transaction) ?? .max <= now && isCoordinated(.transaction(transaction.id))
     }
 
     // MARK: - Brokers
@@ -115,7 +132,7 @@ package final class SimulatedCluster {
         for name in groups.keys.sorted() where coordinator(.group(name)) == broker {
             moveCoordinator(.group(name), to: broker)
         }
-        for id in transactions.keys.sorted() where coordinator(.transaction(id)) == broker {
+        for id in transactions.ids.sorted() where coordinator(.transaction(id)) == broker {
             moveCoordinator(.transaction(id), to: broker)
         }
     }
@@ -135,7 +152,7 @@ package final class SimulatedCluster {
         for group in groups.keys.sorted() where coordinator(.group(group)) == broker {
             moveCoordinator(.group(group), to: next, loading: loading)
         }
-        for id in transactions.keys.sorted() where coordinator(.transaction(id)) == broker {
+        for id in transactions.ids.sorted() where coordinator(.transaction(id)) == broker {
             moveCoordinator(.transaction(id), to: next, loading: loading)
         }
         // Keys that nobody has asked for yet are on the first broker that is up: see `seat`.

@@ -14,15 +14,21 @@ struct EventQueue {
         func isBefore(_ other: Event) -> Bool { due < other.due || due == other.due && rank < other.rank }
     }
 
+    /// What happens. A type of its own, because arrays and optionals of plain functions wrap each of them in another one, when it
+    /// is put in and again when it is taken out.
+    struct Action {
+        let run: () -> Void
+    }
+
     private var heap: [Event] = []
     /// The actions of events; `nil` in an entry that is free.
-    private var actions: [(() -> Void)?] = []
+    private var actions: [Action?] = []
     private var freeSlots: [Int] = []
 
     /// When the first event is due; `nil` where there is none.
     var firstDue: Instant? { heap.first.map { Instant(nanoseconds: $0.due) } }
 
-    mutating func add(at due: Instant, rank: UInt64, _ action: @escaping () -> Void) {
+    mutating func add(at due: Instant, rank: UInt64, _ action: Action) {
         let slot: Int
         if let free = freeSlots.popLast() {
             slot = free
@@ -45,7 +51,7 @@ struct EventQueue {
     }
 
     /// Takes out the event that is due first, and returns its action.
-    mutating func takeFirst() -> (() -> Void)? {
+    mutating func takeFirst() -> Action? {
         guard let first = heap.first, let last = heap.popLast() else { return nil }
         if !heap.isEmpty { sink(last) }
         freeSlots.append(first.slot)

@@ -12,19 +12,23 @@ final class SimulatedDriver: LoopDriver {
     private nonisolated(unsafe) var random: SeededGenerator
     private nonisolated(unsafe) var reports: [(fileDescriptor: Int32, readiness: Readiness)] = []
     /// When the loop wants its next turn; `nil`: when it is woken.
-    private nonisolated(unsafe) var wakeTime: Instant? = SimulationState.beginning
+    private nonisolated(unsafe) var wakeTime: Instant? = SimulationState.beginning { didSet { noteTurn() } }
     private nonisolated(unsafe) var busyUntil = SimulationState.beginning
     /// Since when the loop has waited; `nil` while it has jobs.
     private nonisolated(unsafe) var restingSince: Instant?
     private nonisolated(unsafe) var hasWoken = false
-    nonisolated(unsafe) var frozenUntil = SimulationState.beginning
-    nonisolated(unsafe) var wasKilled = false
+    nonisolated(unsafe) var frozenUntil = SimulationState.beginning { didSet { noteTurn() } }
+    nonisolated(unsafe) var wasKilled = false { didSet { noteTurn() } }
+    /// Where the loop's next turn is in `SimulationState.turns`.
+    let number: Int
 
     init(_ name: String, clock: SimulatedClock, random: SeededGenerator, _ simulation: SimulationState) {
         self.name = name
         self.clock = clock
         self.simulation = simulation
         unsafe self.random = random
+        unsafe number = simulation.turns.count
+        unsafe simulation.turns.append(SimulationState.beginning)
     }
 
     /// Has the loop's next turn report a file descriptor.
@@ -35,10 +39,10 @@ final class SimulatedDriver: LoopDriver {
 
     // MARK: - Turns
 
-    /// When the loop takes its next turn; `nil`: when it is woken.
-    var nextTurn: Instant? {
-        guard unsafe !wasKilled, let time = unsafe wakeTime else { return nil }
-        return unsafe max(time, frozenUntil)
+    /// Notes when the loop takes its next turn.
+    private func noteTurn() {
+        guard unsafe !wasKilled, let time = unsafe wakeTime else { return unsafe simulation.turns[number] = .never }
+        unsafe simulation.turns[number] = max(time, frozenUntil)
     }
 
     /// Has the loop take a turn at the present.
@@ -85,4 +89,9 @@ final class SimulatedDriver: LoopDriver {
         if let wakeTime = unsafe wakeTime, wakeTime <= time { return }
         unsafe wakeTime = time
     }
+}
+
+extension Instant {
+    /// When a loop takes its next turn that has to be woken before.
+    static var never: Instant { Instant(nanoseconds: .max) }
 }

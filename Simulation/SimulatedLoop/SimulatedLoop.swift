@@ -8,15 +8,14 @@ public final class SimulatedLoop: Sendable {
     /// The loop that tasks and actors live on.
     public let eventLoop: EventLoop
     let driver: SimulatedDriver
-    let number: Int
 
-    init(_ driver: SimulatedDriver, number: Int) {
+    init(_ driver: SimulatedDriver) {
         self.driver = driver
-        self.number = number
         eventLoop = EventLoop(driver: driver)
     }
 
     public var name: String { driver.name }
+    var number: Int { driver.number }
     /// The clocks of the machine that the loop runs on.
     public var clock: SimulatedClock { driver.clock }
 
@@ -43,9 +42,6 @@ public final class SimulatedLoop: Sendable {
     public func report(_ fileDescriptor: Int32, readiness: Readiness) {
         driver.report(fileDescriptor, readiness: readiness)
     }
-
-    /// When the loop takes its next turn; `nil`: when it is woken.
-    var nextTurn: Instant? { driver.nextTurn }
 
     /// Takes a turn at the present.
     func takeTurn() { driver.takeTurn(of: eventLoop) }

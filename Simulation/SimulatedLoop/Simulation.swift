@@ -41,9 +41,8 @@ public final class Simulation {
     public var random: SeededGenerator
     private let state: SimulationState
     private var loopSeeds: SeededGenerator
-    /// All but those that were killed some time ago.
+    /// All that were made, by their numbers.
     private var loops: [SimulatedLoop] = []
-    private var loopsMade = 0
     /// The loop whose turn it is.
     private var current: SimulatedLoop?
     /// The turns that loops have taken.
@@ -99,10 +98,7 @@ public final class Simulation {
     /// - Parameter clock: that of its machine, which the loops of a process share; `nil`: one that is right.
     public func makeLoop(_ name: String, clock: SimulatedClock? = nil) -> SimulatedLoop {
         let driver = SimulatedDriver(name, clock: clock ?? makeClock(), random: loopSeeds.fork(), state)
-        let loop = SimulatedLoop(driver, number: loopsMade)
-        loopsMade += 1
-        // Killed ones take no turn any more, and each step looks at all.
-        loops.removeAll(where: \.isKilled)
+        let loop = SimulatedLoop(driver)
         loops.append(loop)
         return loop
     }
@@ -164,19 +160,19 @@ public final class Simulation {
 
     /// Chooses among what is due first.
     private func nextStep() -> Step? {
-        let event = state.firstEvent ?? .max
+        let event = state.firstEvent ?? .never
         var due = event
-        for loop in loops { due = min(due, loop.nextTurn ?? .max) }
-        guard due < .max else { return nil }
+        for turn in unsafe state.turns { due = min(due, turn) }
+        guard due < .never else { return nil }
 
         // What is overdue is as due as what is due now.
         let latest = max(due, now)
         var count = event <= latest ? 1 : 0
-        for loop in loops where loop.nextTurn ?? .max <= latest { count += 1 }
+        for turn in unsafe state.turns where turn <= latest { count += 1 }
 
         var chosen = count > 1 ? unsafe Int.random(in: 0..<count, using: &state.schedule) : 0
-        for loop in loops where loop.nextTurn ?? .max <= latest {
-            if chosen == 0 { return Step(due: due, loop: loop) }
+        for number in unsafe state.turns.indices where unsafe state.turns[number] <= latest {
+            if chosen == 0 { return Step(due: due, loop: loops[number]) }
             chosen -= 1
         }
         return Step(due: due, loop: nil)
@@ -184,7 +180,7 @@ public final class Simulation {
 
     private func take(_ step: Step) {
         guard let loop = step.loop else {
-            state.takeEvent()?()
+            state.takeEvent()?.run()
             return
         }
 
@@ -202,8 +198,4 @@ public final class Simulation {
         }
         if let loop = state.loopWokenFromOutside { throw .otherThread(loop: loop) }
     }
-}
-
-extension Instant {
-    fileprivate static var max: Instant { Instant(nanoseconds: .max) }
 }

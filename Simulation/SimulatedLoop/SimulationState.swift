@@ -23,6 +23,8 @@ final class SimulationState: Sendable {
     nonisolated(unsafe) var now = SimulationState.beginning
     nonisolated(unsafe) var schedule: SeededGenerator
     private nonisolated(unsafe) var events = EventQueue()
+    /// When each loop that was made takes its next turn, by the loop's number. Beside the loops, because each step looks at all.
+    nonisolated(unsafe) var turns: [Instant] = []
     nonisolated(unsafe) var onNote: ((String) -> Void)?
     /// Told of each clock whose drift has changed. Weak references from clocks to loops would do as well, and would make every
     /// retain of a driver several times as dear.
@@ -42,11 +44,11 @@ final class SimulationState: Sendable {
     var firstEvent: Instant? { unsafe events.firstDue }
 
     func addEvent(at due: Instant, _ action: @escaping () -> Void) {
-        unsafe events.add(at: due, rank: schedule.next(), action)
+        unsafe events.add(at: due, rank: schedule.next(), EventQueue.Action(run: action))
     }
 
     /// Takes out the event that is due first, and returns its action.
-    func takeEvent() -> (() -> Void)? { unsafe events.takeFirst() }
+    func takeEvent() -> EventQueue.Action? { unsafe events.takeFirst() }
 
     func forgetEvents() {
         // Freeing an action may schedule another one, so the queue is emptied before they are freed.

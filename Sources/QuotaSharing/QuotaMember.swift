@@ -20,10 +20,18 @@ public protocol SharedRateLimit: AnyObject {
 ///
 /// Not `Sendable`: it belongs to one actor, as do the limits that are added to it.
 public final class QuotaMember {
+    /// A rate limit, with what is known of it beforehand, because every tick asks for it.
+    private struct Limit {
+        let limit: any SharedRateLimit
+        let isByDemand: Bool
+        /// The name under which the fleet shares it.
+        var name: String
+    }
+
     private let shares: [ProviderID: FleetShare]
     private let clock: any MonotonicClock
     private let onIgnored: (ScopeRelation) -> Void
-    private var limits: [any SharedRateLimit] = []
+    private var limits: [Limit] = []
     private var ownership = (assigned: [Int32](), partitions: 0)
     /// The leases to and from others; `nil` where no limit is shared by demand.
     private let leases: LeaseMember?
@@ -67,7 +75,7 @@ public final class QuotaMember {
     /// Adds a provider's rate limit, which follows the fleet from here on.
     public func add(_ limit: any SharedRateLimit) {
         limit.assign(ownership.assigned.count, of: ownership.partitions)
-        limits.append(limit)
+        limits.append(Limit(limit: limit, isByDemand: shares[limit.id] == .byDemand, name: limitName(of: limit.id)))
     }
 
     /// Returns the daily call budget of a provider; `nil` where it has none.
@@ -80,6 +88,7 @@ public final class QuotaMember {
         leases?.rename(limitName(of: provider), to: scope.name)
         keeper?.renewScope(scope, of: provider.rawValue)
         scopes[provider] = scope
+        for index in limits.indices { limits[index].name = limitName(of: limits[index].limit.id) }
     }
 
     /// The name under which the fleet shares a provider's rate limit.
@@ -92,7 +101,7 @@ public final class QuotaMember {
     /// Follows the partitions that this loop owns. To be called before a loss is acknowledged, and after a gain.
     public func assign(_ assigned: [Int32], of partitions: Int, wasTaken: Bool) {
         ownership = (assigned, partitions)
-        for limit in limits { limit.assign(assigned.count, of: partitions) }
+        for limit in limits { limit.limit.assign(assigned.count, of: partitions) }
 
         guard let leases else { return }
         leases.assign(assigned, of: partitions, wasTaken: wasTaken, at: clock.now)
@@ -171,7 +180,7 @@ public final class QuotaMember {
 
     private func tickLeases(at now: Instant) -> FleetTick {
         guard let leases else { return FleetTick() }
-        for limit in limits { leases.setDemand(limit.demand(at: now), of: limitName(of: limit.id)) }
+        for limit in limits { leases.setDemand(limit.limit.demand(at: now), of: limit.name) }
 
         // The shares that this message leases out are not used from here on.
         let message = leases.tick(at: now)
@@ -183,13 +192,8 @@ public final class QuotaMember {
 
     private func updateShares(at now: Instant) {
         guard let leases else { return }
-        for limit in limits where shares[limit.id] == .byDemand {
-            let name = limitName(of: limit.id)
-            limit.take(
-                LoopShare(
-                    share: leases.share(of: name, at: now), end: leases.shareEnd(of: name, after: now),
-                    prospect: leases.prospect(of: name)),
-                at: now)
+        for limit in limits where limit.isByDemand {
+            limit.limit.take(leases.loopShare(of: limit.name, at: now), at: now)
         }
     }
 

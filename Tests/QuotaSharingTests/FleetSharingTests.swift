@@ -162,8 +162,8 @@ struct FleetSharingTests {
         var simulation = FleetSimulation(seed: 1, conditions)
         simulation.run(until: 3)
 
-        let (encoder, said) = (JSONEncoder(), Log<Int>())
-        simulation.onMessage = { said.note((try? encoder.encode(FleetMessage.shares($0)).count) ?? 0) }
+        let said = Log<Int>()
+        simulation.onMessage = { said.note(FleetCodec.bytes(of: .shares($0)).count) }
         let workers = ["one of them has work": 1, "half of them have": count / 2][load] ?? 0
         for member in 0..<workers { simulation.setDemand(1, of: member) }
         var waits: [Double] = []

@@ -105,15 +105,10 @@ final class SimulatedFleetReader: FleetTopicReader, @unchecked Sendable {
     func bounds(
         of topic: String, within bound: Duration
     ) async throws(KafkaError) -> [TopicPartition: Range<Int64>] {
-        var answer = Result<[TopicPartition: Range<Int64>], KafkaError>.success([:])
-        // Not a checked one, which would call it a mistake that nothing resumes the tasks of a killed process.
-        await unsafe withUnsafeContinuation { (continuation: UnsafeContinuation<Void, Never>) in
-            reader.bounds(of: topic, within: bound.wholeNanoseconds) { result in
-                answer = result
-                unsafe continuation.resume()
-            }
+        let bounds = await answer { reply in
+            self.reader.bounds(of: topic, within: bound.wholeNanoseconds, reply: reply)
         }
-        return try answer.get()
+        return try bounds.get()
     }
 
     func open(_ starts: [TopicPartition: Int64]) async throws(KafkaError) {

@@ -99,21 +99,6 @@ final class SimulatedSource: RequestSource, @unchecked Sendable {
         return try result.get()
     }
 
-    /// Waits for an answer that comes outside of the loop's turns.
-    private func answer<Value>(_ ask: (@escaping (Value) -> Void) -> Void) async -> Value {
-        var answer: Value?
-        // Not a checked one. Where the process was killed before the answer came, nothing resumes it, and nothing should: tasks
-        // of a killed process never run again. A checked one would call that a mistake when it is freed.
-        await unsafe withUnsafeContinuation { (continuation: UnsafeContinuation<Void, Never>) in
-            ask { value in
-                answer = value
-                unsafe continuation.resume()
-            }
-        }
-        guard let answer else { preconditionFailure("resumed without an answer") }
-        return answer
-    }
-
     // MARK: - What it knows
 
     /// True while a partition holds records that are not committed.

@@ -46,6 +46,11 @@ public struct Fault: Sendable, CustomStringConvertible {
         case remade = "fleet topic made again"
         /// What was written before this day of the budget is deleted, as retention does.
         case cut = "fleet topic cut"
+        /// What is written to it for a while is written again after that.
+        case doubled = "fleet topic doubled"
+
+        /// Those that something may go wrong by.
+        static let harmful: [FleetTopicTrouble] = [.refusesReaders, .refusesWriters, .remade, .cut]
     }
 
     /// Seconds from the beginning.
@@ -77,7 +82,7 @@ public struct Fault: Sendable, CustomStringConvertible {
     /// True for what may not disturb anything, so that the strictest rules hold with it.
     var isHarmless: Bool {
         switch kind {
-        case .clockStep, .budgetOrder, .redrive: true
+        case .clockStep, .budgetOrder, .redrive, .fleetTopic(.doubled, _): true
         default: false
         }
     }
@@ -115,6 +120,8 @@ public struct Fault: Sendable, CustomStringConvertible {
         case .topicRefuses(let topic, let seconds): "topic \(topic) refuses records for \(seconds.short) s"
         case .fleetTopic(.cut, _): "what is older than the day is deleted from the fleet's topic"
         case .fleetTopic(.remade, let seconds): "the fleet's topic is deleted, and made again after \(seconds.short) s"
+        case .fleetTopic(.doubled, let seconds):
+            "what is written to the fleet's topic within \(seconds.short) s is written again after that"
         case .fleetTopic(let trouble, let seconds): "the \(trouble.rawValue) for \(seconds.short) s"
         case .providerFails(let hangs, let seconds):
             "the provider \(hangs ? "hangs" : "fails every call") for \(seconds.short) s"

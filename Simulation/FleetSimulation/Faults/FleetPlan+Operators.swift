@@ -15,6 +15,19 @@ extension FleetPlan {
         faults.sort { $0.time < $1.time }
     }
 
+    /// Has messages about budgets come twice, of people mostly: an order that is given again changes most.
+    mutating func makeDoubledMessages(_ random: inout SeededGenerator) {
+        guard callsPerDay != nil, random.chance(0.5) else { return }
+        let orders = faults.filter { if case .budgetOrder = $0.kind { true } else { false } }
+        let atOrder = orders.randomElement(using: &random).map { max(0, $0.time - 0.1) }
+        let anywhere = Double.random(in: 1...faultsEnd - 8, using: &random)
+        faults.append(
+            Fault(
+                time: random.chance(0.8) ? atOrder ?? anywhere : anywhere,
+                kind: .fleetTopic(.doubled, seconds: Double.random(in: 0.3...6, using: &random))))
+        faults.sort { $0.time < $1.time }
+    }
+
     /// Seconds by which orders make requests wait longer for a budget, at most: each may take a day's calls away.
     var waitForOrders: Double {
         let orders = faults.count { if case .budgetOrder(.some) = $0.kind { true } else { false } }

@@ -24,6 +24,25 @@ extension FleetWorld {
             network.reach { _ = $0.deleteTopic(DeleteTopicRequest(SimulatedWorker.fleetTopic)) }
             after(seconds) { [self] in makeFleetTopic() }
         case .cut: cutFleetTopic()
+        case .doubled: doubleFleetRecords(of: seconds)
+        }
+    }
+
+    /// Has what is written to the topic from now on written again after so many seconds, as by producers without idempotence whose
+    /// answers are lost.
+    private func doubleFleetRecords(of seconds: Double) {
+        let first = network.cluster.log(of: Self.fleetPartition)?.logEnd ?? 0
+        after(seconds) { [network] in
+            let entries = network.cluster.log(of: Self.fleetPartition)?.entries ?? []
+            let records = entries.filter { $0.offset >= first }.map { entry in
+                var record = entry.record
+                record.timestamp = nil
+                return record
+            }
+            guard !records.isEmpty else { return }
+            network.reach {
+                _ = $0.produce(ProduceRequest([ProduceRequest.Batch(Self.fleetPartition, records)], acks: 1))
+            }
         }
     }
 

@@ -57,22 +57,25 @@ struct Judge {
 
     /// True when readers of committed records see an outcome of each request that is written, and each dead letter. A transaction
     /// that a crash left open hides what is behind it until the brokers end it.
-    var isEverythingAnswered: Bool {
-        let (outcomes, letters) = (outcomes(), deadLetters())
+    private func isEverythingAnswered(_ outcomes: [PartitionID: [Int64: Int]]) -> Bool {
+        guard world.requestCount == plan.requests.count + world.redriven else { return false }
+        let letters = deadLetters()
         return world.requestAt.allSatisfy { partition, requests in
-            requests.allSatisfy { offset, request in
-                if isExempt(partition, offset) { return true }
+            let answered = outcomes[partition] ?? [:]
+            return requests.allSatisfy { offset, request in
                 let hasLetter = request.isValid || letters[partition]?.contains(offset) == true
-                return outcomes[partition]?[offset] != nil && hasLetter
+                return answered[offset] != nil && hasLetter || isExempt(partition, offset)
             }
-        } && world.requestCount == plan.requests.count + world.redriven
+        }
     }
 
     /// Judges what holds at any moment: what is committed has its outcomes.
-    mutating func judgeProgress() {
+    /// - Returns: true when everything is answered.
+    mutating func judgeProgress() -> Bool {
+        let outcomes = outcomes()
         // With transactions offsets and outcomes become visible one after the other, when markers are written.
-        guard plan.delivery == .atLeastOnce else { return }
-        judgeCommits(outcomes())
+        if plan.delivery == .atLeastOnce { judgeCommits(outcomes) }
+        return isEverythingAnswered(outcomes)
     }
 
     /// True for a request that was deleted or compacted away, for one whose outcome was in an open transaction when its topic was
@@ -84,10 +87,12 @@ struct Judge {
 
     private mutating func judgeCommits(_ outcomes: [PartitionID: [Int64: Int]]) {
         for (partition, commit) in world.network.cluster.commits(by: SimulatedWorker.group) {
-            let (committed, done) = (commit.offset, commit.done)
-            for offset in world.requestAt[partition]?.keys.sorted() ?? []
-            where offset < committed || done.contains(offset) {
-                if outcomes[partition]?[offset] == nil, !isExempt(partition, offset) {
+            let (committed, done, answered) = (commit.offset, commit.done, outcomes[partition] ?? [:])
+            let missing = world.requestAt[partition]?.keys.filter {
+                ($0 < committed || done.contains($0)) && answered[$0] == nil
+            }
+            for offset in missing?.sorted() ?? [] {
+                if !isExempt(partition, offset) {
                     find(.committedTooFar, "\(partition) is committed up to \(committed), and \(offset) has no outcome")
                 }
             }

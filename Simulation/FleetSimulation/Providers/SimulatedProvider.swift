@@ -58,6 +58,8 @@ final class SimulatedProvider {
         self.random = random
     }
 
+    func forgetCalls() { calls = [] }
+
     /// The answer to one call.
     enum Answer {
         case after(Double, failure: SearchError?)

@@ -160,6 +160,12 @@ final class PartitionLog {
         aborted.filter { $0.lastOffset >= offset && $0.firstOffset < end }
     }
 
+    /// True where something stands at an offset.
+    func holds(_ offset: Int64) -> Bool {
+        let position = position(of: offset)
+        return position < entries.count && entries[position].offset == offset
+    }
+
     /// Returns the index of the first entry at or behind an offset.
     private func position(of offset: Int64) -> Int {
         var (low, high) = (0, entries.count)

@@ -49,3 +49,25 @@ struct TransactionMetadata {
     /// No client may have the highest epoch, which is kept for fencing.
     var isEpochExhausted: Bool { producer.epoch >= .max - 1 }
 }
+
+/// All transactional ids, of which few have a transaction open.
+struct TransactionTable {
+    private var all: [String: TransactionMetadata] = [:]
+    /// Those that something may happen to of itself. Apart, because each request asks when that will be.
+    private(set) var open: [TransactionMetadata] = []
+
+    var ids: some Collection<String> { all.keys }
+
+    subscript(id: String) -> TransactionMetadata? {
+        get { all[id] }
+        set {
+            all[id] = newValue
+            let index = open.firstIndex { $0.id == id }
+            if let newValue, newValue.mayFire {
+                if let index { open[index] = newValue } else { open.append(newValue) }
+            } else if let index {
+                open.remove(at: index)
+            }
+        }
+    }
+}

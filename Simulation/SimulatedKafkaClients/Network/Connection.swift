@@ -38,16 +38,16 @@ final class Connection {
     /// The broker has a request that it has not answered.
     var isBusy = false
     /// Requests that the broker reads when it has answered the one before.
-    var waiting: [() -> Void] = []
-    /// Answers on their way to the client, in the order in which they were sent.
-    var answers: [() -> Void] = []
+    var waiting: [any PendingRequest] = []
+    /// Requests whose answers are on their way to the client, in the order in which they were sent.
+    var answers: [any PendingRequest] = []
     /// The directions in which nothing passes any more, which the client has yet to find out.
     var lost: Set<SimulatedNetwork.Direction> = []
     /// The client has hung up, or has found out that the connection is gone.
     var isBroken = false
     /// Requests that have no answer yet, in the order in which they were sent: each is told when the connection breaks, or when its
     /// time is up.
-    var unanswered: [(number: Int, deadline: Int64, fail: (NetworkFailure) -> Void)] = []
+    var unanswered: [any PendingRequest] = []
     var lastNumber = 0
     /// When it is looked next whether the time of a request is up; `nil` where that is not planned.
     var nextCheck: Int64?

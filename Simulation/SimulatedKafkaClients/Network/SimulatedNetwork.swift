@@ -79,6 +79,9 @@ package final class SimulatedNetwork {
     private var frozen: [String: Int64] = [:]
     private var peers: [PeerID: Peer] = [:]
     private var clusterWakeUp: Int64?
+    /// When the cluster does something of itself, as of the last time that it was reached. Between two such times nothing changes
+    /// it.
+    private var clusterDeadline: Int64?
 
     package init(cluster: SimulatedCluster, scheduler: any SimulatedScheduler) {
         self.cluster = cluster
@@ -117,7 +120,7 @@ package final class SimulatedNetwork {
     package func releaseAll() { (held, frozen) = ([:], [:]) }
 
     /// Returns when a message that is sent now gets onto its way.
-    private func departure(_ client: String, _ broker: Int32, _ direction: Direction) -> Int64 {
+    func departure(_ client: String, _ broker: Int32, _ direction: Direction) -> Int64 {
         guard !held.isEmpty else { return scheduler.now }
         return max(scheduler.now, held[Line(client: client, broker: broker, direction: direction)] ?? 0)
     }
@@ -149,15 +152,23 @@ package final class SimulatedNetwork {
             .map { ($0.key, $0.value) }
     }
 
+    /// Forgets everything: connections, and all that the cluster has. Call it when a simulation is over whose killed clients may
+    /// hold the network for ever.
+    package func forgetEverything() {
+        cluster.forgetEverything()
+        peers = [:]
+    }
+
     /// Lets the cluster do something at the present time, and sees to what it will do of itself.
     package func reach<Value>(_ body: (SimulatedCluster) -> Value) -> Value {
-        cluster.advance(to: scheduler.now)
+        cluster.advance(to: scheduler.now, pastDeadline: clusterDeadline ?? .max <= scheduler.now)
         defer { watchCluster() }
         return body(cluster)
     }
 
     private func watchCluster() {
-        guard let next = cluster.nextDeadline, next < clusterWakeUp ?? .max else { return }
+        clusterDeadline = cluster.nextDeadline
+        guard let next = clusterDeadline, next < clusterWakeUp ?? .max else { return }
         clusterWakeUp = next
         scheduler.schedule(at: max(next, scheduler.now)) { [self] in
             guard clusterWakeUp == next else { return }
@@ -170,8 +181,13 @@ package final class SimulatedNetwork {
 
     /// Returns the connection to a broker, and begins to connect where there is none.
     private func connection(to id: PeerID) -> (Peer, Connection) {
-        let peer = peers[id] ?? Peer()
-        peers[id] = peer
+        let peer: Peer
+        if let known = peers[id] {
+            peer = known
+        } else {
+            peer = Peer()
+            peers[id] = peer
+        }
         if let connection = peer.connection { return (peer, connection) }
 
         let connection = Connection(of: id.client, opensAt: peer.connect(at: scheduler.now, jitter: backoffJitter()))
@@ -203,7 +219,7 @@ package final class SimulatedNetwork {
     }
 
     /// Notes that a message was lost, so that nothing more passes in its direction.
-    private func lose(_ direction: Direction, of connection: Connection, _ peer: Peer, noticedAfter delay: Int64) {
+    func lose(_ direction: Direction, of connection: Connection, _ peer: Peer, noticedAfter delay: Int64) {
         guard connection.lost.insert(direction).inserted else { return }
         scheduler.schedule(after: delay) { [self] in breakDown(peer, connection) }
     }
@@ -220,49 +236,20 @@ package final class SimulatedNetwork {
         reply: @escaping (Result<Answer, NetworkFailure>) -> Void
     ) {
         let (peer, connection) = connection(to: PeerID(client: client, broker: broker, channel: channel))
-        connection.lastNumber += 1
-        let number = connection.lastNumber
-        var waiting: ((Result<Answer, NetworkFailure>) -> Void)? = reply
-        let finish = { (result: Result<Answer, NetworkFailure>) in
-            guard let reply = waiting else { return }
-            waiting = nil
-            if let index = connection.unanswered.firstIndex(where: { $0.number == number }) {
-                connection.unanswered.remove(at: index)
-            }
-            reply(result)
-        }
         let deadline = scheduler.now + timeout
-        connection.unanswered.append((number, deadline, { finish(.failure($0)) }))
         checkTimes(of: connection, peer, of: client, at: deadline)
 
-        let fate = fate(Message(client: client, broker: broker, kind: kind))
-        guard cluster.isUp(broker) || connection.opensAt > scheduler.now else { return }
-        guard let delay = fate.requestDelay else {
-            return lose(.requests, of: connection, peer, noticedAfter: fate.noticedAfter)
-        }
-        guard !cuts.contains(Line(client: client, broker: broker, direction: .requests)),
-            !connection.lost.contains(.requests)
-        else { return }
+        connection.lastNumber += 1
+        let exchange = Exchange(
+            self, peer, connection, number: connection.lastNumber, deadline: deadline, of: client, with: broker,
+            fate: fate(Message(client: client, broker: broker, kind: kind)), perform: perform, reply: reply)
+        connection.unanswered.append(exchange)
+        exchange.send()
+    }
 
-        let arrival = max(
-            connection.lastArrival + 1, max(departure(client, broker, .requests), connection.opensAt) + delay)
-        connection.lastArrival = arrival
-        let carryBack = { [self] (answer: Answer) in
-            carry(answer, to: client, from: broker, fate, peer, connection, finish)
-        }
-        scheduler.schedule(at: arrival) { [self] in
-            arrive(at: broker, on: connection) { [self] in
-                var isAnswered = false
-                let take = { [self] (answer: Answer) in
-                    guard !isAnswered else { return }
-                    isAnswered = true
-                    // Begun in a turn of its own: the cluster may be in the midst of a change.
-                    scheduler.schedule(after: 0) { [self] in endOne(on: connection) }
-                    carryBack(answer)
-                }
-                reach { perform($0, take) }
-            }
-        }
+    /// True where nothing that is sent in a direction arrives.
+    func isCut(_ client: String, from broker: Int32, _ direction: Direction) -> Bool {
+        cuts.contains(Line(client: client, broker: broker, direction: direction))
     }
 
     /// Plans to look whether the time of a request is up. Once for all requests of a connection: nearly all are answered long before,
@@ -281,48 +268,6 @@ package final class SimulatedNetwork {
             if let next = connection.unanswered.map(\.deadline).min() {
                 checkTimes(of: connection, peer, of: client, at: next)
             }
-        }
-    }
-
-    /// Has a broker read a request. What a client sent before its connection broke is read as well, unless the broker waits with
-    /// the answer to an earlier one: then it learns first that the connection is gone.
-    private func arrive(at broker: Int32, on connection: Connection, _ work: @escaping () -> Void) {
-        guard cluster.isUp(broker) else { return }
-        if !connection.isBusy {
-            connection.isBusy = true
-            work()
-        } else if !connection.isBroken {
-            connection.waiting.append(work)
-        }
-    }
-
-    private func endOne(on connection: Connection) {
-        connection.isBusy = false
-        guard !connection.waiting.isEmpty else { return }
-        connection.isBusy = true
-        connection.waiting.removeFirst()()
-    }
-
-    private func carry<Answer>(
-        _ answer: Answer, to client: String, from broker: Int32, _ fate: Fate, _ peer: Peer,
-        _ connection: Connection, _ finish: @escaping (Result<Answer, NetworkFailure>) -> Void
-    ) {
-        guard !connection.isBroken, !connection.lost.contains(.answers),
-            !cuts.contains(Line(client: client, broker: broker, direction: .answers))
-        else { return }
-        guard let delay = fate.answerDelay else {
-            return lose(.answers, of: connection, peer, noticedAfter: fate.noticedAfter)
-        }
-
-        // Answers arrive in the order in which they were sent, as all that one connection carries.
-        // Schedulers may run what falls due at one time in any order.
-        let arrival = max(connection.lastAnswer + 1, departure(client, broker, .answers) + delay)
-        connection.lastAnswer = arrival
-        connection.answers.append { finish(.success(answer)) }
-        schedule(after: arrival - scheduler.now, of: client) { [connection] in
-            // Where a client has stood still, several arrive at one time, and yet in their order.
-            guard !connection.isBroken, !connection.answers.isEmpty else { return }
-            connection.answers.removeFirst()()
         }
     }
 }

@@ -5,9 +5,9 @@ internal import Basics
 ///
 /// Budgets are kept by account, which is a `QuotaScope`. A message that names a wider scope, as workers of older versions and
 /// people's orders do, is about every account within it. An account that is new begins as a copy of the next wider one.
-public struct BudgetLedger: Sendable, Hashable, Codable {
+public struct BudgetLedger: Sendable, Hashable {
     /// One day of an account.
-    public struct Day: Sendable, Hashable, Codable {
+    public struct Day: Sendable, Hashable {
         /// The calls that were reserved and not given back. Those that a crash stranded stay among them.
         public internal(set) var taken = 0
         /// The calls that members have reported as made, by kind.
@@ -21,24 +21,9 @@ public struct BudgetLedger: Sendable, Hashable, Codable {
         /// True once four fifths of the budget are taken.
         public internal(set) var isWarned = false
         /// The offset of the last record about this day.
-        fileprivate(set) var touched: Int64 = 0
+        var touched: Int64 = 0
 
         init(limit: Int) { self.limit = limit }
-
-        /// - Throws: `DecodingError`. Numbers that no member would write are kept within their range.
-        public init(from decoder: any Decoder) throws {
-            let container = try decoder.container(keyedBy: CodingKeys.self)
-            taken = BudgetLedger.bounded(try container.decode(Int.self, forKey: .taken))
-            for (kind, count) in try container.decode([String: Int].self, forKey: .made).prefix(BudgetLedger.mostKinds)
-            {
-                made[kind] = BudgetLedger.bounded(count)
-            }
-            limit = BudgetLedger.bounded(try container.decode(Int.self, forKey: .limit))
-            ordered = try container.decodeIfPresent(Int.self, forKey: .ordered).map { BudgetLedger.bounded($0) }
-            since = try container.decodeIfPresent(String.self, forKey: .since)
-            isWarned = try container.decode(Bool.self, forKey: .isWarned)
-            touched = try container.decode(Int64.self, forKey: .touched)
-        }
 
         /// The budget in force.
         public var budget: Int { ordered ?? limit }
@@ -72,7 +57,7 @@ public struct BudgetLedger: Sendable, Hashable, Codable {
         public var warned: [String] = []
     }
 
-    private struct NewestMessage: Hashable, Codable {
+    struct NewestMessage: Hashable {
         var number: UInt64
         var offset: Int64
     }
@@ -89,19 +74,13 @@ public struct BudgetLedger: Sendable, Hashable, Codable {
     private static let largest = 1_000_000_000_000
 
     /// The days of each account, by the account's name.
-    public private(set) var days: [String: [String: Day]] = [:]
+    public internal(set) var days: [String: [String: Day]] = [:]
     /// The accounts that others continue, by the name of the one that is continued no more.
-    private var renewed: [String: String] = [:]
+    var renewed: [String: String] = [:]
     /// The newest message of each sender.
-    private var newestMessages: [String: NewestMessage] = [:]
+    var newestMessages: [String: NewestMessage] = [:]
     /// The offset at which senders of long ago were last forgotten.
-    private var cleaned: Int64 = 0
-
-    private enum CodingKeys: String, CodingKey {
-        case days, renewed
-        case newestMessages = "heard"
-        case cleaned
-    }
+    var cleaned: Int64 = 0
 
     public init() {}
 

@@ -1,8 +1,8 @@
 /// A member's message about daily call budgets. Every member reads every message, its own too, in the one order that the
 /// topic's partition gives them; the effect of a message follows from that order alone.
-public struct BudgetMessage: Sendable, Hashable, Codable {
+public struct BudgetMessage: Sendable, Hashable {
     /// The sender's state of one provider and one day.
-    public struct Entry: Sendable, Hashable, Codable {
+    public struct Entry: Sendable, Hashable {
         /// The provider's name.
         public var provider: String
         /// See `QuotaScope.fleet`.
@@ -37,7 +37,7 @@ public struct BudgetMessage: Sendable, Hashable, Codable {
 
     /// A key of a provider that was replaced while the sender runs. The new key's calls count with the old one's, so that
     /// a replacement brings no second budget for the day.
-    public struct Renewal: Sendable, Hashable, Codable {
+    public struct Renewal: Sendable, Hashable {
         public var provider: String
         public var fleet: String?
         /// The digest of the key that was replaced.
@@ -57,7 +57,7 @@ public struct BudgetMessage: Sendable, Hashable, Codable {
     }
 
     /// A person's order.
-    public struct Order: Sendable, Hashable, Codable {
+    public struct Order: Sendable, Hashable {
         public var provider: String
         /// The fleet whose accounts of the provider are meant, whatever their keys. `nil`: those of every fleet.
         public var fleet: String?
@@ -85,7 +85,7 @@ public struct BudgetMessage: Sendable, Hashable, Codable {
     }
 
     /// A person's question to the members that keep a budget of a provider. Each of them answers.
-    public struct Question: Sendable, Hashable, Codable {
+    public struct Question: Sendable, Hashable {
         public var provider: String
         public var fleet: String
 
@@ -97,7 +97,7 @@ public struct BudgetMessage: Sendable, Hashable, Codable {
 
     /// The state after all records up to an offset. A member that has read all that follows that offset needs nothing
     /// older.
-    public struct Base: Sendable, Hashable, Codable {
+    public struct Base: Sendable, Hashable {
         /// The offset of the last record that the state contains.
         public var offset: Int64
         public var ledger: BudgetLedger
@@ -120,12 +120,6 @@ public struct BudgetMessage: Sendable, Hashable, Codable {
     public var question: Question?
     /// The sender of the question that this message answers.
     public var answers: String?
-
-    /// Workers of versions that know no scopes read `base`, and would take this state for theirs.
-    private enum CodingKeys: String, CodingKey {
-        case sender, number, entries, order, renewals, question, answers
-        case base = "state"
-    }
 
     public init(
         sender: String, number: UInt64, entries: [Entry] = [], order: Order? = nil, base: Base? = nil,

@@ -8,36 +8,46 @@ public import Basics
 ///
 /// Does no I/O and reads no clock. Not `Sendable`: it belongs to one owner, which hands it messages and moments.
 public final class LeaseMember {
+    /// One of the limits that are shared.
+    struct Limit {
+        var name: String
+        var table: LeaseTable
+        var demand = 0.0
+        /// The demand in the last published message, so that a change is noticed.
+        var publishedDemand = 0.0
+        /// The time at which some member's demand began to exceed its share; `nil` while none does.
+        var shortageBegan: Instant?
+        /// `LoopShare.prospect`, kept until a partition or a message changes it.
+        var prospect: Double?
+    }
+
     /// The newest message of another member.
-    private struct Peer {
+    struct Peer {
         var message: LeaseMessage
         var received: Instant
+        /// The message's state of each of `limits`, in their order.
+        var states: [LeaseMessage.Limit?]
     }
 
     /// The member's name; see `LeaseMessage.sender`.
     public let name: String
 
-    private let terms: LeaseTimes
-    private var own: OwnShare
-    private var demands: [String: Double] = [:]
-    private var tables: [String: LeaseTable]
-    private var peers: [String: Peer] = [:] { didSet { prospects = [:] } }
-    /// The results of `prospect(of:)`, kept until a partition or a message changes them.
-    private var prospects: [String: Double] = [:]
+    let terms: LeaseTimes
+    private let (busyTick, idleTick): (Duration, Duration)
+    var own: OwnShare
+    /// A member shares one or two limits, so looking through all is faster than a dictionary.
+    var limits: [Limit]
+    var peers: [String: Peer] = [:] { didSet { forgetProspects() } }
     /// The time at which each of this member's newest messages was sent, by its number.
     private var sent: [UInt64: Instant] = [:]
     private var number: UInt64 = 0
-    private var lastSent: Instant?
-    /// The demands in the last published message, so that a change is noticed.
-    private var publishedDemands: [String: Double] = [:]
-    private var hasNews = true
+    var lastSent: Instant?
+    var hasNews = true
     /// The usable part of the own share at the last tick.
     private var lastUsable = 0.0
     /// The time of the last plan. In a large fleet a plan costs more than reading a message.
     private var planned: Instant?
     private static let planningPause = Duration.milliseconds(20)
-    /// The time at which some member's demand began to exceed its share, by limit.
-    private var shortageBegan: [String: Instant] = [:]
 
     /// - Parameters:
     ///   - name: unique in the fleet and for this start of the process.
@@ -45,25 +55,33 @@ public final class LeaseMember {
     public init(name: String, limits: [String], terms: LeaseTimes = LeaseTimes(), at now: Instant) {
         self.name = name
         self.terms = terms
+        (busyTick, idleTick) = (terms.busyTick, terms.tick)
         own = OwnShare(terms, at: now)
-        tables = Dictionary(limits.map { ($0, LeaseTable(terms)) }, uniquingKeysWith: { first, _ in first })
+        self.limits = Set(limits).sorted().map { Limit(name: $0, table: LeaseTable(terms)) }
     }
 
     /// Uses another name for a limit from now on, because its key was replaced. Leases are kept until they end, so that
     /// the share of a lease to another member is not used meanwhile.
     public func rename(_ limit: String, to new: String) {
-        guard limit != new, let table = tables.removeValue(forKey: limit) else { return }
-        tables[new] = table
-        demands[new] = demands.removeValue(forKey: limit)
-        shortageBegan[limit] = nil
-        publishedDemands[limit] = nil
+        guard limit != new, let old = index(of: limit) else { return }
+        limits[old] = Limit(name: new, table: limits[old].table, demand: limits[old].demand)
+        limits = limits.enumerated().filter { $0.offset == old || $0.element.name != new }.map(\.element)
+        for (sender, peer) in peers { peers[sender]?.states = states(in: peer.message) }
         hasNews = true
+    }
+
+    private func index(of limit: String) -> Int? { limits.firstIndex { $0.name == limit } }
+
+    private func states(in message: LeaseMessage) -> [LeaseMessage.Limit?] { limits.map { message.limits[$0.name] } }
+
+    private func forgetProspects() {
+        for index in limits.indices { limits[index].prospect = nil }
     }
 
     /// Returns the relation of a message to this member's limits.
     public func relation(of message: LeaseMessage) -> ScopeRelation {
-        if message.limits.isEmpty || message.limits.keys.contains(where: { tables[$0] != nil }) { return .own }
-        let (named, own) = (message.limits.keys.map(QuotaScope.init), tables.keys.map(QuotaScope.init))
+        if message.limits.isEmpty || limits.contains(where: { message.limits[$0.name] != nil }) { return .own }
+        let (named, own) = (message.limits.keys.map(QuotaScope.init), limits.map { QuotaScope(name: $0.name) })
         if named.contains(where: { $0.fleet == nil }) { return .unscoped }
 
         // Another provider of the same fleet, whose limit is not shared here.
@@ -75,31 +93,40 @@ public final class LeaseMember {
 
     // MARK: - Shares
 
+    /// Returns the share of a limit that may be used at a moment, and what is expected of it.
+    public func loopShare(of limit: String, at now: Instant) -> LoopShare {
+        guard let index = index(of: limit) else { return LoopShare(share: 0, end: own.attentiveUntil, prospect: 0) }
+        return LoopShare(
+            share: share(of: index, at: now), end: shareEnd(of: index, after: now), prospect: prospect(of: index))
+    }
+
     /// Returns the share of a limit that may be used at a moment, 0 to 1.
     public func share(of limit: String, at now: Instant) -> Double {
-        guard let table = tables[limit] else { return 0 }
-        if isPutBack(.lessorKeepsLease) { return min(1, own.usable(at: now) + table.leasedIn(at: now)) }
-        return min(1, max(0, own.usable(at: now) - table.leasedOut(at: now)) + table.leasedIn(at: now))
+        index(of: limit).map { share(of: $0, at: now) } ?? 0
     }
 
-    /// Returns the next moment at which the share may shrink although no message arrives. The share must not be used
-    /// beyond that moment without asking again.
-    public func shareEnd(of limit: String, after now: Instant) -> Instant {
-        min(own.attentiveUntil, tables[limit]?.ends(after: now) ?? own.attentiveUntil)
+    private func share(of index: Int, at now: Instant) -> Double {
+        let (usable, leasedIn) = (own.usable(at: now), limits[index].table.leasedIn(at: now))
+        if isPutBack(.lessorKeepsLease) { return min(1, usable + leasedIn) }
+        return min(1, max(0, usable - limits[index].table.leasedOut(at: now)) + leasedIn)
     }
 
-    /// Returns the share that this member would have within two seconds if it had demand for all that it can get, 0 to 1.
-    /// It is an estimate: other members may have more demand by then.
-    public func prospect(of limit: String) -> Double {
-        if let known = prospects[limit] { return known }
-        let prospect = makeProspect(of: limit)
-        prospects[limit] = prospect
+    /// Returns `LoopShare.end`.
+    private func shareEnd(of index: Int, after now: Instant) -> Instant {
+        min(own.attentiveUntil, limits[index].table.ends(after: now) ?? own.attentiveUntil)
+    }
+
+    /// Returns `LoopShare.prospect`.
+    private func prospect(of index: Int) -> Double {
+        if let known = limits[index].prospect { return known }
+        let prospect = makeProspect(of: index)
+        limits[index].prospect = prospect
         return prospect
     }
 
-    private func makeProspect(of limit: String) -> Double {
+    private func makeProspect(of index: Int) -> Double {
         let others = peers.values.compactMap { peer in
-            peer.message.limits[limit].map { peer.message.ownShare - $0.demand }
+            peer.states[index].map { peer.message.ownShare - $0.demand }
         }
         let spare = others.reduce(0) { $0 + max(0, $1) }
         let mine = 1 - own.settled
@@ -108,11 +135,11 @@ public final class LeaseMember {
     }
 
     /// The time until the next tick is due.
-    public var nextTick: Duration { demands.values.contains { $0 > 0 } ? terms.busyTick : terms.tick }
+    public var nextTick: Duration { limits.contains { $0.demand > 0 } ? busyTick : idleTick }
 
     /// True while this member has partitions and may use nothing yet, because it waits as a new owner does.
     public func isSettling(at now: Instant) -> Bool {
-        own.owned > 0 && own.usable(at: now) == 0 && tables.values.allSatisfy { $0.leasedIn(at: now) == 0 }
+        own.owned > 0 && own.usable(at: now) == 0 && limits.allSatisfy { $0.table.leasedIn(at: now) == 0 }
     }
 
     // MARK: - Events
@@ -124,30 +151,34 @@ public final class LeaseMember {
         _ partitions: some Sequence<Int32>, of count: Int, wasTaken: Bool = false, at now: Instant
     ) {
         if own.assign(partitions, of: count, wasTaken: wasTaken, at: now) { hasNews = true }
-        prospects = [:]
+        forgetProspects()
     }
 
     /// Sets the fraction of a limit that this member could use: 0 to 1.
-    public func setDemand(_ demand: Double, of limit: String) { demands[limit] = min(max(demand, 0), 1) }
+    public func setDemand(_ demand: Double, of limit: String) {
+        if let index = index(of: limit) { limits[index].demand = min(max(demand, 0), 1) }
+    }
 
     /// Takes in a message of the topic, which may be late, doubled, or out of order.
     public func receive(_ message: LeaseMessage, at now: Instant) {
         guard message.sender != name, relation(of: message) == .own else { return }
         if let known = peers[message.sender], known.message.number > message.number { return }
-        peers[message.sender] = message.isLast ? nil : Peer(message: message, received: now)
+        let states = states(in: message)
+        peers[message.sender] = message.isLast ? nil : Peer(message: message, received: now, states: states)
 
-        for (limit, said) in message.limits {
-            for grant in said.grants where grant.lessee == name {
+        for (index, state) in states.enumerated() {
+            guard let state else { continue }
+            for grant in state.grants where grant.lessee == name {
                 guard let asked = sent[grant.answering] else { continue }
-                let isLess = tables[limit]?.take(
+                let isLess = limits[index].table.take(
                     grant.share, from: message.sender, number: message.number, asked: asked)
-                if isLess == true { hasNews = true }
+                if isLess { hasNews = true }
             }
-            if let acknowledged = said.acknowledged[name] {
-                tables[limit]?.forgetLeases(to: message.sender, olderThan: acknowledged)
+            if let acknowledged = state.acknowledged[name] {
+                limits[index].table.forgetLeases(to: message.sender, olderThan: acknowledged)
             }
-            if let returned = said.returned[name] {
-                tables[limit]?.endLeases(to: message.sender, upTo: returned)
+            if let returned = state.returned[name] {
+                limits[index].table.endLeases(to: message.sender, upTo: returned)
             }
         }
     }
@@ -164,9 +195,9 @@ public final class LeaseMember {
             peers = peers.filter { now - $0.value.received < terms.memory }
         }
 
-        let plans = tables.keys.reduce(into: [:]) { plans, limit in plans[limit] = plan(of: limit, at: now) }
-        guard isTimeToPublish(plans, at: now) else { return nil }
-        return makeMessage(plans, at: now)
+        let views = limits.indices.map { view(of: $0, at: now) }
+        guard isTimeToPublish(views, at: now) else { return nil }
+        return makeMessage(views, at: now)
     }
 
     /// Publishes at once when partitions become usable: until then the others take this member for one without a share to
@@ -180,7 +211,7 @@ public final class LeaseMember {
     /// Returns the last message: this member uses nothing from here on.
     public func leave(at now: Instant) -> LeaseMessage {
         _ = own.assign([], of: own.partitionCount, wasTaken: false, at: now)
-        prospects = [:]
+        forgetProspects()
         number += 1
         return LeaseMessage(
             sender: name, number: number, owned: 0, partitionCount: own.partitionCount, isLast: true)
@@ -188,80 +219,7 @@ public final class LeaseMember {
 
     // MARK: - Messages
 
-    /// This member's view of one limit, and the consequences.
-    private struct View {
-        /// The leases that this member should grant.
-        var leases: [(lessee: String, share: Double)] = []
-        /// True when this member's demand exceeds its share.
-        var isShort = false
-        /// True when some member's share exceeds its demand.
-        var hasLessors = false
-    }
-
-    private func plan(of limit: String, at now: Instant) -> View {
-        let mine = LeasePlan.Member(name: name, own: own.usable(at: now), demand: demands[limit] ?? 0)
-        var members = [mine]
-        for peer in peers.values {
-            guard let said = peer.message.limits[limit] else { continue }
-            var member = LeasePlan.Member(
-                name: peer.message.sender, own: peer.message.ownShare, demand: said.demand)
-            // Members short of quota publish every 0.4 s. One that is silent for longer is gone, or has no more demand.
-            let isFresh = now - peer.received < terms.freshness
-            if !isFresh, member.demand > member.own { member.demand = member.own }
-            members.append(member)
-        }
-
-        let isAnyShort = members.contains { $0.demand > $0.own + LeaseTable.least }
-        shortageBegan[limit] = isAnyShort ? shortageBegan[limit] ?? now : nil
-
-        // Lessors publish every 0.4 s too while a member is short of quota. One that is silent for longer is gone.
-        if let began = shortageBegan[limit], now - began > terms.freshness {
-            members.removeAll { member in
-                guard let peer = peers[member.name] else { return false }
-                return member.own > member.demand && now - peer.received >= terms.freshness
-            }
-        }
-
-        return View(
-            leases: isAnyShort && !isPutBack(.nothingLeased) ? LeasePlan(members).leases[name] ?? [] : [],
-            isShort: mine.demand > mine.own + LeaseTable.least,
-            hasLessors: members.contains { $0.own > $0.demand + LeaseTable.least })
-    }
-
-    private func isTimeToPublish(_ views: [String: View], at now: Instant) -> Bool {
-        guard let lastSent else { return true }
-        let silence = now - lastSent
-        guard silence >= terms.shortestPause else { return false }
-        if silence >= terms.idlePace || hasNews { return true }
-
-        for (limit, view) in views {
-            let demand = demands[limit] ?? 0
-            if (demand - (publishedDemands[limit] ?? 0)).magnitude > 0.05 { return true }
-            if view.isShort, silence >= (view.hasLessors ? terms.pace : terms.slowPace) { return true }
-            if !view.leases.isEmpty, silence >= terms.pace || isAwaited(view.leases, limit, at: now) { return true }
-        }
-        return false
-    }
-
-    /// True when a lessee waits for more than this member has leased to it, and this member has it, or can ask another
-    /// lessee for it.
-    private func isAwaited(
-        _ leases: [(lessee: String, share: Double)], _ limit: String, at now: Instant
-    ) -> Bool {
-        guard let table = tables[limit] else { return false }
-        let waitsForMore = leases.contains { $0.share > table.leasedOut(to: $0.lessee, at: now) + Self.noticeable }
-        guard waitsForMore else { return false }
-
-        let leasedOut = table.leasedOut(at: now)
-        let free = own.usable(at: now) - (demands[limit] ?? 0) - leasedOut
-        let agreed = leases.reduce(0) { $0 + min($1.share, table.newestLease(to: $1.lessee, at: now)) }
-        return free > Self.noticeable || table.newestLeases(at: now) > agreed + Self.noticeable
-    }
-
-    /// A smaller fraction of a limit is not worth a message before its time.
-    private static let noticeable = 0.01
-
-    private func makeMessage(_ views: [String: View], at now: Instant) -> LeaseMessage {
+    private func makeMessage(_ views: [View], at now: Instant) -> LeaseMessage {
         number += 1
         sent[number] = now
         sent = sent.filter { now - $0.value < terms.lease }
@@ -269,24 +227,22 @@ public final class LeaseMember {
 
         var message = LeaseMessage(
             sender: name, number: number, owned: own.owned, partitionCount: own.partitionCount)
-        for (limit, view) in views {
-            let demand = demands[limit] ?? 0
-            publishedDemands[limit] = demand
+        for (index, view) in views.enumerated() {
+            let demand = limits[index].demand
+            limits[index].publishedDemand = demand
             let missing = max(0, demand - own.usable(at: now))
-            let returned = tables[limit]?.giveBack(leaving: missing, at: now) ?? [:]
-            message.limits[limit] = LeaseMessage.Limit(
-                demand: demand, grants: grants(view, limit: limit, at: now),
-                acknowledged: tables[limit]?.acknowledged(at: now) ?? [:],
-                returned: returned)
+            let returned = limits[index].table.giveBack(leaving: missing, at: now)
+            message.limits[limits[index].name] = LeaseMessage.Limit(
+                demand: demand, grants: grants(view, index, at: now),
+                acknowledged: limits[index].table.acknowledged(at: now), returned: returned)
         }
         return message
     }
 
-    private func grants(_ view: View, limit: String, at now: Instant) -> [LeaseMessage.Grant] {
-        let spare = own.usable(at: now) - (demands[limit] ?? 0)
-        let grants = tables[limit]?.leaseOut(view.leases, outOf: spare, number: number, at: now) { lessee in
+    private func grants(_ view: View, _ index: Int, at now: Instant) -> [LeaseMessage.Grant] {
+        let spare = own.usable(at: now) - limits[index].demand
+        return limits[index].table.leaseOut(view.leases, outOf: spare, number: number, at: now) { lessee in
             peers[lessee]?.message.number
         }
-        return grants ?? []
     }
 }

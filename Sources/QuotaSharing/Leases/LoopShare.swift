@@ -4,9 +4,11 @@ public import Basics
 public struct LoopShare: Sendable, Hashable {
     /// The share now, 0 to 1.
     public var share: Double
-    /// The end of the share, unless it is set again.
+    /// The next moment at which the share may shrink although no message arrives. It must not be used beyond that moment
+    /// without asking again.
     public var end: Instant
-    /// The expected share, 0 to 1: see `LeaseMember.prospect(of:)`.
+    /// The share that the loop would have within two seconds if it had demand for all that it can get, 0 to 1. It is an
+    /// estimate: other members may have more demand by then.
     public var prospect: Double
 
     public init(share: Double, end: Instant, prospect: Double) {

@@ -7,6 +7,8 @@ internal import Basics
 /// excluded, and that goes on without knowing. Both are over once a new owner has waited for `LeaseTimes.settling`.
 struct OwnShare {
     private let terms: LeaseTimes
+    /// The longest time between two ticks of a member that did not stand still.
+    private let longestGap: Duration
     private(set) var partitionCount = 0
     /// The partitions that the group gave this member, with the time from which each may be used.
     private var usableFrom: [Int32: Instant] = [:]
@@ -18,6 +20,7 @@ struct OwnShare {
 
     init(_ terms: LeaseTimes, at now: Instant) {
         self.terms = terms
+        longestGap = terms.tick * 2
         lastTick = now
     }
 
@@ -76,7 +79,7 @@ struct OwnShare {
         if wasAway {
             for partition in usableFrom.keys { usableFrom[partition] = now + terms.settling }
             givenBack = [:]
-        } else if gap > terms.tick * 2 {
+        } else if gap > longestGap {
             for (partition, moment) in usableFrom where moment > lastTick { usableFrom[partition] = moment + gap }
         }
         lastTick = max(lastTick, now)

@@ -1,36 +1,9 @@
-internal import Foundation
-internal import Resilience
-
 /// One message of the fleet topic: a JSON object with one member, whose name is its kind.
 public enum FleetMessage: Sendable, Hashable {
     /// A member's message about the limits that are shared by demand.
     case shares(LeaseMessage)
     /// A member's, or a person's, message about daily call budgets.
     case budget(BudgetMessage)
-}
-
-extension FleetMessage: Codable {
-    private enum CodingKeys: String, CodingKey {
-        case shares, budget
-    }
-
-    /// - Throws: `DecodingError` for another object, and for a message of a later version.
-    public init(from decoder: any Decoder) throws {
-        let container = try decoder.container(keyedBy: CodingKeys.self)
-        if let message = try container.decodeIfPresent(BudgetMessage.self, forKey: .budget) {
-            self = .budget(message)
-        } else {
-            self = .shares(try container.decode(LeaseMessage.self, forKey: .shares))
-        }
-    }
-
-    public func encode(to encoder: any Encoder) throws {
-        var container = encoder.container(keyedBy: CodingKeys.self)
-        switch self {
-        case .shares(let message): try container.encode(message, forKey: .shares)
-        case .budget(let message): try container.encode(message, forKey: .budget)
-        }
-    }
 }
 
 /// A record of the fleet topic.
@@ -66,20 +39,5 @@ public struct FleetTopicExtent: Sendable, Hashable {
         self.end = end
         self.oldest = oldest
         self.isRemade = isRemade
-    }
-}
-
-/// The messages of the fleet topic as bytes: JSON, so that any consumer can show them.
-public enum FleetCodec {
-    public static func bytes(of message: FleetMessage) -> [UInt8] {
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.sortedKeys]
-        // Messages hold finite numbers and texts, which can always be encoded.
-        return (try? encoder.encode(message)).map { Array($0) } ?? []
-    }
-
-    /// Decodes a record's message; `nil` for a record without one, and for a message of a later version.
-    public static func message(_ bytes: [UInt8]) -> FleetMessage? {
-        try? JSONDecoder().decode(FleetMessage.self, from: Data(bytes))
     }
 }

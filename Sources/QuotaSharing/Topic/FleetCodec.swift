@@ -1,0 +1,54 @@
+internal import JSON
+
+/// The messages of the fleet topic as bytes: JSON, so that any consumer can show them.
+///
+/// A message is an object with one member, whose name is the message's kind.
+public enum FleetCodec {
+    public static func bytes(of message: FleetMessage) -> [UInt8] {
+        var writer = JSONWriter(capacity: 512)
+        writer.beginObject()
+        switch message {
+        case .shares(let message):
+            writer.key("shares")
+            message.write(to: &writer)
+        case .budget(let message):
+            writer.key("budget")
+            message.write(to: &writer)
+        }
+        writer.endObject()
+        return withEscapedSlashes(writer.bytes)
+    }
+
+    /// Escapes each slash, which only texts have, so that a message has the same bytes as those of earlier versions.
+    private static func withEscapedSlashes(_ text: Span<UInt8>) -> [UInt8] {
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(text.count + 32)
+        for index in text.indices {
+            if text[index] == UInt8(ascii: "/") { bytes.append(UInt8(ascii: "\\")) }
+            bytes.append(text[index])
+        }
+        return bytes
+    }
+
+    /// Decodes a record's message; `nil` for a record without one, and for a message of a later version.
+    public static func message(_ bytes: [UInt8]) -> FleetMessage? {
+        var reader = JSONReader(bytes.span)
+        guard let message = try? reader.fleetMessage(), (try? reader.finish()) != nil else { return nil }
+        return message
+    }
+}
+
+extension JSONReader {
+    fileprivate mutating func fleetMessage() throws -> FleetMessage {
+        var message: FleetMessage?
+        try enterMessage()
+        while let key = try nextKey() {
+            switch key {
+            case "shares": message = .shares(try LeaseMessage(from: &self))
+            case "budget": message = .budget(try BudgetMessage(from: &self))
+            default: try skip()
+            }
+        }
+        return try needed(message)
+    }
+}
