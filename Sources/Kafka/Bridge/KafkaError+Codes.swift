@@ -64,6 +64,11 @@ extension KafkaError {
     /// True when the group has another process in this static member's place: it runs with the same `group.instance.id`.
     public var saysMemberWasReplaced: Bool { code == RD_KAFKA_RESP_ERR_FENCED_INSTANCE_ID.rawValue }
 
+    /// True when the broker refuses to move a group's offsets from outside, because the group has members.
+    package var saysGroupHasMembers: Bool {
+        isOfGeneration || code == RD_KAFKA_RESP_ERR_NON_EMPTY_GROUP.rawValue
+    }
+
     /// True when brokers refuse to keep so long a text beside a committed offset (`offset.metadata.max.bytes`).
     package var isMetadataTooLarge: Bool { code == RD_KAFKA_RESP_ERR_OFFSET_METADATA_TOO_LARGE.rawValue }
 

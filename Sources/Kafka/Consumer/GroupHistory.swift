@@ -18,7 +18,7 @@ package struct GroupHistory {
     /// Returns the note of a group that begins on a topic with so many partitions.
     static func note(partitions: Int) -> String { "\(notePrefix)\(partitions)" }
 
-    private static func partitions(in metadata: String) -> Int32? {
+    static func partitions(in metadata: String) -> Int32? {
         let note = metadata.split(separator: ";").first { $0.hasPrefix(notePrefix) }
         // bounded: a text that is no number, or too large, gives nil
         return note.flatMap { Int32($0.dropFirst(notePrefix.count)) }

@@ -1,0 +1,118 @@
+import ArgumentParser
+import Kafka
+
+extension OffsetsCommand {
+    struct ResetCommand: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "reset", abstract: "Moves the offsets of a group that has no members.",
+            discussion: """
+                It shows what changes and asks. What is done again may cost calls to a provider, and gives outcomes a second
+                time; what is skipped gets none. What was noted as done beyond the old offset is forgotten: where it lies
+                behind the new offset, it is done again. An offset outside of the log becomes the log's nearest end. A
+                partition without a record of the time or later is moved to its end.
+
+                A group that has members is refused. Where the brokers do not tell whether it has, as the embedded broker,
+                stop its workers and give --force.
+
+                Exit codes: 0 moved, or shown with --dry-run; 1 refused, or not confirmed; 64 wrong usage; 69 no broker
+                answers; 78 a wrong setting.
+                """)
+
+        @Option(
+            name: .customLong("to"),
+            help: "earliest, latest, an offset, a time such as 2026-11-21T09:30:00Z, or a time ago such as 2h.",
+            transform: OffsetTarget.read)
+        var target: OffsetTarget
+        @Option(help: "Only this partition. May repeat.") var partition: [Int32] = []
+        @Flag(help: "Shows what would change, and changes nothing.") var dryRun = false
+        @Flag(name: .shortAndLong, help: "Asks no question.") var yes = false
+        @Flag(help: "Goes on where it cannot be checked whether the group has members.") var force = false
+        @OptionGroup var offsets: OffsetsOptions
+        @OptionGroup(title: "Settings") var options: SettingsOptions
+
+        func validate() throws {
+            if let wrong = partition.first(where: { $0 < 0 }) {
+                throw ValidationError("--partition \(wrong): takes 0 or more")
+            }
+            if case .offset = target, Set(partition).count > 1 { throw Self.needsOnePartition }
+        }
+
+        func run() async throws {
+            try await offsets.run(options) { offsets in
+                let report = try await offsets.report()
+                let plan = try await plan(for: report, offsets)
+                if !dryRun { try requireNoMembers(report.presence, of: offsets.group) }
+                show(plan, report)
+
+                guard !dryRun else { return noteRefusal(report) }
+                guard !plan.commits.isEmpty else { return Terminal.line("nothing is to be changed") }
+                try confirm(plan, offsets.group)
+
+                // Workers may have started while a person read the question.
+                let presence = await offsets.presence(hasCommits: report.partitions.contains { $0.commit != nil })
+                try requireNoMembers(presence, of: offsets.group)
+                try await offsets.apply(plan)
+                let count = plan.commits.count
+                Terminal.line(
+                    TerminalText.safe(
+                        "moved the offsets of the group \(offsets.group) in \(count) of \(report.partitions.count) partitions"
+                    ))
+            }
+        }
+
+        // MARK: - What changes
+
+        private static let needsOnePartition = ValidationError(
+            "an offset means something else in each partition: give one --partition with it")
+
+        private func plan(for report: OffsetsReport, _ offsets: GroupOffsets) async throws -> ResetPlan {
+            let count = report.partitions.count
+            if let wrong = partition.first(where: { Int($0) >= count }) {
+                // bounded: a count
+                throw ValidationError("--partition \(wrong): \(report.topic) has the partitions 0 to \(count - 1)")
+            }
+            let chosen = report.partitions.filter { partition.isEmpty || partition.contains($0.id.partition) }
+            if case .offset = target, chosen.count > 1 { throw Self.needsOnePartition }
+
+            let targets = try await offsets.targets(target, of: chosen)
+            let commits = report.partitions.reduce(into: [:]) { $0[$1.id] = $1.commit }
+            let note = GroupHistory.note(
+                settingOffsetsOf: Set(targets.keys), commits: commits, partitionCount: count)
+            return ResetPlan(chosen, targets: targets, metadata: note)
+        }
+
+        private func show(_ plan: ResetPlan, _ report: OffsetsReport) {
+            if report.partitions.allSatisfy({ $0.commit == nil }) {
+                Terminal.note(
+                    TerminalText.safe(
+                        "the group \(report.group) has committed nothing on \(report.topic) so far: is that its name?"))
+            }
+            for line in plan.text { Terminal.line(line) }
+            Terminal.line(plan.summary)
+        }
+
+        private func requireNoMembers(_ presence: GroupPresence, of group: String) throws(Failure) {
+            guard let reason = presence.refusal(of: group, isForced: force) else { return }
+            throw Failure(code: 1, description: TerminalText.safe("nothing was changed: \(reason)"))
+        }
+
+        /// Says of a dry run what the change itself would be refused for.
+        private func noteRefusal(_ report: OffsetsReport) {
+            guard let reason = report.presence.refusal(of: report.group, isForced: force) else { return }
+            Terminal.note(TerminalText.safe("as it is, the change would be refused: \(reason)"))
+        }
+
+        private func confirm(_ plan: ResetPlan, _ group: String) throws(Failure) {
+            if yes { return }
+            guard Terminal.inputIsTerminal else {
+                throw Failure(code: 1, description: "nothing was changed: give --yes where nobody can be asked")
+            }
+
+            Terminal.writeError(
+                TerminalText.safe("\(plan.summary). Move the offsets of the group \(group)?") + " [y/N] ")
+            guard ["y", "yes"].contains(readLine()?.lowercased() ?? "") else {
+                throw Failure(code: 1, description: "nothing was changed")
+            }
+        }
+    }
+}

@@ -1,0 +1,42 @@
+import ArgumentParser
+
+struct OffsetsCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "offsets", abstract: "Shows where the workers' group stands in its topic, and moves it.",
+        discussion: """
+            A worker commits the offset before which all requests are done, and beside it which requests beyond it are done
+            too. Kafka's own tools show only the offset.
+
+              locsearch offsets show
+              locsearch offsets show --json
+              locsearch offsets reset --to 2h --dry-run
+              locsearch offsets reset --to 2026-11-21T09:30:00Z
+              locsearch offsets reset --to 1200 --partition 3 --yes
+            """, subcommands: [ShowCommand.self, ResetCommand.self])
+}
+
+/// What the commands about offsets have in common.
+struct OffsetsOptions: ParsableArguments {
+    @Option(help: "The group. Default: kafka.groupId.") var group: String?
+    @Option(help: "The topic. Default: topics.requests.") var topic: String?
+    @Option(help: "How long the brokers have for each answer.", transform: DurationArgument.read) var timeout =
+        DurationArgument(.seconds(15))
+
+    func validate() throws {
+        if group?.isEmpty == true { throw ValidationError("--group takes a name") }
+        if topic?.isEmpty == true { throw ValidationError("--topic takes a name") }
+    }
+
+    /// Runs `body` on the group's offsets, and frees what they need.
+    func run(_ options: SettingsOptions, _ body: (GroupOffsets) async throws -> Void) async throws {
+        let (settings, log) = try await ToolSettings.load(options)
+        let offsets = try GroupOffsets(settings, group: group, topic: topic, timeout: timeout.duration, log: log)
+        do {
+            try await body(offsets)
+        } catch {
+            await offsets.close()
+            throw error
+        }
+        await offsets.close()
+    }
+}

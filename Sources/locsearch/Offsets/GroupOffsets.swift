@@ -1,0 +1,185 @@
+import ArgumentParser
+import Basics
+import EventContract
+import Kafka
+import Logging
+import WorkerRuntime
+
+/// The offsets of a group on one topic: looked up and moved, with errors that say what to do.
+struct GroupOffsets {
+    let group: String
+    let topic: String
+    private let brokers: String
+    private let admin: GroupAdmin
+    private let configuration: ConsumerConfiguration
+    private let timeout: Duration
+    private let log: Logger
+
+    /// - Parameter timeout: how long the brokers have for each answer.
+    init(
+        _ settings: Settings, group: String?, topic: String?, timeout: Duration, log: Logger
+    ) throws {
+        var configuration = try settings.consumer()
+        if let group { configuration.groupID = group }
+        self.group = configuration.groupID
+        self.topic = topic ?? settings.topics.requests
+        brokers = settings.text("kafka.bootstrapServers")
+        self.configuration = configuration
+        self.timeout = timeout
+        self.log = log
+        admin = try GroupAdmin(configuration, log: log)
+    }
+
+    /// Frees the client.
+    func close() async { await admin.close() }
+
+    // MARK: - Looking
+
+    /// Looks up where the group stands. Offsets are asked for before the log's ends, so that no lag is below 0.
+    func report() async throws -> OffsetsReport {
+        let ids = try await partitions()
+        let commits = try await asking("the offsets of the group \(group) cannot be looked at") {
+            try await admin.commits(of: ids, within: timeout)
+        }
+        let bounds = try await asking("the log of \(topic) cannot be looked at") {
+            try await admin.bounds(of: ids, within: timeout)
+        }
+
+        let partitions = ids.map { PartitionOffsets($0, bounds: bounds[$0] ?? 0..<0, commit: commits[$0]) }
+        let presence = await presence(hasCommits: !commits.isEmpty)
+        return OffsetsReport(group: group, topic: topic, presence: presence, partitions: partitions)
+    }
+
+    private func partitions() async throws -> [TopicPartition] {
+        let count = try await asking("the topics cannot be looked at") {
+            try await admin.partitionCount(of: topic, within: timeout)
+        }
+        guard let count, count > 0 else {
+            throw Failure(
+                code: 1,
+                description: """
+                    there is no topic \(topic) at \(brokers), or this user may not see it: give --topic, make the topic with \
+                    `locsearch topics create`, or allow Describe on it
+                    """)
+        }
+        return (0..<Int32(clamping: count)).map { TopicPartition(topic, $0) }
+    }
+
+    /// Asks whether the group has members. An answer that fails is a reason not to know, because offsets can be shown all the
+    /// same.
+    func presence(hasCommits: Bool) async -> GroupPresence {
+        do throws(KafkaError) {
+            return GroupPresence(try await admin.description(within: timeout), hasCommits: hasCommits)
+        } catch {
+            return .untold(
+                error.kind == .unsupported
+                    ? "these brokers describe no groups, as the embedded broker" : "\(error)")
+        }
+    }
+
+    // MARK: - Moving
+
+    /// Finds the offset that a target means in each of some partitions.
+    func targets(_ target: OffsetTarget, of partitions: [PartitionOffsets]) async throws -> [TopicPartition: Int64] {
+        if let time = target.milliseconds(at: .now()) { return try await offsets(since: time, of: partitions) }
+
+        return partitions.reduce(into: [:]) { targets, partition in
+            targets[partition.id] =
+                switch target {
+                case .offset(let offset): offset
+                case .position(.earliest): partition.bounds.lowerBound
+                default: partition.bounds.upperBound
+                }
+        }
+    }
+
+    /// A partition without a record of that time or later is moved to its end.
+    private func offsets(
+        since milliseconds: Int64, of partitions: [PartitionOffsets]
+    ) async throws -> [TopicPartition: Int64] {
+        let found = try await asking("the offsets of \(topic) cannot be looked up by time") {
+            try await admin.offsets(of: partitions.map(\.id), since: milliseconds, within: timeout)
+        }
+        let without = partitions.filter { found[$0.id] == nil }
+        try await requireOlder(than: milliseconds, without)
+
+        return without.reduce(into: found) { $0[$1.id] = $1.bounds.upperBound }
+    }
+
+    /// Checks that partitions really have no record of a time or later: brokers that look nothing up by time say so of every
+    /// partition, and the group would skip all that it has before it.
+    private func requireOlder(than milliseconds: Int64, _ partitions: [PartitionOffsets]) async throws {
+        let filled = partitions.filter { !$0.bounds.isEmpty }
+        guard !filled.isEmpty else { return }
+        let ends = filled.reduce(into: [:]) { $0[$1.id] = $1.bounds.upperBound }
+
+        let reader = try TopicReader(configuration, log: log)
+        let newest = try await asking("the newest records of \(topic) cannot be read") {
+            var newest: Int64?
+            try await reader.read(from: ends.mapValues { $0 - 1 }, upTo: ends, patience: timeout) { record in
+                newest = [newest, record.timestamp].compactMap { $0 }.max()
+                return true
+            }
+            return newest
+        }
+        guard let newest, newest >= milliseconds else { return }
+
+        throw Failure(
+            code: 1,
+            description: """
+                the brokers at \(brokers) find no record since \(EventTime(milliseconds: milliseconds)), although the newest \
+                is of \(EventTime(milliseconds: newest)), so nothing was changed: they do not look offsets up by time, as the \
+                embedded broker does not; give --to earliest, latest or an offset
+                """)
+    }
+
+    /// Commits the plan's offsets, and reads them back.
+    func apply(_ plan: ResetPlan) async throws {
+        let commits = plan.commits
+        guard !commits.isEmpty else { return }
+
+        do throws(KafkaError) {
+            try await admin.commit(commits, within: timeout)
+        } catch  where error.saysGroupHasMembers {
+            throw Failure(
+                code: 1,
+                description: """
+                    the broker refuses to move the offsets of the group \(group), because it has members: stop its workers, \
+                    and wait until they have left (\(error))
+                    """)
+        } catch {
+            throw failure(error, "the offsets of the group \(group) may not be moved, or not all of them")
+        }
+
+        let now = try await asking("the offsets were moved, but cannot be looked at") {
+            try await admin.commits(of: commits.keys.sorted(), within: timeout)
+        }
+        if let other = commits.keys.sorted().first(where: { now[$0]?.offset != commits[$0]?.offset }) {
+            throw Failure(
+                code: 1,
+                description: """
+                    \(other) stands at \(now[other].map { "\($0.offset)" } ?? "no offset") and not at \
+                    \(commits[other]?.offset ?? 0): something else commits for the group \(group); stop it, then try again
+                    """)
+        }
+    }
+
+    // MARK: - Errors
+
+    /// Says in one line what could not be done at which brokers, and what to do about it.
+    private func asking<Value>(_ what: String, _ body: () async throws -> Value) async throws -> Value {
+        do {
+            return try await body()
+        } catch let error as KafkaError {
+            throw failure(error, what)
+        }
+    }
+
+    private func failure(_ error: KafkaError, _ what: String) -> Failure {
+        let place = "\(what), with the brokers \(brokers)"
+        guard error.kind == .authentication else { return Failure(error, doing: place) }
+        return Failure(
+            code: 1,
+            description: "\(place): \(error); `show` needs Describe on the group and the topic, and `reset` needs Read")
+    }
+}

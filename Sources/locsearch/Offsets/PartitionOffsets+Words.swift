@@ -1,0 +1,58 @@
+import Kafka
+import WorkerRuntime
+
+/// What a commit says, in words.
+extension PartitionOffsets {
+    /// Whose metadata stands beside the offset: `none`, `worker` or `foreign`.
+    var metadataKind: String {
+        switch reading {
+        case .nothing: "none"
+        case .known: "worker"
+        case .foreign: "foreign"
+        }
+    }
+
+    /// One clause for each thing worth saying; empty where there is none.
+    var words: [String] {
+        guard let commit else { return ["nothing committed"] }
+
+        var words: [String] = []
+        if commit.offset < bounds.lowerBound {
+            words.append("\(bounds.lowerBound - commit.offset) were deleted before they were done")
+        } else if commit.offset > bounds.upperBound {
+            words.append("the offset lies beyond the log's end: was the topic made anew?")
+        }
+
+        switch reading {
+        case .nothing: break
+        case .known(let metadata): words += Self.words(of: metadata, at: commit)
+        case .foreign: words.append("foreign metadata, which workers ignore: \(commit.metadata)")
+        }
+        return words
+    }
+
+    private static func words(of metadata: CommitMetadata, at commit: CommittedOffset) -> [String] {
+        var words: [String] = []
+        var done = metadata.done
+        done.removeAll(before: commit.offset)
+        if let end = done.end {
+            let runs = done.runs.count
+            words.append("done up to \(end - 1) but for \(runs == 1 ? "1 gap" : "\(runs) gaps")")
+        }
+        if !metadata.startNote.isEmpty {
+            let partitions = metadata.startNote.drop { !$0.isNumber }
+            words.append("the group began with \(partitions) partitions, and nothing of this one is done yet")
+        }
+        return words + otherFields(of: commit.metadata).map { "field of a later version: \($0)" }
+    }
+
+    /// Returns the fields of a worker's metadata of which this version knows only that workers may write them.
+    private static func otherFields(of text: String) -> [Substring] {
+        let fields = text.split(separator: ";")
+        return fields.enumerated().filter { index, field in
+            let isHeader = index == 0 && field.hasPrefix("locsearch")
+            let isKnown = ["runs=", "bits=", "began with "].contains { field.hasPrefix($0) }
+            return !isHeader && !isKnown
+        }.map(\.element)
+    }
+}

@@ -1,0 +1,42 @@
+import Kafka
+import WorkerRuntime
+
+/// Where a group stands in one partition.
+struct PartitionOffsets: Sendable, Hashable {
+    let id: TopicPartition
+    /// The log's first offset, and one past its last.
+    let bounds: Range<Int64>
+    /// `nil` where the group has committed nothing.
+    let commit: CommittedOffset?
+    /// What the metadata beside the committed offset says.
+    let reading: CommitMetadata.Reading
+
+    init(_ id: TopicPartition, bounds: Range<Int64>, commit: CommittedOffset?) {
+        self.id = id
+        self.bounds = bounds
+        self.commit = commit
+        reading = commit.map { CommitMetadata.read($0) } ?? .nothing
+    }
+
+    /// The log's end less the committed offset, as Kafka's own tools count it; `nil` where nothing was committed.
+    var lag: Int64? { commit.map { max(0, bounds.upperBound.saturatingSubtracting($0.offset)) } }
+
+    /// How many offsets beyond the committed one are done.
+    var doneBeyond: Int64 { done(in: bounds) }
+
+    /// How many offsets a worker still has before it; `nil` where nothing was committed.
+    var open: Int64? {
+        commit.map { commit in
+            let rest = min(max(bounds.lowerBound, commit.offset), bounds.upperBound)..<bounds.upperBound
+            return Int64(rest.count) - done(in: rest)
+        }
+    }
+
+    /// Returns how many offsets of a range are done although they lie beyond the committed one.
+    func done(in range: Range<Int64>) -> Int64 {
+        guard case .known(let metadata) = reading, let commit else { return 0 }
+        var done = metadata.done
+        done.removeAll(before: commit.offset)
+        return done.runs.reduce(Int64(0)) { $0 + Int64($1.clamped(to: range).count) }
+    }
+}

@@ -1,0 +1,102 @@
+import Kafka
+
+/// What becomes of a group's offsets when they are moved.
+struct ResetPlan {
+    /// The change of one partition.
+    struct Change: Sendable, Hashable {
+        let partition: PartitionOffsets
+        let to: Int64
+        /// Offsets that are done, and are done again.
+        let redone: Int64
+        /// Offsets that are open, and are left out.
+        let skipped: Int64
+        /// Why `to` is another offset than was asked for; `nil` where it is not.
+        let clamping: String?
+        /// Nothing is written of a partition that stands there already.
+        let isNeeded: Bool
+    }
+
+    /// In ascending order of the partitions.
+    let changes: [Change]
+    /// The metadata of the offsets that are written.
+    let metadata: String
+
+    /// - Parameters:
+    ///   - partitions: where the group stands.
+    ///   - targets: where each of them is to stand. A target outside of the log is moved to the log's nearest end.
+    ///   - metadata: what is to stand beside the new offsets.
+    init(_ partitions: [PartitionOffsets], targets: [TopicPartition: Int64], metadata: String = "") {
+        self.metadata = metadata
+        changes = partitions.compactMap { partition in
+            targets[partition.id].map { Change(partition, target: $0, metadata: metadata) }
+        }
+    }
+
+    /// The offsets that are to be written.
+    var commits: [TopicPartition: CommittedOffset] {
+        changes.filter(\.isNeeded).reduce(into: [:]) { commits, change in
+            commits[change.partition.id] = CommittedOffset(change.to, metadata: metadata)
+        }
+    }
+
+    /// The table of what changes.
+    var text: [String] {
+        var table = TextTable([
+            TextTable.Column(title: "partition", alignment: .right), TextTable.Column(title: "from", alignment: .right),
+            TextTable.Column(title: "to", alignment: .right), TextTable.Column(title: "what that does", maxWidth: 120),
+        ])
+        for change in changes {
+            table.add([
+                "\(change.partition.id.partition)", change.partition.commit.map { "\($0.offset)" } ?? "none",
+                "\(change.to)", change.words,
+            ])
+        }
+        return table.lines
+    }
+
+    /// How many requests are done again and how many are left out, in one clause.
+    var summary: String {
+        let redone = changes.reduce(Int64(0)) { $0.saturatingAdding($1.redone) }
+        let skipped = changes.reduce(Int64(0)) { $0.saturatingAdding($1.skipped) }
+        return "\(redone) requests are done again, \(skipped) are skipped"
+    }
+}
+
+extension ResetPlan.Change {
+    fileprivate init(_ partition: PartitionOffsets, target: Int64, metadata: String) {
+        let (bounds, commit) = (partition.bounds, partition.commit)
+        let to = min(max(target, bounds.lowerBound), bounds.upperBound)
+        self.partition = partition
+        self.to = to
+        isNeeded = commit != CommittedOffset(to, metadata: metadata)
+        clamping =
+            if target < bounds.lowerBound {
+                "\(target) is deleted: the log begins at \(bounds.lowerBound)"
+            } else if target > bounds.upperBound {
+                "\(target) is not written yet: the log ends at \(bounds.upperBound)"
+            } else {
+                nil
+            }
+
+        guard let commit else {
+            (redone, skipped) = (0, 0)
+            return
+        }
+        let from = min(max(commit.offset, bounds.lowerBound), bounds.upperBound)
+        // The new offset has no done-set: what was done behind it is done again.
+        redone = Int64((to..<max(to, from)).count) + partition.done(in: max(to, from)..<bounds.upperBound)
+        let passed = from..<max(from, to)
+        skipped = Int64(passed.count) - partition.done(in: passed)
+    }
+
+    fileprivate var words: String {
+        var words: [String] = []
+        if redone > 0 { words.append("\(redone) done again") }
+        if skipped > 0 { words.append("\(skipped) skipped") }
+        if partition.commit == nil { words.append("the group begins there") }
+        if !isNeeded { words.append("stays as it is") }
+        if words.isEmpty { words.append(partition.commit?.offset == to ? "metadata cleared" : "nothing done again") }
+        if let clamping { words.append(clamping) }
+        return words.joined(separator: "; ")
+    }
+}
