@@ -91,9 +91,9 @@ struct AdaptiveLimitTests {
 
     /// An open breaker keeps all calls away. The refusals from before say nothing about the calls that begin after it.
     @Test func refusalsFromBeforeAPauseAreNotCountedAmongTheCallsAfterIt() {
-        var controller = LimitController(AdaptiveLimit.Configuration(maximum: 32))
+        var controller = LimitController(bounds: 1...32, isAdaptive: true)
         var now = Instant(nanoseconds: 0)
-        func call(_ outcome: AdaptiveLimit.Outcome) {
+        func call(_ outcome: LoadSignal) {
             let start = now
             controller.noteBudget(5)
             controller.noteStart(at: start)

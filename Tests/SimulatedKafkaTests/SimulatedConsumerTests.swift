@@ -80,7 +80,9 @@ struct SimulatedConsumerTests {
         fixture.pass(.seconds(3))
         _ = consumer.takeRecords(max: 10)
         recorder.onRevoke = { partitions in
-            for partition in partitions where partition.id.partition == 1 { consumer.store([(partition, CommittedOffset(2))]) }
+            for partition in partitions where partition.id.partition == 1 {
+                consumer.store([(partition, CommittedOffset(2))])
+            }
         }
         _ = fixture.consumer("second") { $0.assignor = assignor }
         fixture.pass(.seconds(20))

@@ -32,7 +32,8 @@ struct SimulatedTransactionTests {
     ) -> KafkaError? {
         fixture.call {
             producer.sendOffsets(
-                [(TopicPartition("requests", 0), CommittedOffset(next))], as: membership, group: "workers", within: .seconds(30),
+                [(TopicPartition("requests", 0), CommittedOffset(next))], as: membership, group: "workers",
+                within: .seconds(30),
                 reply: $0)
         }
     }

@@ -279,6 +279,7 @@ final class TransactionalDelivery: OutcomeDelivery {
     /// Finishes what a committed transaction held.
     private func finish(_ attempt: TransactionAttempt) async {
         await source.noteCommitted(attempt.nextOffsets.map { (partition: $0.key, next: $0.value.offset) })
+        if partitions.metadataLimit.needsProof { await readBack(attempt) }
         for entry in attempt.batch where ready.contains(entry) {
             ready.remove(entry)
             settle(entry, isDelivered: true)
@@ -293,6 +294,15 @@ final class TransactionalDelivery: OutcomeDelivery {
             wake()
         }
         gate.wake()
+    }
+
+    /// Looks whether the brokers keep what is written beside an offset. Asked again after the next transaction where they do not
+    /// answer.
+    private func readBack(_ attempt: TransactionAttempt) async {
+        guard let (id, _) = attempt.nextOffsets.first(where: { !$0.value.metadata.isEmpty }) else { return }
+        let found = try? await source.committedOffsets(of: [id], within: .seconds(5))
+        if let committed = found?[id] { partitions.metadataLimit.noteReadBack(committed) }
+        wake()
     }
 
     /// Aborts a transaction, however long the brokers take, and finds out which of its records cannot go as they are.

@@ -14,7 +14,7 @@ package struct CommitMetadata: Sendable, Hashable {
 
     /// Names this program and the version of the text. Fields that a reader does not know are passed over; a change that an older
     /// reader must not pass over gets another number.
-    private static let header = "locsearch1"
+    static let header = "locsearch1"
 
     /// Where the group began, as a field of its own: see `GroupHistory`. It lasts until the first request of the partition is
     /// done.

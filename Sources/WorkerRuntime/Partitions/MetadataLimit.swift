@@ -3,15 +3,48 @@ internal import Logging
 
 /// How many bytes a lane writes beside each committed offset: `worker.doneSetBytes`, or less where the brokers take less.
 ///
+/// With transactions it is 0 until the brokers have shown that they keep what is written there, because an outcome that is published
+/// beyond the offset would be published again where they do not. Some brokers that speak Kafka's protocol drop it without an error.
+///
 /// Confined to its lane; not `Sendable`.
 final class MetadataLimit {
-    private let log: Logger
-    /// 0: nothing is written, and only unbroken runs are committed.
-    private(set) var bytes: Int
+    private enum Proof {
+        case needed
+        case given
+        case failed
+    }
 
-    init(_ bytes: Int, log: Logger) {
-        self.bytes = bytes
+    private let log: Logger
+    private var allowed: Int
+    private var proof: Proof
+
+    /// - Parameter needsProof: `true` with transactions.
+    init(_ bytes: Int, needsProof: Bool = false, log: Logger) {
+        allowed = bytes
+        proof = needsProof ? .needed : .given
         self.log = log
+    }
+
+    /// 0: nothing is written of what is done, and only unbroken runs are committed.
+    var bytes: Int { proof == .given ? allowed : 0 }
+
+    /// True while a commit is to carry a text by which the brokers can show that they keep it.
+    var needsProof: Bool { proof == .needed && allowed > 0 }
+
+    /// Notes a text that was read back.
+    /// - Parameter committed: An offset that this program has committed with a text.
+    func noteReadBack(_ committed: CommittedOffset) {
+        guard proof == .needed else { return }
+        if case .known = CommitMetadata.read(committed) {
+            proof = .given
+        } else {
+            proof = .failed
+            log.warning(
+                """
+                the brokers keep nothing beside a committed offset: outcomes wait for earlier requests of their partition; to end \
+                this warning, set worker.doneSetBytes=0
+                """)
+        }
     }
 
     /// Returns the part of the limit that a text takes.
@@ -20,14 +53,14 @@ final class MetadataLimit {
     /// Halves the limit where the brokers have refused a commit for the length of its metadata.
     /// - Returns: `false` for another error.
     func shrink(after error: KafkaError) -> Bool {
-        guard error.isMetadataTooLarge, bytes > 0 else { return false }
-        bytes = bytes < 64 ? 0 : bytes / 2
+        guard error.isMetadataTooLarge, allowed > 0 else { return false }
+        allowed = allowed < 64 ? 0 : allowed / 2
         log.warning(
             """
             the brokers keep less beside an offset than worker.doneSetBytes: what is done behind a slow request may be repeated \
             after a crash; set worker.doneSetBytes to the brokers' offset.metadata.max.bytes
             """,
-            metadata: ["bytes": "\(bytes)"])
+            metadata: ["bytes": "\(allowed)"])
         return true
     }
 }

@@ -102,7 +102,8 @@ final class OwnedPartition {
 
     private func commit(of progress: OffsetTracker.Progress, atMost limit: Int) -> CommittedOffset {
         let metadata = metadata(for: progress.next, done: progress.done)
-        let text = metadata.text(for: progress.next, atMost: limit)
+        var text = metadata.text(for: progress.next, atMost: limit)
+        if text.text.isEmpty, metadataLimit.needsProof { text.text = CommitMetadata.header }
         metadataUse = text.cut == nil ? metadataLimit.use(of: text.text) : 2
         return CommittedOffset(progress.next, metadata: text.text)
     }

@@ -33,7 +33,8 @@ final class PartitionTable {
         self.loop = loop
         ordering = configuration.ordering
         maxSpan = configuration.maxSpan
-        metadataLimit = MetadataLimit(configuration.doneSetBytes, log: log)
+        metadataLimit = MetadataLimit(
+            configuration.doneSetBytes, needsProof: configuration.delivery == .exactlyOnce, log: log)
         self.log = log
     }
 
@@ -67,7 +68,9 @@ final class PartitionTable {
         for (id, commit) in committed {
             guard let partition = partitions[id.id], partition.id == id else { continue }
             switch CommitMetadata.read(commit) {
-            case .known(let metadata): partition.begin(at: commit, with: metadata)
+            case .known(let metadata):
+                partition.begin(at: commit, with: metadata)
+                metadataLimit.noteReadBack(commit)
             case .nothing: break
             case .foreign:
                 log.warning(

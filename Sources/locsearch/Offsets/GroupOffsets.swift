@@ -116,7 +116,7 @@ struct GroupOffsets {
         let reader = try TopicReader(configuration, log: log)
         let newest = try await asking("the newest records of \(topic) cannot be read") {
             var newest: Int64?
-            try await reader.read(from: ends.mapValues { $0 - 1 }, upTo: ends, patience: timeout) { record in
+            try await reader.read(from: ends.mapValues { $0 - 1 }, upTo: ends, timeout: timeout) { record in
                 newest = [newest, record.timestamp].compactMap { $0 }.max()
                 return true
             }

@@ -88,7 +88,8 @@ struct DoneSetTests {
     }
 
     static let damaged = [
-        "", "runs", "runs=CB=", "runs=C", "runs=CBC", "runs=CBA", "runs=CBAB", "bits=q C", "bits=ä", "sets=qC", "runs=_________B",
+        "", "runs", "runs=CB=", "runs=C", "runs=CBC", "runs=CBA", "runs=CBAB", "bits=q C", "bits=ä", "sets=qC",
+        "runs=_________B",
         "runs=CBCg", "runs=______________",
     ]
 

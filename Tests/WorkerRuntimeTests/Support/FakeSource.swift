@@ -195,7 +195,7 @@ actor FakeSource: RequestSource {
     func committedOffsets(
         of assigned: [AssignedPartition], within bound: Duration
     ) async throws(KafkaError) -> [AssignedPartition: CommittedOffset] {
-        let committed = await commits.merging(transactionOffsets()) { $0.offset >= $1.offset ? $0 : $1 }
+        let committed = await commits.merging(transactionOffsets()) { $0.offset > $1.offset ? $0 : $1 }
         return assigned.reduce(into: [:]) { known, partition in known[partition] = committed[partition.id] }
     }
 

@@ -46,6 +46,7 @@ struct LaneFixture: Sendable {
         let result: Result<Void, any Error>
         do {
             try await eventually("the lane joins") { await fixture.source.isSubscribed }
+            await fixture.source.countOffsets { await fixture.sink.transactionOffsets }
             await fixture.source.assign(assigned)
             try await body(fixture)
             result = .success(())

@@ -13,6 +13,8 @@ extension OffsetTracker.Beginning {
 extension OwnedPartition {
     /// A partition whose commits keep so many bytes about what is done.
     convenience init(_ id: AssignedPartition, doneSetBytes: Int) {
-        self.init(id, metadataLimit: MetadataLimit(doneSetBytes, log: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }))
+        self.init(
+            id, metadataLimit: MetadataLimit(doneSetBytes, log: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
+        )
     }
 }
