@@ -125,7 +125,8 @@ final class TransactionalDelivery: OutcomeDelivery {
 
         gate.outcomeHandedOver(bytes: ready.add(outcome, of: request).bytes)
         request.partition.tracker.markReady(request.slot)
-        if partitions.metadataLimit.bytes > 0 || request.partition.tracker.isOldestReady { wake() }
+        let limit = partitions.metadataLimit
+        if limit.bytes > 0 || limit.needsProof || request.partition.tracker.isOldestReady { wake() }
     }
 
     /// Does nothing: with transactions, an outcome waits only for its commit.
@@ -215,6 +216,9 @@ final class TransactionalDelivery: OutcomeDelivery {
             } else if batch.isEmpty {
                 offsets[partition.id] = partition.takeProgress()
             }
+        }
+        if offsets.isEmpty, partitions.metadataLimit.needsProof, !ready.isEmpty {
+            for partition in partitions.all.prefix(1) { offsets[partition.id] = partition.proof() }
         }
         if isPutBack(.transactionOffsetOneTooFar) {
             return offsets.mapValues { CommittedOffset($0.offset + 1, metadata: $0.metadata) }

@@ -93,7 +93,7 @@ extension DoneSet {
     private static func append(_ length: Int64, to bytes: inout [UInt8]) {
         var left = UInt64(clamping: length)
         repeat {
-            let group = UInt8(left & 31)
+            let group = UInt8(truncatingIfNeeded: left & 31)
             left >>= 5
             bytes.append(digits[Int(left == 0 ? group : group | 32)])
         } while left != 0

@@ -75,6 +75,9 @@ struct OffsetTracker {
     /// The offset to continue from: one past the unbroken run of delivered records. `nil` before the first is delivered.
     private(set) var frontier: Int64?
 
+    /// The offset to continue from, also before the first record is delivered; `nil` before one is taken.
+    var position: Int64? { frontier ?? open.first?.offset }
+
     /// The offset behind the record that was taken last; `nil` before the first.
     var nextToTake: Int64? { lastTakenOffset < 0 ? nil : lastTakenOffset + 1 }
 

@@ -79,6 +79,12 @@ final class OwnedPartition {
         return commit(of: progress, atMost: .max)
     }
 
+    /// Returns a commit that changes nothing but the text beside the offset, by which the brokers can show that they keep it.
+    /// - Returns: `nil` where no record was taken yet.
+    func proof() -> CommittedOffset? {
+        tracker.position.map { CommittedOffset($0, metadata: CommitMetadata.header) }
+    }
+
     /// Returns those of some ready requests whose outcomes may be published now, because what is committed with them can say that
     /// they are done: all of them, or as many of the oldest as there is room for.
     func publishable(_ slots: [OffsetTracker.Slot]) -> [OffsetTracker.Slot] {

@@ -122,6 +122,6 @@ struct TopicBackoffTests {
 
         await fixture.lane.drain()
         try await running.value
-        #expect(await fixture.source.committed.isEmpty)
+        #expect(await fixture.source.committed.values.allSatisfy { $0 == 0 })
     }
 }

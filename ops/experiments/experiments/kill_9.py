@@ -73,5 +73,5 @@ EXPERIMENTS = [
         run,
         library="new",
         seconds=(120, 900),
-    )
+    ),
 ]
