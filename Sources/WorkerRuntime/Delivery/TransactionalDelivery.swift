@@ -214,11 +214,11 @@ final class TransactionalDelivery: OutcomeDelivery {
                 offsets[partition.id] = partition.commit(publishing: slots)
                 partitions.adaptIntake(of: partition)
             } else if batch.isEmpty {
-                offsets[partition.id] = partition.takeProgress()
+                offsets[partition.id] = partition.takeProgress(isComplete: true)
             }
         }
         if offsets.isEmpty, partitions.metadataLimit.needsProof, !ready.isEmpty {
-            for partition in partitions.all.prefix(1) { offsets[partition.id] = partition.proof() }
+            for partition in partitions.all where offsets.isEmpty { offsets[partition.id] = partition.proof() }
         }
         if isPutBack(.transactionOffsetOneTooFar) {
             return offsets.mapValues { CommittedOffset($0.offset + 1, metadata: $0.metadata) }

@@ -62,9 +62,11 @@ final class OwnedPartition {
     }
 
     /// Returns what is to be committed, if that changed since the last call.
-    func takeProgress() -> CommittedOffset? {
+    /// - Parameter isComplete: Nothing is left out for want of room, because outcomes may have been published by what was
+    ///   committed before.
+    func takeProgress(isComplete: Bool = false) -> CommittedOffset? {
         guard tracker.takeNews(), let progress = tracker.progress() else { return nil }
-        let commit = commit(of: progress, atMost: metadataLimit.bytes)
+        let commit = commit(of: progress, atMost: isComplete ? .max : metadataLimit.bytes)
         guard commit != lastStored else { return nil }
         lastStored = commit
         return commit
