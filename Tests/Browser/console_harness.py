@@ -42,7 +42,8 @@ class ConsoleHarness:
         return self.processes.start(name, [self.program, *command], settings, stdout=subprocess.PIPE, text=True)
 
     def _worker_settings(self) -> dict[str, str]:
-        """One call for each request and no breaker, so that a fault shows at once and does not reach the next test.
+        """One call for each request, no breaker and no limit that follows the provider, so that a fault shows at once and
+        does not reach the next test: after refused calls, a call that is slow on purpose would have all others wait.
 
         `auto` asks Hot Pepper alone. After a call of over a second, as when the machine stands still, it would go on to
         Google's places, which the map does not show.
@@ -62,6 +63,7 @@ class ConsoleHarness:
                 f"{name}_BASE_URL": self.provider,
                 f"PROVIDERS_{name}_MAX_ATTEMPTS": "1",
                 f"PROVIDERS_{name}_BREAKER_ENABLED": "false",
+                f"PROVIDERS_{name}_ADAPTIVE_CONCURRENCY": "false",
             }
         return settings
 

@@ -93,21 +93,36 @@ struct AdaptiveLimitTests {
     @Test func refusalsFromBeforeAPauseAreNotCountedAmongTheCallsAfterIt() {
         var controller = LimitController(bounds: 1...32, isAdaptive: true)
         var now = Instant(nanoseconds: 0)
-        func call(_ outcome: LoadSignal) {
-            let start = now
-            controller.noteBudget(5)
-            controller.noteStart(at: start)
-            now += .milliseconds(60)
-            controller.noteEnd(outcome, start: start, at: now)
-        }
-        call(.answered)
-        call(.overloaded)
+        call([.answered], of: &controller, at: &now)
+        call([.overloaded, .overloaded], of: &controller, at: &now)
         now += .seconds(20)
 
         // One call at a time, which is all that a limit of 1 allows.
-        for _ in 0..<50 { call(.answered) }
+        for _ in 0..<50 { call([.answered], of: &controller, at: &now) }
 
         #expect(controller.limit > 1)
+    }
+
+    /// A person's search must not wait for another's slow one because an earlier one was refused, each of them alone.
+    @Test func refusalsOfCallsThatWereAloneKeepTheLimit() {
+        var controller = LimitController(bounds: 1...32, isAdaptive: true)
+        var now = Instant(nanoseconds: 0)
+        for _ in 0..<50 { call([.overloaded], of: &controller, at: &now) }
+        #expect(controller.limit == 32)
+
+        for _ in 0..<50 { call([.overloaded, .overloaded], of: &controller, at: &now) }
+        #expect(controller.limit == 1)
+    }
+
+    /// Begins calls together, and ends them together after 60 ms.
+    private func call(_ ends: [LoadSignal], of controller: inout LimitController, at now: inout Instant) {
+        let start = now
+        for _ in ends {
+            controller.noteBudget(5)
+            controller.noteStart(at: start)
+        }
+        now += .milliseconds(60)
+        for end in ends { controller.noteEnd(end, start: start, at: now) }
     }
 
     // MARK: - The line

@@ -236,7 +236,10 @@ struct LimitController {
         reduce(seen, by: factor, latency: latency, isForOverload: false, at: now)
     }
 
+    /// Makes the limit smaller because the provider refused calls. Where none was ever under way beside another, it refused
+    /// them for another reason than their number.
     private mutating func cutForOverload(_ seen: Window, at now: Instant) {
+        guard seen.most > 1 else { return }
         if let overloadIgnoredUntil = memory.overloadIgnoredUntil, now < overloadIgnoredUntil { return }
         memory.gentleUntil = now + .seconds(saturating: Self.shortestHold)
         reduce(seen, by: Self.overloadFactor, latency: expected, isForOverload: true, at: now)
