@@ -212,9 +212,12 @@ dashboard-picture: build $(EXPERIMENTS)/ok $(MONITORING)/ok ## Runs two workers 
 	  LOCSEARCH_PANELS="$$panels" ops/experiments/run dashboard --long && \
 	  $(MONITORING)/bin/python ops/grafana/picture.py "$$panels" docs/images/dashboard.png
 
-check-alerts: $(MONITORING)/ok ## Tests the alert rules, and checks that rules, dashboard, runbooks and metrics fit together
+check-alerts: $(MONITORING)/ok ## Tests the alert rules and that one cause is one page, and checks that rules, dashboard, runbooks and metrics fit together
 	tools/with-prometheus promtool check rules ops/prometheus/alerts.yaml
 	tools/with-prometheus promtool test rules ops/prometheus/alerts_test.yaml
+	@tools/setup alerts
+	amtool check-config ops/prometheus/alertmanager.yaml
+	$(MONITORING)/bin/python ops/prometheus/alertmanager_test.py
 	$(MONITORING)/bin/python ops/grafana/generate.py --check
 	$(MONITORING)/bin/python ops/prometheus/check_test.py
 	$(MONITORING)/bin/python ops/prometheus/check.py
