@@ -121,12 +121,15 @@ def test_newer_search_supersedes_older_one(client: SearchClient, bootstrap: str)
 
 def test_search_that_another_client_supersedes_raises_the_same(client: SearchClient, bootstrap: str) -> None:
     session = f"session-{uuid.uuid4()}"
-    older = client.send(search(sessionId=session, keyword="fault:delay=5000"), within=WITHIN)
     with SearchClient(bootstrap, source="/client-tests") as other:
-        other.search(search(sessionId=session), within=WITHIN)
+        older = client.send(search(sessionId=session, keyword="fault:delay=5000"), within=WITHIN)
+        while not records_of(bootstrap, "location-search.requests", session):
+            assert not older.done()
+        newer = other.send(search(sessionId=session), within=WITHIN)
 
-    with pytest.raises(Superseded):
-        older.result()
+        with pytest.raises(Superseded):
+            older.result()
+        assert isinstance(newer.result(), Completed)
 
 
 def test_details_do_not_supersede_a_search(client: SearchClient) -> None:

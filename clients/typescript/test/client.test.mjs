@@ -32,20 +32,23 @@ async function withClient(options, body) {
   }
 }
 
-/** Collects what `kafka` sends, and lets `acknowledge` say when it is acknowledged. */
-function watched(acknowledge = async () => {}) {
+/** A Kafka that collects what is sent. `before` runs ahead of each send, and `written` resolves after the first one. */
+function watched(before = async () => {}) {
   const sent = [];
+  let resolveWritten;
+  const written = new Promise((resolve) => (resolveWritten = resolve));
   const producer = (config) => {
     const real = connection.kafka.producer(config);
     const send = async (record) => {
       sent.push(record.messages[0]);
-      await acknowledge(record);
-      return real.send(record);
+      await before(record);
+      await real.send(record);
+      resolveWritten();
     };
     return { connect: () => real.connect(), disconnect: () => real.disconnect(), send };
   };
   const kafka = { producer, consumer: (config) => connection.kafka.consumer(config), admin: () => connection.kafka.admin() };
-  return { kafka, sent };
+  return { kafka, sent, written };
 }
 
 test("a search returns places", async () => {
@@ -99,12 +102,17 @@ test("a newer search supersedes the older one, in sends that could overtake each
 });
 
 test("a search that another client supersedes rejects in the same way", async () => {
-  const sessionId = `session-${randomUUID()}`;
-  const older = client.send({ ...SEARCH, sessionId, keyword: "fault:delay=5000" }, within);
-  const rejected = assert.rejects(older, Superseded);
-  await withClient({}, (other) => other.send({ ...SEARCH, sessionId }, within));
+  const { kafka, written } = watched();
+  await withClient({ kafka }, async (other) => {
+    const sessionId = `session-${randomUUID()}`;
+    const older = other.send({ ...SEARCH, sessionId, keyword: "fault:delay=5000" }, within);
+    const rejected = assert.rejects(older, Superseded);
+    await written;
+    const newer = await client.send({ ...SEARCH, sessionId }, within);
 
-  await rejected;
+    await rejected;
+    assert.equal(newer.type, "completed");
+  });
 });
 
 test("details do not supersede a search", async () => {
@@ -138,11 +146,13 @@ test("a request id can be under way only once", async () => {
 });
 
 test("an outcome of another program's request can be expected", async () => {
-  const requestId = `other-${randomUUID()}`;
-  const expected = client.expect(requestId, 20_000);
-  await withClient({}, (other) => other.send({ ...SEARCH, requestId }, within));
+  await withClient({}, async (other) => {
+    const requestId = `other-${randomUUID()}`;
+    const expected = client.expect(requestId, 20_000);
+    await other.send({ ...SEARCH, requestId }, within);
 
-  assert.equal((await expected).event.requestId, requestId);
+    assert.equal((await expected).event.requestId, requestId);
+  });
 });
 
 test("closing ends what is under way", async () => {
