@@ -2,7 +2,7 @@
 SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help setup setup-tests demo console bench lint-python format-python raise-dependencies check-api docc test test-tansu test-newest test-browser console-pictures build simulate simulate-defects lint format schemas events docs check-docs check-ops dashboard dashboard-picture examples check-alerts check-experiments check-tracing experiments fuzz fuzz-surfaces check-fuzz session-properties sanitize-address sanitize-thread
+.PHONY: help setup setup-tests demo console clients client-types test-clients bench lint-python format-python raise-dependencies check-api docc test test-tansu test-newest test-browser console-pictures build simulate simulate-defects lint format schemas events docs check-docs check-ops dashboard dashboard-picture examples check-alerts check-experiments check-tracing experiments fuzz fuzz-surfaces check-fuzz session-properties sanitize-address sanitize-thread
 
 SWIFT_FLAGS ?=
 # What is deployed does not ask at each access to an object's variable whether another access to it is under way. The debug
@@ -17,6 +17,7 @@ MONITORING := ops/grafana/.venv
 CHECKS := ops/checks/.venv
 BROWSER := Tests/Browser/.venv
 EXAMPLES := Examples/python/.venv
+CLIENTS := clients/python/.venv
 PYTHON := tools/.venv
 
 # A virtual environment for each folder that has a requirements.txt. `SETUP` is what tools/setup is asked for, `ALSO` installs
@@ -33,6 +34,7 @@ INSTALL = $(@D)/bin/pip install --quiet --disable-pip-version-check
 
 $(CHECKS)/ok: SETUP = ops
 $(EXAMPLES)/ok: SETUP = examples
+$(EXAMPLES)/ok: clients/python/pyproject.toml $(wildcard clients/python/src/location_search_client/*.py)
 $(BROWSER)/ok: SETUP = browser
 $(BROWSER)/ok: ALSO = $(INSTALL) --no-deps -r Tests/Browser/requirements-axe.txt
 $(BROWSER)/ok: Tests/Browser/requirements-axe.txt
@@ -116,7 +118,7 @@ lint: ## Checks format and style, that no number from outside can end the proces
 	tools/dependencies check
 
 # Each folder is looked at by itself: their modules have the same names. What two of them share is in ops/experiments.
-PYTHON_FOLDERS := Examples/python Tests/Browser Tests/Tools ops/checks ops/experiments ops/fuzz ops/grafana ops/prometheus ops/tracing schemas tools
+PYTHON_FOLDERS := clients Examples/python Tests/Browser Tests/Tools ops/checks ops/experiments ops/fuzz ops/grafana ops/prometheus ops/tracing schemas tools
 lint-python: $(PYTHON)/ok ## Checks format, style and types of everything that is written in Python
 	$(PYTHON)/bin/ruff format --check --quiet || { echo "make: make format-python mends that" >&2; exit 1; }
 	$(PYTHON)/bin/ruff check --quiet
@@ -184,6 +186,24 @@ examples: setup $(EXAMPLES)/ok ## Runs the examples of clients (Swift, Python, k
 	  SEARCH_CLIENT="$$(swift build --package-path Examples/swift --scratch-path .build-examples --show-bin-path $(SWIFT_FLAGS))/SearchClient" \
 	  $(EXAMPLES)/bin/python Examples/run
 
+client-types: $(CLIENTS)/ok ## Writes the types of the client packages anew, from schemas/
+	$(CLIENTS)/bin/python clients/generate.py
+
+# The wheel and the npm package are in clients/dist, and both suites test what is in them.
+clients: $(CLIENTS)/ok ## Builds the client packages for Python and TypeScript
+	@tools/setup clients
+	@rm -rf clients/dist clients/typescript/dist
+	$(CLIENTS)/bin/pip wheel --quiet --no-deps --no-build-isolation --wheel-dir clients/dist ./clients/python
+	cd clients/typescript && tsc && npm pack --silent --pack-destination ../dist
+
+test-clients: setup clients ## Tests the client packages: their types against schemas/, and both beside a broker, a provider and a worker
+	swift build --product locsearch $(SWIFT_FLAGS)
+	$(CLIENTS)/bin/pip install --quiet --no-deps --force-reinstall clients/dist/*.whl
+	tar -x -f clients/dist/*.tgz -C clients/dist && cp -r clients/typescript/test clients/dist/package
+	$(CLIENTS)/bin/mypy --strict --config-file= clients/generate.py clients/python/src clients/python/tests
+	$(CLIENTS)/bin/pytest -q -p no:cacheprovider clients/tests
+	LOCSEARCH="$$(swift build --show-bin-path $(SWIFT_FLAGS))/locsearch" $(CLIENTS)/bin/python clients/run-tests
+
 dashboard: $(MONITORING)/ok ## Writes ops/grafana/dashboard.json from dashboard.yaml
 	$(MONITORING)/bin/python ops/grafana/generate.py
 
@@ -192,9 +212,12 @@ dashboard-picture: build $(EXPERIMENTS)/ok $(MONITORING)/ok ## Runs two workers 
 	  LOCSEARCH_PANELS="$$panels" ops/experiments/run dashboard --long && \
 	  $(MONITORING)/bin/python ops/grafana/picture.py "$$panels" docs/images/dashboard.png
 
-check-alerts: $(MONITORING)/ok ## Tests the alert rules, and checks that rules, dashboard, runbooks and metrics fit together
+check-alerts: $(MONITORING)/ok ## Tests the alert rules and that one cause is one page, and checks that rules, dashboard, runbooks and metrics fit together
 	tools/with-prometheus promtool check rules ops/prometheus/alerts.yaml
 	tools/with-prometheus promtool test rules ops/prometheus/alerts_test.yaml
+	@tools/setup alerts
+	amtool check-config ops/prometheus/alertmanager.yaml
+	$(MONITORING)/bin/python ops/prometheus/alertmanager_test.py
 	$(MONITORING)/bin/python ops/grafana/generate.py --check
 	$(MONITORING)/bin/python ops/prometheus/check_test.py
 	$(MONITORING)/bin/python ops/prometheus/check.py

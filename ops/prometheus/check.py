@@ -7,6 +7,8 @@
 - Each page there belongs to an alert, and its first word after the heading says the alert's severity.
 - Each alert is seen to fire and to clear in alerts_test.yaml, and is provoked by the experiment `alerts`.
 - Each metric that an alert or a panel asks for is in docs/metrics.md.
+- Alertmanager holds back alerts that there are. It holds back LocsearchNoWorker never, no page for a ticket, and no
+  alert for one that this alert holds back.
 
 Exit status: 0 all fits, 1 something does not; each problem is one line.
 """
@@ -103,6 +105,44 @@ def metric_problems(alerts: list[dict], dashboard: dict, reference: str):
             yield f"{where}: {name} is not in docs/metrics.md"
 
 
+def names_matched(matchers: list[str]) -> set[str]:
+    """Returns the alerts that the matchers of an inhibit rule name; names are listed with | between them."""
+    [listed] = [match[1] for matcher in matchers if (match := re.match(r'alertname=~?"(.*)"$', matcher))]
+    return set(listed.split("|"))
+
+
+def held_back_by(name: str, pairs: set[tuple[str, str]]) -> set[str]:
+    """Returns the alerts that an alert holds back, and those that these hold back, and so on."""
+    found: set[str] = set()
+    waiting = {name}
+    while waiting:
+        waiting = {target for source, target in pairs if source in waiting} - found
+        found |= waiting
+    return found
+
+
+def inhibition_problems(alerts: list[dict], configuration: dict):
+    severities = {alert["alert"]: alert.get("labels", {}).get("severity", "") for alert in alerts}
+    pairs = {
+        (source, target)
+        for rule in configuration["inhibit_rules"]
+        for source in names_matched(rule["source_matchers"])
+        for target in names_matched(rule["target_matchers"])
+    }
+    for name in sorted({name for pair in pairs for name in pair} - severities.keys()):
+        yield f"alertmanager.yaml: no alert is named {name}"
+
+    for source, target in sorted(pairs):
+        where = f"alertmanager.yaml: {source} holds back {target}"
+        if target == "LocsearchNoWorker":
+            yield f"{where}, which nothing may hold back"
+        if severities.get(source) == "ticket" and severities.get(target) == "page":
+            yield f"{where}, a ticket a page"
+    for name in sorted(severities):
+        if name in held_back_by(name, pairs):
+            yield f"alertmanager.yaml: {name} is held back by what it holds back, so that nobody is told"
+
+
 def problems_of(top: Path) -> list[str]:
     def parsed(name: str) -> dict:
         return yaml.load((top / name).read_text(), yaml.CSafeLoader)  # The fast one, written in C.
@@ -117,6 +157,7 @@ def problems_of(top: Path) -> list[str]:
         *rule_problems(alerts),
         *page_problems(alerts, top / "docs/runbooks"),
         *test_problems(alerts, tests, experiment),
+        *inhibition_problems(alerts, parsed("ops/prometheus/alertmanager.yaml")),
     ]
     return found + list(metric_problems(alerts, dashboard, reference))
 
@@ -130,7 +171,7 @@ def main() -> int:
     found = problems_of(top)
     for problem in found:
         print(problem)
-    print(f"{len(found)} problems" if found else "alerts, dashboard, runbooks and metrics fit together")
+    print(f"{len(found)} problems" if found else "alerts, Alertmanager, dashboard, runbooks and metrics fit together")
     return 1 if found else 0
 
 

@@ -15,6 +15,7 @@ FILES = [
     "ops/grafana/dashboard.json",
     "ops/experiments/experiments/alerts.py",
     "docs/metrics.md",
+    "ops/prometheus/alertmanager.yaml",
 ]
 
 
@@ -51,6 +52,27 @@ class CheckTest(unittest.TestCase):
     def test_metric_that_is_taken_out_of_the_reference(self):
         self.assertIn(
             "process_open_fds is not in", self.problems_with(FILES[4], "| `process_open_fds` |", "| `process_files` |")
+        )
+
+    def test_alert_that_is_held_back_wrongly(self):
+        name, file = 'target_matchers: [alertname="LocsearchBacklogGrows"]', FILES[5]
+        for other, problem in {
+            "LocsearchBacklogShrinks": "no alert is named LocsearchBacklogShrinks",
+            "LocsearchNoWorker": "LocsearchRequestsLate holds back LocsearchNoWorker, which nothing may hold back",
+            "LocsearchNothingTaken": "LocsearchNothingTaken is held back by what it holds back",
+            "LocsearchRequestsLate": "LocsearchRequestsLate is held back by what it holds back",
+        }.items():
+            with self.subTest(other):
+                spoilt = name.replace("LocsearchBacklogGrows", other)
+                self.assertIn(problem, self.problems_with(file, name, spoilt))
+                self.problems_with(file, spoilt, name)
+
+    def test_page_that_a_ticket_holds_back(self):
+        self.assertIn(
+            "LocsearchWorkerRestarts holds back LocsearchNothingTaken, a ticket a page",
+            self.problems_with(
+                FILES[5], 'LocsearchWorkerUnreachable|LocsearchWorkerNotReady"', 'LocsearchNothingTaken"'
+            ),
         )
 
     def test_alert_without_page_and_page_without_alert(self):
