@@ -34,10 +34,8 @@ public final class BudgetKeeper {
     // MARK: - What may let calls pass
 
     /// Begins to read the log: see `BudgetMember.begin`.
-    public func begin(
-        first: Int64, end: Int64, oldest: Int64, isRemade: Bool = false, at now: Instant
-    ) {
-        member.begin(first: first, end: end, oldest: oldest, isRemade: isRemade, at: now)
+    public func begin(_ extent: FleetTopicExtent, at now: Instant) {
+        member.begin(extent, at: now)
         review(at: now)
     }
 

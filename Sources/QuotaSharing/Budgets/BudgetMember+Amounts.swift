@@ -2,12 +2,12 @@ internal import Basics
 
 /// The sizes of reservations, and the pace of messages.
 extension BudgetMember {
-    /// The number of members that have reserved calls of late, this one among them.
+    /// The number of members that have reserved calls of late, this one among them. They divide what is left.
     func sharers(of provider: String) -> Int { 1 + (others[provider]?.count ?? 0) }
 
     /// The factor by which this member publishes less often than in a small fleet, so that the topic carries about as
     /// much whatever the size of the fleet.
-    var slowness: Int { max(1, (providers.map { sharers(of: $0) }.max() ?? 1) / terms.talkers) }
+    var slowness: Int { max(1, (providers.map { sharers(of: $0) }.max() ?? 1) / terms.membersAtFullPace) }
 
     func forgetOthers(at now: Instant) {
         let memory = terms.memory * slowness
@@ -37,7 +37,7 @@ extension BudgetMember {
         guard left > 0 else { return 0 }
 
         let aim = isScarce(left, of: reservation) ? wanted(reservation) : max(wanted(reservation), terms.smallestBlock)
-        let share = max(1, left / (terms.reserve * sharers(of: providers[index])))
+        let share = max(1, left / (terms.reservedPart * sharers(of: providers[index])))
         return min(max(0, aim - reservation.held - reservation.asked), share)
     }
 

@@ -31,7 +31,7 @@ public final class BudgetMember {
     /// This member's messages that it has not read back yet, oldest first.
     private var sent: [Sent] = []
     private var timeout: Duration
-    /// The time of each other member's last reservation, by provider.
+    /// The time of each other member's last reservation, by provider and the member's name.
     var others: [String: [String: Instant]] = [:]
     /// The providers of whose daily budget four fifths are taken since a message of this member, each to be reported
     /// once.
@@ -95,18 +95,11 @@ public final class BudgetMember {
     // MARK: - The log
 
     /// Begins to read the log, or begins anew.
-    /// - Parameters:
-    ///   - first: the offset of the first record to come; `end` where there is none.
-    ///   - end: one past the newest record there is.
-    ///   - oldest: the offset of the oldest record there is.
-    ///   - isRemade: true when the topic was deleted and made again, so that it holds no record that was read before.
-    public func begin(
-        first: Int64, end: Int64, oldest: Int64, isRemade: Bool = false, at now: Instant
-    ) {
+    public func begin(_ extent: FleetTopicExtent, at now: Instant) {
         // The fate of messages under way is not known any more. The calls that they asked for are lost, as in a crash.
         sent = []
         for index in reservations.indices { reservations[index].forgetAsked() }
-        log.begin(first: first, end: end, oldest: oldest, isRemade: isRemade, at: now)
+        log.begin(extent, at: now)
     }
 
     /// Takes the next record.
@@ -118,8 +111,8 @@ public final class BudgetMember {
 
     /// Takes in the consequence of a record of the log.
     private func take(_ applied: BudgetLog.Applied, of message: BudgetMessage, now: Instant) {
-        // Calls that were granted by a count that did not know of the day so far are given up.
-        if applied.isStateTakenOver {
+        // These calls were granted by a ledger that did not know what was taken earlier in the day.
+        if applied.isSnapshotTakenOver {
             for index in reservations.indices { _ = reservations[index].remove(reservations[index].held) }
         }
         if let question = message.question, applied.effect != nil, isAbout(question),
@@ -198,10 +191,10 @@ public final class BudgetMember {
         let isReportDue = reservations.contains { reservation in
             reservation.madeSince.map { $0.duration(to: now) >= terms.report * slowness } ?? false
         }
-        // A message is due while others are unread: once it is read back, those before it are known to be lost, and their
-        // contents are published again.
+        // While messages have not come back, another one is due even if there is nothing new: once that one has come back, the
+        // earlier ones are known to be lost, and their contents are published again.
         guard
-            !sent.isEmpty || isReportDue || log.isBaseDue(at: now) || !questions.isEmpty || !renewals.isEmpty
+            !sent.isEmpty || isReportDue || log.isSnapshotDue(at: now) || !questions.isEmpty || !renewals.isEmpty
                 || reserves.contains(where: { $0 > 0 }) || returns.contains(where: { $0 > 0 })
         else {
             return nil
@@ -211,7 +204,7 @@ public final class BudgetMember {
         for index in reservations.indices {
             entries += self.entries(index, take: reserves[index], giveBack: returns[index])
         }
-        return send(entries, base: log.isBaseDue(at: now), at: now)
+        return send(entries, snapshot: log.isSnapshotDue(at: now), at: now)
     }
 
     /// The most messages that are remembered until they are read back. Beyond it the newest is published again, because a
@@ -253,16 +246,16 @@ public final class BudgetMember {
     public func leave(at now: Instant) -> BudgetMessage? {
         guard isReady else { return nil }
         let entries = reservations.indices.flatMap { self.entries($0, take: 0, giveBack: reservations[$0].held) }
-        return entries.isEmpty ? nil : send(entries, base: false, at: now)
+        return entries.isEmpty ? nil : send(entries, snapshot: false, at: now)
     }
 
     private func send(
-        _ entries: [BudgetMessage.Entry], base isBase: Bool, at now: Instant
+        _ entries: [BudgetMessage.Entry], snapshot isSnapshot: Bool, at now: Instant
     ) -> BudgetMessage {
         number += 1
         let message = BudgetMessage(
             sender: name, number: number, entries: entries,
-            base: isBase ? log.base : nil,
+            snapshot: isSnapshot ? log.snapshot : nil,
             renewals: renewals.isEmpty ? nil : renewals, answers: questions.isEmpty ? nil : questions.removeFirst())
         sent.append(Sent(message: message, time: now))
         lastSent = now

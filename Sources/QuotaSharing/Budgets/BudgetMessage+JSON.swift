@@ -36,7 +36,7 @@ extension BudgetMessage.Question: FleetObject {
     init() { self.init(provider: "", fleet: "") }
 }
 
-extension BudgetMessage.Base: FleetObject {
+extension BudgetMessage.Snapshot: FleetObject {
     static let members: [MessageMember<Self>] = [.required("ledger", \.ledger), .required("offset", \.offset)]
 
     init() { self.init(offset: 0, ledger: BudgetLedger()) }
@@ -47,8 +47,8 @@ extension BudgetMessage: FleetObject {
         .optional("answers", \.answers), .required("entries", \.entries), .required("number", \.number),
         .optional("order", \.order), .optional("question", \.question), .optional("renewals", \.renewals),
         .required("sender", \.sender),
-        // Workers of versions that know no scopes read `base`, and would take this state for theirs.
-        .optional("state", \.base),
+        // Workers of versions that know no scopes read a member `base`, and would take this snapshot for theirs.
+        .optional("state", \.snapshot),
     ]
 
     init() { self.init(sender: "", number: 0) }
