@@ -24,7 +24,7 @@ struct BudgetMemberTests {
 
     @Test func idleAndUsedUpProvidersDoNotDelayOthersWhenTheTopicTimesOut() throws {
         let member = Self.member(["busy": 1000, "idle": 1000, "used": 0])
-        let busy = try #require(member.providers.firstIndex(of: "busy"))
+        let busy = try #require(member.index(of: "busy"))
         member.setWaiting(1, of: busy)
         var now = Self.start
         let message = try #require(member.tick(at: now))

@@ -18,7 +18,7 @@ public final class BudgetKeeper {
     /// Returns the gate of a provider; `nil` where it has no budget.
     public func gate(of provider: String, timekeeper: any Timekeeper) -> BudgetGate? {
         if let known = gates[provider] { return known }
-        guard let index = member.providers.firstIndex(of: provider) else { return nil }
+        guard let index = member.index(of: provider) else { return nil }
 
         let gate = BudgetGate(member, index: index, timekeeper: timekeeper) { [weak self] in self?.wake() }
         gates[provider] = gate
