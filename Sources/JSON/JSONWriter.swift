@@ -168,6 +168,36 @@ public struct JSONWriter: ~Copyable {
         endArray()
     }
 
+    // MARK: Nesting
+
+    /// Writes a member with an object, whose members `body` writes.
+    @inlinable
+    public mutating func object(_ name: StaticString, _ body: (inout JSONWriter) -> Void) {
+        key(name)
+        beginObject()
+        body(&self)
+        endObject()
+    }
+
+    /// Writes a member with an array, whose values `body` writes.
+    @inlinable
+    public mutating func array(_ name: StaticString, _ body: (inout JSONWriter) -> Void) {
+        key(name)
+        beginArray()
+        body(&self)
+        endArray()
+    }
+
+    /// Writes a member with an array of one value for each element.
+    @inlinable
+    public mutating func array<Element>(
+        _ name: StaticString, of elements: some Sequence<Element>, _ body: (Element, inout JSONWriter) -> Void
+    ) {
+        array(name) { json in
+            for element in elements { body(element, &json) }
+        }
+    }
+
     // MARK: Inside
 
     /// Writes a comma, unless the next value is the first of its array or object, or the value of a key.
