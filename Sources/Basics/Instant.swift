@@ -40,7 +40,4 @@
 
     @inlinable
     public static func += (instant: inout Instant, duration: Duration) { instant = instant + duration }
-
-    @inlinable
-    public static func -= (instant: inout Instant, duration: Duration) { instant = instant - duration }
 }

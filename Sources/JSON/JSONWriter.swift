@@ -113,61 +113,6 @@ public struct JSONWriter: ~Copyable {
         buffer.append(json)
     }
 
-    // MARK: Members
-
-    /// Writes a member with a string; nothing for `nil`.
-    @inlinable
-    @inline(__always)
-    public mutating func member(_ name: StaticString, _ text: String?) {
-        guard let text else { return }
-        key(name)
-        value(text)
-    }
-
-    /// Writes a member with a string from its bytes, which must be valid UTF-8.
-    @inlinable
-    @inline(__always)
-    public mutating func member(_ name: StaticString, utf8 text: Span<UInt8>) {
-        key(name)
-        value(utf8: text)
-    }
-
-    /// Writes a member with a whole number; nothing for `nil`.
-    @inlinable
-    @inline(__always)
-    public mutating func member(_ name: StaticString, _ number: Int?) {
-        guard let number else { return }
-        key(name)
-        value(number)
-    }
-
-    /// Writes a member with a number; nothing for `nil`, infinity and NaN.
-    @inlinable
-    @inline(__always)
-    public mutating func member(_ name: StaticString, _ number: Double?) {
-        guard let number, number.isFinite else { return }
-        key(name)
-        value(number)
-    }
-
-    /// Writes a member with a truth value; nothing for `nil`.
-    @inlinable
-    @inline(__always)
-    public mutating func member(_ name: StaticString, _ flag: Bool?) {
-        guard let flag else { return }
-        key(name)
-        value(flag)
-    }
-
-    /// Writes a member with an array of strings; nothing for an empty one.
-    public mutating func member(_ name: StaticString, _ texts: [String]) {
-        guard !texts.isEmpty else { return }
-        key(name)
-        beginArray()
-        for text in texts { value(text) }
-        endArray()
-    }
-
     // MARK: Inside
 
     /// Writes a comma, unless the next value is the first of its array or object, or the value of a key.

@@ -82,19 +82,6 @@ package final class SimulatorServer: Sendable {
         return "http://\(configuration.host):\(port)"
     }
 
-    /// Serves until the task is cancelled or `shutdown()` is called. Starts the simulator if `start()` was not called.
-    package func run() async throws {
-        if port == nil { try await start() }
-        guard case .listening(let channel, _) = state.withLock({ $0.phase }) else { return }
-
-        await withTaskCancellationHandler {
-            try? await channel.closeFuture.get()
-        } onCancel: {
-            channel.close(promise: nil)
-        }
-        await shutdown()
-    }
-
     /// Closes all connections at once and stops listening. It may be called any number of times.
     package func shutdown() async {
         let (open, isFirst) = state.withLock { state -> ([any Channel], Bool) in

@@ -22,7 +22,7 @@ public protocol SharedRateLimit: AnyObject {
 public final class QuotaMember {
     /// A rate limit, with what is known of it beforehand, because every tick asks for it.
     private struct Limit {
-        let limit: any SharedRateLimit
+        let limiter: any SharedRateLimit
         let isByDemand: Bool
         /// The name under which the fleet shares it.
         var name: String
@@ -75,7 +75,7 @@ public final class QuotaMember {
     /// Adds a provider's rate limit, which follows the fleet from here on.
     public func add(_ limit: any SharedRateLimit) {
         limit.assign(ownership.assigned.count, of: ownership.partitions)
-        limits.append(Limit(limit: limit, isByDemand: shares[limit.id] == .byDemand, name: limitName(of: limit.id)))
+        limits.append(Limit(limiter: limit, isByDemand: shares[limit.id] == .byDemand, name: limitName(of: limit.id)))
     }
 
     /// Returns the daily call budget of a provider; `nil` where it has none.
@@ -88,7 +88,7 @@ public final class QuotaMember {
         leases?.rename(limitName(of: provider), to: scope.name)
         keeper?.renewScope(scope, of: provider.rawValue)
         scopes[provider] = scope
-        for index in limits.indices { limits[index].name = limitName(of: limits[index].limit.id) }
+        for index in limits.indices { limits[index].name = limitName(of: limits[index].limiter.id) }
     }
 
     /// The name under which the fleet shares a provider's rate limit.
@@ -101,7 +101,7 @@ public final class QuotaMember {
     /// Follows the partitions that this loop owns. To be called before a loss is acknowledged, and after a gain.
     public func assign(_ assigned: [Int32], of partitions: Int, wasTaken: Bool) {
         ownership = (assigned, partitions)
-        for limit in limits { limit.limit.assign(assigned.count, of: partitions) }
+        for limit in limits { limit.limiter.assign(assigned.count, of: partitions) }
 
         guard let leases else { return }
         leases.assign(assigned, of: partitions, wasTaken: wasTaken, at: clock.now)
@@ -110,8 +110,7 @@ public final class QuotaMember {
 
     /// Begins to read the fleet topic, for the first time or anew. `receive` follows for each record.
     public func topicOpened(_ extent: FleetTopicExtent) {
-        keeper?.begin(
-            first: extent.first, end: extent.end, oldest: extent.oldest, isRemade: extent.isRemade, at: clock.now)
+        keeper?.begin(extent, at: clock.now)
     }
 
     /// True when the records since `topicOpened` do not hold all that is needed, so that the topic must be read from its
@@ -127,7 +126,7 @@ public final class QuotaMember {
                 if !record.isOld { receive(message, at: now) }
                 keeper?.member.read(nil, at: record.offset, now: now)
             case .budget(let message):
-                if !record.isOld, let keeper { count(keeper.member.relation(of: message)) }
+                if !record.isOld, let keeper { report(keeper.member.relation(of: message)) }
                 keeper?.member.read(message, at: record.offset, now: now)
             case nil: keeper?.member.read(nil, at: record.offset, now: now)
             }
@@ -138,11 +137,12 @@ public final class QuotaMember {
 
     private func receive(_ message: LeaseMessage, at now: Instant) {
         guard let leases else { return }
-        count(leases.relation(of: message))
+        report(leases.relation(of: message))
         leases.receive(message, at: now)
     }
 
-    private func count(_ relation: ScopeRelation) {
+    /// Reports a message that is not about this worker's quota, and therefore ignored.
+    private func report(_ relation: ScopeRelation) {
         if relation != .own { onIgnored(relation) }
     }
 
@@ -180,7 +180,7 @@ public final class QuotaMember {
 
     private func tickLeases(at now: Instant) -> FleetTick {
         guard let leases else { return FleetTick() }
-        for limit in limits { leases.setDemand(limit.limit.demand(at: now), of: limit.name) }
+        for limit in limits { leases.setDemand(limit.limiter.demand(at: now), of: limit.name) }
 
         // The shares that this message leases out are not used from here on.
         let message = leases.tick(at: now)
@@ -193,7 +193,7 @@ public final class QuotaMember {
     private func updateShares(at now: Instant) {
         guard let leases else { return }
         for limit in limits where limit.isByDemand {
-            limit.limit.take(leases.loopShare(of: limit.name, at: now), at: now)
+            limit.limiter.take(leases.loopShare(of: limit.name, at: now), at: now)
         }
     }
 

@@ -32,8 +32,6 @@ public actor WorkerLane {
     let meters: WorkerMeters
     var state = LaneState.running
     private var isPrepared = false
-    /// True once the log says that the requests topic holds outcomes.
-    private var hasReportedLoopback = false
     /// Requests whose tasks have yet to run, in the order of both.
     private var starting: Deque<RequestInProgress> = []
 
@@ -64,12 +62,12 @@ public actor WorkerLane {
         partitions = PartitionTable(
             source: source, gate: gate, configuration: configuration, meters: meters, loop: loop, log: log)
         runner = RequestRunner(
-            interactor: interactor, configuration: configuration, loop: loop, meters: meters, tracing: tracing)
+            interactor: interactor, configuration: configuration, loop: loop, meters: meters, tracing: tracing,
+            log: log)
 
         let parts = DeliveryParts(
             sink: sink, makeSink: makeSink, makeSingleSink: makeSingleSink, source: source, partitions: partitions,
-            gate: gate,
-            configuration: configuration, loop: loop, meters: meters, log: log)
+            gate: gate, configuration: configuration, loop: loop, meters: meters, log: log)
         delivery = parts.makeDelivery()
         rebalancing = Rebalancing(
             partitions: partitions, delivery: delivery, source: source,
@@ -260,9 +258,8 @@ public actor WorkerLane {
         case .request(let decoded):
             await waitForDeadLetters(before: request)
             outcome = await runner.run(decoded, of: request)
-        case .rejected(let rejection, let isLoopback):
+        case .rejected(let rejection):
             partitions.expectDeadLetter(of: request)
-            if isLoopback { reportLoopback(request) }
             outcome = rejection
         }
 
@@ -272,15 +269,6 @@ public actor WorkerLane {
         guard request.fate != .abandoned, state.failure == nil else { return drop(request, calls: outcome.calls) }
 
         delivery.deliver(outcome, of: request)
-    }
-
-    /// Logs, once in a lane's life, that the requests topic holds a worker's outcomes.
-    private func reportLoopback(_ request: RequestInProgress) {
-        guard !hasReportedLoopback else { return }
-        hasReportedLoopback = true
-        log.error(
-            "the requests topic holds a worker's results or errors, which are put aside: check who writes to it",
-            metadata: request.logMetadata)
     }
 
     /// Waits until the dead letters of earlier records of the partition are written. That takes no place in flight from

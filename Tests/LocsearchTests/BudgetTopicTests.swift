@@ -13,19 +13,19 @@ struct BudgetTopicTests {
     private let day = "2026-11-23"
 
     /// A message by which a member tells of calls that it made.
-    private func report(_ calls: Int, number: UInt64, base: BudgetMessage.Base? = nil) -> BudgetMessage {
+    private func report(_ calls: Int, number: UInt64, snapshot: BudgetMessage.Snapshot? = nil) -> BudgetMessage {
         let entry = BudgetMessage.Entry(
             QuotaScope(provider: "hotpepper"), day: day, limit: 3000, take: calls, made: ["search/hotpepper": calls])
-        return BudgetMessage(sender: "member", number: number, entries: calls > 0 ? [entry] : [], base: base)
+        return BudgetMessage(sender: "member", number: number, entries: calls > 0 ? [entry] : [], snapshot: snapshot)
     }
 
     /// A state in which so many calls were made by somebody else.
-    private func state(_ calls: Int, upTo offset: Int64) -> BudgetMessage.Base {
+    private func snapshot(_ calls: Int, upTo offset: Int64) -> BudgetMessage.Snapshot {
         var message = report(calls, number: 1)
         message.sender = "somebody else"
         var ledger = BudgetLedger()
         ledger.apply(message, at: 0)
-        return BudgetMessage.Base(offset: offset, ledger: ledger)
+        return BudgetMessage.Snapshot(offset: offset, ledger: ledger)
     }
 
     /// Puts messages into a new topic, and returns the calls that the topic says were made; `nil` where it says nothing.
@@ -53,8 +53,8 @@ struct BudgetTopicTests {
     /// The states contradict each other, as they never do, so that the count tells which of them was read.
     @Test func newestRecordsAreEnoughWhereTheyHoldTheState() async throws {
         let messages = [
-            report(0, number: 1, base: state(7, upTo: -1)), report(1, number: 2),
-            report(0, number: 3, base: state(100, upTo: 1)), report(5, number: 4),
+            report(0, number: 1, snapshot: snapshot(7, upTo: -1)), report(1, number: 2),
+            report(0, number: 3, snapshot: snapshot(100, upTo: 1)), report(5, number: 4),
         ]
         #expect(try await used(messages, history: 2) == 105)
         #expect(try await used(messages, history: 20) == 13)
@@ -64,7 +64,7 @@ struct BudgetTopicTests {
         let reports = (1...5 as ClosedRange<UInt64>).map { report(10, number: $0) }
         #expect(try await used(reports, history: 2) == 50)
 
-        let messages = [report(0, number: 1, base: state(7, upTo: -1))] + (2...5).map { report(10, number: $0) }
+        let messages = [report(0, number: 1, snapshot: snapshot(7, upTo: -1))] + (2...5).map { report(10, number: $0) }
         #expect(try await used(messages, history: 2) == 47)
     }
 

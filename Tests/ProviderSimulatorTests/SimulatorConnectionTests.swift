@@ -243,13 +243,4 @@ struct SimulatorConnectionTests {
         #expect(server.port == nil)
         await #expect(throws: SimulatorError.startedTwice) { try await server.start() }
     }
-
-    @Test func runEndsWhenItsTaskIsCancelled() async throws {
-        let server = try SimulatorServer(SimulatorConfiguration())
-        let task = Task { try await server.run() }
-        try await eventually("it listens") { server.port != nil }
-        task.cancel()
-        try await task.value
-        #expect(server.port == nil)
-    }
 }

@@ -28,7 +28,7 @@ struct BudgetGateTests {
             results.compactMap { if case .failure(let error) = $0 { error } else { nil } }
         }
 
-        func begin() { keeper.begin(first: 0, end: 0, oldest: 0, at: time.now) }
+        func begin() { keeper.begin(FleetTopicExtent(first: 0, end: 0, oldest: 0), at: time.now) }
 
         func ask(within timeout: Duration = .seconds(5)) async {
             do throws(BudgetError) {

@@ -98,7 +98,7 @@ struct BudgetLedgerTests {
         ledger.apply(Self.message(1, take: 4, made: 2), at: 0)
         ledger.apply(Self.order(1, limit: 5, isReset: true), at: 1)
         let message = BudgetMessage(
-            sender: "a", number: 2, base: BudgetMessage.Base(offset: 1, ledger: ledger))
+            sender: "a", number: 2, snapshot: BudgetMessage.Snapshot(offset: 1, ledger: ledger))
         #expect(FleetCodec.message(FleetCodec.bytes(of: .budget(message))) == .budget(message))
     }
 
@@ -199,7 +199,7 @@ struct BudgetLedgerTests {
             "cleaned":\(number)}
             """
         let message = #"{"budget":{"sender":"b","number":1,"entries":[],"state":{"offset":0,"ledger":\#(text)}}}"#
-        guard case .budget(let budget) = FleetCodec.message(Array(message.utf8)), var ledger = budget.base?.ledger
+        guard case .budget(let budget) = FleetCodec.message(Array(message.utf8)), var ledger = budget.snapshot?.ledger
         else {
             return #expect(Bool(false), "the state is not read")
         }

@@ -17,14 +17,14 @@ struct BudgetMemberTests {
     private static func member(_ budgets: [String: Int]) -> BudgetMember {
         let scopes = budgets.keys.reduce(into: [:]) { $0[$1] = scope($1) }
         let member = BudgetMember(name: "m-0", budgets: budgets, scopes: scopes, at: start)
-        member.begin(first: 0, end: 0, oldest: 0, at: start)
+        member.begin(FleetTopicExtent(first: 0, end: 0, oldest: 0), at: start)
         for provider in budgets.keys { member.setDay(day, of: provider) }
         return member
     }
 
     @Test func idleAndUsedUpProvidersDoNotDelayOthersWhenTheTopicTimesOut() throws {
         let member = Self.member(["busy": 1000, "idle": 1000, "used": 0])
-        let busy = try #require(member.providers.firstIndex(of: "busy"))
+        let busy = try #require(member.index(of: "busy"))
         member.setWaiting(1, of: busy)
         var now = Self.start
         let message = try #require(member.tick(at: now))
@@ -111,11 +111,11 @@ struct BudgetMemberTests {
         let entry = BudgetMessage.Entry(Self.scope("p"), day: Self.day.label, limit: 1000, take: 400)
         member.read(BudgetMessage(sender: "other", number: 1, entries: [entry]), at: 0, now: Self.start)
 
-        member.begin(first: 0, end: 0, oldest: 0, isRemade: true, at: Self.start)
+        member.begin(FleetTopicExtent(first: 0, end: 0, oldest: 0, isRemade: true), at: Self.start)
         #expect(member.isReady)
         let message = try #require(member.tick(at: Self.start + .seconds(1)))
         let new = BudgetMember(name: "new-0", budgets: ["p": 1000], scopes: ["p": Self.scope("p")], at: Self.start)
-        new.begin(first: 0, end: 1, oldest: 0, at: Self.start)
+        new.begin(FleetTopicExtent(first: 0, end: 1, oldest: 0), at: Self.start)
         new.read(message, at: 0, now: Self.start)
         #expect(new.ledger.left(of: Self.scope("p"), on: Self.day.label, limit: 1000) == 600)
     }
@@ -126,12 +126,12 @@ struct BudgetMemberTests {
         let spent = BudgetMessage.Entry(Self.scope("p"), day: Self.day.label, limit: 10, take: 10)
         member.read(BudgetMessage(sender: "gone", number: 1, entries: [spent]), at: 0, now: Self.start)
 
-        member.begin(first: 0, end: 1, oldest: 0, at: Self.start)
+        member.begin(FleetTopicExtent(first: 0, end: 1, oldest: 0), at: Self.start)
         #expect(!member.isReady)
-        member.begin(first: 0, end: 0, oldest: 0, isRemade: true, at: Self.start)
+        member.begin(FleetTopicExtent(first: 0, end: 0, oldest: 0, isRemade: true), at: Self.start)
         #expect(member.isReady)
         #expect(member.ledger.left(of: Self.scope("p"), on: Self.day.label, limit: 10) == 0)
-        #expect(member.tick(at: Self.start + .seconds(1))?.base != nil)
+        #expect(member.tick(at: Self.start + .seconds(1))?.snapshot != nil)
     }
 
     /// A member that starts on a topic that was made anew may read it before the others have written the day's count down.
@@ -141,11 +141,11 @@ struct BudgetMemberTests {
         known.read(BudgetMessage(sender: "gone", number: 1, entries: [spent]), at: 0, now: Self.start)
 
         let new = BudgetMember(name: "new-0", budgets: ["p": 10], scopes: ["p": Self.scope("p")], at: Self.start)
-        new.begin(first: 0, end: 0, oldest: 0, at: Self.start)
+        new.begin(FleetTopicExtent(first: 0, end: 0, oldest: 0), at: Self.start)
         new.setDay(Self.day, of: "p")
         new.setWaiting(1, of: 0)
         let reservation = try #require(new.tick(at: Self.start))
-        known.begin(first: 0, end: 0, oldest: 0, isRemade: true, at: Self.start)
+        known.begin(FleetTopicExtent(first: 0, end: 0, oldest: 0, isRemade: true), at: Self.start)
         for member in [known, new] { member.read(reservation, at: 0, now: Self.start) }
         #expect(new.ledger.left(of: Self.scope("p"), on: Self.day.label, limit: 10) == 9)
 
@@ -161,7 +161,7 @@ struct BudgetMemberTests {
     /// The end of a transaction takes an offset and is no record.
     @Test func historyEndsWhereTheTopicDoesWithoutARecordThere() {
         let member = BudgetMember(name: "m-0", budgets: ["p": 10], at: Self.start)
-        member.begin(first: 0, end: 2, oldest: 0, at: Self.start)
+        member.begin(FleetTopicExtent(first: 0, end: 2, oldest: 0), at: Self.start)
         member.read(nil, at: 0, now: Self.start)
         #expect(!member.isReady)
         member.read(nil, at: 1, now: Self.start)

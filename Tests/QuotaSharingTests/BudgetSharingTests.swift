@@ -92,7 +92,7 @@ struct BudgetSharingTests {
         let perSecond = Double(simulation.messages - before) / 15
         print("measured: \(count) members with 5 calls a second each: \(Int(perSecond.rounded())) messages a second")
         #expect(simulation.problem == nil)
-        #expect(perSecond < 3 * Double(BudgetTerms().talkers))
+        #expect(perSecond < 3 * Double(BudgetTerms().membersAtFullPace))
         #expect(simulation.calls["day 1000"] ?? 0 > count * 50)
     }
 

@@ -55,7 +55,7 @@ struct FleetCodecTests {
         var ledger = BudgetLedger()
         ledger.apply(entries, at: 5)
         ledger.apply(order, at: 7)
-        return BudgetMessage(sender: "a", number: 9, base: BudgetMessage.Base(offset: 7, ledger: ledger))
+        return BudgetMessage(sender: "a", number: 9, snapshot: BudgetMessage.Snapshot(offset: 7, ledger: ledger))
     }
 
     private static var order: BudgetMessage {
@@ -122,7 +122,8 @@ struct FleetCodecTests {
         ),
         (
             .budget(
-                BudgetMessage(sender: "a", number: 10, base: BudgetMessage.Base(offset: -1, ledger: BudgetLedger()))),
+                BudgetMessage(
+                    sender: "a", number: 10, snapshot: BudgetMessage.Snapshot(offset: -1, ledger: BudgetLedger()))),
             #"""
             {"budget":{"entries":[],"number":10,"sender":"a","state":{"ledger":{"cleaned":0,"days":{},\#
             "heard":{},"renewed":{}},"offset":-1}}}

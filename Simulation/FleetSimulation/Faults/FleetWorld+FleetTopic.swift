@@ -67,7 +67,7 @@ extension FleetWorld {
         let entries = network.cluster.log(of: Self.fleetPartition)?.entries ?? []
         return entries.contains { entry in
             guard case .budget(let message)? = entry.record.value.flatMap(fleetMessages.message) else { return false }
-            return message.base != nil && (entry.record.timestamp ?? 0) <= time
+            return message.snapshot != nil && (entry.record.timestamp ?? 0) <= time
         }
     }
 

@@ -40,10 +40,7 @@ struct DeadLetterRoutes {
         json.member("pending", list.pending)
         json.member("confirm", list.version)
         if list.isPartial { json.member("isPartial", true) }
-        json.key("letters")
-        json.beginArray()
-        for letter in list.letters { write(letter, to: &json) }
-        json.endArray()
+        json.array("letters", of: list.letters) { letter, json in write(letter, to: &json) }
         json.endObject()
         return json.finish()
     }

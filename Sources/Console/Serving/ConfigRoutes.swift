@@ -24,19 +24,17 @@ struct ConfigRoutes {
         json.member("hasLogin", configuration.token != nil)
 
         if let tiles = configuration.tiles {
-            json.key("tiles")
-            json.beginObject()
-            json.member("url", tiles.url)
-            json.member("attribution", tiles.attribution)
-            json.member("maxZoom", 19)
-            json.endObject()
+            json.object("tiles") { json in
+                json.member("url", tiles.url)
+                json.member("attribution", tiles.attribution)
+                json.member("maxZoom", 19)
+            }
         }
 
-        json.key("start")
-        json.beginObject()
-        json.member("latitude", configuration.start.latitude)
-        json.member("longitude", configuration.start.longitude)
-        json.endObject()
+        json.object("start") { json in
+            json.member("latitude", configuration.start.latitude)
+            json.member("longitude", configuration.start.longitude)
+        }
         json.endObject()
         return json.finish()
     }

@@ -37,11 +37,10 @@ package struct ConsoleError: Error, Hashable {
     var response: Response {
         var json = JSONWriter(capacity: 256)
         json.beginObject()
-        json.key("error")
-        json.beginObject()
-        json.member("message", message)
-        json.member("member", member)
-        json.endObject()
+        json.object("error") { json in
+            json.member("message", message)
+            json.member("member", member)
+        }
         json.endObject()
 
         var response = JSONAnswer.response(json.finish(), status: status)

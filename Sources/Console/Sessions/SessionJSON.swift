@@ -12,10 +12,7 @@ enum SessionJSON {
         json.member("revision", state.revision)
         if let search = state.search { write(search, to: &json) }
 
-        json.key("inFlight")
-        json.beginArray()
-        for request in state.inFlight { write(request, to: &json) }
-        json.endArray()
+        json.array("inFlight", of: state.inFlight) { request, json in write(request, to: &json) }
 
         if let list = state.list { write(list, to: &json) }
         if let selected = state.selected { write(selected, to: &json) }
@@ -25,21 +22,20 @@ enum SessionJSON {
     }
 
     private static func write(_ search: SessionState.Search, to json: inout JSONWriter) {
-        json.key("search")
-        json.beginObject()
-        json.member("requestId", search.requestID)
-        json.member("status", text(search.status))
-        json.member("sentAt", search.sentAt?.description)
-        json.member("category", search.category)
-        if let location = search.location { json.member("location", of: location) }
-        json.member("radiusMeters", search.radiusMeters)
-        if let request = search.request {
-            json.member("provider", request.provider.named?.rawValue ?? "auto")
-            json.member("keyword", request.keyword)
-            json.member("language", request.language)
-            json.member("openNow", request.openNow)
+        json.object("search") { json in
+            json.member("requestId", search.requestID)
+            json.member("status", text(search.status))
+            json.member("sentAt", search.sentAt?.description)
+            json.member("category", search.category)
+            if let location = search.location { json.member("location", of: location) }
+            json.member("radiusMeters", search.radiusMeters)
+            if let request = search.request {
+                json.member("provider", request.provider.named?.rawValue ?? "auto")
+                json.member("keyword", request.keyword)
+                json.member("language", request.language)
+                json.member("openNow", request.openNow)
+            }
         }
-        json.endObject()
     }
 
     private static func text(_ status: SessionState.Search.Status) -> String {
@@ -62,62 +58,55 @@ enum SessionJSON {
     }
 
     private static func write(_ list: SessionState.PlaceList, to json: inout JSONWriter) {
-        json.key("list")
-        json.beginObject()
-        json.member("requestId", list.requestID)
-        json.member("isSuperseded", list.isSuperseded)
-        json.member("provider", list.provider)
-        json.member("totalAvailable", list.totalAvailable)
-        json.member("nextPageToken", list.nextPageToken)
-        json.member("attributions", list.attributions)
-        json.member("upstreamMs", list.upstream?.milliseconds(roundedUp: false))
-        json.member("attempts", list.attempts)
-        if let search = list.search { write(search, to: &json) }
+        json.object("list") { json in
+            json.member("requestId", list.requestID)
+            json.member("isSuperseded", list.isSuperseded)
+            json.member("provider", list.provider)
+            json.member("totalAvailable", list.totalAvailable)
+            json.member("nextPageToken", list.nextPageToken)
+            json.member("attributions", list.attributions)
+            json.member("upstreamMs", list.upstream?.milliseconds(roundedUp: false))
+            json.member("attempts", list.attempts)
+            if let search = list.search { write(search, to: &json) }
 
-        json.key("places")
-        json.beginArray()
-        for place in list.places { write(place, to: &json) }
-        json.endArray()
-        json.endObject()
+            json.array("places", of: list.places) { place, json in write(place, to: &json) }
+        }
     }
 
     private static func write(_ search: SearchOutcome.Search, to json: inout JSONWriter) {
-        json.key("search")
-        json.beginObject()
-        json.member("category", search.category)
-        json.member("location", of: search.location)
-        json.member("radiusMeters", search.radiusMeters)
-        json.endObject()
+        json.object("search") { json in
+            json.member("category", search.category)
+            json.member("location", of: search.location)
+            json.member("radiusMeters", search.radiusMeters)
+        }
     }
 
     private static func write(_ selected: SessionState.Selection, to json: inout JSONWriter) {
-        json.key("selected")
-        json.beginObject()
-        json.member("id", selected.id)
-        json.member("provider", selected.provider?.rawValue)
-        json.member("isLoading", selected.isLoading)
-        json.member("hasDetails", selected.hasDetails)
-        json.member("imageURL", selected.imageURL)
-        json.member("attributions", selected.attributions)
-        if let place = selected.place {
-            json.key("place")
-            write(place, to: &json)
+        json.object("selected") { json in
+            json.member("id", selected.id)
+            json.member("provider", selected.provider?.rawValue)
+            json.member("isLoading", selected.isLoading)
+            json.member("hasDetails", selected.hasDetails)
+            json.member("imageURL", selected.imageURL)
+            json.member("attributions", selected.attributions)
+            if let place = selected.place {
+                json.key("place")
+                write(place, to: &json)
+            }
         }
-        json.endObject()
     }
 
     private static func write(_ error: SessionState.Failure, to json: inout JSONWriter) {
-        json.key("error")
-        json.beginObject()
-        json.member("requestId", error.requestID)
-        json.member("operation", error.operation?.rawValue)
-        json.member("code", error.code)
-        json.member("message", error.message)
-        json.member("retryable", error.isRetryable)
-        json.member("retryAfterMs", error.retryAfter?.milliseconds(roundedUp: true))
-        json.member("member", error.member)
-        json.member("remedy", error.remedy.rawValue)
-        json.endObject()
+        json.object("error") { json in
+            json.member("requestId", error.requestID)
+            json.member("operation", error.operation?.rawValue)
+            json.member("code", error.code)
+            json.member("message", error.message)
+            json.member("retryable", error.isRetryable)
+            json.member("retryAfterMs", error.retryAfter?.milliseconds(roundedUp: true))
+            json.member("member", error.member)
+            json.member("remedy", error.remedy.rawValue)
+        }
     }
 
     private static func write(_ place: Place, to json: inout JSONWriter) {

@@ -44,15 +44,12 @@ enum TrafficJSON {
         json.key("outcome")
         json.value(json: row(of: record, id: id).span)
 
-        json.key("headers")
-        json.beginArray()
-        for header in record.headers {
+        json.array("headers", of: record.headers) { header, json in
             json.beginArray()
             json.value(header.name)
             json.value(header.value.map { String(decoding: $0, as: UTF8.self) } ?? "")
             json.endArray()
         }
-        json.endArray()
 
         json.member("key", record.key.map { String(decoding: $0, as: UTF8.self) })
         if let value = record.value { write(value, to: &json) }
@@ -92,10 +89,7 @@ enum TrafficJSON {
         var json = JSONWriter(capacity: 256 + batch.entries.reduce(0) { $0 + $1.row.count + 1 })
         json.beginObject()
         json.member("missed", batch.missed)
-        json.key("outcomes")
-        json.beginArray()
-        for entry in batch.entries { json.value(json: entry.row.span) }
-        json.endArray()
+        json.array("outcomes", of: batch.entries) { entry, json in json.value(json: entry.row.span) }
         json.endObject()
         return json.finish()
     }
@@ -111,10 +105,7 @@ enum TrafficJSON {
     static func history(_ seconds: some Sequence<OutcomeRates.Second>) -> [UInt8] {
         var json = JSONWriter(capacity: 16384)
         json.beginObject()
-        json.key("rates")
-        json.beginArray()
-        for second in seconds { write(second, to: &json) }
-        json.endArray()
+        json.array("rates", of: seconds) { second, json in write(second, to: &json) }
         json.endObject()
         return json.finish()
     }
@@ -125,12 +116,11 @@ enum TrafficJSON {
         json.member("completed", second.completed)
         json.member("failed", second.failed)
         if let latency = second.latency {
-            json.key("latencyMs")
-            json.beginObject()
-            json.member("p50", latency.p50)
-            json.member("p95", latency.p95)
-            json.member("p99", latency.p99)
-            json.endObject()
+            json.object("latencyMs") { json in
+                json.member("p50", latency.p50)
+                json.member("p95", latency.p95)
+                json.member("p99", latency.p99)
+            }
         }
         json.endObject()
     }
@@ -139,9 +129,7 @@ enum TrafficJSON {
     static func workers(_ workers: [WorkerReport]) -> [UInt8] {
         var json = JSONWriter(capacity: 4096)
         json.beginObject()
-        json.key("workers")
-        json.beginArray()
-        for worker in workers {
+        json.array("workers", of: workers) { worker, json in
             json.beginObject()
             json.member("url", worker.url)
             json.member("reachable", worker.status != nil)
@@ -152,7 +140,6 @@ enum TrafficJSON {
             }
             json.endObject()
         }
-        json.endArray()
         json.endObject()
         return json.finish()
     }

@@ -4,7 +4,7 @@ package struct GroupDescription: Sendable, Hashable {
     package struct Member: Sendable, Hashable {
         /// The name that the client gives itself.
         package var clientID: String
-        /// Where it connects from, as the broker writes it.
+        /// The address that the client connects from, as the broker writes it.
         package var host: String
         /// The partitions that it reads.
         package var partitions: Set<TopicPartition>
@@ -25,7 +25,7 @@ package struct GroupDescription: Sendable, Hashable {
         self.members = members
     }
 
-    /// What stands for a group that the brokers do not know.
+    /// The description of a group that the brokers do not know.
     package static let unknown = GroupDescription(state: "Dead")
 
     /// True for a group that the brokers know, and that has no member.

@@ -53,20 +53,16 @@ extension KafkaError {
             ].contains(rd_kafka_resp_err_t(code))
     }
 
-    /// True when the group has gone on, or is about to go on, without this member's generation.
-    var isOfGeneration: Bool {
-        [
-            RD_KAFKA_RESP_ERR_ILLEGAL_GENERATION, RD_KAFKA_RESP_ERR_UNKNOWN_MEMBER_ID,
-            RD_KAFKA_RESP_ERR_REBALANCE_IN_PROGRESS, RD_KAFKA_RESP_ERR_FENCED_INSTANCE_ID,
-        ].contains(rd_kafka_resp_err_t(code))
-    }
-
     /// True when the group has another process in this static member's place: it runs with the same `group.instance.id`.
     public var saysMemberWasReplaced: Bool { code == RD_KAFKA_RESP_ERR_FENCED_INSTANCE_ID.rawValue }
 
     /// True when the broker refuses to move a group's offsets from outside, because the group has members.
     package var saysGroupHasMembers: Bool {
-        isOfGeneration || code == RD_KAFKA_RESP_ERR_NON_EMPTY_GROUP.rawValue
+        [
+            RD_KAFKA_RESP_ERR_ILLEGAL_GENERATION, RD_KAFKA_RESP_ERR_UNKNOWN_MEMBER_ID,
+            RD_KAFKA_RESP_ERR_REBALANCE_IN_PROGRESS, RD_KAFKA_RESP_ERR_FENCED_INSTANCE_ID,
+            RD_KAFKA_RESP_ERR_NON_EMPTY_GROUP,
+        ].contains(rd_kafka_resp_err_t(code))
     }
 
     /// True when brokers refuse to keep so long a text beside a committed offset (`offset.metadata.max.bytes`).

@@ -16,7 +16,7 @@ final class OffsetCommits {
     private var lastWaiter = 0
     /// How many offsets came for an assignment that was over, and were left out.
     private(set) var staleOffsets = 0
-    /// What the commit under way names.
+    /// The offsets that the commit under way names.
     private var requested: [AssignedPartition: CommittedOffset] = [:]
 
     init(_ client: ClientHandle, loop: EventLoop, partitions: PartitionSources) {

@@ -21,7 +21,7 @@ final class PartitionSource {
     var start: Int64?
     /// The end of the partition when it was assigned; `nil` until that is known.
     var endAtStart: Int64?
-    /// What was stored last, where the brokers have not confirmed it.
+    /// The offset that was stored last, unless the brokers have confirmed it.
     var uncommitted: CommittedOffset?
 
     init(_ partition: AssignedPartition, number: UInt32, queue: PartitionQueue) {

@@ -5,7 +5,7 @@
 /// and begins at `auto.offset.reset` (`rd_kafka_assignment_apply_offsets`, 2.0.2 to 2.15). Every outcome of the partition
 /// would be published a second time.
 enum ReadingStart: Sendable, Hashable {
-    /// Where the group has committed, or where it begins and has just committed that.
+    /// The group's committed offset; where it had none, the one at which it begins and which it has just committed.
     case committed(CommittedOffset)
     /// The oldest record there is.
     case beginning

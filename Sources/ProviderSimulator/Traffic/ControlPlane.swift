@@ -58,14 +58,12 @@ struct ControlPlane: Sendable {
         json.member("distinctRequests", snapshot.services.reduce(0) { $0 + $1.distinct })
         // bounded: as above
         json.member("repeatedRequests", snapshot.services.reduce(0) { $0 + $1.repeated })
-        json.key("apis")
-        json.beginObject()
-        for service in snapshot.services {
-            json.key(service.api.name)
-            write(service, to: &json)
+        json.object("apis") { json in
+            for service in snapshot.services {
+                json.key(service.api.name)
+                write(service, to: &json)
+            }
         }
-
-        json.endObject()
 
         json.endObject()
         return json.finish()
@@ -79,16 +77,14 @@ struct ControlPlane: Sendable {
         json.member("beingServed", service.beingServed)
         json.member("waitingForTurn", service.waitingForTurn)
 
-        json.key("methods")
-        json.beginObject()
-        for (name, count) in service.methods where count.meter.requests > 0 || count.meter.inFlight > 0 {
-            json.key(name)
-            json.beginObject()
-            write(count, to: &json)
-            json.endObject()
+        json.object("methods") { json in
+            for (name, count) in service.methods where count.meter.requests > 0 || count.meter.inFlight > 0 {
+                json.key(name)
+                json.beginObject()
+                write(count, to: &json)
+                json.endObject()
+            }
         }
-
-        json.endObject()
         json.endObject()
     }
 
@@ -101,23 +97,17 @@ struct ControlPlane: Sendable {
         json.member("aborted", meter.aborted)
         json.member("maxInAnySecond", meter.window.maximum)
 
-        json.key("outcomes")
-        json.beginObject()
-        for (outcome, number) in count.outcomes.sorted(by: { $0.key < $1.key }) {
-            json.key(outcome)
-            json.value(number)
+        json.object("outcomes") { json in
+            for (outcome, number) in count.outcomes.sorted(by: { $0.key < $1.key }) {
+                json.key(outcome)
+                json.value(number)
+            }
         }
 
-        json.endObject()
-
-        json.key("perSecond")
-        json.beginObject()
-        json.member("first", meter.seconds.first)
-        json.key("counts")
-        json.beginArray()
-        for count in meter.seconds.counts { json.value(count) }
-        json.endArray()
-        json.endObject()
+        json.object("perSecond") { json in
+            json.member("first", meter.seconds.first)
+            json.array("counts", of: meter.seconds.counts) { count, json in json.value(count) }
+        }
     }
 
     // MARK: Log
@@ -125,24 +115,22 @@ struct ControlPlane: Sendable {
     private func log(_ query: QueryParameters) -> [UInt8] {
         var json = JSONWriter(capacity: 16_384)
         json.beginObject()
-        json.key("requests")
-        json.beginArray()
-        let (entries, since) = traffic.log(last: Int(query["last"] ?? "") ?? 100)
+        json.array("requests") { json in
+            let (entries, since) = traffic.log(last: Int(query["last"] ?? "") ?? 100)
 
-        for entry in entries {
-            json.beginObject()
-            json.member("number", entry.number)
-            json.member("unixSecond", entry.second)
-            json.member("elapsedMs", Int(entry.nanoseconds &- min(since, entry.nanoseconds)) / 1_000_000)
-            json.member("api", entry.endpoint.api?.name)
-            json.member("method", entry.endpoint.name)
-            writeParts(ofURI: entry.uri, to: &json)
-            if !entry.body.isEmpty { json.member("body", entry.body) }
-            json.member("outcome", entry.outcome)
-            json.endObject()
+            for entry in entries {
+                json.beginObject()
+                json.member("number", entry.number)
+                json.member("unixSecond", entry.second)
+                json.member("elapsedMs", Int(entry.nanoseconds &- min(since, entry.nanoseconds)) / 1_000_000)
+                json.member("api", entry.endpoint.api?.name)
+                json.member("method", entry.endpoint.name)
+                writeParts(ofURI: entry.uri, to: &json)
+                if !entry.body.isEmpty { json.member("body", entry.body) }
+                json.member("outcome", entry.outcome)
+                json.endObject()
+            }
         }
-
-        json.endArray()
         json.endObject()
         return json.finish()
     }
@@ -157,18 +145,16 @@ struct ControlPlane: Sendable {
         let query = QueryParameters(bytes, from: mark + 1, fingerprint: &unused)  // bounded: a place in memory
         let keys = query.pairs.filter { $0.name == "key" || $0.name == "$key" }.map(\.value)
 
-        json.key("parameters")
-        json.beginObject()
-        var seen: Set<String> = ["key", "$key"]
-        for pair in query.pairs where seen.insert(pair.name).inserted && !keys.contains(pair.name) {
-            let values = query.pairs.filter { $0.name == pair.name }.map {
-                keys.contains($0.value) ? "(key)" : $0.value
+        json.object("parameters") { json in
+            var seen: Set<String> = ["key", "$key"]
+            for pair in query.pairs where seen.insert(pair.name).inserted && !keys.contains(pair.name) {
+                let values = query.pairs.filter { $0.name == pair.name }.map {
+                    keys.contains($0.value) ? "(key)" : $0.value
+                }
+                json.key(pair.name)
+                json.value(values.joined(separator: ","))
             }
-            json.key(pair.name)
-            json.value(values.joined(separator: ","))
         }
-
-        json.endObject()
     }
 
     // MARK: Profiles
@@ -188,14 +174,12 @@ struct ControlPlane: Sendable {
         json.beginObject()
         json.member("latency", profile.latency.text)
 
-        json.key("faults")
-        json.beginObject()
-        for (spelling, share) in profile.faults.sorted(by: { $0.key < $1.key }) {
-            json.key(spelling)
-            json.value(share)
+        json.object("faults") { json in
+            for (spelling, share) in profile.faults.sorted(by: { $0.key < $1.key }) {
+                json.key(spelling)
+                json.value(share)
+            }
         }
-
-        json.endObject()
 
         json.key("capacity")
         write(profile.capacity, to: &json)

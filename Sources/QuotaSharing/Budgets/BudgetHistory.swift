@@ -8,16 +8,17 @@ struct BudgetHistory {
     let end: Int64
     /// The offset of the oldest record that the log has.
     private let oldest: Int64
-    /// The offset of the record from which the state comes; `nil` while there is none.
-    private(set) var baseOffset: Int64?
+    /// The offset of the record whose snapshot `state` goes on from; `nil` while none was read.
+    private(set) var snapshotOffset: Int64?
     private var state = BudgetLedger()
-    /// The records that the state does not contain yet.
+    /// The records that were read before the first snapshot of use.
     private var records: [(offset: Int64, message: BudgetMessage)] = []
 
-    init(first: Int64, end: Int64, oldest: Int64) {
-        self.first = first
-        self.end = end
-        self.oldest = oldest
+    /// - Parameter extent: of the topic when its reading began; by default one without a record.
+    init(of extent: FleetTopicExtent = FleetTopicExtent(first: 0, end: 0, oldest: 0)) {
+        first = extent.first
+        end = extent.end
+        oldest = extent.oldest
     }
 
     /// Notes a record that was read, with or without a message. The first may be later than was announced.
@@ -27,26 +28,26 @@ struct BudgetHistory {
     }
 
     mutating func add(_ message: BudgetMessage, at offset: Int64) {
-        guard baseOffset == nil else {
+        guard snapshotOffset == nil else {
             state.apply(message, at: offset)
             return
         }
         records.append((offset, message))
 
-        // A state is of use only with all records that follow it.
-        guard let base = message.base, base.offset >= first - 1, base.offset < offset else { return }
-        baseOffset = offset
-        state = base.ledger
-        for record in records where record.offset > base.offset { state.apply(record.message, at: record.offset) }
+        // A snapshot is of use only with all records that follow it.
+        guard let snapshot = message.snapshot, snapshot.offset >= first - 1, snapshot.offset < offset else { return }
+        snapshotOffset = offset
+        state = snapshot.ledger
+        for record in records where record.offset > snapshot.offset { state.apply(record.message, at: record.offset) }
         records = []
     }
 
-    /// True when an older record must be read first: these hold no state, and they are not all there is.
-    var isTooShort: Bool { baseOffset == nil && first > oldest }
+    /// True when an older record must be read first: these hold no snapshot, and they are not all there is.
+    var isTooShort: Bool { snapshotOffset == nil && first > oldest }
 
-    /// The state after these records. Where none of them holds a state, it begins with nothing taken.
+    /// The state after these records. Where none of them holds a snapshot, it begins with nothing taken.
     var ledger: BudgetLedger {
-        if baseOffset != nil { return state }
+        if snapshotOffset != nil { return state }
         return records.reduce(into: BudgetLedger()) { $0.apply($1.message, at: $1.offset) }
     }
 }

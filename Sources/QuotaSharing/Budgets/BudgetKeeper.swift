@@ -18,7 +18,7 @@ public final class BudgetKeeper {
     /// Returns the gate of a provider; `nil` where it has no budget.
     public func gate(of provider: String, timekeeper: any Timekeeper) -> BudgetGate? {
         if let known = gates[provider] { return known }
-        guard let index = member.providers.firstIndex(of: provider) else { return nil }
+        guard let index = member.index(of: provider) else { return nil }
 
         let gate = BudgetGate(member, index: index, timekeeper: timekeeper) { [weak self] in self?.wake() }
         gates[provider] = gate
@@ -34,10 +34,8 @@ public final class BudgetKeeper {
     // MARK: - What may let calls pass
 
     /// Begins to read the log: see `BudgetMember.begin`.
-    public func begin(
-        first: Int64, end: Int64, oldest: Int64, isRemade: Bool = false, at now: Instant
-    ) {
-        member.begin(first: first, end: end, oldest: oldest, isRemade: isRemade, at: now)
+    public func begin(_ extent: FleetTopicExtent, at now: Instant) {
+        member.begin(extent, at: now)
         review(at: now)
     }
 

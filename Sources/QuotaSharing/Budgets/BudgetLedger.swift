@@ -34,7 +34,7 @@ public struct BudgetLedger: Sendable, Hashable {
         /// The calls that are not reserved.
         public var left: Int { max(0, budget.saturatingSubtracting(taken)) }
 
-        /// A budget of unknown size, as after a reset of a day without calls, is not near its end.
+        /// True once four fifths are taken. A budget of unknown size, as after a reset of a day without calls, is not near its end.
         var isNearEnd: Bool { budget > 0 && budget.saturatingSubtracting(taken) <= budget / 5 }
 
         /// Returns this day with the calls of another account's.
@@ -68,14 +68,15 @@ public struct BudgetLedger: Sendable, Hashable {
     /// The most kinds of calls; members do not write more.
     static let mostKinds = 128
     private static let (mostAccounts, mostRenewals) = (64, 64)
-    /// A producer that repeats a record does so within far fewer others.
+    /// A sender's newest message is remembered for this many records. A producer that writes a record twice does so within far
+    /// fewer.
     private static let memory: Int64 = 20_000
     /// The largest number that is taken as it is, so that sums do not overflow; members do not write larger ones.
     private static let largest = 1_000_000_000_000
 
     /// The days of each account, by the account's name.
     public internal(set) var days: [String: [String: Day]] = [:]
-    /// The accounts that others continue, by the name of the one that is continued no more.
+    /// The accounts under which calls count since a key was replaced, by the name of the new key's account.
     var renewed: [String: String] = [:]
     /// The newest message of each sender.
     var newestMessages: [String: NewestMessage] = [:]
@@ -129,7 +130,7 @@ public struct BudgetLedger: Sendable, Hashable {
     // MARK: - Accounts
 
     /// Changes a day of an account and of every narrower one.
-    /// - Returns: the result for each account, the named one first; empty for an account that is one too many.
+    /// - Returns: the result for each account, the named one first; empty where there are too many accounts for a new one.
     @discardableResult
     mutating func change<Result>(
         _ day: String, within scope: QuotaScope, limit: Int, at offset: Int64, body: (inout Day) -> Result

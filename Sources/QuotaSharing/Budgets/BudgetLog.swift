@@ -1,16 +1,16 @@
 internal import Basics
 
-/// One member's reading of the fleet topic as a log of budget messages: the state that follows from its records, and where
-/// that state stands in the topic.
+/// One member's reading of the fleet topic as a log of budget messages: the state that follows from its records, and when the
+/// next snapshot of that state is due.
 ///
-/// A new member knows nothing before it has read the history, which must hold a state or go back to the oldest record.
+/// A new member knows nothing before it has read the history, which must hold a snapshot or go back to the oldest record.
 struct BudgetLog {
     /// The progress of the reading.
     private enum Reading {
         case notBegun
         /// Reads the records that were there at the beginning; nothing is known before their end.
         case history
-        /// The history that was read holds no state, and there is an older one.
+        /// The history that was read holds no snapshot, and there are older records.
         case tooShort
         case live
     }
@@ -19,34 +19,33 @@ struct BudgetLog {
     struct Applied {
         /// `nil` for a message that was there before.
         var effect: BudgetLedger.Effect?
-        /// True when the ledger was replaced by one that other members had written down.
-        var isStateTakenOver: Bool
+        /// True when the ledger was replaced by the snapshot of another member.
+        var isSnapshotTakenOver: Bool
     }
 
     private let terms: BudgetTerms
-    /// Between 0 and 1, by the member's name: spreads the members, so that one writes the state before the others would.
+    /// Between 0 and 1, by the member's name. The member with the least writes a snapshot before the others' are due.
     private let spread: Double
     private var reading = Reading.notBegun
     /// The state after all records that were read.
     private(set) var ledger = BudgetLedger()
     /// The state before the log was begun anew, until it is read again.
     private var ledgerBefore: BudgetLedger?
-    private var history = BudgetHistory(first: 0, end: 0, oldest: 0)
+    private var history = BudgetHistory()
     /// The offset of the last record that was read.
     private var lastOffset: Int64 = -1
-    /// The last state in the topic.
-    private var lastBase: (offset: Int64, time: Instant)
-    private var hasChangedSinceBase = false
-    /// True while the state stands nowhere in the topic, because that was made anew.
-    private var isBaseLost = false
-    /// The records of a topic in which no state stands yet: the first state that comes is taken over. `nil` once one stands
-    /// there.
-    private var stateless: BudgetHistory?
+    /// The newest snapshot in the topic.
+    private var lastSnapshot: (offset: Int64, time: Instant)
+    private var hasChangedSinceSnapshot = false
+    /// True while no snapshot is in the topic, because that was made anew.
+    private var isSnapshotLost = false
+    /// All records of a topic that holds no snapshot yet; `nil` once it holds one. The first snapshot that comes is taken over.
+    private var recordsWithoutSnapshot: BudgetHistory?
 
     /// - Parameter name: the member's.
     init(of name: String, terms: BudgetTerms, at now: Instant) {
         self.terms = terms
-        lastBase = (-1, now)
+        lastSnapshot = (-1, now)
         spread = Double(name.utf8.reduce(5381) { ($0 &* 33) ^ UInt32(truncatingIfNeeded: $1) } % 1000) / 1000
     }
 
@@ -63,22 +62,22 @@ struct BudgetLog {
     // MARK: - Reading
 
     /// Begins to read the log, or begins anew: see `BudgetMember.begin`.
-    mutating func begin(first: Int64, end: Int64, oldest: Int64, isRemade: Bool, at now: Instant) {
-        lastOffset = first.saturatingSubtracting(1)
+    mutating func begin(_ extent: FleetTopicExtent, at now: Instant) {
+        lastOffset = extent.first.saturatingSubtracting(1)
         if isReady { ledgerBefore = ledger }
 
         // The new topic knows nothing of the day so far. Members that know it go on from there, and write it down.
-        if isRemade, let known = ledgerBefore {
+        if extent.isRemade, let known = ledgerBefore {
             (ledger, ledgerBefore, reading) = (known, nil, .live)
-            lastBase = (lastOffset, now)
-            (hasChangedSinceBase, isBaseLost) = (true, true)
-            stateless = BudgetHistory(first: first, end: end, oldest: oldest)
+            lastSnapshot = (lastOffset, now)
+            (hasChangedSinceSnapshot, isSnapshotLost) = (true, true)
+            recordsWithoutSnapshot = BudgetHistory(of: extent)
             return
         }
 
-        history = BudgetHistory(first: first, end: end, oldest: oldest)
+        history = BudgetHistory(of: extent)
         ledger = BudgetLedger()
-        lastBase = (lastOffset, now)
+        lastSnapshot = (lastOffset, now)
         reading = .history
         endHistory(at: now)
     }
@@ -117,51 +116,53 @@ struct BudgetLog {
         ledger = history.ledger
         ledgerBefore = nil
         reading = .live
-        stateless = history.baseOffset == nil ? history : nil
-        if let offset = history.baseOffset { lastBase = (offset, now) }
-        hasChangedSinceBase = true
-        history = BudgetHistory(first: 0, end: 0, oldest: 0)
+        recordsWithoutSnapshot = history.snapshotOffset == nil ? history : nil
+        if let offset = history.snapshotOffset { lastSnapshot = (offset, now) }
+        hasChangedSinceSnapshot = true
+        history = BudgetHistory()
     }
 
     private mutating func apply(_ message: BudgetMessage, at offset: Int64, now: Instant) -> Applied? {
-        if message.base != nil {
-            lastBase = (offset, now)
-            (hasChangedSinceBase, isBaseLost) = (false, false)
+        if message.snapshot != nil {
+            lastSnapshot = (offset, now)
+            (hasChangedSinceSnapshot, isSnapshotLost) = (false, false)
         }
-        if !message.entries.isEmpty || message.order != nil { hasChangedSinceBase = true }
+        if !message.entries.isEmpty || message.order != nil { hasChangedSinceSnapshot = true }
         if isPutBack(.orderIgnored), message.order != nil, spread < 0.5 { return nil }
 
         let effect = ledger.apply(message, at: offset)
-        return Applied(effect: effect, isStateTakenOver: takeOverState(from: message, at: offset))
+        return Applied(effect: effect, isSnapshotTakenOver: takeOverSnapshot(from: message, at: offset))
     }
 
-    /// Takes over the first state that is written to a topic that held none.
+    /// Takes over the first snapshot that is written to a topic that held none.
     ///
     /// In a topic that was read from its beginning that changes nothing. In one that was made anew, a member that began
-    /// before the others had written the day's count down has counted from zero.
+    /// before another had written a snapshot has counted from zero.
     /// - Returns: true when the state is another one than before.
-    private mutating func takeOverState(from message: BudgetMessage, at offset: Int64) -> Bool {
-        guard stateless != nil else { return false }
-        stateless?.note(offset)
-        stateless?.add(message, at: offset)
-        guard let known = stateless, known.baseOffset != nil else { return false }
+    private mutating func takeOverSnapshot(from message: BudgetMessage, at offset: Int64) -> Bool {
+        guard recordsWithoutSnapshot != nil else { return false }
+        recordsWithoutSnapshot?.note(offset)
+        recordsWithoutSnapshot?.add(message, at: offset)
+        guard let known = recordsWithoutSnapshot, known.snapshotOffset != nil else { return false }
 
-        stateless = nil
+        recordsWithoutSnapshot = nil
         guard known.ledger != ledger else { return false }
         ledger = known.ledger
         return true
     }
 
-    // MARK: - Writing the state
+    // MARK: - Snapshots
 
-    /// The state as it may be written now.
-    var base: BudgetMessage.Base { BudgetMessage.Base(offset: lastOffset, ledger: ledger) }
+    /// The snapshot that may be written now.
+    var snapshot: BudgetMessage.Snapshot { BudgetMessage.Snapshot(offset: lastOffset, ledger: ledger) }
 
-    /// Returns true when this member should write the state. Each member waits a little longer than the one before, so that one
+    /// Returns true when this member should write a snapshot. Each member waits a little longer than the one before, so that one
     /// of them does.
-    func isBaseDue(at now: Instant) -> Bool {
-        let (records, time) = (lastOffset.saturatingSubtracting(lastBase.offset), lastBase.time.duration(to: now))
-        return isBaseLost || Double(records) >= Double(terms.baseRecords) * (1 + spread / 4)
-            || hasChangedSinceBase && time >= terms.baseAge * (1 + spread / 4)
+    func isSnapshotDue(at now: Instant) -> Bool {
+        let (records, time) = (
+            lastOffset.saturatingSubtracting(lastSnapshot.offset), lastSnapshot.time.duration(to: now)
+        )
+        return isSnapshotLost || Double(records) >= Double(terms.snapshotRecords) * (1 + spread / 4)
+            || hasChangedSinceSnapshot && time >= terms.snapshotAge * (1 + spread / 4)
     }
 }

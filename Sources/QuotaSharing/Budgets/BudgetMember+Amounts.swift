@@ -2,18 +2,13 @@ internal import Basics
 
 /// The sizes of reservations, and the pace of messages.
 extension BudgetMember {
-    /// The number of members that have reserved calls of late, this one among them.
-    func sharers(of provider: String) -> Int { 1 + (others[provider]?.count ?? 0) }
-
     /// The factor by which this member publishes less often than in a small fleet, so that the topic carries about as
     /// much whatever the size of the fleet.
-    var slowness: Int { max(1, (providers.map { sharers(of: $0) }.max() ?? 1) / terms.talkers) }
+    var slowness: Int { max(1, (accounts.map(\.sharers).max() ?? 1) / terms.membersAtFullPace) }
 
     func forgetOthers(at now: Instant) {
         let memory = terms.memory * slowness
-        for (provider, members) in others where members.contains(where: { $0.value.duration(to: now) > memory }) {
-            others[provider] = members.filter { $0.value.duration(to: now) <= memory }
-        }
+        for index in accounts.indices { accounts[index].forgetOthers(at: now, after: memory) }
     }
 
     /// The calls that a member would like to have reserved, including those that it has asked for.
@@ -26,24 +21,24 @@ extension BudgetMember {
     func isScarce(_ left: Int, of reservation: BudgetReservation) -> Bool { left < reservation.limit / 5 }
 
     func left(_ index: Int, on day: BudgetDay) -> Int {
-        log.ledger.left(of: scopes[index], on: day.label, limit: reservations[index].limit)
+        log.ledger.left(of: accounts[index].scope, on: day.label, limit: accounts[index].reservation.limit)
     }
 
     /// Returns the number of calls to reserve: as many as wanted, but a small part of what is left, so that a crash
     /// strands little and all members get some of the last calls.
     func reservation(_ index: Int, at now: Instant) -> Int {
-        guard wantsMore(index), let day = reservations[index].day, now < day.end else { return 0 }
-        let (reservation, left) = (reservations[index], left(index, on: day))
+        guard wantsMore(index), let day = accounts[index].reservation.day, now < day.end else { return 0 }
+        let (reservation, left) = (accounts[index].reservation, left(index, on: day))
         guard left > 0 else { return 0 }
 
         let aim = isScarce(left, of: reservation) ? wanted(reservation) : max(wanted(reservation), terms.smallestBlock)
-        let share = max(1, left / (terms.reserve * sharers(of: providers[index])))
+        let share = max(1, left / (terms.reservedPart * accounts[index].sharers))
         return min(max(0, aim - reservation.held - reservation.asked), share)
     }
 
     /// Returns the number of reserved calls that this member does not need and others may.
     func excess(_ index: Int, at now: Instant) -> Int {
-        let reservation = reservations[index]
+        let reservation = accounts[index].reservation
         guard reservation.held > 0, reservation.waiting == 0, let day = reservation.day,
             isScarce(left(index, on: day), of: reservation)
         else {

@@ -3,50 +3,50 @@ internal import Basics
 /// The calls that a member may make.
 extension BudgetMember {
     /// Takes one call at once.
-    /// - Parameter index: of the provider in `providers`.
+    /// - Parameter index: of the account in `accounts`.
     /// - Returns: the day it counts for, as a number for `putBack` and `noteMade`; `nil` when none is held.
     @inline(__always)
     func tryTake(_ index: Int, at now: Instant) -> Int? {
-        reservations[index].tryTake(at: now) ? reservations[index].epoch : nil
+        accounts[index].reservation.tryTake(at: now) ? accounts[index].reservation.epoch : nil
     }
 
     /// Takes back a call that was not made.
-    func putBack(_ index: Int, epoch: Int) { reservations[index].putBack(epoch: epoch) }
+    func putBack(_ index: Int, epoch: Int) { accounts[index].reservation.putBack(epoch: epoch) }
 
     /// True while a call that was taken may still be made: its day lasts.
     func isCurrent(_ index: Int, epoch: Int, at now: Instant) -> Bool {
-        reservations[index].epoch == epoch && reservations[index].day.map { now < $0.end } ?? false
+        accounts[index].reservation.epoch == epoch && accounts[index].reservation.day.map { now < $0.end } ?? false
     }
 
     /// Counts a call that begins.
     func noteMade(_ index: Int, kind: String, epoch: Int, at now: Instant) {
-        reservations[index].noteMade(kind, epoch: epoch, at: now)
+        accounts[index].reservation.noteMade(kind, epoch: epoch, at: now)
     }
 
     /// Sets the number of calls that wait.
-    func setWaiting(_ count: Int, of index: Int) { reservations[index].waiting = count }
+    func setWaiting(_ count: Int, of index: Int) { accounts[index].reservation.waiting = count }
 
     /// True when no call can be had any more today: none is reserved, asked for or left.
     func isUsedUp(_ index: Int, at now: Instant) -> Bool {
-        guard isReady, let day = reservations[index].day, now < day.end else { return false }
-        return reservations[index].held == 0 && reservations[index].asked == 0
+        guard isReady, let day = accounts[index].reservation.day, now < day.end else { return false }
+        return accounts[index].reservation.held == 0 && accounts[index].reservation.asked == 0
             && left(index, on: day) == 0
     }
 
     /// True when another call may be had at once or by asking for it.
     func hasAnyLeft(_ index: Int) -> Bool {
-        guard isReady, let day = reservations[index].day else { return false }
-        return reservations[index].held > 0 || left(index, on: day) > 0
+        guard isReady, let day = accounts[index].reservation.day else { return false }
+        return accounts[index].reservation.held > 0 || left(index, on: day) > 0
     }
 
     /// The time until the provider's next day; `nil` before the first look.
     func timeToNextDay(_ index: Int, at now: Instant) -> Duration? {
-        reservations[index].day.map { max(.milliseconds(1), now.duration(to: $0.end)) }
+        accounts[index].reservation.day.map { max(.milliseconds(1), now.duration(to: $0.end)) }
     }
 
     /// True when a message should be published soon: less than half of the wanted calls are reserved.
     func wantsMore(_ index: Int) -> Bool {
-        let reservation = reservations[index]
+        let reservation = accounts[index].reservation
         return reservation.waiting > reservation.asked
             || (reservation.held + reservation.asked) * 2 < wanted(reservation)
     }

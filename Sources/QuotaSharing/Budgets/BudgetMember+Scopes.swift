@@ -7,17 +7,18 @@ extension BudgetMember {
             + (message.renewals ?? []).map { QuotaScope(provider: $0.provider, fleet: $0.fleet) }
         guard !named.isEmpty else { return .own }
         if named.contains(where: { $0.fleet == nil }) {
-            return scopes.contains { $0.fleet == nil } ? .own : .unscoped
+            return accounts.contains { $0.scope.fleet == nil } ? .own : .unscoped
         }
         return named.contains(where: isOwn) ? .own : .foreign
     }
 
     /// Returns true for an account of this member, and for a provider of its fleet of which it keeps no budget.
     func isOwn(_ scope: QuotaScope) -> Bool {
-        guard let index = providers.firstIndex(of: scope.provider) else {
-            return scopes.first.map { $0.fleet == scope.fleet } ?? false
+        guard let index = index(of: scope.provider) else {
+            return accounts.first.map { $0.scope.fleet == scope.fleet } ?? false
         }
-        return scope.fleet == scopes[index].fleet
-            && (scope.key == nil || log.ledger.isSameAccount(scope, scopes[index]))
+        let own = accounts[index].scope
+        return scope.fleet == own.fleet
+            && (scope.key == nil || log.ledger.isSameAccount(scope, own))
     }
 }

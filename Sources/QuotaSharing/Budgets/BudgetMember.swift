@@ -14,25 +14,20 @@ public final class BudgetMember {
 
     /// The member's name; see `BudgetMessage.sender`.
     public let name: String
-    /// The providers that have a budget, in the order of their names.
-    public let providers: [String]
-    /// The account of each of them, by the key that is in use.
-    var scopes: [QuotaScope]
+    /// The providers that have a budget, in the order of their names. Functions that are about one of them take its index.
+    var accounts: [BudgetAccount]
     /// Replacements of keys that are in no message of this member that it has read back.
     private var renewals: [BudgetMessage.Renewal] = []
     /// The senders of questions that are still to be answered.
     private var questions: [String] = []
 
     let terms: BudgetTerms
-    var reservations: [BudgetReservation]
     var log: BudgetLog
     private var number: UInt64 = 0
     private var lastSent: Instant?
     /// This member's messages that it has not read back yet, oldest first.
     private var sent: [Sent] = []
     private var timeout: Duration
-    /// The time of each other member's last reservation, by provider.
-    var others: [String: [String: Instant]] = [:]
     /// The providers of whose daily budget four fifths are taken since a message of this member, each to be reported
     /// once.
     private var warnings: [String] = []
@@ -47,9 +42,9 @@ public final class BudgetMember {
     ) {
         self.name = name
         self.terms = terms
-        providers = budgets.keys.sorted()
-        self.scopes = providers.map { scopes[$0] ?? QuotaScope(provider: $0) }
-        reservations = providers.map { BudgetReservation(limit: budgets[$0] ?? 0, at: now) }
+        accounts = budgets.sorted { $0.key < $1.key }.map { provider, limit in
+            BudgetAccount(provider, scope: scopes[provider], limit: limit, at: now)
+        }
         timeout = terms.timeout
         log = BudgetLog(of: name, terms: terms, at: now)
     }
@@ -67,12 +62,15 @@ public final class BudgetMember {
 
     /// Returns the state of a provider's present day; a new one where no call is reserved yet.
     public func today(of provider: String) -> (label: String, day: BudgetLedger.Day)? {
-        providers.firstIndex(of: provider).flatMap { today($0) }
+        index(of: provider).flatMap { today($0) }
     }
 
+    func index(of provider: String) -> Int? { accounts.firstIndex { $0.provider == provider } }
+
     func today(_ index: Int) -> (label: String, day: BudgetLedger.Day)? {
-        guard let label = reservations[index].day?.label, isReady else { return nil }
-        return (label, log.ledger.day(label, of: scopes[index]) ?? BudgetLedger.Day(limit: reservations[index].limit))
+        let account = accounts[index]
+        guard let label = account.reservation.day?.label, isReady else { return nil }
+        return (label, log.ledger.day(label, of: account.scope) ?? BudgetLedger.Day(limit: account.reservation.limit))
     }
 
     /// Returns the providers of whose budget four fifths were taken by this member, each once. Over the fleet there is one
@@ -85,28 +83,22 @@ public final class BudgetMember {
     /// Takes the account of a provider whose key was replaced while this member runs. The next message tells the fleet
     /// that the new key's calls count with the old one's.
     public func renewScope(_ new: QuotaScope, of provider: String) {
-        guard let index = providers.firstIndex(of: provider), scopes[index] != new else { return }
-        if let old = scopes[index].key, let key = new.key, new.fleet == scopes[index].fleet {
+        guard let index = index(of: provider), accounts[index].scope != new else { return }
+        let former = accounts[index].scope
+        if let old = former.key, let key = new.key, new.fleet == former.fleet {
             renewals.append(BudgetMessage.Renewal(provider: provider, fleet: new.fleet, old: old, new: key))
         }
-        scopes[index] = new
+        accounts[index].scope = new
     }
 
     // MARK: - The log
 
     /// Begins to read the log, or begins anew.
-    /// - Parameters:
-    ///   - first: the offset of the first record to come; `end` where there is none.
-    ///   - end: one past the newest record there is.
-    ///   - oldest: the offset of the oldest record there is.
-    ///   - isRemade: true when the topic was deleted and made again, so that it holds no record that was read before.
-    public func begin(
-        first: Int64, end: Int64, oldest: Int64, isRemade: Bool = false, at now: Instant
-    ) {
+    public func begin(_ extent: FleetTopicExtent, at now: Instant) {
         // The fate of messages under way is not known any more. The calls that they asked for are lost, as in a crash.
         sent = []
-        for index in reservations.indices { reservations[index].forgetAsked() }
-        log.begin(first: first, end: end, oldest: oldest, isRemade: isRemade, at: now)
+        for index in accounts.indices { accounts[index].reservation.forgetAsked() }
+        log.begin(extent, at: now)
     }
 
     /// Takes the next record.
@@ -118,9 +110,9 @@ public final class BudgetMember {
 
     /// Takes in the consequence of a record of the log.
     private func take(_ applied: BudgetLog.Applied, of message: BudgetMessage, now: Instant) {
-        // Calls that were granted by a count that did not know of the day so far are given up.
-        if applied.isStateTakenOver {
-            for index in reservations.indices { _ = reservations[index].remove(reservations[index].held) }
+        // These calls were granted by a ledger that did not know what was taken earlier in the day.
+        if applied.isSnapshotTakenOver {
+            for index in accounts.indices { _ = accounts[index].reservation.remove(accounts[index].reservation.held) }
         }
         if let question = message.question, applied.effect != nil, isAbout(question),
             questions.count < Self.mostQuestions
@@ -133,7 +125,7 @@ public final class BudgetMember {
             settle(message.number, effect: effect, at: now)
         } else {
             for entry in message.entries where entry.take > 0 && isOwn(entry.scope) {
-                others[entry.provider, default: [:]][message.sender] = now
+                if let index = index(of: entry.provider) { accounts[index].others[message.sender] = now }
             }
         }
     }
@@ -142,14 +134,14 @@ public final class BudgetMember {
     private static let mostQuestions = 16
 
     private func isAbout(_ question: BudgetMessage.Question) -> Bool {
-        providers.firstIndex(of: question.provider).map { scopes[$0].fleet == question.fleet } ?? false
+        index(of: question.provider).map { accounts[$0].scope.fleet == question.fleet } ?? false
     }
 
     /// Takes in the grants to a message of this member. Older messages that it has not read back are ignored from now on.
     private func settle(_ number: UInt64, effect: BudgetLedger.Effect, at now: Instant) {
         warnings += effect.warned
         timeout = terms.timeout
-        for index in reservations.indices { reservations[index].noteAnswer(at: now, idle: terms.idle) }
+        for index in accounts.indices { accounts[index].reservation.noteAnswer(at: now, idle: terms.idle) }
 
         while let oldest = sent.first, oldest.message.number <= number {
             sent.removeFirst()
@@ -158,11 +150,11 @@ public final class BudgetMember {
                 renewals.removeAll { told.contains($0) }
             }
             for (position, entry) in oldest.message.entries.enumerated() {
-                guard let index = providers.firstIndex(of: entry.provider) else { continue }
+                guard let index = index(of: entry.provider) else { continue }
                 if oldest.message.number < number {
-                    reservations[index].restore(entry, at: now)
+                    accounts[index].reservation.restore(entry, at: now)
                 } else {
-                    reservations[index].receive(effect.granted[position], askedFor: entry.take, on: entry.day)
+                    accounts[index].reservation.receive(effect.granted[position], askedFor: entry.take, on: entry.day)
                 }
             }
         }
@@ -172,15 +164,15 @@ public final class BudgetMember {
 
     /// Takes the provider's day, in place of the one before. To be called before `tick`.
     public func setDay(_ day: BudgetDay, of provider: String) {
-        guard let index = providers.firstIndex(of: provider) else { return }
-        reservations[index].begin(day)
+        guard let index = index(of: provider) else { return }
+        accounts[index].reservation.begin(day)
     }
 
     /// Looks at the clock, and returns the message that is due. To be called a few times a second, and at once when a
     /// call waits or a record was read.
     /// - Returns: a message to append to the log; `nil` when there is none.
     public func tick(at now: Instant) -> BudgetMessage? {
-        for index in reservations.indices { reservations[index].measurePace(at: now, idle: terms.idle) }
+        for index in accounts.indices { accounts[index].reservation.measurePace(at: now, idle: terms.idle) }
         guard isReady else { return nil }
         if let lastSent, lastSent.duration(to: now) < terms.shortestPause { return nil }
 
@@ -189,29 +181,29 @@ public final class BudgetMember {
             guard newest.time.duration(to: now) >= timeout else { return nil }
             timeout = min(timeout * 2, terms.longestTimeout)
             if sent.count >= Self.mostUnread { return repeatNewest(at: now) }
-            for index in reservations.indices { reservations[index].forgetAsked() }
+            for index in accounts.indices { accounts[index].reservation.forgetAsked() }
         }
 
         forgetOthers(at: now)
-        let reserves = reservations.indices.map { reservation($0, at: now) }
-        let returns = reservations.indices.map { excess($0, at: now) }
-        let isReportDue = reservations.contains { reservation in
-            reservation.madeSince.map { $0.duration(to: now) >= terms.report * slowness } ?? false
+        let reserves = accounts.indices.map { reservation($0, at: now) }
+        let returns = accounts.indices.map { excess($0, at: now) }
+        let isReportDue = accounts.contains { account in
+            account.reservation.madeSince.map { $0.duration(to: now) >= terms.report * slowness } ?? false
         }
-        // A message is due while others are unread: once it is read back, those before it are known to be lost, and their
-        // contents are published again.
+        // While messages have not come back, another one is due even if there is nothing new: once that one has come back, the
+        // earlier ones are known to be lost, and their contents are published again.
         guard
-            !sent.isEmpty || isReportDue || log.isBaseDue(at: now) || !questions.isEmpty || !renewals.isEmpty
+            !sent.isEmpty || isReportDue || log.isSnapshotDue(at: now) || !questions.isEmpty || !renewals.isEmpty
                 || reserves.contains(where: { $0 > 0 }) || returns.contains(where: { $0 > 0 })
         else {
             return nil
         }
 
         var entries: [BudgetMessage.Entry] = []
-        for index in reservations.indices {
+        for index in accounts.indices {
             entries += self.entries(index, take: reserves[index], giveBack: returns[index])
         }
-        return send(entries, base: log.isBaseDue(at: now), at: now)
+        return send(entries, snapshot: log.isSnapshotDue(at: now), at: now)
     }
 
     /// The most messages that are remembered until they are read back. Beyond it the newest is published again, because a
@@ -232,8 +224,8 @@ public final class BudgetMember {
     /// requests of all others.
     public func isTimedOut(at now: Instant) -> Bool {
         guard let oldest = sent.first, oldest.time.duration(to: now) >= terms.timeout else { return false }
-        return reservations.indices.contains {
-            reservations[$0].held == 0 && reservations[$0].isInDemand && !isUsedUp($0, at: now)
+        return accounts.indices.contains {
+            accounts[$0].reservation.held == 0 && accounts[$0].reservation.isInDemand && !isUsedUp($0, at: now)
         }
     }
 
@@ -241,7 +233,7 @@ public final class BudgetMember {
     public func nextTick(at now: Instant) -> Duration {
         // Of a used-up day nothing can be reserved, however much is wanted: the usual tick is enough.
         guard isReady, sent.isEmpty, let lastSent,
-            reservations.indices.contains(where: { reservation($0, at: now) > 0 })
+            accounts.indices.contains(where: { reservation($0, at: now) > 0 })
         else {
             return terms.tick
         }
@@ -252,17 +244,17 @@ public final class BudgetMember {
     /// - Returns: `nil` when there is nothing to say.
     public func leave(at now: Instant) -> BudgetMessage? {
         guard isReady else { return nil }
-        let entries = reservations.indices.flatMap { self.entries($0, take: 0, giveBack: reservations[$0].held) }
-        return entries.isEmpty ? nil : send(entries, base: false, at: now)
+        let entries = accounts.indices.flatMap { self.entries($0, take: 0, giveBack: accounts[$0].reservation.held) }
+        return entries.isEmpty ? nil : send(entries, snapshot: false, at: now)
     }
 
     private func send(
-        _ entries: [BudgetMessage.Entry], base isBase: Bool, at now: Instant
+        _ entries: [BudgetMessage.Entry], snapshot isSnapshot: Bool, at now: Instant
     ) -> BudgetMessage {
         number += 1
         let message = BudgetMessage(
             sender: name, number: number, entries: entries,
-            base: isBase ? log.base : nil,
+            snapshot: isSnapshot ? log.snapshot : nil,
             renewals: renewals.isEmpty ? nil : renewals, answers: questions.isEmpty ? nil : questions.removeFirst())
         sent.append(Sent(message: message, time: now))
         lastSent = now
@@ -271,17 +263,18 @@ public final class BudgetMember {
 
     /// Returns the entries about one provider, one for each day.
     private func entries(_ index: Int, take: Int, giveBack: Int) -> [BudgetMessage.Entry] {
-        guard let today = reservations[index].day?.label else { return [] }
-        var made = reservations[index].takeMade()
+        guard let today = accounts[index].reservation.day?.label else { return [] }
+        var made = accounts[index].reservation.takeMade()
 
         func entry(_ day: String) -> BudgetMessage.Entry {
             BudgetMessage.Entry(
-                scopes[index], day: day, limit: reservations[index].limit, made: made.removeValue(forKey: day) ?? [:])
+                accounts[index].scope, day: day, limit: accounts[index].reservation.limit,
+                made: made.removeValue(forKey: day) ?? [:])
         }
         var now = entry(today)
         now.take = take
-        now.giveBack = reservations[index].remove(giveBack)
-        reservations[index].ask(take)
+        now.giveBack = accounts[index].reservation.remove(giveBack)
+        accounts[index].reservation.ask(take)
 
         let before = made.keys.sorted().map(entry)
         return now.take + now.giveBack > 0 || !now.made.isEmpty ? before + [now] : before

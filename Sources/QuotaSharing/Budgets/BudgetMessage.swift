@@ -95,10 +95,10 @@ public struct BudgetMessage: Sendable, Hashable {
         }
     }
 
-    /// The state after all records up to an offset. A member that has read all that follows that offset needs nothing
-    /// older.
-    public struct Base: Sendable, Hashable {
-        /// The offset of the last record that the state contains.
+    /// The state after all records up to an offset, which a member writes down from time to time. A new member that reads it
+    /// needs no older record.
+    public struct Snapshot: Sendable, Hashable {
+        /// The offset of the last record that the snapshot contains.
         public var offset: Int64
         public var ledger: BudgetLedger
 
@@ -114,7 +114,7 @@ public struct BudgetMessage: Sendable, Hashable {
     public var number: UInt64
     public var entries: [Entry]
     public var order: Order?
-    public var base: Base?
+    public var snapshot: Snapshot?
     /// The replacements of keys that may not be known to all members yet. They take effect before the entries.
     public var renewals: [Renewal]?
     public var question: Question?
@@ -122,14 +122,14 @@ public struct BudgetMessage: Sendable, Hashable {
     public var answers: String?
 
     public init(
-        sender: String, number: UInt64, entries: [Entry] = [], order: Order? = nil, base: Base? = nil,
+        sender: String, number: UInt64, entries: [Entry] = [], order: Order? = nil, snapshot: Snapshot? = nil,
         renewals: [Renewal]? = nil, question: Question? = nil, answers: String? = nil
     ) {
         self.sender = sender
         self.number = number
         self.entries = entries
         self.order = order
-        self.base = base
+        self.snapshot = snapshot
         self.renewals = renewals
         self.question = question
         self.answers = answers

@@ -15,23 +15,23 @@ public struct BudgetTerms: Sendable, Hashable {
     public var tick: Duration = .milliseconds(200)
     /// A member that has made no call for this long gives back its reservation, once little is left.
     public var idle: Duration = .seconds(3)
-    /// Up to this many members publish about once in `report`. In a larger fleet each publishes less often, and reserves
-    /// for longer.
-    public var talkers = 50
-    /// All members together reserve ahead at most this fraction of what is left: one in so many.
-    public var reserve = 16
-    /// A member far from the budget's end reserves at least this many calls at once.
+    /// The largest fleet whose members publish about once in `report`. In a larger one each publishes less often, and reserves
+    /// for longer: see `BudgetMember.slowness`.
+    public var membersAtFullPace = 50
+    /// All members together reserve at most one part in so many of what is left: with 16, a sixteenth.
+    public var reservedPart = 16
+    /// While much of the budget is left, a member reserves at least this many calls at once.
     public var smallestBlock = 8
-    /// The state is written again after this many records.
-    public var baseRecords: Int64 = 5000
-    /// The state is written again after this time, if anything has changed.
-    public var baseAge: Duration = .seconds(600)
+    /// A snapshot is written after this many records.
+    public var snapshotRecords: Int64 = 5000
+    /// A snapshot is written after this time, if anything has changed.
+    public var snapshotAge: Duration = .seconds(600)
 
     public init() {}
 
-    /// The number of newest records among which a new member finds the state. A topic that holds fewer is read whole.
+    /// The number of newest records among which a new member looks for a snapshot. A topic that holds fewer is read whole.
     public static let history: Int64 = 20_000
 
-    /// A member that has reserved nothing for this long does not count among those that share the rest.
+    /// A member that has reserved nothing for this long is not counted as one of those among which the rest is divided.
     var memory: Duration { ahead * 10 }
 }

@@ -1,4 +1,4 @@
-/// The rule by which a loop's share of a key's rate limit is found.
+/// How a provider's rate limit is divided among the loops that use it.
 ///
 /// Each partition has one owner at a time, and a rebalance takes a partition away before it gives it to another member.
 /// So shares that follow the partitions sum to at most 1 over the fleet at every moment, as long as each member reduces

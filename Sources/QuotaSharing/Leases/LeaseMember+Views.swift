@@ -1,6 +1,6 @@
 internal import Basics
 
-/// What a member makes of the newest messages, and when it publishes one itself.
+/// A member derives from the newest messages which leases it should grant, and when it should publish a message itself.
 extension LeaseMember {
     /// This member's view of one limit, and the consequences.
     struct View {
@@ -21,7 +21,7 @@ extension LeaseMember {
             guard let state = peer.states[index] else { continue }
             var member = LeasePlan.Member(
                 name: peer.message.sender, own: peer.message.ownShare, demand: state.demand)
-            // Members short of quota publish every 0.4 s. One that is silent for longer is gone, or has no more demand.
+            // Members short of quota publish every 0.4 s. One that has been silent for three times that is gone, or is short no more.
             let isFresh = now - peer.received < freshness
             if !isFresh, member.demand > member.own { member.demand = member.own }
             members.append(member)
@@ -30,7 +30,7 @@ extension LeaseMember {
         let isAnyShort = members.contains { $0.demand > $0.own + LeaseTable.least }
         limits[index].shortageBegan = isAnyShort ? limits[index].shortageBegan ?? now : nil
 
-        // Lessors publish every 0.4 s too while a member is short of quota. One that is silent for longer is gone.
+        // Lessors publish every 0.4 s too while a member is short of quota. One that has been silent for longer is gone.
         if let began = limits[index].shortageBegan, now - began > freshness {
             members.removeAll { member in
                 guard let peer = peers[member.name] else { return false }

@@ -37,7 +37,8 @@ public struct LeaseTimes: Sendable, Hashable {
 
     /// The time for which a lessor holds back a lease: its duration, and the drift of two clocks.
     var lessorLease: Duration { lease + lease / 50 }
-    // Sums, because each tick asks for these two, and a product of a `Duration` takes 400 instructions.
+
+    // The next two are sums, because each tick asks for them, and a product of a `Duration` takes 400 instructions.
 
     /// A member that has been silent for this long has no part in the plans of others.
     var freshness: Duration { pace + pace + pace }

@@ -1,34 +1,189 @@
 internal import JSON
 
-// What the messages of the fleet topic have in common as JSON.
+// How the messages of the fleet topic stand in JSON. Each object lists its members once, and is written and read by that list.
 
 /// The error for JSON that is no message of this version.
 struct UnknownFleetMessage: Error {}
 
-/// Returns the value of a member that no message lacks.
-/// - Throws: where it is missing, or of another kind.
+/// A value of a member of a message.
+protocol FleetValue: SendableMetatype {
+    /// - Throws: where the value is of another kind, or cannot be.
+    init(from reader: inout JSONReader) throws
+    func write(to writer: inout JSONWriter)
+}
+
+/// A value that is an object. Members that its list does not have are those of later versions, and ignored.
+protocol FleetObject: FleetValue {
+    /// The members, which are written in this order: that of their names.
+    static var members: [MessageMember<Self>] { get }
+    /// Makes an object whose members are to be read.
+    init()
+    /// Looks at an object all of whose members were read.
+    /// - Throws: where one of them cannot be.
+    mutating func validate() throws
+}
+
+/// A member of an object.
+struct MessageMember<Object>: Sendable {
+    fileprivate let name: StaticString
+    fileprivate let isRequired: Bool
+    fileprivate let write: @Sendable (Object, inout JSONWriter) -> Void
+    fileprivate let read: @Sendable (inout Object, inout JSONReader) throws -> Void
+
+    /// Makes a member that no object lacks.
+    static func required<Value: FleetValue>(
+        _ name: StaticString, _ path: any WritableKeyPath<Object, Value> & Sendable
+    ) -> Self {
+        MessageMember(name: name, isRequired: true) { object, writer in
+            writer.key(name)
+            object[keyPath: path].write(to: &writer)
+        } read: { object, reader in
+            object[keyPath: path] = try Value(from: &reader)
+        }
+    }
+
+    /// Makes a member that may be missing or `null`, which is the same as `empty`.
+    static func optional<Value: FleetValue & Equatable & Sendable>(
+        _ name: StaticString, _ path: any WritableKeyPath<Object, Value> & Sendable, empty: Value
+    ) -> Self {
+        MessageMember(name: name, isRequired: false) { object, writer in
+            let value = object[keyPath: path]
+            guard value != empty else { return }
+            writer.key(name)
+            value.write(to: &writer)
+        } read: { object, reader in
+            object[keyPath: path] = try reader.skipNull() ? empty : Value(from: &reader)
+        }
+    }
+
+    /// Makes a member that may be missing or `null`.
+    static func optional<Value: FleetValue>(
+        _ name: StaticString, _ path: any WritableKeyPath<Object, Value?> & Sendable
+    ) -> Self {
+        MessageMember(name: name, isRequired: false) { object, writer in
+            guard let value = object[keyPath: path] else { return }
+            writer.key(name)
+            value.write(to: &writer)
+        } read: { object, reader in
+            object[keyPath: path] = try reader.skipNull() ? nil : Value(from: &reader)
+        }
+    }
+}
+
+extension FleetObject {
+    mutating func validate() throws {}
+
+    func write(to writer: inout JSONWriter) {
+        writer.beginObject()
+        for member in Self.members { member.write(self, &writer) }
+        writer.endObject()
+    }
+
+    init(from reader: inout JSONReader) throws {
+        self.init()
+        let members = Self.members
+        var missing = Set(members.indices.filter { members[$0].isRequired })
+        try reader.enterMessage()
+        while let key = try reader.nextKey() {
+            if let index = members.firstIndex(where: { $0.name ~= key }) {
+                try members[index].read(&self, &reader)
+                missing.remove(index)
+            } else {
+                try reader.skip()
+            }
+        }
+
+        guard missing.isEmpty else { throw UnknownFleetMessage() }
+        try validate()
+    }
+}
+
+// MARK: - Values
+
+extension String: FleetValue {
+    init(from reader: inout JSONReader) throws { self = try needed(reader.string()) }
+
+    func write(to writer: inout JSONWriter) { writer.value(self) }
+}
+
+extension Bool: FleetValue {
+    init(from reader: inout JSONReader) throws { self = try needed(reader.bool()) }
+
+    func write(to writer: inout JSONWriter) { writer.value(self) }
+}
+
+extension Int: FleetValue {
+    init(from reader: inout JSONReader) throws { self = try needed(reader.int()) }
+
+    func write(to writer: inout JSONWriter) { writer.value(self) }
+}
+
+/// An offset.
+extension Int64: FleetValue {
+    init(from reader: inout JSONReader) throws { self = Int64(try Int(from: &reader)) }
+
+    func write(to writer: inout JSONWriter) { writer.value(Int(self)) }
+}
+
+/// The number of a message. They count from 0 or 1, so none is beyond those of an `Int`.
+extension UInt64: FleetValue {
+    init(from reader: inout JSONReader) throws { self = try needed(UInt64(exactly: try Int(from: &reader))) }
+
+    func write(to writer: inout JSONWriter) { writer.value(Int(clamping: self)) }
+}
+
+/// A fraction of a limit: 0 to 1.
+extension Double: FleetValue {
+    init(from reader: inout JSONReader) throws {
+        self = try needed(reader.double())
+        guard (0...1).contains(self) else { throw UnknownFleetMessage() }
+    }
+
+    /// Small ones have an exponent, as in messages of every version before.
+    func write(to writer: inout JSONWriter) {
+        if self > 0, self < 0.0001 { writer.value(json: description.utf8.span) } else { writer.value(self) }
+    }
+}
+
+extension Array: FleetValue where Element: FleetValue {
+    init(from reader: inout JSONReader) throws {
+        guard try reader.enterArray() else { throw UnknownFleetMessage() }
+        self = []
+        while try reader.nextElement() { append(try Element(from: &reader)) }
+    }
+
+    func write(to writer: inout JSONWriter) {
+        writer.beginArray()
+        for element in self { element.write(to: &writer) }
+        writer.endArray()
+    }
+}
+
+/// An object whose members are all of one kind. They are written in the order of their names.
+extension Dictionary: FleetValue where Key == String, Value: FleetValue {
+    init(from reader: inout JSONReader) throws {
+        try reader.enterMessage()
+        self = [:]
+        while let key = try reader.nextKey() {
+            let name = try key.string()
+            self[name] = try Value(from: &reader)
+        }
+    }
+
+    func write(to writer: inout JSONWriter) {
+        writer.beginObject()
+        for (name, value) in sorted(by: { $0.key < $1.key }) {
+            writer.key(name)
+            value.write(to: &writer)
+        }
+        writer.endObject()
+    }
+}
+
+/// Returns a value that is of the right kind.
 func needed<Value>(_ value: Value?) throws -> Value {
     guard let value else { throw UnknownFleetMessage() }
     return value
-}
-
-extension JSONWriter {
-    /// Writes an array.
-    mutating func array<Value>(of values: [Value], _ write: (Value, inout JSONWriter) -> Void) {
-        beginArray()
-        for value in values { write(value, &self) }
-        endArray()
-    }
-
-    /// Writes an object whose members are all of one kind, in the order of their names.
-    mutating func object<Value>(of members: [String: Value], _ write: (Value, inout JSONWriter) -> Void) {
-        beginObject()
-        for (name, value) in members.sorted(by: { $0.key < $1.key }) {
-            key(name)
-            write(value, &self)
-        }
-        endObject()
-    }
 }
 
 extension JSONReader {
@@ -36,47 +191,5 @@ extension JSONReader {
     /// - Throws: where the value is something else.
     mutating func enterMessage() throws {
         guard try enterObject() else { throw UnknownFleetMessage() }
-    }
-
-    /// Reads the number of a message. They count from 0 or 1, so none is beyond those of an `Int`.
-    mutating func messageNumber() throws -> UInt64 {
-        try needed(UInt64(exactly: try needed(int())))
-    }
-
-    /// Reads the value of a member that may be missing or `null`.
-    /// - Throws: where it is of another kind.
-    mutating func unlessNull<Value>(_ read: (inout JSONReader) throws -> Value?) throws -> Value? {
-        try skipNull() ? nil : try needed(read(&self))
-    }
-
-    /// Reads an array, or `null`.
-    mutating func arrayUnlessNull<Value>(_ read: (inout JSONReader) throws -> Value) throws -> [Value]? {
-        try unlessNull { reader in try reader.array(read) }
-    }
-
-    /// Reads an array.
-    mutating func array<Value>(_ read: (inout JSONReader) throws -> Value) throws -> [Value] {
-        guard try enterArray() else { throw UnknownFleetMessage() }
-        var values: [Value] = []
-        while try nextElement() { values.append(try read(&self)) }
-        return values
-    }
-
-    /// Reads an object whose members are all of one kind, or `null`.
-    mutating func objectUnlessNull<Value>(
-        _ read: (inout JSONReader) throws -> Value
-    ) throws -> [String: Value]? {
-        try unlessNull { reader in try reader.object(read) }
-    }
-
-    /// Reads an object whose members are all of one kind.
-    mutating func object<Value>(_ read: (inout JSONReader) throws -> Value) throws -> [String: Value] {
-        try enterMessage()
-        var members: [String: Value] = [:]
-        while let key = try nextKey() {
-            let name = try key.string()
-            members[name] = try read(&self)
-        }
-        return members
     }
 }

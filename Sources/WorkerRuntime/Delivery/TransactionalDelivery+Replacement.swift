@@ -74,7 +74,7 @@ extension TransactionalDelivery {
             for entry in ready.removeAll(of: partition, doneBy: next) { settle(entry, isDelivered: true) }
         }
 
-        await source.noteCommitted(committed.map { (partition: $0.key, next: $0.value.offset) })
+        await offsets.noteCommitted(committed)
         gate.wake()
     }
 }

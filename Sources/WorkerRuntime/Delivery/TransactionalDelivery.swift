@@ -31,14 +31,13 @@ final class TransactionalDelivery: OutcomeDelivery {
     let truncatedRecords: TruncatedRecords
     let loop: EventLoop
     let meters: WorkerMeters
-    let log: Logger
     let ready = ReadyOutcomes()
+    let offsets: TransactionOffsets
     private let isOrdered: Bool
     let health: TransactionHealth
     private(set) var phase = TransactionPhase.starting
     var onWaiting: () -> Void = {}
     private var rest = Rest()
-    private let openOffsets = OpenOffsets()
 
     /// Lets the loop of transactions rest until something is ready.
     private struct Rest {
@@ -57,9 +56,9 @@ final class TransactionalDelivery: OutcomeDelivery {
         self.gate = gate
         self.loop = loop
         self.meters = meters
-        self.log = log
         isOrdered = configuration.ordering != .unordered
         truncatedRecords = TruncatedRecords(configuration, loop: loop, log: log)
+        offsets = TransactionOffsets(of: partitions, ready: ready, source: source)
         health = TransactionHealth(loop: loop, log: log)
     }
 
@@ -155,7 +154,7 @@ final class TransactionalDelivery: OutcomeDelivery {
     func storeFinished() async {}
 
     func waitUntilCertain(of assigned: [AssignedPartition]) async {
-        await openOffsets.waitUntilClosed(of: Set(assigned.map(\.id)))
+        await offsets.waitUntilSettled(of: Set(assigned.map(\.id)))
     }
 
     func commitPassedOver() { wake() }
@@ -190,10 +189,10 @@ final class TransactionalDelivery: OutcomeDelivery {
             let (batch, hasMore) = ready.nextBatch(
                 of: partitions.all, inOrder: isOrdered, isRefusing: backoff.contains, mayRetry: mayRetry)
             if hasMore { wake() }
-            let offsets = nextOffsets(with: batch)
-            guard !batch.isEmpty || !offsets.isEmpty else { return noteNothingCanLeave() }
+            let next = offsets.next(publishing: batch)
+            guard !next.isEmpty else { return noteNothingCanLeave() }
 
-            var attempt = TransactionAttempt(batch, offsets: offsets, loop: loop)
+            var attempt = TransactionAttempt(batch, offsets: next, loop: loop)
             if try await run(&attempt) { return await finish(attempt) }
 
             if phase.isOver(at: loop.now) { return }
@@ -202,88 +201,12 @@ final class TransactionalDelivery: OutcomeDelivery {
         }
     }
 
-    /// Returns where the group continues once the outcomes of a batch are published. Without a batch: in each partition where
-    /// records were passed over.
-    private func nextOffsets(with batch: [ReadyOutcomes.Entry]) -> [AssignedPartition: CommittedOffset] {
-        var slots: [AssignedPartition: Set<OffsetTracker.Slot>] = [:]
-        for entry in batch { slots[entry.request.partition.id, default: []].insert(entry.request.slot) }
-
-        var offsets: [AssignedPartition: CommittedOffset] = [:]
-        for partition in partitions.all {
-            if let slots = slots[partition.id] {
-                offsets[partition.id] = partition.commit(publishing: slots)
-                partitions.adaptIntake(of: partition)
-            } else if batch.isEmpty {
-                offsets[partition.id] = partition.takeProgress(isComplete: true)
-            }
-        }
-        if offsets.isEmpty, partitions.metadataLimit.needsProof, !ready.isEmpty {
-            for partition in partitions.all where offsets.isEmpty { offsets[partition.id] = partition.proof() }
-        }
-        if isPutBack(.transactionOffsetOneTooFar) {
-            return offsets.mapValues { CommittedOffset($0.offset + 1, metadata: $0.metadata) }
-        }
-        return offsets
-    }
-
-    /// Runs one transaction, and replaces a producer that can run no further one.
-    /// - Returns: `false` when its outcomes may be tried again.
-    private func run(_ attempt: inout TransactionAttempt) async throws(KafkaError) -> Bool {
-        openOffsets.open(of: attempt.nextOffsets.keys.map(\.id))
-        defer { openOffsets.close() }
-
-        do throws(KafkaError) {
-            return try await commit(&attempt)
-        } catch {
-            try await replaceProducer(failedWith: error)
-            return false
-        }
-    }
-
-    /// Runs one transaction to its end.
-    /// - Returns: `false` when it was aborted, so that its outcomes may be tried again.
-    /// - Throws: an error after which this producer can run no further transaction, and nobody here knows whether this one has
-    ///   taken effect.
-    private func commit(_ attempt: inout TransactionAttempt) async throws(KafkaError) -> Bool {
-        let assigned = attempt.nextOffsets.keys
-        var failure = await attempt.run(on: sink, within: timeToConfirm) { await membership(for: assigned) }
-
-        if isPutBack(.failedCommitIsSuccess), attempt.isCommitting { return true }
-        // Aborting is no way out of a commit without an answer: it may have taken effect.
-        while let error = failure, attempt.isCommitting, error.mayPass {
-            if phase.isOver(at: loop.now) {
-                health.noteBrokersAreSilent(error)
-                return false
-            }
-            health.noteFailure(error, isExplained: false)
-            await loop.pause(Self.firstPause)
-            failure = await attempt.commit(on: sink)
-        }
-
-        guard let failure else { return true }
-        try await abort(attempt, after: failure)
-        return isPutBack(.abortedIsDelivered)
-    }
-
-    /// How long the records of a transaction that begins now may take to be confirmed.
-    private var timeToConfirm: Duration {
-        guard let end = phase.end else { return DeliveryStallDetector.timeout }
-        return min(DeliveryStallDetector.timeout, max(.milliseconds(100), loop.now.duration(to: end)))
-    }
-
-    /// Returns the membership in whose name offsets of some partitions may be committed.
-    /// - Returns: `nil` when one of them was taken away, also one that is ours again.
-    private func membership(for assigned: some Collection<AssignedPartition>) async -> GroupMembership? {
-        let membership = await source.membership
-        if isPutBack(.ownershipUnchecked) { return membership }
-        // Checked after the membership was read: an older one, which brokers refuse, does no harm.
-        return assigned.allSatisfy { partitions[$0.id]?.id == $0 } ? membership : nil
-    }
-
     /// Finishes what a committed transaction held.
     private func finish(_ attempt: TransactionAttempt) async {
-        await source.noteCommitted(attempt.nextOffsets.map { (partition: $0.key, next: $0.value.offset) })
-        if partitions.metadataLimit.needsProof { await readBack(attempt) }
+        await offsets.noteCommitted(attempt.nextOffsets)
+        // What waits for the brokers' proof may leave now.
+        if await offsets.readProof(of: attempt.nextOffsets) { wake() }
+
         for entry in attempt.batch where ready.contains(entry) {
             ready.remove(entry)
             settle(entry, isDelivered: true)
@@ -298,37 +221,6 @@ final class TransactionalDelivery: OutcomeDelivery {
             wake()
         }
         gate.wake()
-    }
-
-    /// Looks whether the brokers keep what is written beside an offset. Asked again after the next transaction where they do not
-    /// answer.
-    private func readBack(_ attempt: TransactionAttempt) async {
-        guard let (id, _) = attempt.nextOffsets.first(where: { !$0.value.metadata.isEmpty }) else { return }
-        let found = try? await source.committedOffsets(of: [id], within: .seconds(5))
-        if let committed = found?[id] { partitions.metadataLimit.noteReadBack(committed) }
-        wake()
-    }
-
-    /// Aborts a transaction, however long the brokers take, and finds out which of its records cannot go as they are.
-    /// - Throws: an error after which this producer can run no further transaction.
-    private func abort(_ attempt: TransactionAttempt, after failure: KafkaError) async throws(KafkaError) {
-        if failure.endsProducer { throw failure }
-        if partitions.metadataLimit.shrink(after: failure) { partitions.renewProgress() }
-
-        while true {
-            do throws(KafkaError) {
-                try await sink.abortTransaction()
-                break
-            } catch {
-                if phase.isOver(at: loop.now) { return health.noteBrokersAreSilent(error) }
-                guard error.mayPass else { throw error }
-                health.noteFailure(error, isExplained: false)
-                await loop.pause(Self.firstPause)
-            }
-        }
-
-        let isExplained = await noteRefusals(of: attempt, after: failure)
-        health.noteFailure(failure, isExplained: isExplained)
     }
 
     /// Ends what holds requests up on behalf of outcomes that have gone to other members: without them, nothing would ever show

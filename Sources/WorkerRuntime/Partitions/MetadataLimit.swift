@@ -53,7 +53,9 @@ final class MetadataLimit {
     /// Halves the limit where the brokers have refused a commit for the length of its metadata.
     /// - Returns: `false` for another error.
     func shrink(after error: KafkaError) -> Bool {
-        guard error.isMetadataTooLarge, allowed > 0 else { return false }
+        guard error.isMetadataTooLarge else { return false }
+        if allowed == 0 { return true }
+
         allowed = allowed < 64 ? 0 : allowed / 2
         log.warning(
             """

@@ -70,7 +70,7 @@ struct OffsetTracker {
     /// True unless an open record has a lower offset than one before it.
     private var isAscending = true
     /// True when something was delivered, or passed over, since the last call of `takeNews`.
-    private var hasNews = false
+    private(set) var hasNews = false
 
     /// The offset to continue from: one past the unbroken run of delivered records. `nil` before the first is delivered.
     private(set) var frontier: Int64?

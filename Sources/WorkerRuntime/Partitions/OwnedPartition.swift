@@ -30,7 +30,8 @@ final class OwnedPartition {
     var sessions = SessionSearches()
     private let metadataLimit: MetadataLimit
     private var startNote = StartNote()
-    private var lastStored: CommittedOffset?
+    /// What was handed out to be committed last, or with transactions: what was committed.
+    private var lastCommit: CommittedOffset?
     /// The part of its limit that the metadata took last, from 0 to 1; more than that where something was left out.
     private(set) var metadataUse = 0.0
     private var pendingDeadLetters: Set<OffsetTracker.Slot> = []
@@ -62,14 +63,27 @@ final class OwnedPartition {
     }
 
     /// Returns what is to be committed, if that changed since the last call.
-    /// - Parameter isComplete: Nothing is left out for want of room, because outcomes may have been published by what was
-    ///   committed before.
-    func takeProgress(isComplete: Bool = false) -> CommittedOffset? {
+    func takeProgress() -> CommittedOffset? {
         guard tracker.takeNews(), let progress = tracker.progress() else { return nil }
-        let commit = commit(of: progress, atMost: isComplete ? .max : metadataLimit.bytes)
-        guard commit != lastStored else { return nil }
-        lastStored = commit
+        let commit = commit(of: progress, atMost: metadataLimit.bytes)
+        guard commit != lastCommit else { return nil }
+        lastCommit = commit
         return commit
+    }
+
+    /// Returns what a transaction without outcomes is to commit, if that differs from what `noteCommitted` was told last.
+    ///
+    /// It leaves nothing out, because outcomes may have been published by what was committed before.
+    func uncommittedProgress() -> CommittedOffset? {
+        guard tracker.hasNews, let progress = tracker.progress() else { return nil }
+        let commit = commit(of: progress, atMost: .max)
+        return commit == lastCommit ? nil : commit
+    }
+
+    /// Notes what a transaction has committed.
+    func noteCommitted(_ commit: CommittedOffset) {
+        let saysNothing = commit.metadata == CommitMetadata.header
+        lastCommit = saysNothing ? CommittedOffset(commit.offset) : commit
     }
 
     /// Returns what a transaction commits that holds the outcomes of some requests.
@@ -81,10 +95,10 @@ final class OwnedPartition {
         return commit(of: progress, atMost: .max)
     }
 
-    /// Returns a commit that changes nothing but the text beside the offset, by which the brokers can show that they keep it.
+    /// Returns a commit that moves nothing, for a text beside the offset by which the brokers can show that they keep it.
     /// - Returns: `nil` where no record was taken yet.
     func proof() -> CommittedOffset? {
-        tracker.position.map { CommittedOffset($0, metadata: CommitMetadata.header) }
+        tracker.position.map { CommittedOffset($0) }
     }
 
     /// Returns those of some ready requests whose outcomes may be published now, because what is committed with them can say that
@@ -110,8 +124,7 @@ final class OwnedPartition {
 
     private func commit(of progress: OffsetTracker.Progress, atMost limit: Int) -> CommittedOffset {
         let metadata = metadata(for: progress.next, done: progress.done)
-        var text = metadata.text(for: progress.next, atMost: limit)
-        if text.text.isEmpty, metadataLimit.needsProof { text.text = CommitMetadata.header }
+        let text = metadata.text(for: progress.next, atMost: limit)
         metadataUse = text.cut == nil ? metadataLimit.use(of: text.text) : 2
         return CommittedOffset(progress.next, metadata: text.text)
     }

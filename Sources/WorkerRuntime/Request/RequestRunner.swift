@@ -3,6 +3,7 @@ internal import EventContract
 internal import EventLoop
 internal import Kafka
 internal import LocationSearch
+internal import Logging
 internal import ProviderCalls
 internal import Resilience
 
@@ -14,8 +15,7 @@ final class RequestRunner {
     /// A record of the requests topic, decoded.
     enum DecodedRecord {
         case request(DecodedRequest)
-        /// - Parameter isLoopback: true when the record is a worker's result or error.
-        case rejected(OutgoingOutcome, isLoopback: Bool)
+        case rejected(OutgoingOutcome)
     }
 
     private let interactor: SearchInteractor
@@ -26,17 +26,21 @@ final class RequestRunner {
     private let loop: EventLoop
     private let meters: WorkerMeters
     private let tracing: RequestTracing?
+    private let log: Logger
+    /// True once the log says that the requests topic holds outcomes.
+    private var hasReportedLoopback = false
 
     /// - Parameter tracing: `nil`: no request is traced.
     init(
         interactor: SearchInteractor, configuration: WorkerConfiguration, loop: EventLoop, meters: WorkerMeters,
-        tracing: RequestTracing? = nil
+        tracing: RequestTracing? = nil, log: Logger
     ) {
         self.interactor = interactor
         self.loop = loop
         encoder = OutcomeEncoder(seed: loop.randomNumber())
         self.meters = meters
         self.tracing = tracing
+        self.log = log
         decoder = RequestDecoder(maximumBytes: configuration.maxRequestBytes)
         topics = configuration.topics
         timeLimits = RequestTimeLimits(
@@ -50,12 +54,22 @@ final class RequestRunner {
             if tracing != nil { beginTrace(of: request, decoded.envelope, requestID: decoded.request.requestID) }
             return .request(decoded)
         } catch {
-            return .rejected(rejection(of: request, error), isLoopback: error.outcome != nil)
+            if error.outcome != nil { reportLoopback(request) }
+            return .rejected(rejection(of: request, error))
         }
     }
 
     private func beginTrace(of request: RequestInProgress, _ envelope: RequestEnvelope, requestID: String) {
         request.trace = tracing?.begin(envelope, requestID: requestID, bodySize: request.record.value?.count ?? 0)
+    }
+
+    /// Logs, once in a lane's life, that the requests topic holds a worker's outcomes.
+    private func reportLoopback(_ request: RequestInProgress) {
+        guard !hasReportedLoopback else { return }
+        hasReportedLoopback = true
+        log.error(
+            "the requests topic holds a worker's results or errors, which are put aside: check who writes to it",
+            metadata: request.logMetadata)
     }
 
     private func rejection(of request: RequestInProgress, _ rejected: RejectedRecord) -> OutgoingOutcome {

@@ -61,7 +61,8 @@ struct BudgetTopic {
     private func tell(
         _ member: BudgetMember, from first: Int64, of bounds: Range<Int64>, by reader: TopicReader
     ) async throws {
-        member.begin(first: first, end: bounds.upperBound, oldest: bounds.lowerBound, at: .now)
+        member.begin(
+            FleetTopicExtent(first: first, end: bounds.upperBound, oldest: bounds.lowerBound), at: .now)
 
         let partition = TopicPartition(name, 0)
         let end = bounds.upperBound

@@ -15,7 +15,7 @@ struct OffsetsCommand: AsyncParsableCommand {
             """, subcommands: [ShowCommand.self, ResetCommand.self])
 }
 
-/// What the commands about offsets have in common.
+/// The options that all commands about offsets have.
 struct OffsetsOptions: ParsableArguments {
     @Option(help: "The group. Default: kafka.groupId.") var group: String?
     @Option(help: "The topic. Default: topics.requests.") var topic: String?

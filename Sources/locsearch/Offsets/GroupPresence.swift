@@ -1,6 +1,6 @@
 import Kafka
 
-/// Whether a group has members, as far as the brokers tell.
+/// The brokers' answer to whether a group has members.
 enum GroupPresence: Sendable, Hashable {
     case described(GroupDescription)
     /// The brokers do not say, for this reason.

@@ -3,10 +3,10 @@ import Basics
 import EventContract
 import Kafka
 
-/// Where a group's offsets are to be moved to, as an option's value.
+/// The option that names the place to which a group's offsets are moved.
 enum OffsetTarget: Sendable, Hashable {
     case position(StartPosition)
-    /// So long before the command began.
+    /// The first record of so long before the command began, or later.
     case ago(Duration)
     case offset(Int64)
 

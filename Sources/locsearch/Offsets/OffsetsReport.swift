@@ -1,7 +1,7 @@
 import JSON
 import Kafka
 
-/// Where a group stands in each partition of a topic, for a person or a program.
+/// Shows a person or a program how far a group has come in each partition of a topic.
 struct OffsetsReport {
     let group: String
     let topic: String

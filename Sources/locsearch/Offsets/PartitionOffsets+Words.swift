@@ -1,7 +1,7 @@
 import Kafka
 import WorkerRuntime
 
-/// What a commit says, in words.
+/// Puts into words what a commit says.
 extension PartitionOffsets {
     /// Whose metadata stands beside the offset: `none`, `worker` or `foreign`.
     var metadataKind: String {

@@ -1,14 +1,14 @@
 import Kafka
 import WorkerRuntime
 
-/// Where a group stands in one partition.
+/// How far a group has come in one partition.
 struct PartitionOffsets: Sendable, Hashable {
     let id: TopicPartition
     /// The log's first offset, and one past its last.
     let bounds: Range<Int64>
     /// `nil` where the group has committed nothing.
     let commit: CommittedOffset?
-    /// What the metadata beside the committed offset says.
+    /// The meaning of the metadata beside the committed offset.
     let reading: CommitMetadata.Reading
 
     init(_ id: TopicPartition, bounds: Range<Int64>, commit: CommittedOffset?) {

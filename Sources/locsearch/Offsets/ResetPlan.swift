@@ -1,6 +1,6 @@
 import Kafka
 
-/// What becomes of a group's offsets when they are moved.
+/// The consequences of moving a group's offsets, by partition.
 struct ResetPlan {
     /// The change of one partition.
     struct Change: Sendable, Hashable {

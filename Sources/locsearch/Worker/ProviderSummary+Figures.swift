@@ -73,13 +73,12 @@ extension ProviderSummary {
     }
 
     private static func write(_ budget: BudgetStatus, to json: inout JSONWriter) {
-        json.key("budget")
-        json.beginObject()
-        json.member("day", budget.day)
-        for figure in budgetFigures { figure.write(budget, to: &json) }
-        json.member("since", budget.since)
-        json.member("made", calls: budget.made)
-        json.endObject()
+        json.object("budget") { json in
+            json.member("day", budget.day)
+            for figure in budgetFigures { figure.write(budget, to: &json) }
+            json.member("since", budget.since)
+            json.member("made", calls: budget.made)
+        }
     }
 
     // MARK: - Metrics

@@ -107,17 +107,13 @@ struct WorkerStatus: AdminSource {
         json.member("notReady", notReady)
         if let lanes { Self.write(lanes, to: &json) }
         if let providers {
-            json.key("providers")
-            json.beginArray()
-            for summary in providers { summary.write(to: &json) }
-            json.endArray()
+            json.array("providers", of: providers) { summary, json in summary.write(to: &json) }
         }
         if let link = worker.link {
-            json.key("fleet")
-            json.beginObject()
-            json.member("topicUsable", link.problem == nil)
-            json.member("problem", link.problem)
-            json.endObject()
+            json.object("fleet") { json in
+                json.member("topicUsable", link.problem == nil)
+                json.member("problem", link.problem)
+            }
         }
         json.endObject()
         return String(decoding: json.finish(), as: UTF8.self) + "\n"
@@ -130,9 +126,7 @@ struct WorkerStatus: AdminSource {
         json.member("deliveryProblem", lanes.compactMap(\.deliveryProblem).first)
         json.member("commitOverdueSeconds", longestOverdue(of: lanes).map { $0 / .seconds(1) })
 
-        json.key("assignment")
-        json.beginArray()
-        for partition in lanes.flatMap(\.positions).sorted(by: { $0.id < $1.id }) {
+        json.array("assignment", of: lanes.flatMap(\.positions).sorted(by: { $0.id < $1.id })) { partition, json in
             json.beginObject()
             json.member("topic", partition.id.topic)
             json.member("partition", Int(partition.id.partition))
@@ -142,6 +136,5 @@ struct WorkerStatus: AdminSource {
             json.member("lag", partition.lag.map(Int.init))
             json.endObject()
         }
-        json.endArray()
     }
 }

@@ -37,7 +37,7 @@ struct BudgetSimulation {
         var history: Int64 = 25
         var terms: BudgetTerms = {
             var terms = BudgetTerms()
-            terms.baseRecords = 20
+            terms.snapshotRecords = 20
             return terms
         }()
     }
@@ -147,7 +147,8 @@ struct BudgetSimulation {
 
     private func beginReading(_ process: Process, from first: Int64, oldest: Int64) {
         process.next = first
-        process.member.begin(first: first, end: Int64(log.count), oldest: oldest, at: clock(of: process))
+        process.member.begin(
+            FleetTopicExtent(first: first, end: Int64(log.count), oldest: oldest), at: clock(of: process))
     }
 
     /// - Returns: the process, if it runs now; an event for one that is stopped is kept for later.

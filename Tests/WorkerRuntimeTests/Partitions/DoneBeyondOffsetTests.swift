@@ -1,4 +1,5 @@
 import Kafka
+import Synchronization
 import TestSupport
 import Testing
 
@@ -132,6 +133,33 @@ struct DoneBeyondOffsetTests {
         }
     }
 
+    /// The end of the lane has it look for something to commit once more.
+    @Test func offsetIsCommittedOnce() async throws {
+        let sink = Mutex<FakeSink?>(nil)
+        try await LaneFixture.run(delivery: .exactlyOnce) { fixture in
+            sink.withLock { $0 = fixture.sink }
+            await fixture.source.append([LaneFixture.request("a")])
+            try await fixture.isCommitted(upTo: 1)
+        }
+        #expect(await sink.withLock(\.self)?.commitCount == 1)
+    }
+
+    /// No outcome follows, so nothing else would have the lane try again.
+    @Test func transactionWithoutOutcomesIsTriedAgain() async throws {
+        try await LaneFixture.run(delivery: .exactlyOnce, assigned: []) { fixture in
+            await fixture.source.setCommit(CommittedOffset(1, metadata: "locsearch1;bits=G"))
+            await fixture.source.skip(to: 1)
+            await fixture.source.append([LaneFixture.request("slow")])
+            await fixture.source.assign([0])
+            try await eventually("the first is committed") { await transactionCommit(fixture)?.offset == 2 }
+
+            await fixture.sink.failCommits([.init(error: KafkaError(.abortable, "made to fail"))])
+            await fixture.source.append(["b", "c"].map(LaneFixture.request))
+            try await eventually("all is committed") { await transactionCommit(fixture) == CommittedOffset(4) }
+            #expect(await fixture.sink.abortCount == 1)
+        }
+    }
+
     /// The commit took effect, and its answer is lost. What the new producer reads says so of requests beyond the offset too.
     @Test func outcomesBeyondTheOffsetOfACommitThatTookEffectAreNotPublishedAgain() async throws {
         try await LaneFixture.run(delivery: .exactlyOnce) { fixture in
@@ -144,7 +172,7 @@ struct DoneBeyondOffsetTests {
 
             await fixture.provider.releaseAll()
             try await eventually("all is committed") {
-                await fixture.nextSink.transactionOffsets[Self.partition] == CommittedOffset(2)
+                await fixture.nextSink.transactionOffsets[Self.partition]?.offset == 2
             }
             let texts = await fixture.written.map(\.text)
             for id in ["slow", "b"] { #expect(texts.count { $0.contains("\"\(id)\"") } == 1) }
@@ -161,7 +189,7 @@ struct DoneBeyondOffsetTests {
             #expect(await fixture.sink.written.isEmpty)
 
             await fixture.provider.releaseAll()
-            try await eventually("all is committed") { await transactionCommit(fixture) == CommittedOffset(2) }
+            try await eventually("all is committed") { await transactionCommit(fixture)?.offset == 2 }
             #expect(await fixture.sink.written.map { $0.text.contains("\"slow\"") } == [true, false])
         }
     }

@@ -40,6 +40,8 @@ actor FakeSink: OutcomeSink {
     private(set) var handedOver: [ProducerRecord] = []
     private(set) var transactionOffsets: [TopicPartition: CommittedOffset] = [:]
     private(set) var abortCount = 0
+    /// The number of transactions that were committed.
+    private(set) var commitCount = 0
     private let isTransactional: Bool
     /// `false` when each record travels in a batch of its own.
     private let isBatching: Bool
@@ -218,6 +220,7 @@ actor FakeSink: OutcomeSink {
         let failure = commitFailures.isEmpty ? nil : commitFailures.removeFirst()
         if let failure, !failure.hasTakenEffect { throw failure.error }
         written += transaction
+        commitCount += 1
         for (partition, next) in pendingOffsets { transactionOffsets[partition] = next }
         if let failure { throw failure.error }
     }

@@ -38,20 +38,18 @@ struct GooglePlacesError {
     var reply: Reply {
         var json = JSONWriter(capacity: 1024)
         json.beginObject()
-        json.key("error")
-        json.beginObject()
-        json.member("code", code)
-        json.member("message", message)
-        json.member("status", status)
-        if reason != nil || field != nil || retrySeconds != nil {
-            json.key("details")
-            json.beginArray()
-            writeReason(to: &json)
-            writeField(to: &json)
-            writeRetry(to: &json)
-            json.endArray()
+        json.object("error") { json in
+            json.member("code", code)
+            json.member("message", message)
+            json.member("status", status)
+            if reason != nil || field != nil || retrySeconds != nil {
+                json.array("details") { json in
+                    writeReason(to: &json)
+                    writeField(to: &json)
+                    writeRetry(to: &json)
+                }
+            }
         }
-        json.endObject()
         json.endObject()
         var body = JSONLayout.googlePlaces.lay(json.finish())
         body.writeStaticString("\n")
@@ -65,18 +63,16 @@ struct GooglePlacesError {
         json.member("@type", "type.googleapis.com/google.rpc.ErrorInfo")
         json.member("reason", reason)
         json.member("domain", "googleapis.com")
-        json.key("metadata")
-        json.beginObject()
-        json.member("service", "places.googleapis.com")
-        json.member("consumer", "projects/123456789012")
-        if let quotaLimit {
-            json.member("quota_metric", "places.googleapis.com/SearchNearbyRequest")
-            json.member("quota_limit", quotaLimit)
-            json.member("quota_limit_value", "600")
-            json.member("quota_location", "global")
+        json.object("metadata") { json in
+            json.member("service", "places.googleapis.com")
+            json.member("consumer", "projects/123456789012")
+            if let quotaLimit {
+                json.member("quota_metric", "places.googleapis.com/SearchNearbyRequest")
+                json.member("quota_limit", quotaLimit)
+                json.member("quota_limit_value", "600")
+                json.member("quota_location", "global")
+            }
         }
-
-        json.endObject()
         json.endObject()
         guard reason == "API_KEY_INVALID" else { return }
 
@@ -91,13 +87,12 @@ struct GooglePlacesError {
         guard let field else { return }
         json.beginObject()
         json.member("@type", "type.googleapis.com/google.rpc.BadRequest")
-        json.key("fieldViolations")
-        json.beginArray()
-        json.beginObject()
-        json.member("field", field)
-        json.member("description", message)
-        json.endObject()
-        json.endArray()
+        json.array("fieldViolations") { json in
+            json.beginObject()
+            json.member("field", field)
+            json.member("description", message)
+            json.endObject()
+        }
         json.endObject()
     }
 

@@ -5,25 +5,21 @@ extension GooglePlacesPlace {
     func writeHours(to json: inout JSONWriter) {
         guard let openNow = place.openNow, place.status != .closedForGood, !isFuture else { return }
         let hours = OpeningHours(place)
-        json.key("regularOpeningHours")
-        json.beginObject()
-        json.member("openNow", openNow)
-        writePeriods(of: hours, isCurrent: false, to: &json)
-        json.endObject()
-        json.key("currentOpeningHours")
-        json.beginObject()
-        json.member("openNow", openNow)
-        writePeriods(of: hours, isCurrent: true, to: &json)
-        json.member(openNow ? "nextCloseTime" : "nextOpenTime", "2026-11-21T14:00:00Z")
-        json.endObject()
+        json.object("regularOpeningHours") { json in
+            json.member("openNow", openNow)
+            writePeriods(of: hours, isCurrent: false, to: &json)
+        }
+        json.object("currentOpeningHours") { json in
+            json.member("openNow", openNow)
+            writePeriods(of: hours, isCurrent: true, to: &json)
+            json.member(openNow ? "nextCloseTime" : "nextOpenTime", "2026-11-21T14:00:00Z")
+        }
     }
 
     /// Writes the periods. A place that never closes has a regular period without `close`, and a current one that lasts
     /// seven whole days.
     private func writePeriods(of hours: OpeningHours, isCurrent: Bool, to json: inout JSONWriter) {
-        json.key("periods")
-        json.beginArray()
-        for period in hours.periods {
+        json.array("periods", of: hours.periods) { period, json in
             json.beginObject()
             json.key("open")
             writePoint(period.open, isTruncated: isCurrent && hours.isAlwaysOpen, to: &json)
@@ -34,8 +30,6 @@ extension GooglePlacesPlace {
             }
             json.endObject()
         }
-
-        json.endArray()
         json.member("weekdayDescriptions", hours.weekdays)
     }
 

@@ -5,24 +5,21 @@ extension GooglePlacesPlace {
     func writePosition(to json: inout JSONWriter) {
         json.member("formattedAddress", text.address(language))
         json.member("shortFormattedAddress", text.vicinity(language))
-        json.key("plusCode")
-        json.beginObject()
-        let code = PlusCode(place)
-        json.member("globalCode", code.global)
-        if text.isInJapan {
-            json.member("compoundCode", "\(code.local) \(text.town.city.english), \(text.town.prefecture.english)")
+        json.object("plusCode") { json in
+            let code = PlusCode(place)
+            json.member("globalCode", code.global)
+            if text.isInJapan {
+                json.member("compoundCode", "\(code.local) \(text.town.city.english), \(text.town.prefecture.english)")
+            }
         }
-
-        json.endObject()
         json.key("location")
         json.position(of: place, latitude: "latitude", longitude: "longitude")
-        json.key("viewport")
-        json.beginObject()
-        json.key("low")
-        json.position(of: place, offsetE7: -13_490, latitude: "latitude", longitude: "longitude")
-        json.key("high")
-        json.position(of: place, offsetE7: 13_490, latitude: "latitude", longitude: "longitude")
-        json.endObject()
+        json.object("viewport") { json in
+            json.key("low")
+            json.position(of: place, offsetE7: -13_490, latitude: "latitude", longitude: "longitude")
+            json.key("high")
+            json.position(of: place, offsetE7: 13_490, latitude: "latitude", longitude: "longitude")
+        }
         writeAddressComponents(to: &json)
     }
 
@@ -40,17 +37,15 @@ extension GooglePlacesPlace {
             ),
             (text.postalCode, ["postal_code"]),
         ]
-        json.key("addressComponents")
-        json.beginArray()
-        for (name, types) in parts {
-            json.beginObject()
-            json.member("longText", name)
-            json.member("shortText", name)
-            json.member("types", types)
-            json.member("languageCode", isJapanese ? "ja" : "en")
-            json.endObject()
+        json.array("addressComponents") { json in
+            for (name, types) in parts {
+                json.beginObject()
+                json.member("longText", name)
+                json.member("shortText", name)
+                json.member("types", types)
+                json.member("languageCode", isJapanese ? "ja" : "en")
+                json.endObject()
+            }
         }
-
-        json.endArray()
     }
 }

@@ -7,9 +7,7 @@ extension GooglePlacesPlace {
         guard place.ratingTenths != nil, place.kind.isFood else { return }
 
         var numbers = place.numbers(.reviews)
-        json.key("reviews")
-        json.beginArray()
-        for index in 0..<min(5, place.ratingCount) {
+        json.array("reviews", of: 0..<min(5, place.ratingCount)) { index, json in
             let (review, tag) = numbers.pick(Lexicon.reviews)
             json.beginObject()
             json.member(
@@ -18,11 +16,10 @@ extension GooglePlacesPlace {
             json.member("rating", 1 + numbers.next(below: 5))
             if numbers.percent(80) {
                 for name: StaticString in ["text", "originalText"] {
-                    json.key(name)
-                    json.beginObject()
-                    json.member("text", review)
-                    json.member("languageCode", tag)
-                    json.endObject()
+                    json.object(name) { json in
+                        json.member("text", review)
+                        json.member("languageCode", tag)
+                    }
                 }
             }
             json.key("authorAttribution")
@@ -31,8 +28,6 @@ extension GooglePlacesPlace {
                 "publishTime", "2026-0\(1 + numbers.next(below: 9))-1\(numbers.next(below: 10))T03:04:05.123456Z")
             json.endObject()
         }
-
-        json.endArray()
     }
 
     private func writeAuthor(using numbers: inout HashStream, to json: inout JSONWriter) {
@@ -48,19 +43,16 @@ extension GooglePlacesPlace {
         guard place.photoCount > 0, !isLocality else { return }
 
         var numbers = place.numbers(.photos)
-        json.key("photos")
-        json.beginArray()
-        for index in 0..<place.photoCount {
+        json.array("photos", of: 0..<place.photoCount) { index, json in
             let photo = PhotoReferences.Photo(words: ids.words(position), index: index)
             json.beginObject()
             json.member(
                 "name", "places/\(id)/photos/\(PhotoReferences.reference(to: photo, seed: ids.seed, isNew: true))")
             json.member("widthPx", 800 + numbers.next(below: 4000))
             json.member("heightPx", 600 + numbers.next(below: 3000))
-            json.key("authorAttributions")
-            json.beginArray()
-            writeAuthor(using: &numbers, to: &json)
-            json.endArray()
+            json.array("authorAttributions") { json in
+                writeAuthor(using: &numbers, to: &json)
+            }
             let image = Base64.encode(mixed(place.hash &+ UInt64(index) << 8).bytes, as: .url)
             json.member(
                 "flagContentUri",
@@ -69,7 +61,5 @@ extension GooglePlacesPlace {
             json.member("googleMapsUri", "https://www.google.com/maps/place//data=!3m4!1e2!3m2!1s\(image)!2e10")
             json.endObject()
         }
-
-        json.endArray()
     }
 }

@@ -38,11 +38,10 @@ struct GooglePlacesPlace {
 
         json.member("businessStatus", status)
         if isFuture {
-            json.key("openingDate")
-            json.beginObject()
-            json.member("year", 2027)
-            json.member("month", 4)
-            json.endObject()
+            json.object("openingDate") { json in
+                json.member("year", 2027)
+                json.member("month", 4)
+            }
         }
 
         writePrice(to: &json)
@@ -84,15 +83,14 @@ struct GooglePlacesPlace {
         guard let level = place.priceLevel else { return }
         json.member("priceLevel", Self.priceLevels[level])
         guard level > 0 else { return }
-        json.key("priceRange")
-        json.beginObject()
-        json.key("startPrice")
-        writeMoney(level * 1000, to: &json)
-        if place.hash >> 6 & 3 != 0 {
-            json.key("endPrice")
-            writeMoney(level * 2000, to: &json)
+        json.object("priceRange") { json in
+            json.key("startPrice")
+            writeMoney(level * 1000, to: &json)
+            if place.hash >> 6 & 3 != 0 {
+                json.key("endPrice")
+                writeMoney(level * 2000, to: &json)
+            }
         }
-        json.endObject()
     }
 
     private func writeMoney(_ amount: Int, to json: inout JSONWriter) {
@@ -104,18 +102,16 @@ struct GooglePlacesPlace {
 
     private func writeNames(to json: inout JSONWriter) {
         let name = text.googleName(language)
-        json.key("displayName")
-        json.beginObject()
-        json.member("text", name.text)
-        if place.hash % 33 != 0 { json.member("languageCode", name.language) }
-        json.endObject()
+        json.object("displayName") { json in
+            json.member("text", name.text)
+            if place.hash % 33 != 0 { json.member("languageCode", name.language) }
+        }
         guard place.hash % 20 != 3 else { return }
         json.member("primaryType", place.kind.primaryType)
-        json.key("primaryTypeDisplayName")
-        json.beginObject()
-        json.member("text", language == .japanese ? place.kind.japanese : place.kind.english)
-        json.member("languageCode", language == .japanese ? "ja" : "en-US")
-        json.endObject()
+        json.object("primaryTypeDisplayName") { json in
+            json.member("text", language == .japanese ? place.kind.japanese : place.kind.english)
+            json.member("languageCode", language == .japanese ? "ja" : "en-US")
+        }
     }
 
     /// Writes the yes/no members. A member that is absent means "unknown", not "no".
@@ -132,40 +128,35 @@ struct GooglePlacesPlace {
             json.value(place.hash >> (20 + index) & 1 == 0)
         }
 
-        json.key("accessibilityOptions")
-        json.beginObject()
-        json.member("wheelchairAccessibleEntrance", place.hash & 2 == 0)
-        json.endObject()
+        json.object("accessibilityOptions") { json in
+            json.member("wheelchairAccessibleEntrance", place.hash & 2 == 0)
+        }
     }
 
     private func writeExtras(to json: inout JSONWriter) {
         var numbers = place.numbers(.texts)
         if numbers.percent(5) {
-            json.key("attributions")
-            json.beginArray()
-            json.beginObject()
-            json.member("provider", "Town Listings")
-            json.member("providerUri", "https://listings.example/")
-            json.endObject()
-            json.endArray()
+            json.array("attributions") { json in
+                json.beginObject()
+                json.member("provider", "Town Listings")
+                json.member("providerUri", "https://listings.example/")
+                json.endObject()
+            }
         }
 
         if place.kind.isFood, numbers.percent(20) {
-            json.key("editorialSummary")
-            json.beginObject()
-            json.member("text", numbers.pick(Lexicon.catches))
-            json.member("languageCode", "ja")
-            json.endObject()
+            json.object("editorialSummary") { json in
+                json.member("text", numbers.pick(Lexicon.catches))
+                json.member("languageCode", "ja")
+            }
         }
 
-        json.key("postalAddress")
-        json.beginObject()
-        json.member("regionCode", text.isInJapan ? "JP" : nil)
-        json.member("postalCode", text.postalCode)
-        json.endObject()
-        json.key("timeZone")
-        json.beginObject()
-        json.member("id", text.isInJapan ? "Asia/Tokyo" : "Etc/UTC")
-        json.endObject()
+        json.object("postalAddress") { json in
+            json.member("regionCode", text.isInJapan ? "JP" : nil)
+            json.member("postalCode", text.postalCode)
+        }
+        json.object("timeZone") { json in
+            json.member("id", text.isInJapan ? "Asia/Tokyo" : "Etc/UTC")
+        }
     }
 }

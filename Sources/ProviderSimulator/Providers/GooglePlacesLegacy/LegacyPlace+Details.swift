@@ -13,9 +13,8 @@ extension LegacyPlace {
         if isDetailed {
             writePeriods(to: &json)
         } else if isOld {
-            json.key("weekday_text")
-            json.beginArray()
-            json.endArray()
+            json.array("weekday_text") { json in
+            }
         }
 
         json.endObject()
@@ -23,33 +22,27 @@ extension LegacyPlace {
 
     private func writePeriods(to json: inout JSONWriter) {
         let hours = OpeningHours(place)
-        json.key("periods")
-        json.beginArray()
-        for period in hours.periods {
+        json.array("periods", of: hours.periods) { period, json in
             json.beginObject()
             if let close = period.close { writePoint(close, as: "close", to: &json) }
             writePoint(period.open, as: "open", to: &json)
             json.endObject()
         }
-        json.endArray()
         json.member("weekday_text", hours.weekdays)
     }
 
     private func writePoint(_ point: OpeningHours.Point, as name: StaticString, to json: inout JSONWriter) {
-        json.key(name)
-        json.beginObject()
-        json.member("day", point.day)
-        json.member("time", point.compact)
-        json.endObject()
+        json.object(name) { json in
+            json.member("day", point.day)
+            json.member("time", point.compact)
+        }
     }
 
     func writePhotos(to json: inout JSONWriter, limit: Int) {
         guard place.photoCount > 0, !isLocality else { return }
 
         var numbers = place.numbers(.photos)
-        json.key("photos")
-        json.beginArray()
-        for index in 0..<min(place.photoCount, limit) {
+        json.array("photos", of: 0..<min(place.photoCount, limit)) { index, json in
             let photo = PhotoReferences.Photo(words: ids.words(position), index: index)
             let author = numbers.pick(Lexicon.authors)
             json.beginObject()
@@ -63,17 +56,13 @@ extension LegacyPlace {
             json.member("width", 800 + numbers.next(below: 3200))
             json.endObject()
         }
-
-        json.endArray()
     }
 
     func writeReviews(to json: inout JSONWriter) {
         guard place.ratingTenths != nil else { return }
 
         var numbers = place.numbers(.reviews)
-        json.key("reviews")
-        json.beginArray()
-        for _ in 0..<min(5, place.ratingCount) {
+        json.array("reviews", of: 0..<min(5, place.ratingCount)) { _, json in
             let (review, language) = numbers.pick(Lexicon.reviews)
             json.beginObject()
             json.member("author_name", numbers.pick(Lexicon.authors))
@@ -84,7 +73,5 @@ extension LegacyPlace {
             json.member("time", 1_600_000_000 + numbers.next(below: 100_000_000))
             json.endObject()
         }
-
-        json.endArray()
     }
 }

@@ -100,11 +100,10 @@ struct LegacyPlace {
     }
 
     private func writeSummary(using numbers: inout HashStream, to json: inout JSONWriter) {
-        json.key("editorial_summary")
-        json.beginObject()
-        json.member("language", "ja")
-        json.member("overview", numbers.pick(Lexicon.catches))
-        json.endObject()
+        json.object("editorial_summary") { json in
+            json.member("language", "ja")
+            json.member("overview", numbers.pick(Lexicon.catches))
+        }
     }
 
     /// The business status; `nil` for an area, which has none.
@@ -124,19 +123,17 @@ struct LegacyPlace {
     }
 
     private func writeGeometry(to json: inout JSONWriter) {
-        json.key("geometry")
-        json.beginObject()
-        json.key("location")
-        json.position(of: place, latitude: "lat", longitude: "lng")
-        json.key("viewport")
-        json.beginObject()
-        let size: Int32 = isLocality ? 300_000 : 13_490
-        json.key("northeast")
-        json.position(of: place, offsetE7: size, latitude: "lat", longitude: "lng")
-        json.key("southwest")
-        json.position(of: place, offsetE7: -size, latitude: "lat", longitude: "lng")
-        json.endObject()
-        json.endObject()
+        json.object("geometry") { json in
+            json.key("location")
+            json.position(of: place, latitude: "lat", longitude: "lng")
+            json.object("viewport") { json in
+                let size: Int32 = isLocality ? 300_000 : 13_490
+                json.key("northeast")
+                json.position(of: place, offsetE7: size, latitude: "lat", longitude: "lng")
+                json.key("southwest")
+                json.position(of: place, offsetE7: -size, latitude: "lat", longitude: "lng")
+            }
+        }
     }
 
     private func writeIcon(to json: inout JSONWriter) {
@@ -149,14 +146,13 @@ struct LegacyPlace {
 
     private func writePlusCode(to json: inout JSONWriter) {
         guard !isLocality else { return }
-        json.key("plus_code")
-        json.beginObject()
-        let code = PlusCode(place)
-        if text.isInJapan {
-            json.member("compound_code", "\(code.local) \(text.town.city.english), \(text.town.prefecture.english)")
+        json.object("plus_code") { json in
+            let code = PlusCode(place)
+            if text.isInJapan {
+                json.member("compound_code", "\(code.local) \(text.town.city.english), \(text.town.prefecture.english)")
+            }
+            json.member("global_code", code.global)
         }
-        json.member("global_code", code.global)
-        json.endObject()
     }
 
     /// Writes price level and rating. Now and then a rating of 0 with a count of 0 stands for a place that was never rated.
@@ -193,17 +189,15 @@ struct LegacyPlace {
             (text.isInJapan ? isJapanese ? "日本" : "Japan" : "Elsewhere", ["country", "political"]),
             (text.postalCode, ["postal_code"]),
         ]
-        json.key("address_components")
-        json.beginArray()
-        for (name, types) in parts {
-            json.beginObject()
-            json.member("long_name", name)
-            json.member("short_name", types[0] == "country" && text.isInJapan ? "JP" : name)
-            json.member("types", types)
-            json.endObject()
+        json.array("address_components") { json in
+            for (name, types) in parts {
+                json.beginObject()
+                json.member("long_name", name)
+                json.member("short_name", types[0] == "country" && text.isInJapan ? "JP" : name)
+                json.member("types", types)
+                json.endObject()
+            }
         }
-
-        json.endArray()
     }
 }
 

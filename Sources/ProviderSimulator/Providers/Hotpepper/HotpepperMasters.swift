@@ -121,27 +121,25 @@ struct HotpepperMasters {
     private func write(_ lines: [Line], as name: String, start: Int, total: Int) -> [UInt8] {
         var json = JSONWriter(capacity: 8192)
         json.beginObject()
-        json.key("results")
-        json.beginObject()
-        json.member("api_version", "1.20")
-        json.key(name)
-        json.beginArray()
-        for line in lines {
-            json.beginObject()
-            json.member("code", line.own.code)
-            json.member("name", line.own.name)
-            for parent in line.parents {
-                json.key(parent.name)
-                json.codeAndName(parent.entry)
+        json.object("results") { json in
+            json.member("api_version", "1.20")
+            json.key(name)
+            json.beginArray()
+            for line in lines {
+                json.beginObject()
+                json.member("code", line.own.code)
+                json.member("name", line.own.name)
+                for parent in line.parents {
+                    json.key(parent.name)
+                    json.codeAndName(parent.entry)
+                }
+                json.endObject()
             }
-            json.endObject()
+            json.endArray()
+            json.member("results_available", total)
+            json.member("results_returned", String(lines.count))
+            json.member("results_start", start)
         }
-
-        json.endArray()
-        json.member("results_available", total)
-        json.member("results_returned", String(lines.count))
-        json.member("results_start", start)
-        json.endObject()
         json.endObject()
         return json.finish()
     }

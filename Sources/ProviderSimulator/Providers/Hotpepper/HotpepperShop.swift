@@ -56,17 +56,15 @@ struct HotpepperShop {
         json.beginObject()
         json.member("address", text.hotpepperAddress)
         json.member("desc", place.hash >> 5 & 7 == 0 ? "0" : "1")
-        json.key("genre")
-        json.beginObject()
-        json.member("name", place.kind.genre?.name)
-        json.endObject()
+        json.object("genre") { json in
+            json.member("name", place.kind.genre?.name)
+        }
         json.member("id", id)
         json.member("name", text.hotpepperName)
         json.member("name_kana", text.kana)
-        json.key("urls")
-        json.beginObject()
-        json.member("pc", page)
-        json.endObject()
+        json.object("urls") { json in
+            json.member("pc", page)
+        }
         json.endObject()
         return JSONLayout.hotpepper.lay(json.finish())
     }
@@ -142,12 +140,11 @@ struct HotpepperShop {
 
     private func writeGenre(using numbers: inout HashStream, to json: inout JSONWriter) {
         guard let genre = place.kind.genre else { return }
-        json.key("genre")
-        json.beginObject()
-        json.member("name", genre.name)
-        json.member("catch", numbers.percent(5) ? "" : numbers.pick(Lexicon.catches))
-        json.member("code", genre.code)
-        json.endObject()
+        json.object("genre") { json in
+            json.member("name", genre.name)
+            json.member("catch", numbers.percent(5) ? "" : numbers.pick(Lexicon.catches))
+            json.member("code", genre.code)
+        }
         guard numbers.percent(30) else { return }
         let other = numbers.pick(Category.all.compactMap(\.genre))
         json.key("sub_genre")
@@ -156,14 +153,13 @@ struct HotpepperShop {
 
     private func writeBudget(using numbers: inout HashStream, to json: inout JSONWriter) {
         let budget = HotpepperMasters.budgets[place.budget]
-        json.key("budget")
-        json.beginObject()
-        json.member("code", budget.code)
-        json.member("name", budget.name)
-        json.member(
-            "average",
-            numbers.percent(6) ? "" : "\(1000 + place.budget * 500)円 ★飲み放題付きコースは\(3000 + place.budget * 500)円～")
-        json.endObject()
+        json.object("budget") { json in
+            json.member("code", budget.code)
+            json.member("name", budget.name)
+            json.member(
+                "average",
+                numbers.percent(6) ? "" : "\(1000 + place.budget * 500)円 ★飲み放題付きコースは\(3000 + place.budget * 500)円～")
+        }
     }
 
     private func writeAccess(using numbers: inout HashStream, to json: inout JSONWriter) {
@@ -176,30 +172,26 @@ struct HotpepperShop {
     }
 
     private func writeLinks(in style: Style, using numbers: inout HashStream, to json: inout JSONWriter) {
-        json.key("urls")
-        json.beginObject()
-        if style.isOld {
-            json.member("mobile", "http://hpr.jp/str\(id)/")
-            json.member("qr", "http://hpr.jp/qr/\(id).gif")
-        }
+        json.object("urls") { json in
+            if style.isOld {
+                json.member("mobile", "http://hpr.jp/str\(id)/")
+                json.member("qr", "http://hpr.jp/qr/\(id).gif")
+            }
 
-        json.member("pc", page)
-        json.endObject()
+            json.member("pc", page)
+        }
         let picture = picture(using: &numbers, size: "")
-        json.key("photo")
-        json.beginObject()
-        json.key("pc")
-        json.beginObject()
-        json.member("l", picture + "_238.jpg")
-        json.member("m", picture + "_168.jpg")
-        json.member("s", picture + "_58_s.jpg")
-        json.endObject()
-        json.key("mobile")
-        json.beginObject()
-        json.member("l", picture + "_168.jpg")
-        json.member("s", picture + "_100.jpg")
-        json.endObject()
-        json.endObject()
+        json.object("photo") { json in
+            json.object("pc") { json in
+                json.member("l", picture + "_238.jpg")
+                json.member("m", picture + "_168.jpg")
+                json.member("s", picture + "_58_s.jpg")
+            }
+            json.object("mobile") { json in
+                json.member("l", picture + "_168.jpg")
+                json.member("s", picture + "_100.jpg")
+            }
+        }
     }
 
     /// Makes the address of a picture.
@@ -234,30 +226,23 @@ struct HotpepperShop {
     }
 
     private func writeExtras(in style: Style, using numbers: inout HashStream, to json: inout JSONWriter) {
-        json.key("coupon_urls")
-        json.beginObject()
-        json.member("pc", "https://www.hotpepper.jp/str\(id)/map/?vos=nhppalsa000016")
-        json.member("sp", "https://www.hotpepper.jp/str\(id)/scoupon/?vos=nhppalsa000016")
-        json.endObject()
+        json.object("coupon_urls") { json in
+            json.member("pc", "https://www.hotpepper.jp/str\(id)/map/?vos=nhppalsa000016")
+            json.member("sp", "https://www.hotpepper.jp/str\(id)/scoupon/?vos=nhppalsa000016")
+        }
         if numbers.percent(5) {
             // Now and then there is an empty member that no reference mentions.
-            json.key("food")
-            json.beginObject()
-            json.endObject()
+            json.object("food") { json in
+            }
         }
 
         if style.hasCreditCards {
-            json.key("credit_card")
-            json.beginArray()
-            for card in place.creditCards { json.codeAndName(card) }
-            json.endArray()
+            json.array("credit_card", of: place.creditCards) { card, json in json.codeAndName(card) }
         }
 
         guard style.hasSpecials else { return }
 
-        json.key("special")
-        json.beginArray()
-        for special in place.specials {
+        json.array("special", of: place.specials) { special, json in
             json.beginObject()
             json.member("code", special.code)
             json.member("name", special.name)
@@ -266,8 +251,6 @@ struct HotpepperShop {
             json.member("title", special.name + "★")
             json.endObject()
         }
-
-        json.endArray()
     }
 }
 

@@ -1,0 +1,85 @@
+/// Members of an object, each with its name.
+extension JSONWriter {
+    /// Writes a member with a string; nothing for `nil`.
+    @inlinable
+    @inline(__always)
+    public mutating func member(_ name: StaticString, _ text: String?) {
+        guard let text else { return }
+        key(name)
+        value(text)
+    }
+
+    /// Writes a member with a string from its bytes, which must be valid UTF-8.
+    @inlinable
+    @inline(__always)
+    public mutating func member(_ name: StaticString, utf8 text: Span<UInt8>) {
+        key(name)
+        value(utf8: text)
+    }
+
+    /// Writes a member with a whole number; nothing for `nil`.
+    @inlinable
+    @inline(__always)
+    public mutating func member(_ name: StaticString, _ number: Int?) {
+        guard let number else { return }
+        key(name)
+        value(number)
+    }
+
+    /// Writes a member with a number; nothing for `nil`, infinity and NaN.
+    @inlinable
+    @inline(__always)
+    public mutating func member(_ name: StaticString, _ number: Double?) {
+        guard let number, number.isFinite else { return }
+        key(name)
+        value(number)
+    }
+
+    /// Writes a member with a truth value; nothing for `nil`.
+    @inlinable
+    @inline(__always)
+    public mutating func member(_ name: StaticString, _ flag: Bool?) {
+        guard let flag else { return }
+        key(name)
+        value(flag)
+    }
+
+    /// Writes a member with an array of strings; nothing for an empty one.
+    public mutating func member(_ name: StaticString, _ texts: [String]) {
+        guard !texts.isEmpty else { return }
+        key(name)
+        beginArray()
+        for text in texts { value(text) }
+        endArray()
+    }
+
+    // MARK: Nesting
+
+    /// Writes a member with an object, whose members `body` writes.
+    @inlinable
+    public mutating func object(_ name: StaticString, _ body: (inout JSONWriter) -> Void) {
+        key(name)
+        beginObject()
+        body(&self)
+        endObject()
+    }
+
+    /// Writes a member with an array, whose values `body` writes.
+    @inlinable
+    public mutating func array(_ name: StaticString, _ body: (inout JSONWriter) -> Void) {
+        key(name)
+        beginArray()
+        body(&self)
+        endArray()
+    }
+
+    /// Writes a member with an array of one value for each element.
+    @inlinable
+    public mutating func array<Element>(
+        _ name: StaticString, of elements: some Sequence<Element>, _ body: (Element, inout JSONWriter) -> Void
+    ) {
+        array(name) { json in
+            for element in elements { body(element, &json) }
+        }
+    }
+}

@@ -1,0 +1,27 @@
+internal import Basics
+
+/// A provider with a daily budget, as one member sees it.
+struct BudgetAccount {
+    let provider: String
+    /// The account for which the provider's calls count, by the key that is in use.
+    var scope: QuotaScope
+    var reservation: BudgetReservation
+    /// The time of each other member's last reservation, by the member's name.
+    var others: [String: Instant] = [:]
+
+    /// - Parameter scope: `nil`: the provider's widest.
+    init(_ provider: String, scope: QuotaScope?, limit: Int, at now: Instant) {
+        self.provider = provider
+        self.scope = scope ?? QuotaScope(provider: provider)
+        reservation = BudgetReservation(limit: limit, at: now)
+    }
+
+    /// The number of members that have reserved calls of late, this one among them. They divide what is left.
+    var sharers: Int { 1 + others.count }
+
+    /// Forgets members that have reserved nothing for so long.
+    mutating func forgetOthers(at now: Instant, after time: Duration) {
+        guard others.values.contains(where: { $0.duration(to: now) > time }) else { return }
+        others = others.filter { $0.value.duration(to: now) <= time }
+    }
+}

@@ -1,0 +1,82 @@
+internal import Basics
+internal import EventLoop
+internal import Kafka
+
+/// One transaction, from its first record to its commit or its abort.
+extension TransactionalDelivery {
+    /// Runs one transaction, and replaces a producer that can run no further one.
+    /// - Returns: `false` when its outcomes may be tried again.
+    func run(_ attempt: inout TransactionAttempt) async throws(KafkaError) -> Bool {
+        offsets.begin(attempt.nextOffsets)
+        defer { offsets.end() }
+
+        do throws(KafkaError) {
+            return try await commit(&attempt)
+        } catch {
+            try await replaceProducer(failedWith: error)
+            return false
+        }
+    }
+
+    /// Runs one transaction to its end.
+    /// - Returns: `false` when it was aborted, so that its outcomes may be tried again.
+    /// - Throws: an error after which this producer can run no further transaction, and nobody here knows whether this one has
+    ///   taken effect.
+    private func commit(_ attempt: inout TransactionAttempt) async throws(KafkaError) -> Bool {
+        let assigned = attempt.nextOffsets.keys
+        var failure = await attempt.run(on: sink, within: timeToConfirm) { await membership(for: assigned) }
+
+        if isPutBack(.failedCommitIsSuccess), attempt.isCommitting { return true }
+        // Aborting is no way out of a commit without an answer: it may have taken effect.
+        while let error = failure, attempt.isCommitting, error.mayPass {
+            if phase.isOver(at: loop.now) {
+                health.noteBrokersAreSilent(error)
+                return false
+            }
+            health.noteFailure(error, isExplained: false)
+            await loop.pause(Self.firstPause)
+            failure = await attempt.commit(on: sink)
+        }
+
+        guard let failure else { return true }
+        try await abort(attempt, after: failure)
+        return isPutBack(.abortedIsDelivered)
+    }
+
+    /// How long the records of a transaction that begins now may take to be confirmed.
+    private var timeToConfirm: Duration {
+        guard let end = phase.end else { return DeliveryStallDetector.timeout }
+        return min(DeliveryStallDetector.timeout, max(.milliseconds(100), loop.now.duration(to: end)))
+    }
+
+    /// Returns the membership in whose name offsets of some partitions may be committed.
+    /// - Returns: `nil` when one of them was taken away, also one that is ours again.
+    private func membership(for assigned: some Collection<AssignedPartition>) async -> GroupMembership? {
+        let membership = await source.membership
+        if isPutBack(.ownershipUnchecked) { return membership }
+        // Checked after the membership was read: an older one, which brokers refuse, does no harm.
+        return assigned.allSatisfy { partitions[$0.id]?.id == $0 } ? membership : nil
+    }
+
+    /// Aborts a transaction, however long the brokers take, and finds out which of its records cannot go as they are.
+    /// - Throws: an error after which this producer can run no further transaction.
+    private func abort(_ attempt: TransactionAttempt, after failure: KafkaError) async throws(KafkaError) {
+        if failure.endsProducer { throw failure }
+        offsets.noteAborted(attempt, after: failure)
+
+        while true {
+            do throws(KafkaError) {
+                try await sink.abortTransaction()
+                break
+            } catch {
+                if phase.isOver(at: loop.now) { return health.noteBrokersAreSilent(error) }
+                guard error.mayPass else { throw error }
+                health.noteFailure(error, isExplained: false)
+                await loop.pause(Self.firstPause)
+            }
+        }
+
+        let isExplained = await noteRefusals(of: attempt, after: failure)
+        health.noteFailure(failure, isExplained: isExplained)
+    }
+}
