@@ -235,7 +235,7 @@ final class TransactionalDelivery: OutcomeDelivery {
         do throws(KafkaError) {
             return try await commit(&attempt)
         } catch {
-            try await replaceProducer(failedWith: error)
+            try await replaceProducer(failedWith: error, during: attempt)
             return false
         }
     }
@@ -283,6 +283,7 @@ final class TransactionalDelivery: OutcomeDelivery {
     /// Finishes what a committed transaction held.
     private func finish(_ attempt: TransactionAttempt) async {
         await source.noteCommitted(attempt.nextOffsets.map { (partition: $0.key, next: $0.value.offset) })
+        for (id, next) in attempt.nextOffsets { partitions[id.id]?.lastCommitted = next }
         if partitions.metadataLimit.needsProof { await readBack(attempt) }
         for entry in attempt.batch where ready.contains(entry) {
             ready.remove(entry)

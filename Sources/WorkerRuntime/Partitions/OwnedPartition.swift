@@ -31,6 +31,8 @@ final class OwnedPartition {
     private let metadataLimit: MetadataLimit
     private var startNote = StartNote()
     private var lastStored: CommittedOffset?
+    /// What the group has committed, as far as a transaction of this assignment has shown it.
+    var lastCommitted: CommittedOffset?
     /// The part of its limit that the metadata took last, from 0 to 1; more than that where something was left out.
     private(set) var metadataUse = 0.0
     private var pendingDeadLetters: Set<OffsetTracker.Slot> = []
@@ -57,6 +59,7 @@ final class OwnedPartition {
 
     /// Takes over what the group has committed, before the first record is taken.
     func begin(at committed: CommittedOffset, with metadata: CommitMetadata) {
+        lastCommitted = committed
         tracker.inherit(metadata.done, from: committed.offset)
         startNote = StartNote(text: metadata.startNote, offset: committed.offset)
     }

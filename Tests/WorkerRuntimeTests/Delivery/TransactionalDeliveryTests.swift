@@ -1,5 +1,6 @@
 import EventLoop
 import Kafka
+import Observability
 import Synchronization
 import TestSupport
 import Testing
@@ -47,6 +48,46 @@ struct TransactionalDeliveryTests {
             for id in ["a", "b", "c"] { #expect(texts.count { $0.contains("\"\(id)\"") } == 1) }
             #expect(await fixture.provider.asked == ["a", "b", "c"])
         }
+    }
+
+    /// The requests topic is made again: what is read of it has lower offsets than what the lane has taken of the former one, so
+    /// that the offset which the transaction committed does not tell which outcomes it held.
+    @Test(arguments: finalErrors)
+    func outcomesOfTwoTopicsOfOneNameArePublishedOnce(error: KafkaError) async throws {
+        try await LaneFixture.run(delivery: .exactlyOnce) { fixture in
+            await fixture.provider.hold()
+            await fixture.source.skip(to: 5)
+            await fixture.source.append([LaneFixture.request("former")])
+            await fixture.source.skip(to: 0)
+            await fixture.source.append(["a", "b"].map(LaneFixture.request))
+            try await eventually("all are asked for") { await fixture.provider.asked.count == 3 }
+
+            await fixture.sink.failCommits([.init(error: error, hasTakenEffect: true)])
+            await fixture.provider.releaseAll()
+            try await eventually("the producer is replaced") { await fixture.nextSink.registrations == 1 }
+            try await fixture.outcomesAreWritten(["former", "a", "b"])
+
+            await fixture.source.append([LaneFixture.request("c")])
+            try await fixture.outcomesAreWritten(["c"])
+            #expect(await fixture.written.count == 4)
+        }
+    }
+
+    @Test func partitionsThatNobodyAsksForAreForgottenAtTheEnd() async throws {
+        let replaced = KafkaError(.fenced, code: 82, "Static consumer fenced")
+        var registry: MetricsRegistry?
+        await #expect(throws: KafkaError.self) {
+            try await LaneFixture.run(delivery: .exactlyOnce) { fixture in
+                registry = fixture.registry
+                await fixture.source.leaveSilently()
+                await fixture.sink.failCommits([.init(error: replaced)])
+                await fixture.source.append([LaneFixture.request("a")])
+                try await eventually("the lane leaves") { await fixture.source.isClosed }
+            }
+        }
+        let metrics = PrometheusDocument(try #require(registry).prometheusText)
+        #expect(metrics.value("locsearch_partitions_assigned") == 0)
+        #expect(metrics.value("locsearch_requests_in_flight") == 0)
     }
 
     @Test func commitWithoutAnAnswerIsAskedAgainAndNotAborted() async throws {
