@@ -330,6 +330,8 @@ final class TransactionalDelivery: OutcomeDelivery {
 
         let isExplained = await noteRefusals(of: attempt, after: failure)
         health.noteFailure(failure, isExplained: isExplained)
+        // An explained failure ends what held requests up, and nothing else may ever become ready.
+        if isExplained { gate.wake() }
     }
 
     /// Ends what holds requests up on behalf of outcomes that have gone to other members: without them, nothing would ever show

@@ -90,6 +90,36 @@ struct TransactionalDeliveryTests {
         #expect(metrics.value("locsearch_requests_in_flight") == 0)
     }
 
+    /// Transactions fail for so long that no request begins. The partition is lost while one is under way, whose failure is then
+    /// found to be a topic's.
+    @Test func requestsBeginAgainWhenAFailureIsExplainedAndNothingIsLeft() async throws {
+        // With so few in flight there is no window that would have the reader look again.
+        try await LaneFixture.run(delivery: .exactlyOnce, { $0.concurrency = 1 }) { fixture in
+            let failure = FakeSink.CommitFailure(error: KafkaError(.abortable, "commit: made to fail"))
+            await fixture.sink.failCommits([FakeSink.CommitFailure](repeating: failure, count: 1_000))
+            await fixture.source.append([LaneFixture.request("a")])
+            try await eventually("no request begins", within: .seconds(20)) {
+                await fixture.lane.status.deliveryProblem != nil
+            }
+            await fixture.source.append([LaneFixture.request("read and not begun")])
+            try await eventually("it is read") { await fixture.source.unreadCount == 0 }
+
+            await fixture.sink.holdReports()
+            let before = await fixture.sink.handedOver.count
+            try await eventually("a transaction is under way") { await fixture.sink.handedOver.count > before }
+            await fixture.source.lose([0])
+            await fixture.sink.refuse { _, _ in KafkaError(.timedOut, "no answer in time") }
+            await fixture.sink.confirmAll()
+            try await eventually("the failure is explained") { await fixture.lane.status.deliveryProblem == nil }
+
+            await fixture.sink.refuse { _, _ in nil }
+            await fixture.sink.failCommits([])
+            await fixture.source.assign([1])
+            await fixture.source.append([LaneFixture.request("b")], to: 1)
+            try await fixture.outcomesAreWritten(["b"])
+        }
+    }
+
     @Test func commitWithoutAnAnswerIsAskedAgainAndNotAborted() async throws {
         try await LaneFixture.run(delivery: .exactlyOnce) { fixture in
             let silence = FakeSink.CommitFailure(error: KafkaError(.timedOut, "no answer in time"))
