@@ -223,7 +223,12 @@ final class FleetWorld {
     }
 
     /// Returns the name of a day of the budget.
-    static func label(ofDay number: Int) -> String { "day \(number + 1000)" }
+    static func label(ofDay number: Int) -> String {
+        labels.indices.contains(number) ? labels[number] : "day \(number + 1000)"
+    }
+
+    /// Those of the days that a schedule sees, because every tick of a member asks for one.
+    private static let labels = (0..<20).map { "day \($0 + 1000)" }
 
     /// What a clock shows that is right.
     var wallNow: WallTime {

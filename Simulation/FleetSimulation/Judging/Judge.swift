@@ -12,6 +12,8 @@ struct Judge {
     let world: FleetWorld
     var plan: FleetPlan { world.plan }
     private(set) var verdict = Verdict()
+    /// The outcomes as they were read last, with the ends of what could be read then.
+    private var known: (ends: [[Int64]], outcomes: [PartitionID: [Int64: Int]])?
 
     init(_ world: FleetWorld) { self.world = world }
 
@@ -26,7 +28,19 @@ struct Judge {
     // MARK: - Outcomes
 
     /// The outcomes that a reader of committed records sees, by the request they answer, in the order of their topics.
-    private func outcomes() -> [PartitionID: [Int64: Int]] {
+    private mutating func outcomes() -> [PartitionID: [Int64: Int]] {
+        let ends = ["results", "errors"].map { topic in
+            world.partitions(of: topic).map { world.network.cluster.log(of: $0)?.lastStableOffset ?? -1 }
+        }
+        if let known, known.ends == ends, world.deletedOutputs.isEmpty, world.archivedTopics.isEmpty {
+            return known.outcomes
+        }
+        let outcomes = readOutcomes()
+        known = (ends, outcomes)
+        return outcomes
+    }
+
+    private func readOutcomes() -> [PartitionID: [Int64: Int]] {
         var counts: [PartitionID: [Int64: Int]] = [:]
         for topic in ["results", "errors"] {
             for entries in world.outputs(of: topic) {
@@ -241,7 +255,7 @@ struct Judge {
         }
     }
 
-    /// Returns for how long members may have gone by a former number of partitions. With KIP-848 a member whose partitions stay hears
+    /// Returns for how long members may have gone by a former number of partitions. With KIP-848 a member whose partitions stay learns
     /// of the new number only when it asks, and where a limit is shared by partitions the owner of a new one does not wait for that.
     private func secondsOfFormerCount(from start: Instant, to end: Instant) -> Double {
         guard plan.groupProtocol == .consumer, plan.share == .byPartitions else { return 0 }

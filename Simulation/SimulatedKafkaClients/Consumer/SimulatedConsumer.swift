@@ -98,7 +98,8 @@ package final class SimulatedConsumer {
     private(set) var inOrder: [Source] = []
     var epoch: UInt32 = 0
     private var lastRead = 0
-    var fetching: Set<Int32> = []
+    /// The fetches under way, by broker.
+    var fetching: [Int32: FetchPatience] = [:]
     var isReading = true
     var commits = CommitState()
     /// The numbers of partitions that the member joined its group with.
@@ -216,7 +217,7 @@ package final class SimulatedConsumer {
             source.queue.removeFirst(count)
             emptyInARow = count == 0 ? emptyInARow + 1 : 0
         }
-        if !records.isEmpty { fetchAll() }
+        if !records.isEmpty { fetchAll(isChanged: false) }
         return records
     }
 
