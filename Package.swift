@@ -217,6 +217,7 @@ let package = Package(
         .testTarget(
             name: "ResilienceTests", dependencies: ["Basics", "Resilience", "TestSupport"], swiftSettings: safe),
         .testTarget(name: "FleetSimulationTests", dependencies: ["FleetSimulation"], swiftSettings: safe),
+        .testTarget(name: "SimulateTests", dependencies: ["Simulate"], swiftSettings: safe),
         .testTarget(
             name: "SimulatedLoopTests",
             dependencies: [

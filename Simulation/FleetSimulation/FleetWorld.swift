@@ -2,6 +2,7 @@ import Basics
 import EventLoop
 import LocationSearch
 import Logging
+import ProviderCalls
 import QuotaSharing
 import SimulatedKafka
 import SimulatedKafkaClients
@@ -37,14 +38,11 @@ final class FleetWorld {
     private(set) var interruptions: [ClosedRange<Double>] = []
     /// The partitions that members gave up when they were asked to.
     var handovers: [Handover] = []
-    /// When members that were cut off may not have known what became of their partitions.
-    private var doubts: [Range<Instant>] = []
+    var ownership = Ownership()
+    /// When the requests topic got more partitions.
+    var growths: [Instant] = []
     /// When processes started, were told to end, or were killed, in seconds from the beginning: what makes the group form anew.
     private(set) var changesOfMembers: [Double] = []
-    /// When processes of one place were there at the same time.
-    private var overlaps: [Range<Instant>] = []
-    /// When the newest process of each place was started.
-    private var startTimes: [Int: Instant] = [:]
     /// The offset of each request, once it is written. Those of a topic that was deleted are under the name that
     /// `archiveRequests` gave it.
     var requestAt: [PartitionID: [Int64: FleetPlan.Request]] = [:]
@@ -191,7 +189,6 @@ final class FleetWorld {
         worker.onEnd = { [unowned self] worker in ended(worker, number) }
         workers[number] = worker
         everyWorker.append(worker)
-        startTimes[number] = simulation.now
         changesOfMembers.append(beginning.duration(to: simulation.now) / .seconds(1))
         mostAlive = max(mostAlive, everyWorker.count(where: \.isAlive))
         say("\(worker.name) starts")
@@ -201,25 +198,9 @@ final class FleetWorld {
     /// A process that ends of itself is started anew, as by an orchestrator; one that was told to end has had its place taken.
     private func ended(_ worker: SimulatedWorker, _ number: Int) {
         say("\(worker.name) ends: \(worker.state)")
-        if let next = startTimes[number], workers[number] !== worker, next < simulation.now {
-            overlaps.append(next..<simulation.now)
-        }
         guard workers[number] === worker, case .ended(let failure) = worker.state, failure != nil else { return }
         after(1) { [self] in
             if workers[number] === worker { launch(number) }
-        }
-    }
-
-    /// Returns for how long two processes of one place were there, within a time.
-    func secondsOfTwo(from start: Instant, to end: Instant) -> Double { seconds(of: overlaps, from: start, to: end) }
-
-    /// Returns for how long members may not have known what became of their partitions, within a time.
-    func secondsOfDoubt(from start: Instant, to end: Instant) -> Double { seconds(of: doubts, from: start, to: end) }
-
-    private func seconds(of times: [Range<Instant>], from start: Instant, to end: Instant) -> Double {
-        times.reduce(0) { seconds, time in
-            let (first, last) = (max(start, time.lowerBound), min(end, time.upperBound))
-            return seconds + (first < last ? first.duration(to: last) / .seconds(1) : 0)
         }
     }
 
@@ -242,7 +223,12 @@ final class FleetWorld {
     }
 
     /// Returns the name of a day of the budget.
-    static func label(ofDay number: Int) -> String { "day \(number + 1000)" }
+    static func label(ofDay number: Int) -> String {
+        labels.indices.contains(number) ? labels[number] : "day \(number + 1000)"
+    }
+
+    /// Those of the days that a schedule sees, because every tick of a member asks for one.
+    private static let labels = (0..<20).map { "day \($0 + 1000)" }
 
     /// What a clock shows that is right.
     var wallNow: WallTime {
@@ -365,9 +351,6 @@ final class FleetWorld {
         case .cut(let member, let broker, let direction, let seconds):
             guard let worker = struck(member) else { return }
             noteInterruption(for: seconds)
-            // The session is 6 s, and heartbeats a second apart. A client may take a while to connect again.
-            let (first, last) = (simulation.now + .seconds(5), simulation.now + .seconds(seconds + 10))
-            doubts.append(min(first, last)..<last)
             for client in worker.clientIDs {
                 network.hold(
                     client, and: broker, direction.map { [$0] } ?? SimulatedNetwork.Direction.allCases,
@@ -467,6 +450,8 @@ final class FleetWorld {
         say("all faults are over")
         areFaultsOver = true
         provider.mood = .usual
+        // A breaker that a provider keeps open for good would have held requests wait for as long.
+        if plan.whenOpen == .hold { provider.fails = false }
         for broker in 1...plan.brokers where !network.cluster.isUp(broker) { network.start(broker) }
         network.releaseAll()
         network.reach { $0.denied = [] }

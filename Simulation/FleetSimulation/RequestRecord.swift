@@ -38,10 +38,11 @@ enum RequestRecord {
         var (topic, partition, offset) = (String?.none, Int32?.none, Int64?.none)
         for header in record.headers {
             guard let value = header.value else { continue }
-            switch header.name {
-            case "source-topic": topic = String(decoding: value, as: UTF8.self)
-            case "source-partition": partition = number(value).flatMap { Int32(exactly: $0) }
-            case "source-offset": offset = number(value)
+            // By length first, because longer names are compared slowly.
+            switch header.name.utf8.count {
+            case 12 where header.name == "source-topic": topic = String(decoding: value, as: UTF8.self)
+            case 16 where header.name == "source-partition": partition = number(value).flatMap { Int32(exactly: $0) }
+            case 13 where header.name == "source-offset": offset = number(value)
             default: break
             }
         }

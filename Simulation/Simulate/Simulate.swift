@@ -31,6 +31,9 @@ struct Simulate: ParsableCommand {
     /// Without this, dictionaries have an order of their own in each process.
     private static let hashing = "SWIFT_DETERMINISTIC_HASHING"
 
+    /// Part of the schedules is not known to be good or bad; 1 says that some are bad.
+    private static let lostParts = ExitCode(2)
+
     func run() throws {
         guard ProcessInfo.processInfo.environment[Self.hashing] != nil else { return try runAgain() }
         if !DefectHunt.isPossible, defects || !defect.isEmpty { throw Self.hasNoDefects }
@@ -49,7 +52,8 @@ struct Simulate: ParsableCommand {
 
     private static func launch(_ arguments: [String], output: Pipe? = nil) throws -> Process {
         let process = Process()
-        process.executableURL = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath()
+        // The very file that this process runs, also when a build has put another one in its place meanwhile.
+        process.executableURL = URL(fileURLWithPath: "/proc/\(getpid())/exe")
         process.arguments = arguments
         process.environment = ProcessInfo.processInfo.environment.merging([hashing: "1"]) { $1 }
         // What a mistake leaves behind, such as tasks that wait for ever, the runtime complains of; nobody reads that.
@@ -99,21 +103,33 @@ struct Simulate: ParsableCommand {
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(at: folder) }
 
-        let run = LongRun(first: from, seeds: max(0, seeds))
-        let tally = try run.run(jobs: jobs, folder: folder) { part, file in
+        let run = LongRun(first: from, seeds: max(0, seeds)) { line in
+            print(line)
+            fflush(nil)
+        }
+        let result = try run.run(jobs: jobs, folder: folder) { part, file in
             try Self.launch(
                 [
                     "--is-part", "--from", "\(part.first)", "--seeds", "\(part.count)", "--tally", file.path,
                 ] + defect.flatMap { ["--defect", $0.rawValue] })
         }
-        print(tally.summary(seconds: run.seconds))
-        if !tally.failing.isEmpty { throw ExitCode(1) }
+        print(result.tally.summary(seconds: run.seconds))
+        if !result.lost.isEmpty {
+            let count = result.lost.reduce(0) { $0 + $1.count }
+            print("error: \(count) of \(seeds) schedules are not counted, because their processes are lost: see above")
+            throw Self.lostParts
+        }
+        if !result.tally.failing.isEmpty { throw ExitCode(1) }
     }
 
     private func runPart() throws {
         let begin = SystemClock.now
         var tally = Tally()
         for number in 0..<UInt64(max(0, seeds)) {
+            if let file = self.tally {
+                try "\(from + number)".write(
+                    to: LongRun.noteOfSeed(URL(fileURLWithPath: file)), atomically: false, encoding: .utf8)
+            }
             let plan = FleetPlan(seed: from + number)
             let outcome = FleetSimulation.run(plan)
             tally.add(outcome)

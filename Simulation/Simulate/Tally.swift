@@ -4,7 +4,7 @@ import Foundation
 /// Adds up what schedules came to.
 struct Tally: Codable {
     private(set) var schedules = 0
-    /// The seeds that break a promise, and those of a process that has crashed.
+    /// The seeds that break a promise.
     private(set) var failing: Set<UInt64> = []
     private var calls = 0
     private var requests = 0
@@ -26,9 +26,6 @@ struct Tally: Codable {
         requests += other.requests
         coverage.merge(other.coverage, uniquingKeysWith: +)
     }
-
-    /// Adds a part whose process has crashed.
-    mutating func add(crashed part: LongRun.Part) { failing.formUnion(part.first..<part.end) }
 
     func write(to file: URL) throws { try JSONEncoder().encode(self).write(to: file) }
 

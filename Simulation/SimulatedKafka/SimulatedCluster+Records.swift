@@ -4,7 +4,8 @@ extension SimulatedCluster {
     struct WaitingFetch {
         let request: FetchRequest
         let broker: Int32?
-        let end: Int64
+        var end: Int64
+        let patience: FetchPatience?
         let reply: (FetchResponse) -> Void
     }
 
@@ -130,14 +131,26 @@ extension SimulatedCluster {
     }
 
     /// Reads, and waits for a first record as long as the request allows.
+    /// - Parameter patience: how long its client lets it wait; `nil`: as long as the request says.
     package func fetch(
-        _ request: FetchRequest, at broker: Int32? = nil, reply: @escaping (FetchResponse) -> Void
+        _ request: FetchRequest, at broker: Int32? = nil, patience: FetchPatience? = nil,
+        reply: @escaping (FetchResponse) -> Void
     ) {
         let response = fetch(request, at: broker)
         let isWorthAnswering = response.partitions.contains { $0.error != .none || !$0.entries.isEmpty }
         if isWorthAnswering || request.maxWait <= 0 { return reply(response) }
+        let wait = patience.map { $0.isOver ? $0.step : $0.longest } ?? request.maxWait
         waitingFetches.append(
-            WaitingFetch(request: request, broker: broker, end: now + request.maxWait, reply: reply))
+            WaitingFetch(request: request, broker: broker, end: now + wait, patience: patience, reply: reply))
+    }
+
+    /// Has a fetch that stands for several end with the one of them that is under way, because its client has something else to ask.
+    package func endSoon(_ patience: FetchPatience) {
+        patience.isOver = true
+        guard let index = waitingFetches.firstIndex(where: { $0.patience === patience }) else { return }
+        let begin = waitingFetches[index].end - patience.longest
+        let steps = (now - begin) / patience.step + 1
+        waitingFetches[index].end = min(waitingFetches[index].end, begin + steps * patience.step)
     }
 
     private func read(
@@ -187,12 +200,14 @@ extension SimulatedCluster {
         let fetches = waitingFetches
         waitingFetches = []
         for wait in fetches {
-            let response = fetch(wait.request, at: wait.broker)
-            if response.partitions.contains(where: { $0.error != .none || !$0.entries.isEmpty }) {
-                wait.reply(response)
-            } else {
-                waitingFetches.append(wait)
+            if !hasNothing(for: wait) {
+                let response = fetch(wait.request, at: wait.broker)
+                if response.partitions.contains(where: { $0.error != .none || !$0.entries.isEmpty }) {
+                    wait.reply(response)
+                    continue
+                }
             }
+            waitingFetches.append(wait)
         }
     }
 

@@ -18,6 +18,7 @@ extension SimulatedCluster {
             live(id)
             ?? TransactionMetadata(
                 id: id, producerID: makeProducerID(), timeout: request.transactionTimeout, now: now)
+        transaction.loadedAt = seat(.transaction(id)).loadedAt
         if transactions[id] == nil { transactions[id] = transaction }
         if let current = request.current, !isKnown(current, in: transaction) { return refuse(.producerFenced) }
 
@@ -187,13 +188,12 @@ extension SimulatedCluster {
     // MARK: - Time
 
     func deadline(of transaction: TransactionMetadata) -> Int64? {
-        let loadedAt = seat(.transaction(transaction.id)).loadedAt
         switch transaction.state {
         case .empty, .ended: return nil
-        case .ending: return transaction.markersDue.map { max($0, loadedAt) }
+        case .ending: return transaction.markersDue.map { max($0, transaction.loadedAt) }
         case .ongoing:
             // The coordinator looks at intervals, for transactions that began longer ago than they may take.
-            let end = max(transaction.start + transaction.timeout, loadedAt)
+            let end = max(transaction.start + transaction.timeout, transaction.loadedAt)
             let interval = rules.transactionTimeoutInterval
             return (end / interval + 1) * interval
         }

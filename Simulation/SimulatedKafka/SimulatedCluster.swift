@@ -72,8 +72,9 @@ package final class SimulatedCluster {
         for group in groups.values where areAllUp || isCoordinated(.group(group.name)) {
             next.lower(to: group.nextDeadline)
         }
-        for transaction in transactions.open where areAllUp || isCoordinated(.transaction(transaction.id)) {
-            next.lower(to: deadline(of: transaction))
+        for index in transactions.open.indices
+        where areAllUp || isCoordinated(.transaction(transactions.open[index].id)) {
+            next.lower(to: deadline(of: transactions.open[index]))
         }
         for index in waitingFetches.indices { next.lower(to: waitingFetches[index].end) }
         for index in waitingProduces.indices { next.lower(to: waitingProduces[index].end) }
@@ -197,6 +198,7 @@ package final class SimulatedCluster {
         switch key {
         case .group(let name): groups[name]?.reload(at: now + loading)
         case .transaction(let id):
+            transactions[id]?.loadedAt = now + loading
             guard case .ending = transactions[id]?.state else { return }
             transactions[id]?.markersDue = now + loading + markerDelay()
         }

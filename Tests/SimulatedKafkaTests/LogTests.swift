@@ -78,6 +78,29 @@ struct LogTests {
         #expect(answer.value?.partitions[0].entries.isEmpty == true)
     }
 
+    /// A fetch that stands for ten of 100 ms each ends with the third, in which its client wants something else.
+    @Test func fetchThatStandsForSeveralEndsWithTheOneThatIsUnderWay() {
+        let fixture = ClusterFixture()
+        let answer = Box<FetchResponse>()
+        let (request, patience) = (
+            FetchRequest([.init(fixture.partition(0), offset: 0)], maxWait: .milliseconds(100)),
+            FetchPatience(step: .milliseconds(100))
+        )
+        fixture.cluster.fetch(request, patience: patience) { answer.value = $0 }
+        fixture.pass(.milliseconds(250))
+        fixture.cluster.endSoon(patience)
+        fixture.pass(.milliseconds(49))
+        #expect(answer.value == nil)
+        fixture.pass(.milliseconds(1))
+        #expect(answer.value?.partitions[0].entries.isEmpty == true)
+
+        // One that has not arrived yet waits for one step only.
+        answer.value = nil
+        fixture.cluster.fetch(request, patience: patience) { answer.value = $0 }
+        fixture.pass(.milliseconds(100))
+        #expect(answer.value != nil)
+    }
+
     @Test func recordsThatNotAllReplicasHaveAreNotRead() {
         let fixture = ClusterFixture()
         let answer = Box<ProduceResponse>()

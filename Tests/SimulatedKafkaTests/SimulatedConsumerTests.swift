@@ -140,17 +140,41 @@ struct SimulatedConsumerTests {
 
     @Test func commitAfterARevocationWaitsForTheNextAssignment() {
         let fixture = ClientFixture()
-        let (consumer, recorder) = fixture.consumer("first") { $0.assignor = .range }
+        fixture.append(["a"], to: 0)
+        fixture.append(["b"], to: 1)
+        let (consumer, recorder) = fixture.consumer("first") { $0.assignor = .cooperativeSticky }
         fixture.pass(.seconds(3))
-        recorder.isHolding = true
-        let (_, second) = fixture.consumer("second") { $0.assignor = .range }
+        let records = consumer.takeRecords(max: 10)
+        let (_, second) = fixture.consumer("second") { $0.assignor = .cooperativeSticky }
         second.isHolding = true
-        fixture.pass(.seconds(2))
-        #expect(recorder.events.last == "revoked [0, 1]")
-        recorder.release()
-        fixture.pass(.milliseconds(1))
+        fixture.pass(.seconds(5))
+        #expect(recorder.events.last?.hasPrefix("revoked") == true)
+
+        // Where nothing is to be committed, there is nothing to wait for either.
+        #expect(fixture.call { consumer.commit(within: .seconds(1), reply: $0) } == nil)
+        consumer.store(records.map { ($0.partition, CommittedOffset(1)) })
         let error = fixture.call { consumer.commit(within: .seconds(1), reply: $0) }
         #expect(error?.kind == .retriable)
+    }
+
+    /// The group throws a member out while it answers an ordinary revocation, and tells it so with a heartbeat.
+    @Test func lossDuringARevocationIsToldAfterIt() {
+        let fixture = ClientFixture()
+        let (_, recorder) = fixture.consumer("first") { $0.groupProtocol = .consumer }
+        fixture.pass(.seconds(3))
+        recorder.isHolding = true
+        _ = fixture.consumer("second") { $0.groupProtocol = .consumer }
+        fixture.pass(.seconds(20))
+        #expect(recorder.events.last?.hasPrefix("revoked") == true)
+
+        fixture.network.cut("first", from: 1)
+        fixture.pass(.seconds(120))
+        fixture.network.mend("first", and: 1)
+        fixture.pass(.seconds(60))
+        recorder.release()
+        fixture.pass(.seconds(1))
+        let kinds = recorder.events.map { $0.prefix { $0 != " " } }
+        #expect(kinds.prefix(3) == ["assigned", "revoked", "lost"])
     }
 
     @Test(arguments: [true, false])

@@ -1,6 +1,7 @@
 import Basics
 import EventLoop
 import Kafka
+import SimulatedKafka
 import SimulatedKafkaClients
 import WorkerRuntime
 
@@ -20,8 +21,14 @@ final class SimulatedSource: RequestSource, @unchecked Sendable {
     private(set) var commitsUnderway = 0
     /// When partitions were assigned last; `nil` before the first assignment.
     private(set) var lastAssignment: Instant?
-    /// Called when partitions are handed over, with how long that took.
-    var onHandover: ([AssignedPartition], Duration) -> Void = { _, _ in }
+    /// Called when partitions are handed over, with how long that took, and how long before its begin the client had sent a JoinGroup
+    /// that had no answer then; `nil` where there was none.
+    var onHandover: ([AssignedPartition], Duration, Duration?) -> Void = { _, _, _ in }
+    /// Called with the partitions that the client takes for its own, whenever they are others.
+    var onOwned: ([PartitionID]) -> Void {
+        get { consumer.onOwned }
+        set { consumer.onOwned = newValue }
+    }
 
     init(_ consumer: SimulatedConsumer, loop: EventLoop, inbox: LoopInbox) {
         self.consumer = consumer
@@ -138,9 +145,9 @@ extension SimulatedSource: SimulatedRebalanceHandler {
     }
 
     func revoked(_ partitions: [AssignedPartition], then: @escaping () -> Void) {
-        let begin = loop.now
+        let (begin, joinsFor) = (loop.now, consumer.joinsFor.map { Duration.nanoseconds($0) })
         tell { [weak self] in
-            if let self { onHandover(partitions, begin.duration(to: loop.now)) }
+            if let self { onHandover(partitions, begin.duration(to: loop.now), joinsFor) }
             then()
         } _: { listener in
             await listener.revoked(partitions)

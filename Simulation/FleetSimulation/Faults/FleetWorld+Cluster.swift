@@ -1,5 +1,6 @@
 import SimulatedKafka
 import SimulatedKafkaClients
+import SimulatedLoop
 
 /// What goes wrong at the brokers themselves, and what their operators do to topics.
 extension FleetWorld {
@@ -29,6 +30,7 @@ extension FleetWorld {
             }
         case .addPartitions(let topic, let count):
             network.reach { _ = $0.createPartitions(CreatePartitionsRequest(topic, count: count)) }
+            if topic == SimulatedWorker.requests { growths.append(simulation.now) }
         case .deleteRecords(let partition):
             let id = PartitionID(SimulatedWorker.requests, partition)
             network.reach { _ = $0.deleteRecords(DeleteRecordsRequest([id: -1])) }

@@ -100,6 +100,9 @@ extension Judge {
         }
         if handovers.contains(where: { $0.hasUsedGrace && finished > $0.time - slack }) { return }
 
+        // A member that leaves while the group waits for others commits nothing of what it has finished since its JoinGroup.
+        if handovers.contains(where: { $0.joinsSince.map { finished > $0 - interval } ?? false }) { return }
+
         // Without done-sets, what is finished behind a request that was open is done again: at a crash, and where a partition is
         // handed over with a request that waits for its turn, or took longer than the grace.
         func isAnyOpen(at moment: Double) -> Bool {

@@ -25,31 +25,35 @@ extension Judge {
     mutating func judgeSessions() {
         // Offsets decide which of two searches is the newer one, and begin anew with a topic that is made again.
         guard world.archivedTopics.isEmpty, plan.requests.contains(where: { $0.session != nil }) else { return }
+        let outcomes = outcomesOfSessions()
         for (partition, requests) in world.requestAt.sorted(by: { $0.key < $1.key }) {
             var sessions: [String: [Int64: Search]] = [:]
             for (offset, request) in requests where request.isValid {
                 guard let session = request.session else { continue }
-                sessions[session, default: [:]][offset] = Search(request: request, offset: offset)
+                sessions[session, default: [:]][offset] = Search(
+                    request: request, offset: offset, outcomes: outcomes[partition]?[offset] ?? [])
             }
-            readOutcomes(of: partition, into: &sessions)
             for (session, searches) in sessions.sorted(by: { $0.key < $1.key }) {
                 judge(searches.values.sorted { $0.offset < $1.offset }, of: session, in: partition)
             }
         }
     }
 
-    private func readOutcomes(of partition: PartitionID, into sessions: inout [String: [Int64: Search]]) {
+    /// The outcomes of requests that belong to a session, by the offsets of the requests.
+    private func outcomesOfSessions() -> [PartitionID: [Int64: [Outcome]]] {
+        var outcomes: [PartitionID: [Int64: [Outcome]]] = [:]
         for topic in ["results", "errors"] {
             for output in 0..<Int32(2) {
                 for entry in world.network.cluster.log(of: PartitionID(topic, output))?.committed ?? [] {
-                    guard let source = world.source(of: entry.record), source.partition == partition,
-                        let session = world.requestAt[partition]?[source.offset]?.session,
+                    guard let source = world.source(of: entry.record),
+                        world.requestAt[source.partition]?[source.offset]?.session != nil,
                         let outcome = Outcome(entry.record)
                     else { continue }
-                    sessions[session]?[source.offset]?.outcomes.append(outcome)
+                    outcomes[source.partition, default: [:]][source.offset, default: []].append(outcome)
                 }
             }
         }
+        return outcomes
     }
 
     /// - Parameter searches: in the order of their offsets.

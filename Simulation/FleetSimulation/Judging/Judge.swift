@@ -1,5 +1,6 @@
 import Basics
 import LocationSearch
+import QuotaSharing
 import Resilience
 import SimulatedKafka
 import SimulatedKafkaClients
@@ -11,6 +12,8 @@ struct Judge {
     let world: FleetWorld
     var plan: FleetPlan { world.plan }
     private(set) var verdict = Verdict()
+    /// The outcomes as they were read last, with the ends of what could be read then.
+    private var known: (ends: [[Int64]], outcomes: [PartitionID: [Int64: Int]])?
 
     init(_ world: FleetWorld) { self.world = world }
 
@@ -25,7 +28,19 @@ struct Judge {
     // MARK: - Outcomes
 
     /// The outcomes that a reader of committed records sees, by the request they answer, in the order of their topics.
-    private func outcomes() -> [PartitionID: [Int64: Int]] {
+    private mutating func outcomes() -> [PartitionID: [Int64: Int]] {
+        let ends = ["results", "errors"].map { topic in
+            world.partitions(of: topic).map { world.network.cluster.log(of: $0)?.lastStableOffset ?? -1 }
+        }
+        if let known, known.ends == ends, world.deletedOutputs.isEmpty, world.archivedTopics.isEmpty {
+            return known.outcomes
+        }
+        let outcomes = readOutcomes()
+        known = (ends, outcomes)
+        return outcomes
+    }
+
+    private func readOutcomes() -> [PartitionID: [Int64: Int]] {
         var counts: [PartitionID: [Int64: Int]] = [:]
         for topic in ["results", "errors"] {
             for entries in world.outputs(of: topic) {
@@ -221,10 +236,13 @@ struct Judge {
         for call in calls {
             if let last {
                 let seconds = last.duration(to: call.time) / .seconds(1)
-                // Two processes of a static member use the same part until the former one is told.
-                var both = plan.isStatic ? world.secondsOfTwo(from: last, to: call.time) : 0
-                // So does a member that is cut off, and does not know that its partitions are another's by now.
-                if plan.keepsPartitionsWhileCutOff { both += world.secondsOfDoubt(from: last, to: call.time) }
+                // Two processes of a static member use the same part until the former one is told. So does a member that is cut off,
+                // and does not know that its partitions are another's by now.
+                var both = 0.0
+                if plan.isStatic || plan.keepsPartitionsWhileCutOff {
+                    both = world.ownership.secondsOfSeveral(from: last, to: call.time)
+                }
+                both += secondsOfFormerCount(from: last, to: call.time)
                 tokens = min(burst, tokens + rate * (seconds + both))
             }
             last = call.time
@@ -234,6 +252,18 @@ struct Judge {
                 return find(
                     .overRate, "\(-tokens) too many at \(Double(seconds) / 1000) s, of \(limit.perSecond) a second")
             }
+        }
+    }
+
+    /// Returns for how long members may have gone by a former number of partitions. With KIP-848 a member whose partitions stay learns
+    /// of the new number only when it asks, and where a limit is shared by partitions the owner of a new one does not wait for that.
+    private func secondsOfFormerCount(from start: Instant, to end: Instant) -> Double {
+        guard plan.groupProtocol == .consumer, plan.share == .byPartitions else { return 0 }
+        // They ask every 2 s.
+        let longest = Duration.seconds(2.5)
+        return world.growths.reduce(0) { seconds, growth in
+            let (first, last) = (max(start, growth), min(end, growth + longest))
+            return seconds + (first < last ? first.duration(to: last) / .seconds(1) : 0)
         }
     }
 

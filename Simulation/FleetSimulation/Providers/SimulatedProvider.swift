@@ -36,6 +36,8 @@ final class SimulatedProvider {
     private var random: SeededGenerator
     private(set) var calls: [Call] = []
     var mood = Mood.usual
+    /// False once nothing goes wrong any more.
+    var fails = true
     /// The calls whose answer is not given yet.
     private(set) var underway = 0
     private(set) var underwayByMember: [String: Int] = [:]
@@ -85,7 +87,7 @@ final class SimulatedProvider {
         case .fails: return .after(time, failure: Self.unavailable)
         case .usual: break
         }
-        guard random.chance(plan.failures) else { return .after(time, failure: nil) }
+        guard random.chance(plan.failures), fails else { return .after(time, failure: nil) }
 
         switch Int.random(in: 0..<4, using: &random) {
         case 0: return .never

@@ -46,6 +46,25 @@ package struct ProduceResponse: Hashable, Sendable {
     package var results: [Result]
 }
 
+/// How long a client lets a fetch wait.
+///
+/// A client that finds nothing new asks the same again, as soon as it has its answer. Ten such fetches in a row are one here: most
+/// of what a schedule would do else is to ask in vain. What would be different in the second of them, because the client wants
+/// other partitions by then, has the wait end where the first one would have ended: see `SimulatedCluster.endSoon`.
+package final class FetchPatience {
+    /// `fetch.wait.max.ms`.
+    let step: Int64
+    /// True once the client wants to ask something else.
+    var isOver = false
+
+    var longest: Int64 { 10 * step }
+
+    package init(step: Int64) { self.step = step }
+
+    /// Has a fetch that is still to arrive wait for one step only.
+    package func end() { isOver = true }
+}
+
 /// Fetch.
 package struct FetchRequest: Hashable, Sendable {
     package enum Isolation: Hashable, Sendable {

@@ -81,6 +81,16 @@ package struct FindCoordinatorRequest: Hashable, Sendable {
     package enum Key: Hashable, Sendable {
         case group(String)
         case transaction(String)
+
+        private var shortHash: Int {
+            switch self {
+            case .group(let name): name.shortHash
+            case .transaction(let name): ~name.shortHash
+            }
+        }
+
+        package func hash(into hasher: inout Hasher) { hasher.combine(shortHash) }
+        package func _rawHashValue(seed: Int) -> Int { shortHash ^ seed }
     }
     package var key: Key
 

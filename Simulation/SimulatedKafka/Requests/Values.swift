@@ -12,9 +12,12 @@ package struct PartitionID: Hashable, Comparable, Sendable, CustomStringConverti
 
     /// Hashes the length of the name in place of the name. A cluster has few topics, and hashing their names at each request would
     /// take longer than what the request does.
-    package func hash(into hasher: inout Hasher) {
-        hasher.combine(Int64(topic.utf8.count) << 32 | Int64(partition))
-    }
+    private var shortHash: Int { (topic.utf8.count << 32 | Int(partition)).scrambled }
+
+    package func hash(into hasher: inout Hasher) { hasher.combine(shortHash) }
+
+    // What tables of the standard library ask for. A `Hasher` would take longer than the rest of a look-up.
+    package func _rawHashValue(seed: Int) -> Int { shortHash ^ seed }
 
     package static func < (a: PartitionID, b: PartitionID) -> Bool { (a.topic, a.partition) < (b.topic, b.partition) }
 }
@@ -111,4 +114,17 @@ package enum Permission: Hashable, Sendable {
     case readGroup(String)
     case writeTransactionalID(String)
     case createTopics
+}
+
+extension Int {
+    /// Another number, whose low bits depend on all bits of this one.
+    fileprivate var scrambled: Int {
+        let product = self &* 0x1E37_79B9_7F4A_7C15
+        return product ^ (product >> 32)
+    }
+}
+
+extension String {
+    /// A hash of a short name, which takes a fraction of what a `Hasher` does.
+    package var shortHash: Int { utf8.reduce(7) { ($0 &* 31) &+ Int($1) }.scrambled }
 }

@@ -28,6 +28,9 @@ struct TransactionMetadata {
     var targets: [Target] = []
     var start: Int64 = 0
     var lastUpdate: Int64
+    /// When its coordinator has read what the one before has written, as the seat says. Kept here because each request asks when
+    /// something will happen to an open transaction.
+    var loadedAt: Int64 = 0
     /// When markers are written, or are tried again; `nil`: none are to be written.
     var markersDue: Int64?
 

@@ -42,6 +42,7 @@ extension SimulatedConsumer {
     /// - Parameter reply: Called with `nil` once all of it is committed, or with why it is not.
     package func commit(within bound: Int64, reply: @escaping (KafkaError?) -> Void) {
         guard !isClosed else { return reply(KafkaError(.closed, "the Kafka client is closed")) }
+        guard !uncommitted.isEmpty else { return reply(nil) }
         if isRejoining { return reply(KafkaError(.retriable, "commit offsets: the group is rebalancing")) }
         commitStored(within: bound, reply: reply)
     }
@@ -135,8 +136,6 @@ extension SimulatedConsumer {
 
     private func commitBeforeHandover(until end: Int64, then: @escaping () -> Void) {
         let pause = 200 * ClusterRules.millisecond
-        // The check of a second revocation without an assignment in between.
-        guard !isRejoining || settings.groupProtocol == .consumer else { return then() }
         commitStored(within: max(0, end - now)) { [weak self] error in
             guard let self else { return }
             guard let error, error.isOfCoordinatorToSimulation, now + pause < end else { return then() }

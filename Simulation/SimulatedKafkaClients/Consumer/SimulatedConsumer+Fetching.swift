@@ -83,29 +83,34 @@ extension SimulatedConsumer {
     // MARK: - Fetch
 
     /// Keeps one request under way to each broker that has something to fetch.
-    func fetchAll() {
+    /// - Parameter isChanged: other partitions may be fetched than before, or from other places.
+    func fetchAll(isChanged: Bool = true) {
         guard !isClosed, isReading else { return }
-        for broker in Set(sources.keys.compactMap { link.leaders[$0]?.broker }).sorted() { fetch(from: broker) }
+        for broker in Set(sources.keys.compactMap { link.leaders[$0]?.broker }).sorted() {
+            if isChanged, let patience = fetching[broker] { link.network.reach { $0.endSoon(patience) } }
+            fetch(from: broker)
+        }
     }
 
     private func fetch(from broker: Int32) {
-        guard !fetching.contains(broker), !isClosed, isReading else { return }
+        guard fetching[broker] == nil, !isClosed, isReading else { return }
         let wanted = inOrder.filter { source in
             source.isFetched && source.isReadable && source.position != nil && source.notBefore <= now
                 && source.queue.count < settings.prefetch && link.leaders[source.id]?.broker == broker
         }
         guard !wanted.isEmpty else { return }
-        fetching.insert(broker)
+        let patience = FetchPatience(step: settings.fetchWait)
+        fetching[broker] = patience
         let partitions = wanted.map { source in
             FetchRequest.Partition(
                 source.id, offset: source.position ?? 0, leaderEpoch: link.leaders[source.id]?.epoch ?? -1,
                 maxBytes: settings.fetchBytes)
         }
         let request = FetchRequest(partitions, isolation: .readCommitted, maxWait: settings.fetchWait)
-        link.ask(.fetch, broker, { $0.fetch(request, at: broker, reply: $1) }) {
+        link.ask(.fetch, broker, { $0.fetch(request, at: broker, patience: patience, reply: $1) }) {
             [weak self] (result: Result<FetchResponse, NetworkFailure>) in
             guard let self else { return }
-            fetching.remove(broker)
+            fetching[broker] = nil
             switch result {
             case .success(let answer):
                 for part in answer.partitions {

@@ -114,12 +114,15 @@ extension SimulatedConsumer {
         request.rebalanceTimeout = settings.maxPollInterval
 
         let current = attempt
+        joinsSince = joinsSince ?? now
         let error = { (answer: JoinGroupResponse) in answer.error == .memberIDRequired ? .none : answer.error }
         link.askCoordinator(
             groupKey, .joinGroup, within: settings.maxPollInterval + 3 * ClusterRules.second, error: error,
             { $0.joinGroup(request, at: $1, reply: $2) }
         ) { [weak self] result in
-            guard let self, current == attempt else { return }
+            guard let self else { return }
+            joinsSince = nil
+            guard current == attempt else { return }
             switch result {
             case .success(let answer) where answer.error == .memberIDRequired:
                 memberID = answer.memberID
@@ -274,7 +277,8 @@ extension SimulatedConsumer {
             guard let self, !isClosed else { return }
             isRejoining = true
             for source in gone where sources[source.id] === source { sources[source.id] = nil }
-            isLost = false
+            // What was lost while the handler answered an ordinary revocation is still to be told.
+            if kind == .lost { isLost = false }
             mustReportOwned = true
             handler?.answered(kind, after: now - start)
             finishAnswer(then)

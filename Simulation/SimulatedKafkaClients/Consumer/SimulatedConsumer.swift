@@ -1,5 +1,5 @@
 package import Kafka
-internal import SimulatedKafka
+package import SimulatedKafka
 
 /// Learns of a simulated consumer's rebalances, in the order and with the meaning of `RebalanceListener`. The group waits until
 /// `then` is called.
@@ -88,12 +88,18 @@ package final class SimulatedConsumer {
     /// to a member that says everything about itself.
     var mustSayEverything = false
 
-    var sources: [PartitionID: Source] = [:] { didSet { inOrder = sources.values.sorted { $0.id < $1.id } } }
+    var sources: [PartitionID: Source] = [:] {
+        didSet {
+            inOrder = sources.values.sorted { $0.id < $1.id }
+            onOwned(inOrder.map(\.id))
+        }
+    }
     /// The sources in the order of their partitions, kept because each fetch asks for it.
     private(set) var inOrder: [Source] = []
     var epoch: UInt32 = 0
     private var lastRead = 0
-    var fetching: Set<Int32> = []
+    /// The fetches under way, by broker.
+    var fetching: [Int32: FetchPatience] = [:]
     var isReading = true
     var commits = CommitState()
     /// The numbers of partitions that the member joined its group with.
@@ -103,6 +109,11 @@ package final class SimulatedConsumer {
     package var failure: KafkaError?
     /// Called when records may be read, or the client has failed.
     package var onNews: () -> Void = {}
+    /// Called with the partitions that the member takes for its own, whenever they are others.
+    package var onOwned: ([PartitionID]) -> Void = { _ in }
+    /// Since when a JoinGroup has no answer; `nil` while none is under way. A broker reads what stands behind it on the connection only
+    /// once it has answered: nothing is committed meanwhile.
+    var joinsSince: Int64?
 
     package init(_ settings: SimulatedConsumerSettings, clientID: String, network: SimulatedNetwork) {
         self.settings = settings
@@ -206,7 +217,7 @@ package final class SimulatedConsumer {
             source.queue.removeFirst(count)
             emptyInARow = count == 0 ? emptyInARow + 1 : 0
         }
-        if !records.isEmpty { fetchAll() }
+        if !records.isEmpty { fetchAll(isChanged: false) }
         return records
     }
 
@@ -245,6 +256,9 @@ package final class SimulatedConsumer {
     }
 
     package var brokersAreDown: Bool { link.brokersAreDown }
+
+    /// For how long a JoinGroup has had no answer; `nil` while none is under way.
+    package var joinsFor: Int64? { joinsSince.map { now - $0 } }
 
     /// Asks how many partitions a topic has; `nil` when no broker answers within 2 seconds, or the topic is not there.
     package func partitionCount(of topic: String, reply: @escaping (Int?) -> Void) {

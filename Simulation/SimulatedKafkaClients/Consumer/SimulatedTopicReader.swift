@@ -21,7 +21,8 @@ package final class SimulatedTopicReader {
 
     private let link: ClientLink
     private var sources: [Source] = []
-    private var fetching: Set<Int32> = []
+    /// The fetches under way, by broker.
+    private var fetching: [Int32: FetchPatience] = [:]
     private var topics: [String] = []
     private let mode: TopicReader.Mode
     /// Why nothing more is read, with `everyRecord`.
@@ -184,14 +185,17 @@ package final class SimulatedTopicReader {
     private func fetch(from broker: Int32) {
         let wanted = sources.filter { link.leaders[$0.id]?.broker == broker && $0.queue.count < 1_000 }
         guard failure == nil else { return }
-        guard !fetching.contains(broker), !wanted.isEmpty, !link.isClosed else { return }
-        fetching.insert(broker)
+        guard fetching[broker] == nil, !wanted.isEmpty, !link.isClosed else { return }
+        let patience = FetchPatience(step: Self.fetchWait)
+        fetching[broker] = patience
         let partitions = wanted.map { FetchRequest.Partition($0.id, offset: $0.position) }
         let request = FetchRequest(partitions, isolation: isolation, maxWait: Self.fetchWait)
-        link.ask(.fetch, broker, { $0.fetch(request, at: broker, reply: $1) }) {
+        // An answer without records tells where a partition ends, which is told once.
+        if wanted.contains(where: { $0.lastEnd != $0.position }) { patience.end() }
+        link.ask(.fetch, broker, { $0.fetch(request, at: broker, patience: patience, reply: $1) }) {
             [weak self] (result: Result<FetchResponse, NetworkFailure>) in
             guard let self else { return }
-            fetching.remove(broker)
+            fetching[broker] = nil
             guard case .success(let answer) = result else { return lookAgain() }
             var mustLookAgain = false
             for (source, part) in zip(wanted, answer.partitions) where sources.contains(where: { $0 === source }) {

@@ -16,6 +16,8 @@ final class ClientLink {
     private var firstBroker: Int32 = 0
     /// The brokers that gave no answer last.
     private var silentBrokers: Set<Int32> = []
+    /// The brokers as the network knows them, kept because each request asks for one.
+    private var peers: [(channel: SimulatedNetwork.Channel, broker: Int32, peer: Peer)] = []
     var isClosed = false
 
     init(id: String, network: SimulatedNetwork) {
@@ -41,7 +43,8 @@ final class ClientLink {
         _ perform: @escaping (SimulatedCluster, @escaping (Answer) -> Void) -> Void,
         reply: @escaping (Result<Answer, NetworkFailure>) -> Void
     ) {
-        network.send(kind, from: id, to: broker, on: channel, within: timeout, perform: perform) { [weak self] result in
+        let peer = peer(broker, on: channel)
+        network.send(kind, from: id, to: broker, as: peer, within: timeout, perform: perform) { [weak self] result in
             guard let self, !isClosed else { return }
             switch result {
             case .success: silentBrokers.remove(broker)
@@ -49,6 +52,13 @@ final class ClientLink {
             }
             reply(result)
         }
+    }
+
+    private func peer(_ broker: Int32, on channel: SimulatedNetwork.Channel) -> Peer {
+        if let known = peers.first(where: { $0.broker == broker && $0.channel == channel }) { return known.peer }
+        let peer = network.peer(broker, of: id, on: channel)
+        peers.append((channel, broker, peer))
+        return peer
     }
 
     /// Returns a broker to ask about the cluster: one to which there is a connection, where there is any.

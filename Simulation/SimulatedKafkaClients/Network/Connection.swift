@@ -5,6 +5,11 @@ struct PeerID: Hashable {
     let client: String
     let broker: Int32
     let channel: SimulatedNetwork.Channel
+
+    private var shortHash: Int { client.shortHash ^ (Int(broker) << 1 | (channel == .broker ? 0 : 1)) }
+
+    func hash(into hasher: inout Hasher) { hasher.combine(shortHash) }
+    func _rawHashValue(seed: Int) -> Int { shortHash ^ seed }
 }
 
 /// What a client knows of connecting to a broker.
@@ -38,16 +43,16 @@ final class Connection {
     /// The broker has a request that it has not answered.
     var isBusy = false
     /// Requests that the broker reads when it has answered the one before.
-    var waiting: [any PendingRequest] = []
+    var waiting: [Exchange] = []
     /// Requests whose answers are on their way to the client, in the order in which they were sent.
-    var answers: [any PendingRequest] = []
+    var answers: [Exchange] = []
     /// The directions in which nothing passes any more, which the client has yet to find out.
     var lost: Set<SimulatedNetwork.Direction> = []
     /// The client has hung up, or has found out that the connection is gone.
     var isBroken = false
     /// Requests that have no answer yet, in the order in which they were sent: each is told when the connection breaks, or when its
     /// time is up.
-    var unanswered: [any PendingRequest] = []
+    var unanswered: [Exchange] = []
     var lastNumber = 0
     /// When it is looked next whether the time of a request is up; `nil` where that is not planned.
     var nextCheck: Int64?

@@ -1,45 +1,37 @@
 internal import SimulatedKafka
 
-/// A request as its connection knows it, whatever its answer is.
-protocol PendingRequest: AnyObject {
-    /// Counts the requests of the connection.
-    var number: Int { get }
-    /// When the client stops waiting.
-    var deadline: Int64 { get }
-    /// Tells the client why there is no answer.
-    func fail(_ failure: NetworkFailure)
-    /// Has the broker carry the request out.
-    func perform()
-    /// Hands the answer to the client.
-    func deliver()
-}
-
 /// One request and its answer, on their ways between a client and a broker.
-final class Exchange<Answer>: PendingRequest {
+///
+/// It knows the answer as a function that hands it over. A type with a parameter for the answer would look its own parts up by name
+/// at each step.
+final class Exchange {
     /// A type of its own, because an optional of a plain function would wrap it in another one.
-    private struct Reply {
-        let call: (Result<Answer, NetworkFailure>) -> Void
+    private struct Answer {
+        let handOver: () -> Void
     }
 
     private let network: SimulatedNetwork
     private let peer: Peer
     private let connection: Connection
+    /// Counts the requests of the connection.
     let number: Int
+    /// When the client stops waiting.
     let deadline: Int64
     private let client: String
     private let broker: Int32
     private let fate: SimulatedNetwork.Fate
-    private let carryOut: (SimulatedCluster, @escaping (Answer) -> Void) -> Void
-    /// `nil` once the client was told.
-    private var reply: Reply?
+    private let carryOut: (SimulatedCluster, Exchange) -> Void
+    private let onFailure: (NetworkFailure) -> Void
+    /// True once the client was told.
+    private var isOver = false
     /// `nil` until the broker has answered.
     private var answer: Answer?
 
     init(
         _ network: SimulatedNetwork, _ peer: Peer, _ connection: Connection, number: Int, deadline: Int64,
         of client: String, with broker: Int32, fate: SimulatedNetwork.Fate,
-        perform: @escaping (SimulatedCluster, @escaping (Answer) -> Void) -> Void,
-        reply: @escaping (Result<Answer, NetworkFailure>) -> Void
+        carryOut: @escaping (SimulatedCluster, Exchange) -> Void,
+        onFailure: @escaping (NetworkFailure) -> Void
     ) {
         self.network = network
         self.peer = peer
@@ -49,8 +41,8 @@ final class Exchange<Answer>: PendingRequest {
         self.client = client
         self.broker = broker
         self.fate = fate
-        carryOut = perform
-        self.reply = Reply(call: reply)
+        self.carryOut = carryOut
+        self.onFailure = onFailure
     }
 
     private var scheduler: any SimulatedScheduler { network.scheduler }
@@ -83,15 +75,17 @@ final class Exchange<Answer>: PendingRequest {
         }
     }
 
+    /// Has the broker carry the request out.
     func perform() {
-        network.reach { carryOut($0) { [self] in answer($0) } }
+        network.reach { carryOut($0, self) }
     }
 
     // MARK: - The answer
 
-    private func answer(_ answer: Answer) {
-        guard self.answer == nil else { return }
-        self.answer = answer
+    /// Takes the broker's answer, as a function that hands it to the client.
+    func take(_ handOver: @escaping () -> Void) {
+        guard answer == nil else { return }
+        answer = Answer(handOver: handOver)
         // Begun in a turn of its own: the cluster may be in the midst of a change.
         scheduler.schedule(after: 0) { [connection] in connection.readNext() }
         carryBack()
@@ -116,19 +110,24 @@ final class Exchange<Answer>: PendingRequest {
         }
     }
 
+    /// Hands the answer to the client.
     func deliver() {
-        if let answer { finish(.success(answer)) }
+        if let answer, end() { answer.handOver() }
     }
 
-    func fail(_ failure: NetworkFailure) { finish(.failure(failure)) }
+    /// Tells the client why there is no answer.
+    func fail(_ failure: NetworkFailure) {
+        if end() { onFailure(failure) }
+    }
 
-    private func finish(_ result: Result<Answer, NetworkFailure>) {
-        guard let reply else { return }
-        self.reply = nil
+    /// - Returns: `false` where the client was told already.
+    private func end() -> Bool {
+        guard !isOver else { return false }
+        isOver = true
         if let index = connection.unanswered.firstIndex(where: { $0.number == number }) {
             connection.unanswered.remove(at: index)
         }
-        reply.call(result)
+        return true
     }
 }
 

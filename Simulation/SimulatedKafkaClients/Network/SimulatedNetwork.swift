@@ -180,24 +180,26 @@ package final class SimulatedNetwork {
     // MARK: - Connections
 
     /// Returns the connection to a broker, and begins to connect where there is none.
-    private func connection(to id: PeerID) -> (Peer, Connection) {
-        let peer: Peer
-        if let known = peers[id] {
-            peer = known
-        } else {
-            peer = Peer()
-            peers[id] = peer
-        }
-        if let connection = peer.connection { return (peer, connection) }
+    private func connection(of peer: Peer, client: String, to broker: Int32) -> Connection {
+        if let connection = peer.connection { return connection }
 
-        let connection = Connection(of: id.client, opensAt: peer.connect(at: scheduler.now, jitter: backoffJitter()))
+        let connection = Connection(of: client, opensAt: peer.connect(at: scheduler.now, jitter: backoffJitter()))
         peer.connection = connection
-        if connection.opensAt > scheduler.now || !cluster.isUp(id.broker) {
+        if connection.opensAt > scheduler.now || !cluster.isUp(broker) {
             scheduler.schedule(at: connection.opensAt) { [self] in
-                if !cluster.isUp(id.broker) { breakDown(peer, connection) }
+                if !cluster.isUp(broker) { breakDown(peer, connection) }
             }
         }
-        return (peer, connection)
+        return connection
+    }
+
+    /// Returns a broker as a client reaches it.
+    func peer(_ broker: Int32, of client: String, on channel: Channel) -> Peer {
+        let id = PeerID(client: client, broker: broker, channel: channel)
+        if let known = peers[id] { return known }
+        let peer = Peer()
+        peers[id] = peer
+        return peer
     }
 
     private func breakDown(_ peer: Peer) {
@@ -235,14 +237,29 @@ package final class SimulatedNetwork {
         within timeout: Int64, perform: @escaping (SimulatedCluster, @escaping (Answer) -> Void) -> Void,
         reply: @escaping (Result<Answer, NetworkFailure>) -> Void
     ) {
-        let (peer, connection) = connection(to: PeerID(client: client, broker: broker, channel: channel))
+        send(
+            kind, from: client, to: broker, as: peer(broker, of: client, on: channel), within: timeout,
+            perform: perform, reply: reply)
+    }
+
+    /// - Parameter peer: the broker as the client reaches it.
+    func send<Answer>(
+        _ kind: RequestKind, from client: String, to broker: Int32, as peer: Peer, within timeout: Int64,
+        perform: @escaping (SimulatedCluster, @escaping (Answer) -> Void) -> Void,
+        reply: @escaping (Result<Answer, NetworkFailure>) -> Void
+    ) {
+        let connection = connection(of: peer, client: client, to: broker)
         let deadline = scheduler.now + timeout
         checkTimes(of: connection, peer, of: client, at: deadline)
 
         connection.lastNumber += 1
         let exchange = Exchange(
             self, peer, connection, number: connection.lastNumber, deadline: deadline, of: client, with: broker,
-            fate: fate(Message(client: client, broker: broker, kind: kind)), perform: perform, reply: reply)
+            fate: fate(Message(client: client, broker: broker, kind: kind)),
+            carryOut: { cluster, exchange in
+                perform(cluster) { answer in exchange.take { reply(.success(answer)) } }
+            },
+            onFailure: { reply(.failure($0)) })
         connection.unanswered.append(exchange)
         exchange.send()
     }

@@ -66,7 +66,10 @@ final class TransactionOffsets {
 
     /// Notes what is committed of some partitions, so that it is not committed again.
     func noteCommitted(_ offsets: [AssignedPartition: CommittedOffset]) async {
-        for (id, commit) in offsets { owned(id)?.noteCommitted(commit) }
+        for (id, commit) in offsets {
+            owned(id)?.committed = commit
+            owned(id)?.noteCommitted(commit)
+        }
         await source.noteCommitted(offsets.map { (partition: $0.key, next: $0.value.offset) })
     }
 

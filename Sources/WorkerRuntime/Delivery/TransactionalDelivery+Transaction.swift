@@ -13,7 +13,7 @@ extension TransactionalDelivery {
         do throws(KafkaError) {
             return try await commit(&attempt)
         } catch {
-            try await replaceProducer(failedWith: error)
+            try await replaceProducer(failedWith: error, during: attempt)
             return false
         }
     }
@@ -78,5 +78,7 @@ extension TransactionalDelivery {
 
         let isExplained = await noteRefusals(of: attempt, after: failure)
         health.noteFailure(failure, isExplained: isExplained)
+        // An explained failure ends what held requests up, and nothing else may ever become ready.
+        if isExplained { gate.wake() }
     }
 }

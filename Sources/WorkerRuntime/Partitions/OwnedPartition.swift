@@ -32,6 +32,8 @@ final class OwnedPartition {
     private var startNote = StartNote()
     /// What was handed out to be committed last, or with transactions: what was committed.
     private var lastCommit: CommittedOffset?
+    /// What the group has committed, as far as the assignment and the transactions since have shown it.
+    var committed: CommittedOffset?
     /// The part of its limit that the metadata took last, from 0 to 1; more than that where something was left out.
     private(set) var metadataUse = 0.0
     private var pendingDeadLetters: Set<OffsetTracker.Slot> = []
@@ -58,6 +60,7 @@ final class OwnedPartition {
 
     /// Takes over what the group has committed, before the first record is taken.
     func begin(at committed: CommittedOffset, with metadata: CommitMetadata) {
+        self.committed = committed
         tracker.inherit(metadata.done, from: committed.offset)
         startNote = StartNote(text: metadata.startNote, offset: committed.offset)
     }

@@ -56,6 +56,12 @@ final class LaneShutdown {
         await leave(hasFailed: true)
     }
 
+    /// Forgets the partitions of which the source, within its time, was not asked to give them up. Their outcomes are published by the
+    /// next owner.
+    private func forgetWhatIsLeft() {
+        for partition in partitions.remove(partitions.all.map(\.id)) { delivery.forget(partition) }
+    }
+
     /// - Parameter grace: the end of the worker's grace, by which both steps are bounded. `nil`: there is none.
     private func leave(after grace: Instant? = nil, hasFailed: Bool) async {
         func time(atMost limit: Duration, until margin: Duration) -> Duration {
@@ -65,6 +71,7 @@ final class LaneShutdown {
 
         let timeToLeave = hasFailed ? Self.timeToLeaveAfterFailure : Self.timeToLeave
         await source.close(within: time(atMost: timeToLeave, until: Self.leavingAfterGrace))
+        forgetWhatIsLeft()
         await delivery.close(
             within: time(atMost: .seconds(5), until: Self.flushingAfterGrace), hasFailed: hasFailed)
     }

@@ -1,5 +1,6 @@
 import EventLoop
 import Kafka
+import Observability
 import Synchronization
 import TestSupport
 import Testing
@@ -46,6 +47,76 @@ struct TransactionalDeliveryTests {
             #expect(texts.count == 3)
             for id in ["a", "b", "c"] { #expect(texts.count { $0.contains("\"\(id)\"") } == 1) }
             #expect(await fixture.provider.asked == ["a", "b", "c"])
+        }
+    }
+
+    /// The requests topic is made again: what is read of it has lower offsets than what the lane has taken of the former one, so
+    /// that the offset which the transaction committed does not tell which outcomes it held.
+    @Test(arguments: finalErrors)
+    func outcomesOfTwoTopicsOfOneNameArePublishedOnce(error: KafkaError) async throws {
+        try await LaneFixture.run(delivery: .exactlyOnce) { fixture in
+            await fixture.provider.hold()
+            await fixture.source.skip(to: 5)
+            await fixture.source.append([LaneFixture.request("former")])
+            await fixture.source.skip(to: 0)
+            await fixture.source.append(["a", "b"].map(LaneFixture.request))
+            try await eventually("all are asked for") { await fixture.provider.asked.count == 3 }
+
+            await fixture.sink.failCommits([.init(error: error, hasTakenEffect: true)])
+            await fixture.provider.releaseAll()
+            try await eventually("the producer is replaced") { await fixture.nextSink.registrations == 1 }
+            try await fixture.outcomesAreWritten(["former", "a", "b"])
+
+            await fixture.source.append([LaneFixture.request("c")])
+            try await fixture.outcomesAreWritten(["c"])
+            #expect(await fixture.written.count == 4)
+        }
+    }
+
+    @Test func partitionsThatNobodyAsksForAreForgottenAtTheEnd() async throws {
+        let replaced = KafkaError(.fenced, code: 82, "Static consumer fenced")
+        var registry: MetricsRegistry?
+        await #expect(throws: KafkaError.self) {
+            try await LaneFixture.run(delivery: .exactlyOnce) { fixture in
+                registry = fixture.registry
+                await fixture.source.leaveSilently()
+                await fixture.sink.failCommits([.init(error: replaced)])
+                await fixture.source.append([LaneFixture.request("a")])
+                try await eventually("the lane leaves") { await fixture.source.isClosed }
+            }
+        }
+        let metrics = PrometheusDocument(try #require(registry).prometheusText)
+        #expect(metrics.value("locsearch_partitions_assigned") == 0)
+        #expect(metrics.value("locsearch_requests_in_flight") == 0)
+    }
+
+    /// Transactions fail for so long that no request begins. The partition is lost while one is under way, whose failure is then
+    /// found to be a topic's.
+    @Test func requestsBeginAgainWhenAFailureIsExplainedAndNothingIsLeft() async throws {
+        // With so few in flight there is no window that would have the reader look again.
+        try await LaneFixture.run(delivery: .exactlyOnce, { $0.concurrency = 1 }) { fixture in
+            let failure = FakeSink.CommitFailure(error: KafkaError(.abortable, "commit: made to fail"))
+            await fixture.sink.failCommits([FakeSink.CommitFailure](repeating: failure, count: 1_000))
+            await fixture.source.append([LaneFixture.request("a")])
+            try await eventually("no request begins", within: .seconds(20)) {
+                await fixture.lane.status.deliveryProblem != nil
+            }
+            await fixture.source.append([LaneFixture.request("read and not begun")])
+            try await eventually("it is read") { await fixture.source.unreadCount == 0 }
+
+            await fixture.sink.holdReports()
+            let before = await fixture.sink.handedOver.count
+            try await eventually("a transaction is under way") { await fixture.sink.handedOver.count > before }
+            await fixture.source.lose([0])
+            await fixture.sink.refuse { _, _ in KafkaError(.timedOut, "no answer in time") }
+            await fixture.sink.confirmAll()
+            try await eventually("the failure is explained") { await fixture.lane.status.deliveryProblem == nil }
+
+            await fixture.sink.refuse { _, _ in nil }
+            await fixture.sink.failCommits([])
+            await fixture.source.assign([1])
+            await fixture.source.append([LaneFixture.request("b")], to: 1)
+            try await fixture.outcomesAreWritten(["b"])
         }
     }
 

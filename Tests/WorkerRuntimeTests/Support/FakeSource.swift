@@ -24,6 +24,7 @@ actor FakeSource: RequestSource {
     private var unknownTopics: Set<String> = []
     private var diagnosis = TopicDiagnosis.complete
     private var onClose: @Sendable () -> Void = {}
+    private var leavesSilently = false
     private(set) var commits: [TopicPartition: CommittedOffset] = [:]
     /// The offsets that are committed.
     var committed: [TopicPartition: Int64] { commits.mapValues(\.offset) }
@@ -58,6 +59,9 @@ actor FakeSource: RequestSource {
 
     /// - Parameter body: called once the group is left.
     func whenClosed(_ body: @escaping @Sendable () -> Void) { onClose = body }
+
+    /// Has `close` come back without a revocation, as when its time is up before the group has asked for one.
+    func leaveSilently() { leavesSilently = true }
 
     func forgetTopics(_ topics: Set<String>) { unknownTopics = topics }
 
@@ -229,7 +233,7 @@ actor FakeSource: RequestSource {
     func close(within bound: Duration) async {
         defer { onClose() }
         let all = assigned
-        if !all.isEmpty {
+        if !all.isEmpty, !leavesSilently {
             await listener?.revoked(all)
             if commitError == nil { commitStored() }
         }
