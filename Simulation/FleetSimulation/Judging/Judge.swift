@@ -136,6 +136,7 @@ struct Judge {
                 case 0: find(.lost, "r\(request.number) at \(partition)@\(offset) has no outcome")
                 case let count where count <= world.mostOutcomes(of: partition, at: offset): break
                 case 2 where outcomesAfterDeletion(of: partition, offset) == 1: break
+                case _ where wasLeftUncommitted(partition, offset): break
                 case let count
                 where plan.delivery == .exactlyOnce
                     || (plan.isGraceful && !plan.requestsMayOutlastGrace
@@ -230,8 +231,24 @@ struct Judge {
         for request in plan.requests { left[request.keyword, default: 0] += 1 }
         for call in calls where !mayBeGivenUp(world.beginning.duration(to: call.time) / .seconds(1)) {
             left[call.keyword, default: 0] -= 1
-            if left[call.keyword, default: 0] < 0 { find(.calledAgain, "\(call.keyword) by \(call.member)") }
+            if left[call.keyword, default: 0] < 0, !wasLeftUncommitted(call) {
+                find(.calledAgain, "\(call.keyword) by \(call.member)")
+            }
         }
+    }
+
+    /// True for a call for a request that was finished before and could not be committed.
+    private func wasLeftUncommitted(_ call: SimulatedProvider.Call) -> Bool {
+        let (again, outcomes) = (world.beginning.duration(to: call.time) / .seconds(1), outcomeTimes())
+        return plan.delivery == .atLeastOnce
+            && world.requestAt.contains { partition, requests in
+                requests.contains { offset, request in
+                    guard request.keyword == call.keyword, let finished = outcomes[partition]?[offset]?.first else {
+                        return false
+                    }
+                    return finished <= again && wasLeftUncommitted(partition, finished: finished, again: again)
+                }
+            }
     }
 
     /// True for a call that began so late in the grace of a member that leaves that it may not have ended by then.
