@@ -216,7 +216,8 @@ let package = Package(
             name: "HTTPTransportTests", dependencies: ["Basics", "HTTPTransport", "TestSupport"], swiftSettings: safe),
         .testTarget(
             name: "ResilienceTests", dependencies: ["Basics", "Resilience", "TestSupport"], swiftSettings: safe),
-        .testTarget(name: "FleetSimulationTests", dependencies: ["FleetSimulation"], swiftSettings: safe),
+        .testTarget(
+            name: "FleetSimulationTests", dependencies: ["FleetSimulation", "WorkerRuntime"], swiftSettings: safe),
         .testTarget(name: "SimulateTests", dependencies: ["Simulate"], swiftSettings: safe),
         .testTarget(
             name: "SimulatedLoopTests",

@@ -61,6 +61,10 @@ public struct FleetPlan: Sendable {
     /// The most seconds by which members' wall clocks are ahead or behind at first.
     var wallSkew = 0.0
     var settings = DrawnSettings()
+    /// False for brokers that keep no text beside a committed offset, such as Tansu.
+    var keepsMetadata = true
+    /// The processes that are of an older version: see `isOlder`.
+    var olderProcesses: UInt64 = 0
 
     // MARK: - The provider
 
@@ -180,6 +184,10 @@ public struct FleetPlan: Sendable {
         makeDoneSets(&doneSets)
         var doubles = seeds.fork()
         makeDoubledMessages(&doubles)
+        var metadata = seeds.fork()
+        makeMetadataTrouble(&metadata)
+        var deploys = seeds.fork()
+        makeDeploysUnderLoad(&deploys)
     }
 
     /// Has everything happen in a part of the time. Most schedules are short, so that more of them can be run: what takes long is

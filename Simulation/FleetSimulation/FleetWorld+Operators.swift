@@ -112,6 +112,13 @@ extension FleetWorld {
         moveOffsetsBack(by: records, before: simulation.now + .seconds(plan.shutdownGrace + 25), thenStart: places)
     }
 
+    /// Kills all workers, and commits the group's offsets anew without what stood beside them, as tools do that know nothing of it.
+    func loseMetadata() {
+        let places = workers.filter { $0.value.isAlive }.keys.sorted()
+        for worker in everyWorker where worker.isAlive { kill(worker) }
+        moveOffsetsBack(by: 0, before: simulation.now + .seconds(plan.shutdownGrace + 25), thenStart: places)
+    }
+
     /// Waits until the group is empty, as the command requires. It is given up when a worker was started meanwhile.
     private func moveOffsetsBack(by records: Int64, before end: Instant, thenStart places: [Int]) {
         let hasMembers = !network.cluster.members(of: SimulatedWorker.group).isEmpty

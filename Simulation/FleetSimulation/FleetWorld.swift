@@ -81,6 +81,7 @@ final class FleetWorld {
         rules.consumerSessionTimeout = 6 * ClusterRules.second
         rules.consumerHeartbeatInterval = ClusterRules.second
         rules.transactionTimeoutInterval = ClusterRules.second
+        rules.keepsOffsetMetadata = plan.keepsMetadata
 
         let scheduler = SimulationScheduler(simulation, start: Self.start)
         beginningOfBrokers = scheduler.now
@@ -277,6 +278,8 @@ final class FleetWorld {
 
     /// The names under which the requests of deleted topics are kept, in the order of their deletion.
     var archivedTopics: [String] = []
+    /// When those were deleted, in seconds from the beginning.
+    var deletionTimes: [String: Double] = [:]
     /// Where the partitions of the requests topic ended when it was deleted.
     var formerEnds: [PartitionID: Int64] = [:]
     /// The partitions of deleted topics, with what readers could see of them.
@@ -337,9 +340,7 @@ final class FleetWorld {
         switch fault.kind {
         case .kill(let member, let back):
             guard let worker = struck(member) else { return }
-            worker.kill()
-            kills.append(beginning.duration(to: simulation.now) / .seconds(1))
-            changesOfMembers.append(beginning.duration(to: simulation.now) / .seconds(1))
+            kill(worker)
             after(back) { [self] in
                 // A deploy may have taken the place meanwhile.
                 if workers[member] === worker { launch(member) }
@@ -381,9 +382,16 @@ final class FleetWorld {
             orderBudget(callsOfDay: calls)
         case .redrive: redrive()
         case .offsetsBack(let records): moveOffsetsBack(by: records)
+        case .metadataLost: loseMetadata()
         case .cluster(let clusterFault):
             strike(clusterFault)
         }
+    }
+
+    func kill(_ worker: SimulatedWorker) {
+        worker.kill()
+        kills.append(beginning.duration(to: simulation.now) / .seconds(1))
+        changesOfMembers.append(beginning.duration(to: simulation.now) / .seconds(1))
     }
 
     private func noteInterruption(for seconds: Double) {

@@ -23,12 +23,11 @@ struct DefectHunt {
 
     #if DEFECTS
         private static func rule(brokenBy defect: Defect, seed: UInt64) -> String? {
-            let plan = FleetPlan(seed: seed)
-            // Between two runs nothing runs.
+            // Between two runs nothing runs. A mistake may be one of how workers are set, which the plan says.
             unsafe Defect.current = defect
-            guard let finding = FleetSimulation.run(plan).verdict.findings.first else { return nil }
+            guard let finding = FleetSimulation.run(FleetPlan(seed: seed)).verdict.findings.first else { return nil }
             unsafe Defect.current = nil
-            return FleetSimulation.run(plan).verdict.isGood ? finding.rule.rawValue : nil
+            return FleetSimulation.run(FleetPlan(seed: seed)).verdict.isGood ? finding.rule.rawValue : nil
         }
 
         static let isPossible = true

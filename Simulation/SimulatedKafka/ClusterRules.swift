@@ -39,6 +39,8 @@ package struct ClusterRules: Sendable, Hashable {
     package var newMemberTimeout: Int64 = 300 * second
     /// `offset.metadata.max.bytes`.
     package var maxOffsetMetadataBytes = 4_096
+    /// False for brokers that take the text beside an offset and drop it, as Tansu does.
+    package var keepsOffsetMetadata = true
 
     // MARK: - Consumer groups (KIP-848)
 

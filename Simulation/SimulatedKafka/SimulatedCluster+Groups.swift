@@ -127,7 +127,8 @@ extension SimulatedCluster {
                 response.results[partition] = OffsetFetchResponse.Result(error: .unstableOffsetCommit)
             } else if let committed = group?.offsets.committed[partition] {
                 response.results[partition] = OffsetFetchResponse.Result(
-                    error: .none, offset: committed.offset.offset, metadata: committed.offset.metadata)
+                    error: .none, offset: committed.offset.offset,
+                    metadata: rules.keepsOffsetMetadata ? committed.offset.metadata : "")
             } else {
                 response.results[partition] = OffsetFetchResponse.Result(error: .none)
             }
@@ -220,6 +221,8 @@ extension SimulatedCluster {
 
     /// Returns what the group has committed, metadata and all.
     package func commits(by group: String) -> [PartitionID: OffsetToCommit] {
-        groups[group]?.offsets.committed.mapValues(\.offset) ?? [:]
+        (groups[group]?.offsets.committed ?? [:]).mapValues { committed in
+            rules.keepsOffsetMetadata ? committed.offset : OffsetToCommit(committed.offset.offset)
+        }
     }
 }

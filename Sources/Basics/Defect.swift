@@ -58,6 +58,9 @@ package enum Defect: String, CaseIterable, Sendable {
     /// Outcomes of an aborted transaction count as delivered.
     case abortedIsDelivered = "aborted-is-delivered"
 
+    /// With exactly-once, commits say what is done beyond an offset while workers that do not read it are there.
+    case doneSetsBesideOlder = "done-sets-beside-older"
+
     // MARK: Records that are refused, and gaps
 
     /// An outcome that is too large for its topic counts as delivered.

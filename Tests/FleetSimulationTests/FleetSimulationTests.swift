@@ -1,5 +1,6 @@
 import Foundation
 import Testing
+import WorkerRuntime
 
 @testable import FleetSimulation
 
@@ -47,6 +48,20 @@ struct FleetSimulationTests {
         (plan.faults, plan.failures, plan.latency) = ([], 1, 10...20)
         let outcome = FleetSimulation.run(plan)
         #expect(outcome.verdict.isGood, "\(outcome.verdict.findings)")
+    }
+
+    /// docs/upgrading.md: with exactly-once, newer workers write no done-sets while older ones are there.
+    @Test func metadataGetsLostInEveryWay() {
+        let plans = (1...300 as ClosedRange<UInt64>).map { FleetPlan(seed: $0) }
+        let mixed = plans.filter { $0.olderProcesses != 0 }
+        #expect(mixed.contains { $0.delivery == .atLeastOnce && $0.settings.doneSetBytes > 0 })
+        #expect(mixed.contains { $0.delivery == .exactlyOnce })
+        #expect(mixed.allSatisfy { $0.delivery == .atLeastOnce || $0.settings.doneSetBytes == 0 })
+        #expect(mixed.allSatisfy { plan in (0..<plan.members).contains { plan.isOlder(member: $0, start: 0) } })
+
+        #expect(plans.contains { !$0.keepsMetadata })
+        #expect(plans.contains { $0.faults.contains { $0.name == "metadata lost" } })
+        #expect(plans.allSatisfy { $0.keepsMetadata && $0.olderProcesses == 0 || !$0.keepsDoneSets })
     }
 
     @Test func storyHasEveryFault() {

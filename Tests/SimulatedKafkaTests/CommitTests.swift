@@ -9,6 +9,19 @@ struct CommitTests {
         #expect(fixture.committed(1)?.offset == -1)
     }
 
+    /// As Tansu does.
+    @Test(arguments: [true, false])
+    func brokersKeepTheTextBesideAnOffsetOrDropIt(keeps: Bool) {
+        var rules = ClusterRules()
+        rules.keepsOffsetMetadata = keeps
+        let fixture = ClusterFixture(rules)
+        let offsets = [fixture.partition(0): OffsetToCommit(5, metadata: "text")]
+        #expect(fixture.cluster.offsetCommit(OffsetCommitRequest("workers", offsets)).error == .none)
+        #expect(fixture.committed()?.offset == 5)
+        #expect(fixture.committed()?.metadata == (keeps ? "text" : ""))
+        #expect(fixture.cluster.commits(by: "workers")[fixture.partition(0)]?.metadata == (keeps ? "text" : ""))
+    }
+
     @Test func onlyMembersCommitForAGroupThatHasSome() {
         let fixture = ClusterFixture()
         let member = fixture.stableMember()

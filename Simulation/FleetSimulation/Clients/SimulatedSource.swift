@@ -15,6 +15,8 @@ final class SimulatedSource: RequestSource, @unchecked Sendable {
     private weak var listener: (any RebalanceListener)?
     private var reader: CheckedContinuation<Void, Never>?
     private var isReading = true
+    /// True for a worker that knows nothing of what stands beside a committed offset.
+    var ignoresMetadata = false
     /// The calls to the listener that are under way.
     private(set) var rebalancesUnderway = 0
     /// The commits that are under way.
@@ -103,7 +105,13 @@ final class SimulatedSource: RequestSource, @unchecked Sendable {
         let result = await answer { reply in
             self.consumer.committedOffsets(of: assigned, within: bound.wholeNanoseconds, reply: reply)
         }
-        return try result.get()
+        return asRead(try result.get())
+    }
+
+    private func asRead(
+        _ committed: [AssignedPartition: CommittedOffset]
+    ) -> [AssignedPartition: CommittedOffset] {
+        ignoresMetadata ? committed.mapValues { CommittedOffset($0.offset) } : committed
     }
 
     // MARK: - What it knows
@@ -141,7 +149,8 @@ extension SimulatedSource: SimulatedRebalanceHandler {
     }
 
     func willRead(from committed: [AssignedPartition: CommittedOffset], then: @escaping () -> Void) {
-        tell(then) { listener in await listener.willRead(from: committed) }
+        let read = asRead(committed)
+        tell(then) { listener in await listener.willRead(from: read) }
     }
 
     func revoked(_ partitions: [AssignedPartition], then: @escaping () -> Void) {

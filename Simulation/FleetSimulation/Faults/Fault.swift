@@ -33,6 +33,9 @@ public struct Fault: Sendable, CustomStringConvertible {
         case redrive
         /// A person stops all workers, moves the group back by so many records of each partition, and starts the workers again.
         case offsetsBack(records: Int64)
+        /// All members are killed, and a person or a tool commits the group's offsets anew, without a text beside them, before others
+        /// start.
+        case metadataLost
         case cluster(ClusterFault)
     }
 
@@ -75,6 +78,7 @@ public struct Fault: Sendable, CustomStringConvertible {
         case .budgetOrder(let calls): calls == nil ? "budget reset" : "budget set"
         case .redrive: "redrive"
         case .offsetsBack: "offsets back"
+        case .metadataLost: "metadata lost"
         case .cluster(let fault): fault.name
         }
     }
@@ -102,7 +106,7 @@ public struct Fault: Sendable, CustomStringConvertible {
             "kill", "stop", "cut", "cut one way", "broker down", "coordinators move", "deploy", "scale up",
             "scale down",
             "topic refuses", "provider hangs", "provider fails", "clock step", "budget set", "budget reset", "redrive",
-            "offsets back",
+            "offsets back", "metadata lost",
         ] + FleetTopicTrouble.allCases.map(\.rawValue)
 
     public var description: String {
@@ -131,6 +135,7 @@ public struct Fault: Sendable, CustomStringConvertible {
         case .redrive: "dead letters go back to the requests topic"
         case .offsetsBack(let records):
             "all workers stop, the group goes back by \(records) records, and they start again"
+        case .metadataLost: "all members die, and the group's offsets are committed without what stood beside them"
         case .cluster(let fault): fault.description
         }
     }

@@ -20,6 +20,25 @@ extension FleetPlan {
         faults.sort { $0.time < $1.time }
     }
 
+    /// Leaves of all that goes wrong nothing but deploys and members that come and go, while calls are under way nearly always: what
+    /// a member gives up that leaves is paid for again, and seen.
+    mutating func makeDeploysUnderLoad(_ random: inout SeededGenerator) {
+        guard random.chance(0.03), fullLoad == nil else { return }
+        (isStatic, losesAssignmentByStaleCommits) = (false, false)
+        (fateOfMessages, lostCommits, failures, latency) = (.perfect, 0, 0, 0.3...0.9)
+        (rateLimit, callsPerDay, quota, secondProvider) = (nil, nil, nil, nil)
+        settings.attemptTimeout = nil
+        settings.deadline = max(settings.deadline, 2)
+        for index in requests.indices { requests[index].provider = "hotpepper" }
+        faults = (0..<Int.random(in: 2...5, using: &random)).map { _ in
+            let member = Int.random(in: 0..<members, using: &random)
+            return Fault(
+                time: Double.random(in: 2...requestsEnd, using: &random),
+                kind: random.chance(0.8) ? .deploy(member: member) : .scale(up: Bool.random(using: &random)))
+        }
+        faults.sort { $0.time < $1.time }
+    }
+
     private func drawCrash(of member: Int, seconds: Double, _ random: inout SeededGenerator) -> Fault.Kind {
         switch Int.random(in: 0..<6, using: &random) {
         case 0: return .stop(member: member, seconds: seconds)

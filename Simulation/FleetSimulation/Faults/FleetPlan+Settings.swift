@@ -74,8 +74,10 @@ extension FleetPlan {
         settings.deadline = max(settings.deadline, latency.upperBound + 1)
     }
 
-    /// True where a commit has room for everything that is done beyond its offset.
-    var keepsDoneSets: Bool { settings.doneSetBytes == DrawnSettings().doneSetBytes }
+    /// True where a commit says everything that is done beyond its offset, and each next owner reads it.
+    var keepsDoneSets: Bool {
+        settings.doneSetBytes == DrawnSettings().doneSetBytes && keepsMetadata && olderProcesses == 0
+    }
 
     /// Takes the room for done-sets away from a part of all schedules, or nearly so.
     mutating func makeDoneSets(_ random: inout SeededGenerator) {

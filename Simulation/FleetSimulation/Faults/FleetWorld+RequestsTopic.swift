@@ -1,3 +1,4 @@
+import Basics
 import SimulatedKafka
 import SimulatedKafkaClients
 import SimulatedLoop
@@ -9,6 +10,7 @@ extension FleetWorld {
     func archiveRequests() {
         let archive = "\(SimulatedWorker.requests) deleted \(archivedTopics.count)"
         archivedTopics.append(archive)
+        deletionTimes[archive] = beginning.duration(to: simulation.now) / .seconds(1)
         for partition in partitions(of: SimulatedWorker.requests) {
             let end = network.cluster.log(of: partition)?.logEnd ?? 0
             formerEnds[partition] = max(formerEnds[partition] ?? 0, end)
@@ -27,6 +29,13 @@ extension FleetWorld {
     /// former topic, where the new one has grown past that (docs/guarantees.md, "What breaks the guarantees").
     func mayBePassedOver(_ partition: PartitionID, _ offset: Int64) -> Bool {
         offset < formerEnds[partition] ?? 0
+    }
+
+    /// True for an outcome of a request of a deleted topic that was written after the deletion. Kafka forgets the group's offsets with a
+    /// topic, so nothing says of a transaction of before whose commit got no answer that its outcomes are published.
+    func wasWrittenAfterDeletion(of partition: PartitionID, _ record: SimulatedRecord) -> Bool {
+        guard let deletion = deletionTimes[partition.topic], let time = record.timestamp else { return false }
+        return secondsOfSchedule(at: time) > deletion
     }
 
     /// Returns the place of the request that an outcome is the answer to. An outcome names topic and offset, which two requests

@@ -10,7 +10,7 @@ import WorkerRuntime
 /// `worker.commitInterval`, and, without done-sets, what a partition finished behind a request that took long.
 extension Judge {
     /// When the outcomes of a partition's requests were written, in seconds from the beginning, by their offsets.
-    private typealias Times = [Int64: [Double]]
+    typealias Times = [Int64: [Double]]
 
     /// Every repetition follows from a kill, a standstill or a cut. Looked at where nothing else repeats anything: members come and
     /// go as they are told to besides.
@@ -50,7 +50,7 @@ extension Judge {
     }
 
     /// Returns the times in the order in which they were written.
-    private func outcomeTimes() -> [PartitionID: Times] {
+    func outcomeTimes() -> [PartitionID: Times] {
         var all: [PartitionID: Times] = [:]
         for topic in ["results", "errors"] {
             for entry in world.outputs(of: topic).joined() {
@@ -62,6 +62,28 @@ extension Judge {
             }
         }
         return all.mapValues { $0.mapValues { $0.sorted() } }
+    }
+
+    /// True for what a member finished, and could not commit, that left while the group waited for others: it commits nothing of what
+    /// it has finished since its JoinGroup.
+    func wasLeftUncommitted(_ partition: PartitionID, finished: Double, again: Double) -> Bool {
+        let slack = 0.3
+        let interval = max(plan.settings.commitInterval, 0.5) + slack
+        return world.handovers.contains { handover in
+            guard handover.partition == partition, handover.time <= again, let since = handover.joinsSince else {
+                return false
+            }
+            return since - interval < finished && finished <= handover.time + slack
+        }
+    }
+
+    /// True for a request all of whose repetitions follow from that.
+    func wasLeftUncommitted(_ partition: PartitionID, _ offset: Int64) -> Bool {
+        let written = outcomeTimes()[partition]?[offset] ?? []
+        return plan.delivery == .atLeastOnce && !written.isEmpty
+            && zip(written, written.dropFirst()).allSatisfy { former, next in
+                wasLeftUncommitted(partition, finished: former, again: next)
+            }
     }
 
     /// - Parameters:
@@ -100,8 +122,7 @@ extension Judge {
         }
         if handovers.contains(where: { $0.hasUsedGrace && finished > $0.time - slack }) { return }
 
-        // A member that leaves while the group waits for others commits nothing of what it has finished since its JoinGroup.
-        if handovers.contains(where: { $0.joinsSince.map { finished > $0 - interval } ?? false }) { return }
+        if wasLeftUncommitted(partition, finished: finished, again: again) { return }
 
         // Without done-sets, what is finished behind a request that was open is done again: at a crash, and where a partition is
         // handed over with a request that waits for its turn, or took longer than the grace.

@@ -53,6 +53,18 @@ struct Judge {
         return counts
     }
 
+    /// The outcomes of a request of a deleted topic that were written after the deletion; 0 for any other.
+    private func outcomesAfterDeletion(of partition: PartitionID, _ offset: Int64) -> Int {
+        guard world.deletionTimes[partition.topic] != nil else { return 0 }
+        return ["results", "errors"].reduce(0) { count, topic in
+            count
+                + world.outputs(of: topic).joined().count { entry in
+                    guard let source = world.source(of: entry.record) else { return false }
+                    return source == (partition, offset) && world.wasWrittenAfterDeletion(of: partition, entry.record)
+                }
+        }
+    }
+
     /// Tells when a request got its outcomes, for a person who reads the finding.
     private func whenAnswered(_ partition: PartitionID, _ offset: Int64) -> String {
         var times: [String] = []
@@ -123,6 +135,8 @@ struct Judge {
                 case 0 where isExempt(partition, offset): break
                 case 0: find(.lost, "r\(request.number) at \(partition)@\(offset) has no outcome")
                 case let count where count <= world.mostOutcomes(of: partition, at: offset): break
+                case 2 where outcomesAfterDeletion(of: partition, offset) == 1: break
+                case _ where wasLeftUncommitted(partition, offset): break
                 case let count
                 where plan.delivery == .exactlyOnce
                     || (plan.isGraceful && !plan.requestsMayOutlastGrace
@@ -177,7 +191,9 @@ struct Judge {
             for entries in world.outputs(of: topic) {
                 var last: [String: Int64] = [:]
                 for entry in entries {
-                    guard let source = world.source(of: entry.record) else { continue }
+                    guard let source = world.source(of: entry.record),
+                        !world.wasWrittenAfterDeletion(of: source.partition, entry.record)
+                    else { continue }
                     let key = entry.record.key.map { String(decoding: $0, as: UTF8.self) } ?? ""
                     let line = plan.ordering == .key ? "\(source.partition) \(key)" : "\(source.partition)"
                     if let before = last[line], before > source.offset {
@@ -215,8 +231,24 @@ struct Judge {
         for request in plan.requests { left[request.keyword, default: 0] += 1 }
         for call in calls where !mayBeGivenUp(world.beginning.duration(to: call.time) / .seconds(1)) {
             left[call.keyword, default: 0] -= 1
-            if left[call.keyword, default: 0] < 0 { find(.calledAgain, "\(call.keyword) by \(call.member)") }
+            if left[call.keyword, default: 0] < 0, !wasLeftUncommitted(call) {
+                find(.calledAgain, "\(call.keyword) by \(call.member)")
+            }
         }
+    }
+
+    /// True for a call for a request that was finished before and could not be committed.
+    private func wasLeftUncommitted(_ call: SimulatedProvider.Call) -> Bool {
+        let (again, outcomes) = (world.beginning.duration(to: call.time) / .seconds(1), outcomeTimes())
+        return plan.delivery == .atLeastOnce
+            && world.requestAt.contains { partition, requests in
+                requests.contains { offset, request in
+                    guard request.keyword == call.keyword, let finished = outcomes[partition]?[offset]?.first else {
+                        return false
+                    }
+                    return finished <= again && wasLeftUncommitted(partition, finished: finished, again: again)
+                }
+            }
     }
 
     /// True for a call that began so late in the grace of a member that leaves that it may not have ended by then.

@@ -127,7 +127,9 @@ final class SimulatedWorker: @unchecked Sendable {
         let loops = (0..<plan.lanes).map { simulation.makeLoop("\(name)-\($0)", clock: clock) }
         let breakers = BreakerWatch()
         self.breakers = breakers
-        let assembly = Self.assembly(name, breakers: breakers, plan: plan, world: world)
+        let isOlder = plan.isOlder(member: number, start: start)
+        if isOlder { world.say("\(name) is of an older version") }
+        let assembly = Self.assembly(name, isOlder: isOlder, breakers: breakers, plan: plan, world: world)
         fleet = SimulatedFleetClients(
             name, loop: loops[0], descriptor: 4, network: network, messages: world.fleetMessages)
         fleet.onFirstOpen = { [unowned world] in world.noteCountBegun(by: name) }
@@ -138,11 +140,12 @@ final class SimulatedWorker: @unchecked Sendable {
                 index, of: name, instance: plan.isStatic ? "static-\(number)" : nil, on: loop, assembly: assembly,
                 link: link, plan: plan, world: world)
         }
+        for lane in lanes { lane.source.ignoresMetadata = isOlder }
         group = LaneGroup(lanes.map(\.assembled), link: link)
     }
 
     private static func assembly(
-        _ name: String, breakers: BreakerWatch, plan: FleetPlan, world: FleetWorld
+        _ name: String, isOlder: Bool, breakers: BreakerWatch, plan: FleetPlan, world: FleetWorld
     ) -> LaneAssembly {
         var policies: [ProviderID: ProviderPolicy] = [:]
         var scopes: [ProviderID: QuotaScope] = [:]
@@ -150,7 +153,9 @@ final class SimulatedWorker: @unchecked Sendable {
             policies[provider] = policy(plan, of: provider)
             scopes[provider] = scope(of: provider)
         }
-        let (configuration, log) = (configuration(plan), world.makeLog(name))
+        let log = world.makeLog(name)
+        var configuration = configuration(plan)
+        if isOlder { configuration.doneSetBytes = 0 }
         var assembly = LaneAssembly(
             configuration, name: name, policies: policies,
             meters: meters, log: log)
