@@ -42,8 +42,8 @@ class ConsoleHarness:
         return self.processes.start(name, [self.program, *command], settings, stdout=subprocess.PIPE, text=True)
 
     def _worker_settings(self) -> dict[str, str]:
-        """One call for each request, no breaker and no limit that follows the provider, so that a fault shows at once and
-        does not reach the next test: after refused calls, a call that is slow on purpose would have all others wait.
+        """One call for each request, no breaker and no limit that follows the provider, so that a fault shows at once
+        and does not reach the next test: after refused calls, one that is slow on purpose would have all others wait.
 
         `auto` asks Hot Pepper alone. After a call of over a second, as when the machine stands still, it would go on to
         Google's places, which the map does not show.
