@@ -239,8 +239,7 @@ struct LimitController {
     /// Makes the limit smaller because the provider refused calls. Where none was ever under way beside another, it refused
     /// them for another reason than their number.
     private mutating func cutForOverload(_ seen: Window, at now: Instant) {
-        guard seen.most > 1 else { return }
-        if let overloadIgnoredUntil = memory.overloadIgnoredUntil, now < overloadIgnoredUntil { return }
+        guard seen.most > 1, memory.overloadIgnoredUntil.map({ now >= $0 }) ?? true else { return }
         memory.gentleUntil = now + .seconds(saturating: Self.shortestHold)
         reduce(seen, by: Self.overloadFactor, latency: expected, isForOverload: true, at: now)
     }
