@@ -40,4 +40,7 @@
 
     @inlinable
     public static func += (instant: inout Instant, duration: Duration) { instant = instant + duration }
+
+    @inlinable
+    public static func -= (instant: inout Instant, duration: Duration) { instant = instant - duration }
 }

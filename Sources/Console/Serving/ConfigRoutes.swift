@@ -31,10 +31,7 @@ struct ConfigRoutes {
             }
         }
 
-        json.object("start") { json in
-            json.member("latitude", configuration.start.latitude)
-            json.member("longitude", configuration.start.longitude)
-        }
+        json.member("start", of: configuration.start)
         json.endObject()
         return json.finish()
     }

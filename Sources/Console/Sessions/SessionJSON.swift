@@ -131,10 +131,9 @@ enum SessionJSON {
 
 extension JSONWriter {
     mutating func member(_ name: StaticString, of location: Coordinate) {
-        key(name)
-        beginObject()
-        member("latitude", location.latitude)
-        member("longitude", location.longitude)
-        endObject()
+        object(name) { json in
+            json.member("latitude", location.latitude)
+            json.member("longitude", location.longitude)
+        }
     }
 }

@@ -47,32 +47,10 @@ struct LimitController {
         let limit: Double
         let factor: Double
         let isForOverload: Bool
-        let before: Window
+        let before: LoadWindow
         let latency: Double
         /// The instant at which all calls under way have begun under the new limit.
         let settled: Instant
-    }
-
-    /// The calls that were seen in a stretch of time.
-    private struct Window {
-        var answers = 0
-        var timeouts = 0
-        var overloads = 0
-        var starts = 0
-        /// The sum of the latencies of answered calls, in seconds.
-        var latencies = 0.0
-        /// Calls under way, integrated over time; those above the limit, who are leaving, left out.
-        var callSeconds = 0.0
-        var most = 0
-        var age = 0.0
-
-        var calls: Int { answers + timeouts + overloads }
-        var overload: Double { Double(overloads) / Double(max(1, calls)) }
-        var answersPerSecond: Double { Double(answers) / age }
-        /// The time that a call that begins now will take. When more begin than end, a rush of callers is no slowness.
-        var expected: Double {
-            answers + overloads > 0 ? callSeconds / Double(max(starts, answers + overloads)) : .infinity
-        }
     }
 
     /// The moments up to which earlier steps decide about later ones.
@@ -101,7 +79,7 @@ struct LimitController {
     /// A low quartile of the time that requests have when they arrive.
     private(set) var typicalBudget = 0.0
 
-    private var window = Window()
+    private var window = LoadWindow()
     private var windowStart: Instant?
     private var inFlight = 0
     private var countedUntil: Instant?
@@ -190,7 +168,7 @@ struct LimitController {
     }
 
     private mutating func beginWindow(at now: Instant) {
-        window = Window()
+        window = LoadWindow()
         window.most = inFlight
         windowStart = now
     }
@@ -203,7 +181,7 @@ struct LimitController {
         return max(wanted, min(Self.queueAllowance * floor.latency, Self.urgentShare * typicalBudget))
     }
 
-    private mutating func judge(_ seen: Window, at now: Instant) {
+    private mutating func judge(_ seen: LoadWindow, at now: Instant) {
         let expectedBefore = expected
         expected = seen.expected
         if seen.answers > 0 { latency = seen.latencies / Double(seen.answers) }
@@ -228,7 +206,7 @@ struct LimitController {
         }
     }
 
-    private mutating func cut(_ seen: Window, latency: Double, target: Double, at now: Instant) {
+    private mutating func cut(_ seen: LoadWindow, latency: Double, target: Double, at now: Instant) {
         let isSure = latency > Self.urgentShare * typicalBudget || (memory.helpedUntil.map { now < $0 } ?? false)
         let factor =
             latency.isFinite
@@ -238,14 +216,15 @@ struct LimitController {
 
     /// Makes the limit smaller because the provider refused calls. Where none was ever under way beside another, it refused
     /// them for another reason than their number.
-    private mutating func cutForOverload(_ seen: Window, at now: Instant) {
-        guard seen.most > 1, memory.overloadIgnoredUntil.map({ now >= $0 }) ?? true else { return }
+    private mutating func cutForOverload(_ seen: LoadWindow, at now: Instant) {
+        guard seen.most > 1 else { return }
+        if let overloadIgnoredUntil = memory.overloadIgnoredUntil, now < overloadIgnoredUntil { return }
         memory.gentleUntil = now + .seconds(saturating: Self.shortestHold)
         reduce(seen, by: Self.overloadFactor, latency: expected, isForOverload: true, at: now)
     }
 
     private mutating func reduce(
-        _ seen: Window, by factor: Double, latency: Double, isForOverload: Bool, at now: Instant
+        _ seen: LoadWindow, by factor: Double, latency: Double, isForOverload: Bool, at now: Instant
     ) {
         let before = exact
         change(to: min(exact, Double(max(1, seen.most))) * factor)
@@ -260,7 +239,7 @@ struct LimitController {
     /// Judges what a cut brought. One for refusals should not have cost answers. One for latency should have brought it
     /// down in proportion: where it stops following, it is no queue any more.
     /// - Returns: whether the cut was taken back.
-    private mutating func conclude(_ trial: Trial, seen: Window, at now: Instant) -> Bool {
+    private mutating func conclude(_ trial: Trial, seen: LoadWindow, at now: Instant) -> Bool {
         let bar = (1 + trial.factor) / 2
         let ratio = expected / trial.latency
         let didNotHelp =

@@ -41,10 +41,10 @@ final class TransactionOffsets {
 
     private func nextBehind(_ batch: [ReadyOutcomes.Entry]) -> [AssignedPartition: CommittedOffset] {
         var next: [AssignedPartition: CommittedOffset] = [:]
-        for (partition, entries) in Dictionary(grouping: batch, by: \.request.partition.id) {
-            guard let owned = partitions[partition.id] else { continue }
-            next[partition] = owned.commit(publishing: Set(entries.map(\.request.slot)))
-            partitions.adaptIntake(of: owned)
+        for (id, entries) in Dictionary(grouping: batch, by: \.request.partition.id) {
+            guard let partition = owned(id) else { continue }
+            next[id] = partition.commit(publishing: Set(entries.map(\.request.slot)))
+            partitions.adaptIntake(of: partition)
         }
         return next
     }
@@ -66,10 +66,7 @@ final class TransactionOffsets {
 
     /// Notes what is committed of some partitions, so that it is not committed again.
     func noteCommitted(_ offsets: [AssignedPartition: CommittedOffset]) async {
-        for (id, commit) in offsets {
-            owned(id)?.committed = commit
-            owned(id)?.noteCommitted(commit)
-        }
+        for (id, commit) in offsets { owned(id)?.noteCommitted(commit) }
         await source.noteCommitted(offsets.map { (partition: $0.key, next: $0.value.offset) })
     }
 
@@ -91,7 +88,7 @@ final class TransactionOffsets {
     func noteAborted(_ attempt: TransactionAttempt, after failure: KafkaError) {
         guard partitions.metadataLimit.shrink(after: failure), attempt.batch.isEmpty else { return }
         // The same text would be refused again, so the next one waits until more is done.
-        for (id, commit) in attempt.nextOffsets { owned(id)?.noteCommitted(commit) }
+        for (id, commit) in attempt.nextOffsets { owned(id)?.leave(commit) }
     }
 
     /// Returns a partition unless the assignment that is meant is over.

@@ -30,10 +30,10 @@ final class OwnedPartition {
     var sessions = SessionSearches()
     private let metadataLimit: MetadataLimit
     private var startNote = StartNote()
-    /// What was handed out to be committed last, or with transactions: what was committed.
+    /// The commit that need not be handed out again.
     private var lastCommit: CommittedOffset?
     /// What the group has committed, as far as the assignment and the transactions since have shown it.
-    var committed: CommittedOffset?
+    private(set) var committed: CommittedOffset?
     /// The part of its limit that the metadata took last, from 0 to 1; more than that where something was left out.
     private(set) var metadataUse = 0.0
     private var pendingDeadLetters: Set<OffsetTracker.Slot> = []
@@ -74,7 +74,7 @@ final class OwnedPartition {
         return commit
     }
 
-    /// Returns what a transaction without outcomes is to commit, if that differs from what `noteCommitted` was told last.
+    /// Returns what a transaction without outcomes is to commit, if that was not committed or left already.
     ///
     /// It leaves nothing out, because outcomes may have been published by what was committed before.
     func uncommittedProgress() -> CommittedOffset? {
@@ -85,6 +85,12 @@ final class OwnedPartition {
 
     /// Notes what a transaction has committed.
     func noteCommitted(_ commit: CommittedOffset) {
+        committed = commit
+        leave(commit)
+    }
+
+    /// Has a commit not handed out again before more is done.
+    func leave(_ commit: CommittedOffset) {
         let saysNothing = commit.metadata == CommitMetadata.header
         lastCommit = saysNothing ? CommittedOffset(commit.offset) : commit
     }

@@ -6,7 +6,7 @@ import Kafka
 /// The option that names the place to which a group's offsets are moved.
 enum OffsetTarget: Sendable, Hashable {
     case position(StartPosition)
-    /// The first record of so long before the command began, or later.
+    /// The oldest record that is at most so old when the command begins.
     case ago(Duration)
     case offset(Int64)
 

@@ -120,12 +120,7 @@ struct DoneBeyondOffsetTests {
     /// No outcome follows the last of them, so the offset behind it needs a transaction of its own.
     @Test func offsetBehindRecordsThatWereDoneIsCommittedWithoutOutcomes() async throws {
         try await LaneFixture.run(delivery: .exactlyOnce, assigned: []) { fixture in
-            await fixture.source.setCommit(CommittedOffset(1, metadata: "locsearch1;bits=G"))
-            await fixture.source.skip(to: 1)
-            await fixture.source.append([LaneFixture.request("slow")])
-            await fixture.source.assign([0])
-            try await eventually("the first is committed") { await transactionCommit(fixture)?.offset == 2 }
-
+            try await takeOverWithTwoDone(fixture)
             await fixture.source.append(["b", "c"].map(LaneFixture.request))
             try await eventually("all is committed") { await transactionCommit(fixture) == CommittedOffset(4) }
             #expect(await fixture.provider.asked == ["slow"])
@@ -147,12 +142,7 @@ struct DoneBeyondOffsetTests {
     /// No outcome follows, so nothing else would have the lane try again.
     @Test func transactionWithoutOutcomesIsTriedAgain() async throws {
         try await LaneFixture.run(delivery: .exactlyOnce, assigned: []) { fixture in
-            await fixture.source.setCommit(CommittedOffset(1, metadata: "locsearch1;bits=G"))
-            await fixture.source.skip(to: 1)
-            await fixture.source.append([LaneFixture.request("slow")])
-            await fixture.source.assign([0])
-            try await eventually("the first is committed") { await transactionCommit(fixture)?.offset == 2 }
-
+            try await takeOverWithTwoDone(fixture)
             await fixture.sink.failCommits([.init(error: KafkaError(.abortable, "made to fail"))])
             await fixture.source.append(["b", "c"].map(LaneFixture.request))
             try await eventually("all is committed") { await transactionCommit(fixture) == CommittedOffset(4) }
@@ -192,5 +182,14 @@ struct DoneBeyondOffsetTests {
             try await eventually("all is committed") { await transactionCommit(fixture)?.offset == 2 }
             #expect(await fixture.sink.written.map { $0.text.contains("\"slow\"") } == [true, false])
         }
+    }
+
+    /// Assigns a partition whose former owner had done the second and the third of three requests, and has the first committed.
+    private func takeOverWithTwoDone(_ fixture: LaneFixture) async throws {
+        await fixture.source.setCommit(CommittedOffset(1, metadata: "locsearch1;bits=G"))
+        await fixture.source.skip(to: 1)
+        await fixture.source.append([LaneFixture.request("slow")])
+        await fixture.source.assign([0])
+        try await eventually("the first is committed") { await transactionCommit(fixture)?.offset == 2 }
     }
 }
