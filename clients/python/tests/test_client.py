@@ -106,6 +106,16 @@ def test_second_try_succeeds(client: SearchClient) -> None:
     assert codes == [Failed, Completed]
 
 
+def test_request_that_is_sent_once_more_has_its_own_time_limit(client: SearchClient) -> None:
+    request_id = f"again-{uuid.uuid4()}"
+    client.search(search(requestId=request_id), within=4)
+
+    again = client.expect(request_id, within=WITHIN)
+    with pytest.raises(OutcomeTimeout):
+        client.expect(f"nobody-sends-{uuid.uuid4()}", within=4).result()
+    assert not again.done()
+
+
 def test_newer_search_supersedes_older_one(client: SearchClient, bootstrap: str) -> None:
     session = f"session-{uuid.uuid4()}"
     older = client.send(search(sessionId=session, keyword="fault:delay=5000"), within=WITHIN)

@@ -1,6 +1,7 @@
 """A client that sends requests and waits for their outcomes, on top of confluent-kafka."""
 
 import heapq
+import itertools
 import logging
 import threading
 import time
@@ -79,8 +80,9 @@ class SearchClient:
         self._connect_timeout = connect_timeout
 
         self._lock = threading.Lock()
-        self._waiting: dict[str, Future[Outcome]] = {}
-        self._deadlines: list[tuple[float, str]] = []
+        self._waiting: dict[str, tuple[int, Future[Outcome]]] = {}
+        self._deadlines: list[tuple[float, int, str]] = []
+        self._numbers = itertools.count()  # tell a request that is sent once more from its first sending
         self._newest: dict[str, str] = {}  # the session's newest search under way, by request id
         self._closed = threading.Event()
 
@@ -138,8 +140,9 @@ class SearchClient:
                 raise ClientClosed("the client is closed")
             if request_id in self._waiting:
                 raise ValueError(f"the request {request_id} is under way already")
-            self._waiting[request_id] = future
-            heapq.heappush(self._deadlines, (time.monotonic() + within, request_id))
+            number = next(self._numbers)
+            self._waiting[request_id] = (number, future)
+            heapq.heappush(self._deadlines, (time.monotonic() + within, number, request_id))
         return future
 
     def close(self) -> None:
@@ -159,7 +162,7 @@ class SearchClient:
     def _end(self, request_id: str, outcome: Outcome | Exception) -> None:
         """Ends a request's future. Second copies of an outcome find no future any more."""
         with self._lock:
-            future = self._waiting.pop(request_id, None)
+            _, future = self._waiting.pop(request_id, (0, None))
         if future is None or not future.set_running_or_notify_cancel():
             return
 
@@ -189,7 +192,9 @@ class SearchClient:
             with self._lock:
                 if not self._deadlines or self._deadlines[0][0] > now:
                     return
-                _, request_id = heapq.heappop(self._deadlines)
+                _, number, request_id = heapq.heappop(self._deadlines)
+                if request_id not in self._waiting or self._waiting[request_id][0] != number:
+                    continue
             self._end(request_id, OutcomeTimeout(f"no outcome of the request {request_id} in time"))
 
     # The reader's thread
