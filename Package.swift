@@ -80,6 +80,7 @@ let package = Package(
             name: "CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"]), .brew(["curl"])]),
         .systemLibrary(name: "CMimalloc", providers: [.apt(["libmimalloc-dev"]), .brew(["mimalloc"])]),
         .systemLibrary(name: "CLinux"),
+        .target(name: "CCrash"),
         .target(name: "CScan"),
 
         .target(name: "Basics", swiftSettings: safe),
@@ -90,7 +91,8 @@ let package = Package(
         .target(
             name: "Kafka",
             dependencies: [
-                "Basics", "CRdkafka", "EventLoop", "JSON", logging, product("DequeModule", "swift-collections"),
+                "Basics", "CCrash", "CRdkafka", "EventLoop", "JSON", logging,
+                product("DequeModule", "swift-collections"),
             ], swiftSettings: common),
         .target(name: "HTTPTransport", dependencies: ["Basics", "CCurl", "EventLoop"], swiftSettings: common),
         .target(

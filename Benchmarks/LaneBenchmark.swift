@@ -76,6 +76,7 @@ private actor BenchmarkSource: RequestSource {
     func resume(_ partition: AssignedPartition) async {}
     func store(_ offsets: [(partition: AssignedPartition, next: CommittedOffset)]) async {}
     func commit(within bound: Duration) async throws(KafkaError) -> [AssignedPartition: Int64] { [:] }
+    func commitOnCrash(_ commit: (partition: AssignedPartition, next: CommittedOffset)?) async {}
     func noteCommitted(_ offsets: [(partition: AssignedPartition, next: Int64)]) async {}
     func committedOffsets(
         of assigned: [AssignedPartition], within bound: Duration

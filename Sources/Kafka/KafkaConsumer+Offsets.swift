@@ -34,6 +34,18 @@ extension KafkaConsumer {
         }
     }
 
+    /// Has an offset committed if this consumer's loop crashes from now on, as far as the brokers answer within 2 s.
+    ///
+    /// Nothing else of the partition may be about to be committed then. The commit is made only where the process ends by a fault of its
+    /// own: a trap, an access to foreign memory, an abort. A process is prepared for one such commit, the newest.
+    /// - Parameter commit: `nil`: none any more.
+    public func commitOnCrash(_ commit: (partition: AssignedPartition, next: CommittedOffset)?) {
+        guard let commit, !isClosed else { return CrashHandler.set(nil) }
+        CrashHandler.set { [client, offsets = [commit.partition.id: commit.next]] in
+            _ = client.commitHoldingThread(offsets, within: CrashHandler.bound)
+        }
+    }
+
     /// The client's figures at the end of the last statistics interval; `nil` before that, or without one. May
     /// be asked for from any thread.
     public nonisolated var statistics: ClientStatistics? { client.statistics.current }

@@ -26,6 +26,7 @@ public actor WorkerLane {
     let partitions: PartitionTable
     private let runner: RequestRunner
     let delivery: any OutcomeDelivery
+    private let carefulIntake: CarefulIntake
     let rebalancing: Rebalancing
     private let shutdown: LaneShutdown
     private let log: Logger
@@ -43,15 +44,15 @@ public actor WorkerLane {
     /// - Parameter interactor: its worker and services live on the same loop.
     /// - Parameter fleet: told at each rebalance which of the topic's partitions are this lane's.
     /// - Parameter link: publishes the messages of the fleet's members; `nil`: none is published.
-    /// - Parameter departure: shared by the lanes of a process.
+    /// - Parameters departure, loneTurn: shared by the lanes of a process.
     /// - Parameter tracing: starts the trace of each request; `nil`: none is traced.
     public init(
         loop: EventLoop, configuration: WorkerConfiguration, source: any RequestSource, sink: any OutcomeSink,
         makeSink: (@Sendable () throws(KafkaError) -> any OutcomeSink)? = nil,
         makeSingleSink: (@Sendable () throws(KafkaError) -> any OutcomeSink)? = nil, interactor: SearchInteractor,
         fleet: (any FleetMember)? = nil, link: (any FleetPublisher)? = nil,
-        departure: DepartureBarrier = DepartureBarrier(lanes: 1), meters: WorkerMeters, tracing: RequestTracing? = nil,
-        log: Logger
+        departure: DepartureBarrier = DepartureBarrier(lanes: 1), loneTurn: LoneTurn = LoneTurn(),
+        meters: WorkerMeters, tracing: RequestTracing? = nil, log: Logger
     ) {
         self.loop = loop
         self.configuration = configuration
@@ -69,6 +70,8 @@ public actor WorkerLane {
             sink: sink, makeSink: makeSink, makeSingleSink: makeSingleSink, source: source, partitions: partitions,
             gate: gate, configuration: configuration, loop: loop, meters: meters, log: log)
         delivery = parts.makeDelivery()
+        carefulIntake = CarefulIntake(
+            partitions: partitions, delivery: delivery, source: source, loneTurn: loneTurn, loop: loop, log: log)
         rebalancing = Rebalancing(
             partitions: partitions, delivery: delivery, source: source,
             fleet: FleetTicker(fleet, link: link, loop: loop), configuration: configuration, loop: loop, log: log)
@@ -117,6 +120,7 @@ public actor WorkerLane {
         await prepare()
         guard state.isRunning else { return nil }
 
+        carefulIntake.join { [weak self] in await self?.isQuiet ?? true }
         delivery.onWaiting = { [unowned self] in
             Task(executorPreference: self.loop) { await self.deliverNext() }
         }
@@ -214,7 +218,7 @@ public actor WorkerLane {
             // They may have been long in coming, or the first of an assignment: then what is read waits.
             guard await waitUntilRequestsMayBegin() else { return }
             let arrival = RecordArrival(instant: loop.now, time: EventTime(loop.wallNow))
-            for record in records { take(record, at: arrival) }
+            if let rest = take(records, at: arrival) { await takeCarefully(rest, at: arrival) }
             if partitions.takeHasPassedOver() { delivery.commitPassedOver() }
         }
     }
@@ -226,6 +230,8 @@ public actor WorkerLane {
             if !rebalancing.isShareKnown {
                 await rebalancing.learnShare()
                 if !rebalancing.isShareKnown, state.isRunning { await loop.pause(.seconds(1)) }
+            } else if carefulIntake.mustWait {
+                await loop.pause(.milliseconds(5))
             } else if !rebalancing.fleet.isReady {
                 await loop.pause(.milliseconds(50))
             } else if !delivery.acceptsRequests {
@@ -237,10 +243,36 @@ public actor WorkerLane {
         return false
     }
 
-    private func take(_ record: ConsumerRecord, at arrival: RecordArrival) {
-        guard let request = partitions.take(record, at: arrival) else { return }
+    /// Begins records.
+    /// - Returns: the rest, from the first one on that may not simply begin; `nil` where all have begun.
+    private func take(_ records: [ConsumerRecord], at arrival: RecordArrival) -> ArraySlice<ConsumerRecord>? {
+        for (index, record) in records.enumerated() {
+            guard let partition = partitions.owner(of: record) else { continue }
+            if partition.needsCare { return records[index...] }
+            begin(record, of: partition, at: arrival)
+        }
+        return nil
+    }
+
+    private func takeCarefully(_ records: ArraySlice<ConsumerRecord>, at arrival: RecordArrival) async {
+        await carefulIntake.take(records, mayBegin: { await waitUntilRequestsMayBegin() }) { record, how in
+            guard let partition = partitions.owner(of: record) else { return nil }
+            return begin(record, of: partition, at: arrival, how)
+        }
+    }
+
+    private var isQuiet: Bool { partitions.isQuiet }
+
+    @discardableResult
+    private func begin(
+        _ record: ConsumerRecord, of partition: OwnedPartition, at arrival: RecordArrival,
+        _ how: CrashWatch.Permission = .runs
+    ) -> RequestInProgress? {
+        guard let request = partitions.take(record, of: partition, at: arrival) else { return nil }
+        request.permission = how
         starting.append(request)
         request.task = Task.immediate(executorPreference: loop) { await self.processNext() }
+        return request
     }
 
     /// Processes the request that waits longest. A task cannot be handed one: see docs/concurrency.md, 4.
@@ -266,6 +298,8 @@ public actor WorkerLane {
         await request.turn?.wait()
         if isPutBack(.placeNotReturned), request.fate == .abandoned { gate.returnToFlight() }
         gate.leaveFlight()
+        // What it did is about to be committed, so that nothing may be said of it any more.
+        if request.permission == .runsAlone { await source.commitOnCrash(nil) }
         guard request.fate != .abandoned, state.failure == nil else { return drop(request, calls: outcome.calls) }
 
         delivery.deliver(outcome, of: request)

@@ -17,6 +17,8 @@ final class SimulatedSource: RequestSource, @unchecked Sendable {
     private var isReading = true
     /// True for a worker that knows nothing of what stands beside a committed offset.
     var ignoresMetadata = false
+    /// What is committed if the process crashes by a fault of its own.
+    private(set) var crashCommit: (partition: AssignedPartition, next: CommittedOffset)?
     /// The calls to the listener that are under way.
     private(set) var rebalancesUnderway = 0
     /// The commits that are under way.
@@ -94,6 +96,8 @@ final class SimulatedSource: RequestSource, @unchecked Sendable {
         if let error { throw error }
         return consumer.confirmed
     }
+
+    func commitOnCrash(_ commit: (partition: AssignedPartition, next: CommittedOffset)?) async { crashCommit = commit }
 
     func noteCommitted(_ offsets: [(partition: AssignedPartition, next: Int64)]) async {
         consumer.noteCommitted(offsets)

@@ -3,7 +3,7 @@ public import LocationSearch
 /// A record that could not be read as a request, kept for a person. Its value, key and headers are untouched; headers
 /// behind them say what was wrong.
 public struct DeadLetter: Sendable, Hashable {
-    /// The `error.code` of the error event.
+    /// The `error.code` of the error event, or `crashed-workers`.
     public let reason: String
     /// One line for a person that says what was wrong. It holds none of the record's bytes.
     public let message: String
@@ -26,15 +26,22 @@ public struct DeadLetter: Sendable, Hashable {
     /// True for a result or an error of a worker that stood in the requests topic. It must not go back there.
     public let isOutcome: Bool
 
+    /// The reason of a record that is not run any more, because processes have crashed with it. It should not go back to the requests
+    /// topic before the cause is mended.
+    public static let crashedWorkers = "crashed-workers"
+
     private static let marker = "dead-letter-reason"
     private static let redriveMarker = "dead-letter-redrive"
     private static let contentMarker = "dead-letter-content"
 
     /// Puts a record aside.
     /// - Parameter error: why it is no request.
+    /// - Parameter reason: `nil`: the error's code.
     /// - Parameter isOutcome: true for a result or an error of a worker.
-    public init(_ record: IncomingRecord, error: SearchError, isOutcome: Bool = false, at time: EventTime) {
-        reason = error.code.rawValue
+    public init(
+        _ record: IncomingRecord, error: SearchError, reason: String? = nil, isOutcome: Bool = false, at time: EventTime
+    ) {
+        self.reason = reason ?? error.code.rawValue
         message = error.message
         member = error.member
         source = record.source

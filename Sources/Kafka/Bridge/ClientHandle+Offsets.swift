@@ -90,20 +90,24 @@ extension ClientHandle: OffsetBroker {
     func commit(
         _ offsets: [TopicPartition: CommittedOffset], within bound: Duration
     ) async throws(KafkaError) {
-        let error: KafkaError? = await blocking.run { [self] in
-            let list = PartitionList(offsets.map { ($0.key, $0.value) })
-            let answers = rd_kafka_queue_new(pointer)
-            defer { rd_kafka_queue_destroy(answers) }
-
-            let code = rd_kafka_commit_queue(pointer, list.pointer, answers, nil, nil)
-            guard code == RD_KAFKA_RESP_ERR_NO_ERROR else { return KafkaError(code, doing: "commit offsets") }
-            guard let event = rd_kafka_queue_poll(answers, Int32(clamping: bound.wholeMilliseconds)) else {
-                return KafkaError(.timedOut, "commit offsets: no answer in time")
-            }
-            defer { rd_kafka_event_destroy(event) }
-            guard case .commitAnswered(_, let error) = commitAnswer(event) else { return nil }
-            return error
-        }
+        let error: KafkaError? = await blocking.run { [self] in commitHoldingThread(offsets, within: bound) }
         if let error { throw error }
+    }
+
+    /// Commits offsets in the group's name, and holds the calling thread until the broker has answered.
+    /// - Returns: Why they are not committed.
+    func commitHoldingThread(_ offsets: [TopicPartition: CommittedOffset], within bound: Duration) -> KafkaError? {
+        let list = PartitionList(offsets.map { ($0.key, $0.value) })
+        let answers = rd_kafka_queue_new(pointer)
+        defer { rd_kafka_queue_destroy(answers) }
+
+        let code = rd_kafka_commit_queue(pointer, list.pointer, answers, nil, nil)
+        guard code == RD_KAFKA_RESP_ERR_NO_ERROR else { return KafkaError(code, doing: "commit offsets") }
+        guard let event = rd_kafka_queue_poll(answers, Int32(clamping: bound.wholeMilliseconds)) else {
+            return KafkaError(.timedOut, "commit offsets: no answer in time")
+        }
+        defer { rd_kafka_event_destroy(event) }
+        guard case .commitAnswered(_, let error) = commitAnswer(event) else { return nil }
+        return error
     }
 }

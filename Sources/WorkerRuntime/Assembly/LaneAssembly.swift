@@ -38,6 +38,7 @@ public struct LaneAssembly: Sendable {
     private let policies: [ProviderID: ProviderPolicy]
     private let meters: WorkerMeters
     private let departure: DepartureBarrier
+    private let loneTurn = LoneTurn()
     private let log: Logger
 
     /// The providers that `auto` asks, best first.
@@ -95,7 +96,7 @@ public struct LaneAssembly: Sendable {
             makeSink: clients.makeSink,
             makeSingleSink: configuration.delivery == .atLeastOnce ? clients.makeSingleSink : nil,
             interactor: SearchInteractor(selection: selection, worker: searches), fleet: searches, link: link,
-            departure: departure, meters: meters, tracing: tracing, log: log)
+            departure: departure, loneTurn: loneTurn, meters: meters, tracing: tracing, log: log)
         return AssembledLane(loop: loop, lane: lane, searches: searches, providers: clients.services.map(\.id))
     }
 

@@ -73,6 +73,8 @@ final class AtLeastOnceDelivery: OutcomeDelivery {
     /// Does nothing: the next commit takes them along.
     func commitPassedOver() {}
 
+    func commitNotes() async { await commits.commit() }
+
     func storeFinished() async { await commits.storeProgress() }
 
     /// Returns at once. A commit of a former assignment that is still on its way moves the group's offset only past outcomes that

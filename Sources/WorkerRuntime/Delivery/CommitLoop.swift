@@ -18,6 +18,8 @@ final class CommitLoop {
     private var pauseTimer: TimerID?
     private var hasBegun = false
     private var isFinishing = false
+    /// What was handed to the consumer and is not known to be committed.
+    private var stored: [AssignedPartition: CommittedOffset] = [:]
     /// After a fatal failure nothing further may be committed.
     private var isStopped = false
 
@@ -63,9 +65,12 @@ final class CommitLoop {
 
         let begin = loop.now
         let hasMoved = await storeProgress()
+        let handedOver = stored
         do throws(KafkaError) {
             try await source.commit(within: CommitPace.timeout)
             if hasMoved { meters.kafka.countCommit(after: begin.duration(to: loop.now)) }
+            partitions.noteCommitted(handedOver.map { ($0.key, $0.value) })
+            for (id, commit) in handedOver where stored[id] == commit { stored[id] = nil }
         } catch {
             if partitions.metadataLimit.shrink(after: error) { partitions.renewProgress() }
             noteFailure(error)
@@ -84,6 +89,7 @@ final class CommitLoop {
         guard !isStopped else { return false }
         let moved = partitions.takeProgress()
         if !moved.isEmpty { await source.store(moved) }
+        for (partition, next) in moved { stored[partition] = next }
         return !moved.isEmpty
     }
 

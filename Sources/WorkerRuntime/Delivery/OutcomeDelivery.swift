@@ -40,6 +40,9 @@ protocol OutcomeDelivery: AnyObject {
     /// Has the offsets behind records that a former owner had done committed soon, although no outcome follows them.
     func commitPassedOver()
 
+    /// Has the notes of partitions committed soon that have some: see `CrashWatch`. `PartitionTable.waitUntilNoted` waits for them.
+    func commitNotes() async
+
     /// Hands what is finished to the consumer, whose own commit before it leaves takes it along.
     func storeFinished() async
 

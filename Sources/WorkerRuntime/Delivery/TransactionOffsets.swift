@@ -12,11 +12,13 @@ final class TransactionOffsets {
     private let partitions: PartitionTable
     private let ready: ReadyOutcomes
     private let source: any RequestSource
+    private let loop: EventLoop
     /// The partitions whose offsets the transaction under way may still commit.
     private var unsettled: Set<TopicPartition> = []
     private var settlement = Condition()
 
-    init(of partitions: PartitionTable, ready: ReadyOutcomes, source: any RequestSource) {
+    init(of partitions: PartitionTable, ready: ReadyOutcomes, source: any RequestSource, loop: EventLoop) {
+        self.loop = loop
         self.partitions = partitions
         self.ready = ready
         self.source = source
@@ -43,15 +45,23 @@ final class TransactionOffsets {
         var next: [AssignedPartition: CommittedOffset] = [:]
         for (id, entries) in Dictionary(grouping: batch, by: \.request.partition.id) {
             guard let partition = owned(id) else { continue }
+            partition.reviewCrashes(at: loop.now)
             next[id] = partition.commit(publishing: Set(entries.map(\.request.slot)))
             partitions.adaptIntake(of: partition)
+        }
+        // Records wait for these notes, whatever the outcomes of others are doing.
+        for partition in partitions.all where !partition.isNoted && next[partition.id] == nil {
+            next[partition.id] = partition.uncommittedProgress()
         }
         return next
     }
 
     private func nextWithoutOutcomes() -> [AssignedPartition: CommittedOffset] {
         var next: [AssignedPartition: CommittedOffset] = [:]
-        for partition in partitions.all { next[partition.id] = partition.uncommittedProgress() }
+        for partition in partitions.all {
+            partition.reviewCrashes(at: loop.now)
+            next[partition.id] = partition.uncommittedProgress()
+        }
         if !next.isEmpty { return next }
 
         // Outcomes wait for the proof alone: any partition from which a record was taken can give it.
@@ -67,6 +77,7 @@ final class TransactionOffsets {
     /// Notes what is committed of some partitions, so that it is not committed again.
     func noteCommitted(_ offsets: [AssignedPartition: CommittedOffset]) async {
         for (id, commit) in offsets { owned(id)?.noteCommitted(commit) }
+        partitions.noteCommitted(offsets.map { ($0.key, $0.value) })
         await source.noteCommitted(offsets.map { (partition: $0.key, next: $0.value.offset) })
     }
 

@@ -58,7 +58,7 @@ final class TransactionalDelivery: OutcomeDelivery {
         self.meters = meters
         isOrdered = configuration.ordering != .unordered
         truncatedRecords = TruncatedRecords(configuration, loop: loop, log: log)
-        offsets = TransactionOffsets(of: partitions, ready: ready, source: source)
+        offsets = TransactionOffsets(of: partitions, ready: ready, source: source, loop: loop)
         health = TransactionHealth(loop: loop, log: log)
     }
 
@@ -151,7 +151,15 @@ final class TransactionalDelivery: OutcomeDelivery {
     /// Transactions commit offsets along with outcomes, so there is nothing to commit besides.
     func commitFinished() async {}
 
-    func storeFinished() async {}
+    func commitNotes() async { wake() }
+
+    /// Waits a moment for the goodbye of partitions that are about to go, because no commit follows that could take it along.
+    func storeFinished() async {
+        let noting = partitions.all.filter { !$0.isNoted }
+        guard !noting.isEmpty else { return }
+        wake()
+        _ = await partitions.waitUntilNoted(noting, atMost: .seconds(1))
+    }
 
     func waitUntilCertain(of assigned: [AssignedPartition]) async {
         await offsets.waitUntilSettled(of: Set(assigned.map(\.id)))

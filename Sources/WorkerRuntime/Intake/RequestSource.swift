@@ -28,6 +28,11 @@ public protocol RequestSource: Sendable {
     @discardableResult
     func commit(within bound: Duration) async throws(KafkaError) -> [AssignedPartition: Int64]
 
+    /// Has an offset committed if the process crashes from now on by a fault of its own, while it runs on this lane's loop. Nothing else
+    /// of the partition may be about to be committed then.
+    /// - Parameter commit: `nil`: none any more.
+    func commitOnCrash(_ commit: (partition: AssignedPartition, next: CommittedOffset)?) async
+
     /// Notes offsets that a transaction has committed, so that `positions` shows them.
     func noteCommitted(_ offsets: [(partition: AssignedPartition, next: Int64)]) async
 

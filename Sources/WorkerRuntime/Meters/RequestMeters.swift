@@ -6,6 +6,7 @@ internal import Metrics
 struct RequestMeters: Sendable {
     private let taken: Counter
     private let rejected: Counter
+    private let setAside: Counter
     private let inFlight: Meter
     private let completed: CaseTable<ProviderID, Counter>
     private let failed: CaseTable<SearchError.Code, Counter>
@@ -18,6 +19,7 @@ struct RequestMeters: Sendable {
     init(topic: String, group: String, maker: MeterMaker) {
         taken = maker.counter("locsearch_requests_taken_total")
         rejected = maker.counter("locsearch_requests_rejected_total")
+        setAside = maker.counter("locsearch_requests_set_aside_total")
         inFlight = maker.meter("locsearch_requests_in_flight")
 
         completed = maker.each(ProviderID.self) {
@@ -54,6 +56,9 @@ struct RequestMeters: Sendable {
 
     /// Counts a record that is no request.
     func countRejected() { rejected.increment() }
+
+    /// Counts a record that is not run, because processes have crashed with it.
+    func countSetAside() { setAside.increment() }
 
     /// Counts an outcome.
     /// - Parameter wait: the time from the receipt of the request to its first call; `nil` when it made none.

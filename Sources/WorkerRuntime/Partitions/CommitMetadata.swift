@@ -21,6 +21,8 @@ package struct CommitMetadata: Sendable, Hashable {
     package var startNote = ""
     /// What is done beyond the offset.
     package var done = DoneSet()
+    /// What is known of processes that crashed with the partition.
+    package var crashes = CrashNotes()
 
     package init() {}
 
@@ -34,7 +36,9 @@ package struct CommitMetadata: Sendable, Hashable {
         if fields.first.map(String.init) == metadata.startNote, fields.count == 1 { return .known(metadata) }
 
         guard fields.first.map(String.init) == header else { return .foreign }
-        for field in fields.dropFirst() where field.hasPrefix("runs=") || field.hasPrefix("bits=") {
+        for field in fields.dropFirst() {
+            guard metadata.crashes.read(field) else { return .foreign }
+            guard field.hasPrefix("runs=") || field.hasPrefix("bits=") else { continue }
             guard let done = DoneSet(text: field, from: committed.offset) else { return .foreign }
             metadata.done = done
         }
@@ -44,11 +48,11 @@ package struct CommitMetadata: Sendable, Hashable {
     /// Returns the text for an offset, and what of the done-set it has no room for.
     /// - Parameter limit: The most bytes of the text. 0: none is written.
     package func text(for offset: Int64, atMost limit: Int) -> DoneSet.Text {
-        let head = startNote.isEmpty ? Self.header : "\(Self.header);\(startNote)"
+        let head = Self.header + (startNote.isEmpty ? "" : ";\(startNote)") + crashes.text
         var text = done.text(from: offset, atMost: limit - head.utf8.count - 1)
         if !text.text.isEmpty {
             text.text = "\(head);\(text.text)"
-        } else if !startNote.isEmpty, head.utf8.count <= limit {
+        } else if head.utf8.count > Self.header.utf8.count, head.utf8.count <= limit {
             text.text = head
         }
         return text

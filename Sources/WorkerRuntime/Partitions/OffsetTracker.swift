@@ -198,9 +198,11 @@ struct OffsetTracker {
     /// True when the done-set can say what is delivered beyond the frontier.
     var canTellDone: Bool { isAscending }
 
-    /// Returns how far the partition will have come once some more records are delivered; `nil` where nothing is delivered.
-    /// - Parameter slots: The records that are delivered then, beside those that are.
-    func progress(with slots: Set<Slot> = []) -> Progress? {
+    /// Returns how far the partition will have come once some more records are delivered.
+    /// - Parameters:
+    ///   - slots: The records that are delivered then, beside those that are.
+    ///   - base: Where the partition stands while nothing is delivered. `nil`: then nothing is returned.
+    func progress(with slots: Set<Slot> = [], from base: Int64? = nil) -> Progress? {
         var (next, firstOpen): (Int64?, Int64?) = (frontier, nil)
         var done = DoneSet()
         var run: Range<Int64>?
@@ -225,6 +227,7 @@ struct OffsetTracker {
         if let run { done.append(run) }
         for run in inherited.runs { done.append(run) }
 
-        return (next ?? (done.isEmpty ? nil : firstOpen)).map { Progress(next: $0, done: done) }
+        let start = base.map { firstOpen ?? $0 } ?? (done.isEmpty ? nil : firstOpen)
+        return (next ?? start).map { Progress(next: $0, done: done) }
     }
 }

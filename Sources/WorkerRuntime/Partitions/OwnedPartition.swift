@@ -34,6 +34,12 @@ final class OwnedPartition {
     private var lastCommit: CommittedOffset?
     /// What the group has committed, as far as the assignment and the transactions since have shown it.
     private(set) var committed: CommittedOffset?
+    /// Where the partition stands while nothing of it is delivered: where the group stood at the assignment, or at the first record.
+    private var base: Int64?
+    private var watch = CrashWatch()
+    /// Notes about crashes that the brokers must have before anything goes on.
+    private var awaitedNotes: CrashNotes?
+    private var confirmedNotes = CrashNotes()
     /// The part of its limit that the metadata took last, from 0 to 1; more than that where something was left out.
     private(set) var metadataUse = 0.0
     private var pendingDeadLetters: Set<OffsetTracker.Slot> = []
@@ -56,6 +62,9 @@ final class OwnedPartition {
 
     func remove(_ request: any TakenRequest) { requests[request.slot] = nil }
 
+    /// True until the request has ended.
+    func has(_ request: any TakenRequest) -> Bool { requests[request.slot] != nil }
+
     // MARK: - What is committed
 
     /// Takes over what the group has committed, before the first record is taken.
@@ -63,13 +72,16 @@ final class OwnedPartition {
         self.committed = committed
         tracker.inherit(metadata.done, from: committed.offset)
         startNote = StartNote(text: metadata.startNote, offset: committed.offset)
+        base = committed.offset
+        watch.inherit(metadata.crashes)
+        confirmedNotes = metadata.crashes
     }
 
     /// Returns what is to be committed, if that changed since the last call.
     func takeProgress() -> CommittedOffset? {
-        guard tracker.takeNews(), let progress = tracker.progress() else { return nil }
+        guard tracker.takeNews(), let progress = progress else { return nil }
         let commit = commit(of: progress, atMost: metadataLimit.bytes)
-        guard commit != lastCommit else { return nil }
+        guard commit != lastCommit || awaitedNotes != nil else { return nil }
         lastCommit = commit
         return commit
     }
@@ -78,10 +90,12 @@ final class OwnedPartition {
     ///
     /// It leaves nothing out, because outcomes may have been published by what was committed before.
     func uncommittedProgress() -> CommittedOffset? {
-        guard tracker.hasNews, let progress = tracker.progress() else { return nil }
+        guard tracker.hasNews, let progress = progress else { return nil }
         let commit = commit(of: progress, atMost: .max)
-        return commit == lastCommit ? nil : commit
+        return commit == lastCommit && awaitedNotes == nil ? nil : commit
     }
+
+    private var progress: OffsetTracker.Progress? { tracker.progress(from: awaitedNotes == nil ? nil : base) }
 
     /// Notes what a transaction has committed.
     func noteCommitted(_ commit: CommittedOffset) {
@@ -140,9 +154,85 @@ final class OwnedPartition {
 
     private func metadata(for offset: Int64, done: DoneSet) -> CommitMetadata {
         var metadata = CommitMetadata()
+        if notesCrashes { metadata.crashes = watch.notes }
         if offset == startNote.offset { metadata.startNote = startNote.text }
         metadata.done = done
         return metadata
+    }
+
+    // MARK: - Crashes
+
+    /// False where too little is kept beside an offset. Crashes are not noted there.
+    private var notesCrashes: Bool { metadataLimit.bytes >= 128 }
+
+    /// True while the partition's records may not simply begin.
+    var needsCare: Bool { watch.needsNote && notesCrashes }
+
+    /// True while the partition's records begin in small steps, because a process has crashed with it.
+    var isWatched: Bool { watch.isWatched && notesCrashes }
+
+    func permission(for offset: Int64) -> CrashWatch.Permission {
+        notesCrashes ? watch.permission(for: offset) : .runs
+    }
+
+    /// Notes that some records are about to begin. `isNoted` says when they may.
+    func willBegin(_ offsets: ClosedRange<Int64>, count: Int, at now: Instant) {
+        watch.willBegin(before: offsets.upperBound + 1, count: count, at: now)
+        awaitNotes(before: offsets.lowerBound)
+    }
+
+    /// Notes that a record is about to be run alone. `isNoted` says when it may.
+    func willRunAlone(_ offset: Int64, at now: Instant) {
+        watch.willRunAlone(offset, at: now)
+        awaitNotes(before: offset)
+    }
+
+    /// Returns what is to be committed if the process crashes while it runs a record alone: that the record is to be set aside.
+    func commitOnCrash(with offset: Int64) -> CommittedOffset? {
+        guard notesCrashes, let progress = tracker.progress(from: base) else { return nil }
+        var metadata = metadata(for: progress.next, done: progress.done)
+        metadata.crashes = watch.notes(ofCrashWith: offset)
+        return CommittedOffset(
+            progress.next, metadata: metadata.text(for: progress.next, atMost: metadataLimit.bytes).text)
+    }
+
+    func hasRunAlone(_ offset: Int64) { watch.hasRunAlone(offset) }
+
+    /// Looks whether what former owners have noted is of the past.
+    func reviewCrashes(at now: Instant) {
+        guard let position = tracker.position else { return }
+        watch.review(position: position, at: now)
+        // What is waited for is what the next commit says.
+        if awaitedNotes != nil { awaitedNotes = watch.notes }
+    }
+
+    /// Notes that this owner ends in order. Nothing of the partition may be under way any more.
+    func sayGoodbye() {
+        guard watch.hasBegun else { return }
+        watch.sayGoodbye()
+        if let base = base ?? tracker.position { awaitNotes(before: base) }
+    }
+
+    private func awaitNotes(before offset: Int64) {
+        guard notesCrashes, watch.notes != confirmedNotes else { return awaitedNotes = nil }
+        if base == nil { base = offset }
+        awaitedNotes = watch.notes
+        tracker.renewNews()
+    }
+
+    /// Has notes that are not committed yet handed out again.
+    func renewNotes() {
+        if awaitedNotes != nil { tracker.renewNews() }
+    }
+
+    /// True unless notes are to be committed before anything goes on.
+    var isNoted: Bool { awaitedNotes == nil || !notesCrashes }
+
+    /// Notes that the brokers have committed an offset with its notes.
+    func noteConfirmed(_ committed: CommittedOffset) {
+        guard let awaitedNotes, case .known(let metadata) = CommitMetadata.read(committed) else { return }
+        confirmedNotes = metadata.crashes
+        if metadata.crashes == awaitedNotes { self.awaitedNotes = nil }
     }
 
     // MARK: - Giving up

@@ -19,6 +19,7 @@ final class PartitionTable {
     private let sequencer = OutcomeSequencer<OrderKey>()
     private var partitions: [TopicPartition: OwnedPartition] = [:]
     private var endOfWork = Condition()
+    private var commitOfNotes = Condition()
     /// Nobody waits for what has failed.
     private var isAbandoned = false
     private var hasPassedOver = false
@@ -42,6 +43,13 @@ final class PartitionTable {
     var all: [OwnedPartition] { Array(partitions.values) }
 
     subscript(id: TopicPartition) -> OwnedPartition? { partitions[id] }
+
+    /// Returns the partition of a record; `nil` when its assignment is over or about to be.
+    func owner(of record: ConsumerRecord) -> OwnedPartition? {
+        guard let partition = partitions[record.partition.id], partition.id == record.partition, !partition.isLeaving
+        else { return nil }
+        return partition
+    }
 
     /// `true` unless the partition's assignment is over.
     func contains(_ partition: OwnedPartition) -> Bool { partitions[partition.id.id] === partition }
@@ -71,8 +79,9 @@ final class PartitionTable {
             case .known(let metadata):
                 partition.begin(at: commit, with: metadata)
                 metadataLimit.noteReadBack(commit)
-            case .nothing: break
+            case .nothing: partition.begin(at: commit, with: CommitMetadata())
             case .foreign:
+                partition.begin(at: commit, with: CommitMetadata())
                 log.warning(
                     """
                     the metadata of a committed offset is not understood, and ignored: what is done beyond the offset may be \
@@ -86,6 +95,7 @@ final class PartitionTable {
     /// Returns what is to be committed of each partition for which that changed since the last call.
     func takeProgress() -> [(partition: AssignedPartition, next: CommittedOffset)] {
         partitions.values.compactMap { partition in
+            partition.reviewCrashes(at: loop.now)
             guard let next = partition.takeProgress() else { return nil }
             adaptIntake(of: partition)
             return (partition: partition.id, next: next)
@@ -104,14 +114,60 @@ final class PartitionTable {
         if partition.metadataUse < 0.5 { release(partition, from: .metadata) }
     }
 
+    // MARK: - Crashes
+
+    /// Notes what the brokers have committed.
+    func noteCommitted(_ committed: some Sequence<(AssignedPartition, CommittedOffset)>) {
+        var isAnyNoted = false
+        for (id, commit) in committed {
+            guard let partition = partitions[id.id], partition.id == id, !partition.isNoted else { continue }
+            partition.noteConfirmed(commit)
+            isAnyNoted = isAnyNoted || partition.isNoted
+        }
+        if isAnyNoted { commitOfNotes.broadcast() }
+    }
+
+    /// Waits until the brokers have the notes of some partitions, as far as these are ours.
+    /// - Returns: `false` when that took longer than `bound`.
+    func waitUntilNoted(_ noting: [OwnedPartition], atMost bound: Duration) async -> Bool {
+        await wait(on: \.commitOfNotes, before: loop.now + bound) {
+            noting.contains { !$0.isNoted && contains($0) }
+        }
+    }
+
+    /// Waits until nothing is under way.
+    /// - Returns: `false` when that took longer than `bound`.
+    func waitUntilQuiet(atMost bound: Duration) async -> Bool {
+        await wait(on: \.endOfWork, before: loop.now + bound) { !isQuiet }
+    }
+
+    /// True while nothing is under way.
+    var isQuiet: Bool { partitions.values.allSatisfy(\.isIdle) }
+
+    /// Waits until some requests have ended.
+    /// - Returns: `false` when that took longer than `bound`.
+    func waitForEnd(of requests: [RequestInProgress], atMost bound: Duration) async -> Bool {
+        await wait(on: \.endOfWork, before: loop.now + bound) { requests.contains { $0.partition.has($0) } }
+    }
+
+    private func wait(
+        on condition: ReferenceWritableKeyPath<PartitionTable, Condition>, before end: Instant,
+        while mustWait: () -> Bool
+    ) async -> Bool {
+        let timer = loop.schedule(at: end) { [weak self] in self?[keyPath: condition].broadcast() }
+        defer { loop.cancel(timer) }
+        while !isAbandoned, loop.now < end, mustWait() {
+            await suspend(unless: isAbandoned || loop.now >= end || !mustWait()) { self[keyPath: condition].add($0) }
+        }
+        return !mustWait()
+    }
+
     // MARK: - Requests
 
     /// Takes a record in.
-    /// - Returns: `nil` for one that is not to be run: its partition is not ours any more, it is under way already, or a former
-    ///   owner has done it.
-    func take(_ record: ConsumerRecord, at arrival: RecordArrival) -> RequestInProgress? {
-        guard let partition = partitions[record.partition.id], partition.id == record.partition, !partition.isLeaving
-        else { return nil }
+    /// - Parameter partition: The record's own.
+    /// - Returns: `nil` for one that is not to be run: it is under way already, or a former owner has done it.
+    func take(_ record: ConsumerRecord, of partition: OwnedPartition, at arrival: RecordArrival) -> RequestInProgress? {
         let beginning = partition.tracker.begin(record.offset)
         guard case .run(let slot) = beginning else {
             if beginning == .wasDone { notePassedOver() }
@@ -169,7 +225,7 @@ final class PartitionTable {
         }
 
         gate.requestFinished()
-        if partition.isIdle { endOfWork.broadcast() }
+        if partition.isIdle || partition.isWatched { endOfWork.broadcast() }
     }
 
     /// Has later requests of the partition wait until the dead letter of this record is written: see `OwnedPartition`.
@@ -183,6 +239,7 @@ final class PartitionTable {
         isAbandoned = true
         for partition in partitions.values { partition.giveUp() }
         endOfWork.broadcast()
+        commitOfNotes.broadcast()
     }
 
     // MARK: - Holding back

@@ -81,6 +81,7 @@ final class Rebalancing {
         if !isPutBack(.revocationDoesNotCommit) { await delivery.commitFinished() }
         let graceEnd = loop.now + (isPutBack(.revocationDoesNotWait) ? .zero : revokeGrace)
         await partitions.waitUntilIdle(leaving, before: drainEnd.map { min($0, graceEnd) } ?? graceEnd)
+        for partition in leaving { partition.sayGoodbye() }
         if !isPutBack(.revocationDoesNotCommit) { await delivery.storeFinished() }
 
         remove(revoked)

@@ -21,6 +21,10 @@ final class RequestInProgress: TakenRequest {
     var trace: RequestTrace?
     var task: Task<Void, Never>?
     private(set) var fate = RequestFate.wanted
+    /// How the record was begun.
+    var permission = CrashWatch.Permission.runs
+    /// True for a record that is not decoded, because processes have crashed with it.
+    var isSetAside: Bool { permission == .isSetAside }
     /// True once the outcome will be published, whatever happens to the request.
     private(set) var isDelivering = false
     /// `true` while `SingleRecordWriter` has the outcome.

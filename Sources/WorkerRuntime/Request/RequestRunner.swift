@@ -49,6 +49,7 @@ final class RequestRunner {
 
     /// Reads a request's record, with which its trace begins.
     func read(_ request: RequestInProgress) -> DecodedRecord {
+        if request.isSetAside { return .rejected(setAside(request)) }
         do throws(RejectedRecord) {
             let decoded = try decoder.decode(request.record)
             if tracing != nil { beginTrace(of: request, decoded.envelope, requestID: decoded.request.requestID) }
@@ -81,6 +82,14 @@ final class RequestRunner {
             event: errorEvent(for: request, rejected), isResult: false, deadLetter: deadLetter(of: request, rejected))
     }
 
+    /// Returns what is written for a record that is not decoded, because it crashes processes.
+    private func setAside(_ request: RequestInProgress) -> OutgoingOutcome {
+        meters.requests.countSetAside()
+        let rejected = RejectedRecord.crashesWorkers(request.record)
+        return OutgoingOutcome(
+            event: errorEvent(for: request, rejected), isResult: false, deadLetter: deadLetter(of: request, rejected))
+    }
+
     /// Returns the error event for a record that is no request.
     /// - Returns: `nil` where none may follow.
     private func errorEvent(for request: RequestInProgress, _ rejected: RejectedRecord) -> ProducerRecord? {
@@ -98,7 +107,8 @@ final class RequestRunner {
         guard !rejected.isDeadLetter else { return nil }
 
         let letter = DeadLetter(
-            request.record, error: rejected.error, isOutcome: rejected.outcome != nil, at: EventTime(loop.wallNow))
+            request.record, error: rejected.error, reason: request.isSetAside ? DeadLetter.crashedWorkers : nil,
+            isOutcome: rejected.outcome != nil, at: EventTime(loop.wallNow))
         return ProducerRecord(letter, topics: topics)
     }
 

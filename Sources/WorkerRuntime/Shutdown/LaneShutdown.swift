@@ -40,6 +40,7 @@ final class LaneShutdown {
         await delivery.limit(to: end)
         await partitions.waitUntilIdle(partitions.all, before: isPutBack(.drainDoesNotWait) ? loop.now : end)
 
+        for partition in partitions.all { partition.sayGoodbye() }
         await delivery.finish(before: end)
         await delivering?.value
         await departure.arrive()

@@ -102,6 +102,8 @@ actor HarnessSource: RequestSource {
         }
     }
 
+    func commitOnCrash(_ commit: (partition: AssignedPartition, next: CommittedOffset)?) {}
+
     func stopReading() async {
         isReading = false
         reader?.resume()

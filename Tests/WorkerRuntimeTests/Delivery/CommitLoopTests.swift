@@ -18,7 +18,7 @@ struct CommitLoopTests {
             try await eventually("both are handed over") { await fixture.sink.handedOver.count == 2 }
             let commits = await fixture.source.commitCount
             try await eventually("more commits") { await fixture.source.commitCount > commits + 1 }
-            #expect(await fixture.source.committed.isEmpty)
+            #expect(await fixture.source.committed[TopicPartition("requests", 0)] == 0)
 
             await fixture.sink.confirmAll()
             try await fixture.isCommitted(upTo: 2)
@@ -27,6 +27,7 @@ struct CommitLoopTests {
 
     @Test func refusedCommitsHoldUpNewRequestsUntilOneIsTaken() async throws {
         try await LaneFixture.run { fixture in
+            try await fixture.commitsFirstRequest()
             await fixture.source.refuseCommits(with: KafkaError(.retriable, "the group is rebalancing"))
             await fixture.source.append([LaneFixture.request("a")])
             try await fixture.outcomesAreWritten(["a"])
@@ -35,10 +36,10 @@ struct CommitLoopTests {
             await fixture.source.append([LaneFixture.request("b"), LaneFixture.request("c")])
             let commits = await fixture.source.commitCount
             try await eventually("more commits are refused") { await fixture.source.commitCount > commits + 2 }
-            #expect(await fixture.provider.asked == ["a"])
+            #expect(await fixture.provider.asked == ["first", "a"])
 
             await fixture.source.refuseCommits(with: nil)
-            try await fixture.isCommitted(upTo: 3)
+            try await fixture.isCommitted(upTo: 4)
         }
     }
 }

@@ -20,7 +20,7 @@ struct TransactionOffsetsTests {
         let taken = (1...3).compactMap { fixture.take($0) }
         #expect(taken.count == 1, "the others were done before")
         for request in taken { fixture.table.finish(request, isDelivered: true) }
-        return TransactionOffsets(of: fixture.table, ready: ReadyOutcomes(), source: fixture.source)
+        return TransactionOffsets(of: fixture.table, ready: ReadyOutcomes(), source: fixture.source, loop: fixture.loop)
     }
 
     @Test func whatIsNotCommittedIsTriedAgain() async throws {

@@ -20,7 +20,7 @@ struct RebalancingTests {
             async let revoked: Void = fixture.source.revoke([0])
             let commits = await fixture.source.commitCount
             try await eventually("the revocation commits first") { await fixture.source.commitCount > commits }
-            #expect(await fixture.source.committed.isEmpty)
+            #expect(await fixture.source.committed == [TopicPartition("requests", 0): 0])
             await fixture.sink.confirmAll()
             await revoked
             #expect(await fixture.source.committed == [TopicPartition("requests", 0): 1])
@@ -41,7 +41,7 @@ struct RebalancingTests {
                 await fixture.source.append([LaneFixture.request("other")], to: 1)
                 try await fixture.outcomesAreWritten(["other"])
                 #expect(await fixture.sink.written.count == 1, "a lost partition's outcome is not published")
-                #expect(await fixture.source.committed[TopicPartition("requests", 0)] == nil)
+                #expect(await fixture.source.committed[TopicPartition("requests", 0)] == 0)
             })
     }
 }

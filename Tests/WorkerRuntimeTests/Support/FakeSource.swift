@@ -28,6 +28,8 @@ actor FakeSource: RequestSource {
     private(set) var commits: [TopicPartition: CommittedOffset] = [:]
     /// The offsets that are committed.
     var committed: [TopicPartition: Int64] { commits.mapValues(\.offset) }
+    /// What would be committed if the process crashed now.
+    private(set) var crashCommit: [TopicPartition: CommittedOffset] = [:]
     private var transactionOffsets: @Sendable () async -> [TopicPartition: CommittedOffset] = { [:] }
     private(set) var held: Set<TopicPartition> = []
     private(set) var commitCount = 0
@@ -49,6 +51,10 @@ actor FakeSource: RequestSource {
 
     /// Has the brokers keep no more than so many bytes beside an offset.
     func refuseMetadata(above bytes: Int) { mostMetadata = bytes }
+
+    func commitOnCrash(_ commit: (partition: AssignedPartition, next: CommittedOffset)?) {
+        crashCommit = commit.map { [$0.partition.id: $0.next] } ?? [:]
+    }
 
     func refuseCommits(with error: KafkaError?) { commitError = error }
 

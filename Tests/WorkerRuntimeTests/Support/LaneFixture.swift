@@ -35,11 +35,11 @@ struct LaneFixture: Sendable {
     static func run(
         delivery: WorkerConfiguration.Delivery = .atLeastOnce, fleet: (any FleetMember)? = nil,
         tracing: RequestTracing? = nil, assigned: [Int32] = [0],
-        replacements: Replacements? = nil,
+        replacements: Replacements? = nil, loneTurn: LoneTurn = LoneTurn(),
         _ change: (inout WorkerConfiguration) -> Void = { _ in }, _ body: (LaneFixture) async throws -> Void
     ) async throws {
         let fixture = try LaneFixture(
-            delivery: delivery, fleet: fleet, tracing: tracing, replacements: replacements, change)
+            delivery: delivery, fleet: fleet, tracing: tracing, replacements: replacements, loneTurn: loneTurn, change)
         defer { fixture.loop.stop() }
         let running = Task { try await fixture.lane.run() }
 
@@ -63,7 +63,7 @@ struct LaneFixture: Sendable {
 
     init(
         delivery: WorkerConfiguration.Delivery, fleet: (any FleetMember)? = nil, tracing: RequestTracing? = nil,
-        replacements: Replacements? = nil,
+        replacements: Replacements? = nil, loneTurn: LoneTurn = LoneTurn(),
         _ change: (inout WorkerConfiguration) -> Void = { _ in }
     ) throws {
         var configuration = WorkerConfiguration()
@@ -87,7 +87,8 @@ struct LaneFixture: Sendable {
             makeSingleSink: { @Sendable [singleSink] () throws(KafkaError) in singleSink },
             interactor: SearchInteractor(
                 selection: ProviderSelection(services: [IdleService()]), worker: provider),
-            fleet: fleet, meters: WorkerMeters(topics: configuration.topics, group: "workers", factory: registry),
+            fleet: fleet, loneTurn: loneTurn,
+            meters: WorkerMeters(topics: configuration.topics, group: "workers", factory: registry),
             tracing: tracing,
             log: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
     }
@@ -101,6 +102,12 @@ struct LaneFixture: Sendable {
     /// Every record that a sink has written.
     var written: [ProducerRecord] {
         get async { await sink.written + nextSink.written + singleSink.written }
+    }
+
+    /// Runs a first request, before which the lane notes its try: what follows needs no commit to begin.
+    func commitsFirstRequest() async throws {
+        await source.append([Self.request("first")])
+        try await isCommitted(upTo: 1)
     }
 
     /// Waits until the requests' outcomes are confirmed.
@@ -125,6 +132,9 @@ actor FakeProvider: SearchReporting {
     private var waiters: [CheckedContinuation<Void, Never>] = []
     /// The requests that were asked for, in order: each may have cost money.
     private(set) var asked: [String] = []
+
+    /// True while one request alone waits for the test, the one that was asked for last.
+    func waitsAlone(_ id: String) -> Bool { asked.last == id && waiters.count == 1 }
 
     func hold() { isHolding = true }
 

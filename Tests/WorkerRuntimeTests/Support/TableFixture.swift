@@ -54,7 +54,8 @@ actor TableFixture {
         key: String? = nil
     ) -> RequestInProgress? {
         let record = ConsumerRecord(partition: partition, offset: offset, key: key.map { Array($0.utf8) })
-        return table.take(record, at: RecordArrival(instant: loop.now, time: .now()))
+        guard let owned = table.owner(of: record) else { return nil }
+        return table.take(record, of: owned, at: RecordArrival(instant: loop.now, time: .now()))
     }
 
     /// Assigns the first partition and takes records of it.

@@ -1,0 +1,148 @@
+internal import Basics
+internal import EventLoop
+internal import Kafka
+internal import Logging
+
+/// Begins records of partitions that were just assigned, or with which a process has crashed: see `CrashWatch`.
+///
+/// Nothing begins before the brokers have the note of it. What runs alone runs with nothing else under way in this process: see
+/// `LoneTurn`. If the process then crashes by a fault of its own, it says so with its last commit, and the record is found at once.
+///
+/// Confined to its lane; not `Sendable`.
+final class CarefulIntake {
+    /// In a watched partition the next records begin when those before them have ended, or after this time.
+    private static let stepTime = Duration.seconds(1)
+    /// A record that has run alone for so long is not the one that crashes processes; it may go on beside others.
+    private static let timeAlone = Duration.seconds(10)
+    /// What is under way has so long to end before a record runs alone.
+    private static let timeToGetQuiet = Duration.seconds(30)
+    /// How often the other lanes are looked at meanwhile.
+    private static let pause = Duration.milliseconds(10)
+
+    private let partitions: PartitionTable
+    private let delivery: any OutcomeDelivery
+    private let source: any RequestSource
+    private let loneTurn: LoneTurn
+    /// The lane's number at the turn.
+    private var lane = 0
+    private let loop: EventLoop
+    private let log: Logger
+
+    init(
+        partitions: PartitionTable, delivery: any OutcomeDelivery, source: any RequestSource, loneTurn: LoneTurn,
+        loop: EventLoop, log: Logger
+    ) {
+        self.partitions = partitions
+        self.delivery = delivery
+        self.source = source
+        self.loneTurn = loneTurn
+        self.loop = loop
+        self.log = log
+    }
+
+    /// Takes part in the lane's turns to run a record alone. Called once, before anything is taken.
+    /// - Parameter isQuiet: says whether nothing is under way on this lane.
+    func join(isQuiet: @escaping LoneTurn.IsQuiet) { lane = loneTurn.add(isQuiet) }
+
+    /// True while another lane of the process runs a record alone: nothing may begin.
+    var mustWait: Bool { loneTurn.isTaken(besides: lane) }
+
+    /// How a record is begun, and set aside.
+    typealias Begin = (ConsumerRecord, _ how: CrashWatch.Permission) -> RequestInProgress?
+
+    /// Begins some records, one after another.
+    /// - Parameters:
+    ///   - mayBegin: waits while nothing may begin. `false` when the lane takes no more requests: the rest is left to the next owner.
+    ///   - begin: begins a record, or sets it aside. It returns `nil` for one that need not be run.
+    func take(_ records: some Sequence<ConsumerRecord>, mayBegin: () async -> Bool, begin: Begin) async {
+        var beside: [ConsumerRecord] = []
+        for record in records {
+            guard let partition = partitions.owner(of: record) else { continue }
+            switch partition.permission(for: record.offset) {
+            case .runs: beside.append(record)
+            case .isSetAside: setAside(record, begin: begin)
+            case .runsAlone: await runAlone(record, of: partition, mayBegin: mayBegin, begin: begin)
+            }
+        }
+        if !beside.isEmpty { await takeStep(beside, mayBegin: mayBegin, begin: begin) }
+    }
+
+    private func setAside(_ record: ConsumerRecord, begin: Begin) {
+        guard begin(record, .isSetAside) != nil else { return }
+        log.error(
+            """
+            a record is set aside as a dead letter: worker processes crashed while they ran it and nothing else; look at it \
+            with locsearch dead-letters, and do not send it again before the cause is mended
+            """,
+            metadata: ["partition": "\(record.partition.id)", "offset": "\(record.offset)"])
+    }
+
+    // MARK: - Alone
+
+    private func runAlone(
+        _ record: ConsumerRecord, of partition: OwnedPartition, mayBegin: () async -> Bool, begin: Begin
+    ) async {
+        let isAlone = await waitUntilAlone()
+        defer { loneTurn.end(of: lane) }
+        if !isAlone { log.warning("a record that may crash the process begins although others are still under way") }
+
+        partition.willRunAlone(record.offset, at: loop.now)
+        guard await commitNotes(of: [partition], mayBegin: mayBegin) else { return }
+        if isAlone, let commit = partition.commitOnCrash(with: record.offset) {
+            await source.commitOnCrash((partition: partition.id, next: commit))
+        }
+        if let request = begin(record, .runsAlone) {
+            _ = await partitions.waitForEnd(of: [request], atMost: Self.timeAlone)
+            if request.fate != .abandoned { partition.hasRunAlone(record.offset) }
+        }
+        await source.commitOnCrash(nil)
+    }
+
+    /// Waits until nothing is under way in the process, and has the other lanes begin nothing.
+    /// - Returns: `false` when that took too long.
+    private func waitUntilAlone() async -> Bool {
+        let end = loop.now + Self.timeToGetQuiet
+        while !loneTurn.take(for: lane) {
+            guard loop.now < end else { return false }
+            await loop.pause(Self.pause)
+        }
+
+        guard await partitions.waitUntilQuiet(atMost: loop.now.duration(to: end)) else { return false }
+        while await !loneTurn.isQuiet(besides: lane) {
+            guard loop.now < end else { return false }
+            await loop.pause(Self.pause)
+        }
+        return true
+    }
+
+    // MARK: - In small steps
+
+    private func takeStep(_ records: [ConsumerRecord], mayBegin: () async -> Bool, begin: Begin) async {
+        var offsets: [AssignedPartition: [Int64]] = [:]
+        for record in records { offsets[record.partition, default: []].append(record.offset) }
+        let noting = offsets.compactMap { id, offsets -> OwnedPartition? in
+            guard let partition = partitions[id.id], partition.id == id, partition.needsCare,
+                let first = offsets.min(), let last = offsets.max()
+            else { return nil }
+            partition.willBegin(first...last, count: offsets.count, at: loop.now)
+            return partition
+        }
+        guard await commitNotes(of: noting, mayBegin: mayBegin) else { return }
+
+        let requests = records.compactMap { begin($0, .runs) }
+        let watched = requests.filter { $0.partition.isWatched }
+        if !watched.isEmpty { _ = await partitions.waitForEnd(of: watched, atMost: Self.stepTime) }
+    }
+
+    /// Waits until the brokers have what is noted of some partitions.
+    /// - Returns: `false` when the lane takes no more requests.
+    private func commitNotes(of noting: [OwnedPartition], mayBegin: () async -> Bool) async -> Bool {
+        while noting.contains(where: { !$0.isNoted && partitions.contains($0) }) {
+            guard await mayBegin() else { return false }
+            for partition in noting { partition.renewNotes() }
+            await delivery.commitNotes()
+            _ = await partitions.waitUntilNoted(noting, atMost: .milliseconds(100))
+        }
+        return await mayBegin()
+    }
+}

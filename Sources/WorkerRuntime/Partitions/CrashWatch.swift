@@ -1,0 +1,117 @@
+internal import Basics
+
+/// Decides how careful a lane has to be with one partition, by what former owners have noted, and what this owner notes.
+///
+/// A process that ends without saying goodbye leaves its try in the notes. The next owner then begins few records at a time, and
+/// notes how far it begins. After two such ends in a row, the records that may have been under way are run alone, each noted before
+/// it begins. A record that two processes ended with while they ran it alone is set aside: it is not run again.
+struct CrashWatch {
+    /// What may be done with a record.
+    enum Permission: Equatable {
+        /// It may begin beside others.
+        case runs
+        /// It may begin once nothing else is under way.
+        case runsAlone
+        /// It must not be run, nor be decoded.
+        case isSetAside
+    }
+
+    /// After so many ends without a goodbye, records are run alone. One may be a node that failed; two in a row, so soon that the
+    /// partition had not got on between them, are rarely that.
+    private static let endsUntilAlone = 2
+    /// The number of processes that end with a record that ran alone before it is set aside.
+    private static let endsUntilSetAside = 2
+    /// How many records, and how long, an owner goes on in small steps after an end without a goodbye. A process has at most some
+    /// hundred records under way in a partition, so that one that crashed it is among these.
+    private static let (watchedRecords, watchedTime) = (1024, Duration.seconds(30))
+
+    /// What former owners have left, until the partition has got on.
+    private var inherited = CrashNotes()
+    /// What is to be committed of it.
+    private(set) var notes = CrashNotes()
+    /// The records taken since the assignment, while that matters.
+    private var taken = 0
+    private var watchEnd: Instant?
+    private(set) var hasBegun = false
+
+    /// Takes over what former owners have noted, before the first record is taken.
+    mutating func inherit(_ former: CrashNotes) {
+        inherited = former
+        if let suspect = former.suspect, suspect.isRunning {
+            inherited.suspect = CrashNotes.Suspect(offset: suspect.offset, ends: suspect.ends + 1, isRunning: false)
+        }
+        notes = inherited
+    }
+
+    /// True while records begin in small steps, each noted before it is taken.
+    var isWatched: Bool { inherited.tries > 0 }
+
+    /// True while some records are to be run alone.
+    var isCareful: Bool { inherited.tries >= Self.endsUntilAlone }
+
+    /// True until the present try is noted.
+    var needsNote: Bool { !hasBegun || isWatched }
+
+    func permission(for offset: Int64) -> Permission {
+        if let suspect = inherited.suspect, suspect.offset == offset, suspect.ends >= Self.endsUntilSetAside {
+            return .isSetAside
+        }
+        return isCareful && offset < (inherited.begun ?? 0) ? .runsAlone : .runs
+    }
+
+    // MARK: - Records
+
+    /// Notes that records are about to begin.
+    /// - Parameters:
+    ///   - end: One past the last of them.
+    ///   - count: How many there are.
+    mutating func willBegin(before end: Int64, count: Int, at now: Instant) {
+        hasBegun = true
+        notes.tries = inherited.tries + 1
+        guard isWatched else { return }
+
+        notes.begun = max(end, notes.begun ?? 0)
+        taken += count
+        if watchEnd == nil { watchEnd = now + Self.watchedTime }
+    }
+
+    /// Notes that a record is about to be run alone.
+    mutating func willRunAlone(_ offset: Int64, at now: Instant) {
+        willBegin(before: offset + 1, count: 1, at: now)
+        let ends = inherited.suspect?.offset == offset ? inherited.suspect?.ends ?? 0 : 0
+        notes.suspect = CrashNotes.Suspect(offset: offset, ends: ends, isRunning: true)
+    }
+
+    /// Returns what the next owner has to know where this process crashes by a fault of its own while it runs a record alone. No second
+    /// end is needed then: nothing else can have caused it.
+    func notes(ofCrashWith offset: Int64) -> CrashNotes {
+        var notes = notes
+        notes.suspect = CrashNotes.Suspect(offset: offset, ends: Self.endsUntilSetAside, isRunning: false)
+        return notes
+    }
+
+    /// Notes that a record that ran alone has ended well.
+    mutating func hasRunAlone(_ offset: Int64) {
+        notes.suspect = nil
+        if inherited.suspect?.offset == offset { inherited.suspect = nil }
+    }
+
+    /// Looks whether the partition has got on, so that what former owners have noted is of the past.
+    /// - Parameter position: Where the group would continue now.
+    mutating func review(position: Int64, at now: Instant) {
+        guard hasBegun, isWatched else { return }
+        let isPast =
+            isCareful
+            ? position >= (inherited.begun ?? 0)
+            : taken >= Self.watchedRecords || watchEnd.map { now >= $0 } ?? false
+        guard isPast else { return }
+
+        // What comes behind the records that ran alone may hold another one: it begins in small steps first.
+        inherited = CrashNotes(tries: isCareful ? 1 : 0)
+        notes = CrashNotes(tries: inherited.tries + 1, begun: isWatched ? notes.begun : nil)
+        (taken, watchEnd) = (0, isWatched ? now + Self.watchedTime : nil)
+    }
+
+    /// Notes that this owner ends in order: its try counts no more.
+    mutating func sayGoodbye() { notes = inherited }
+}

@@ -1,0 +1,125 @@
+import Basics
+import Testing
+
+@testable import Kafka
+@testable import WorkerRuntime
+
+/// What one owner of a partition after another makes of the notes of those before it.
+struct CrashWatchTests {
+    private static let start = Instant(nanoseconds: 0)
+
+    /// Returns an owner that has taken over notes.
+    private func owner(after notes: CrashNotes) -> CrashWatch {
+        var watch = CrashWatch()
+        watch.inherit(notes)
+        return watch
+    }
+
+    @Test func ownerNotesItsTryOnce() {
+        var watch = owner(after: CrashNotes())
+        #expect(watch.needsNote)
+        watch.willBegin(before: 64, count: 64, at: Self.start)
+        #expect(watch.notes == CrashNotes(tries: 1))
+        #expect(!watch.needsNote, "what follows begins without another commit")
+    }
+
+    @Test func goodbyeTakesTheTryBack() {
+        var watch = owner(after: CrashNotes())
+        watch.willBegin(before: 64, count: 64, at: Self.start)
+        watch.sayGoodbye()
+        #expect(watch.notes.isEmpty)
+    }
+
+    @Test func afterAnEndWithoutGoodbyeEveryStepIsNoted() {
+        var watch = owner(after: CrashNotes(tries: 1))
+        watch.willBegin(before: 10, count: 10, at: Self.start)
+        #expect(watch.notes == CrashNotes(tries: 2, begun: 10))
+        #expect(watch.needsNote)
+        #expect(watch.permission(for: 3) == .runs)
+    }
+
+    @Test(arguments: [(records: 1024, seconds: 0), (records: 10, seconds: 30)])
+    func stepsEndAfterEnoughRecordsOrTime(_ enough: (records: Int, seconds: Int)) {
+        var watch = owner(after: CrashNotes(tries: 1))
+        watch.willBegin(before: Int64(enough.records), count: enough.records, at: Self.start)
+        watch.review(position: 0, at: Self.start + .seconds(enough.seconds))
+        #expect(!watch.isWatched)
+        #expect(watch.notes == CrashNotes(tries: 1))
+    }
+
+    @Test func afterTwoEndsWhatHadBegunRunsAlone() {
+        var watch = owner(after: CrashNotes(tries: 2, begun: 10))
+        #expect(watch.permission(for: 9) == .runsAlone)
+        #expect(watch.permission(for: 10) == .runs)
+
+        watch.willRunAlone(4, at: Self.start)
+        #expect(watch.notes == CrashNotes(tries: 3, begun: 10, suspect: .init(offset: 4, ends: 0, isRunning: true)))
+        watch.hasRunAlone(4)
+        #expect(watch.notes.suspect == nil)
+    }
+
+    /// A second record of the kind may stand behind the first.
+    @Test func behindWhatRanAloneStepsAreSmallAgain() {
+        var watch = owner(after: CrashNotes(tries: 2, begun: 10))
+        watch.willRunAlone(9, at: Self.start)
+        watch.hasRunAlone(9)
+        watch.review(position: 10, at: Self.start)
+        #expect(watch.isWatched)
+        #expect(!watch.isCareful)
+        #expect(watch.permission(for: 11) == .runs)
+    }
+
+    @Test func recordOfTwoEndsIsSetAside() {
+        let once = CrashNotes(tries: 3, begun: 10, suspect: .init(offset: 4, ends: 0, isRunning: true))
+        var second = owner(after: once)
+        #expect(second.permission(for: 4) == .runsAlone)
+
+        second.willRunAlone(4, at: Self.start)
+        #expect(second.notes.suspect == .init(offset: 4, ends: 1, isRunning: true))
+        #expect(owner(after: second.notes).permission(for: 4) == .isSetAside)
+    }
+
+    @Test func recordThatCrashedItsProcessIsSetAsideAtOnce() {
+        var watch = owner(after: CrashNotes(tries: 2, begun: 10))
+        watch.willRunAlone(4, at: Self.start)
+        let next = owner(after: watch.notes(ofCrashWith: 4))
+        #expect(next.permission(for: 4) == .isSetAside)
+        #expect(next.permission(for: 5) == .runsAlone)
+    }
+
+    /// Kills that have nothing to do with what is run: the record alone changes each time.
+    @Test func endsWithOtherRecordsAreNotCountedTogether() {
+        var watch = owner(after: CrashNotes(tries: 2, begun: 10))
+        for offset in [Int64(4), 5, 6, 5] {
+            watch.willRunAlone(offset, at: Self.start)
+            watch = owner(after: watch.notes)
+            #expect(watch.permission(for: offset) == .runsAlone)
+        }
+    }
+
+    // MARK: - As text
+
+    @Test(arguments: [
+        CrashNotes(), CrashNotes(tries: 1), CrashNotes(tries: 2, begun: 164),
+        CrashNotes(tries: 3, begun: 164, suspect: .init(offset: 120, ends: 1, isRunning: true)),
+        CrashNotes(tries: 3, begun: 0, suspect: .init(offset: 120, ends: 2, isRunning: false)),
+    ])
+    func notesComeBackFromTheirText(_ notes: CrashNotes) throws {
+        var metadata = CommitMetadata()
+        metadata.crashes = notes
+        let text = metadata.text(for: 100, atMost: 200).text
+        if notes.isEmpty {
+            #expect(text.isEmpty)
+        } else {
+            #expect(CommitMetadata.read(CommittedOffset(100, metadata: text)) == .known(metadata))
+        }
+    }
+
+    @Test(arguments: [
+        "tries=", "tries=-1", "tries=99999999999999999999", "begun=-1", "begun=x", "alone=1", "alone=1:", "alone=-1:2",
+        "suspect=1:2:3", "suspect=1:-2",
+    ])
+    func damagedNotesAreForeign(_ field: String) {
+        #expect(CommitMetadata.read(CommittedOffset(100, metadata: "locsearch1;\(field)")) == .foreign)
+    }
+}
