@@ -20,6 +20,9 @@ package protocol ConsoleBackend: Sendable {
         _ letters: Set<DeadLetterList.Position>, ofVersion version: String
     ) async throws(ConsoleError) -> DeadLetterList.Redriven
 
+    /// Returns the console's metrics as Prometheus text.
+    func metrics() async -> String
+
     /// Fetches a picture from a URL that `PictureHosts` has let through.
     /// - Returns: `nil` when there is none.
     func picture(at url: String) async -> Picture?

@@ -1,3 +1,4 @@
+internal import AsyncAlgorithms
 internal import Basics
 internal import EventContract
 internal import HTTPServing
@@ -10,17 +11,29 @@ internal import SessionState
 struct SessionRoutes {
     let backend: any ConsoleBackend
     let store: Store
+    let pipeline: Pipeline
 
     /// The contract's bound for the value of a request.
     private static let mostBytes = 65_536
 
     /// One page that shows a session.
     private struct Listener: EventListener {
+        enum Signal {
+            case state(SessionState)
+            case pipelineChanged
+        }
+
         let sessionID: String
         /// The revision that the page has.
         var revision: Int?
+        let pipeline: Pipeline
+        /// The version of the pipeline's report that the page has.
+        var report = 0
 
-        mutating func nextEvents(after state: SessionState) -> [ServerSentEvent] {
+        mutating func nextEvents(after signal: Signal) -> [ServerSentEvent] {
+            guard case .state(let state) = signal else {
+                return [pipeline.event(after: &report, withPartitions: false)].compactMap { $0 }
+            }
             guard state.revision != revision else { return [] }
             revision = state.revision
             return [ServerSentEvent("state", data: SessionJSON.state(state, sessionID: sessionID), id: state.revision)]
@@ -28,10 +41,13 @@ struct SessionRoutes {
     }
 
     func add(to router: Router<ClientContext>) {
-        let (backend, store) = (backend, store)
+        let (backend, store, pipeline) = (backend, store, pipeline)
         router.get("/api/sessions/:session/events") { _, context in
             let session = try Self.session(context)
-            return EventStreaming.response(to: Listener(sessionID: session), after: store.updates(of: session))
+            let signals = merge(
+                store.updates(of: session).map { Listener.Signal.state($0) },
+                pipeline.changes().map { Listener.Signal.pipelineChanged })
+            return EventStreaming.response(to: Listener(sessionID: session, pipeline: pipeline), after: signals)
         }
 
         router.post("/api/sessions/:session/requests") { request, context in

@@ -20,13 +20,15 @@ final class KafkaConsoleBackend: ConsoleBackend {
     private let settings: Settings
     private let sender: RequestSender
     private let http: HTTPTransport
+    private let pipeline: Pipeline
     private let log: Logger
     private let isRedriving = Atomic(false)
     /// One list for all pages, because each is made by reading the topic.
     private let list: SharedReading<DeadLetterTopic.Snapshot, ConsoleError>
 
-    init(_ settings: Settings, http: HTTPTransport, log: Logger) async throws {
+    init(_ settings: Settings, http: HTTPTransport, pipeline: Pipeline, log: Logger) async throws {
         self.settings = settings
+        self.pipeline = pipeline
         self.http = http
         self.log = log
         sender = try await RequestSender(settings, log: log)
@@ -128,6 +130,10 @@ final class KafkaConsoleBackend: ConsoleBackend {
         }
     }
 
+    // MARK: - Metrics
+
+    func metrics() async -> String { PipelineMetrics.text(of: pipeline.report) }
+
     // MARK: - Pictures
 
     func picture(at url: String) async -> Picture? {
@@ -138,7 +144,7 @@ final class KafkaConsoleBackend: ConsoleBackend {
 }
 
 extension Result where Failure == any Error {
-    fileprivate static func catching(_ body: () async throws -> Success) async -> Result {
+    static func catching(_ body: () async throws -> Success) async -> Result {
         do { return .success(try await body()) } catch { return .failure(error) }
     }
 }

@@ -38,6 +38,8 @@ final class FakeBackend: ConsoleBackend {
         return DeadLetterList.Redriven(redriven: letters.count, deleted: 0)
     }
 
+    func metrics() async -> String { "locsearch_group_readable 1\n" }
+
     func picture(at url: String) async -> Picture? {
         state.withLock { state in
             state.fetched.append(url)
