@@ -58,6 +58,15 @@ export const english = {
   "breaker.closed": "closed", "breaker.open": "open", "breaker.half-open": "half open", "breaker.paused": "paused", "limit.calls": "{count} of {limit} at once", "limit.rate": "{count}/s",
   "limit.waiting": "{count} wait", "limit.budget": "{count} of {limit} calls today", "commit.overdue": "Commits overdue by {wait}", "version": "Version", "open.for": "for {wait} more",
 
+  "fleet": "The fleet", "fleet.working": "Taking requests", "fleet.no-worker": "No worker", "fleet.workers-not-ready": "Not ready", "fleet.brokers-away": "Kafka away",
+  "fleet.unknown": "Not known", "fleet.no-worker.advice": "No worker is there. Requests wait in Kafka until one is, or until they expire.",
+  "fleet.workers-not-ready.advice": "There are workers, but none takes requests.", "fleet.brokers-away.advice": "No broker answers. Nothing can be sent or read until one does.",
+  "fleet.waiting": "Waiting now", "fleet.oldest": "The oldest for", "fleet.work-off": "Worked off in", "fleet.arrived": "Arriving", "fleet.finished": "Finished", "fleet.workers": "Workers",
+  "fleet.waiting.brief": "Waiting", "fleet.oldest.brief": "Oldest", "fleet.partition": "Partition", "fleet.member": "Member", "fleet.partitions": "By partition", "fleet.never": "not at all",
+  "fleet.at-once": "nothing waits", "fleet.ready": "{ready} of {count} ready", "fleet.members": "{count} in the group",
+  "fleet.note": "As of {time}. Arriving and finished: over the last {window}. What workers have in hand waits, too.", "fleet.note.first": "As of {time}. Rates need a second reading.",
+  "fleet.old": "As of {time}, before Kafka went away.",
+
   "dead": "Dead letters", "dead.summary": "{pending} to look at, {total} in all", "dead.summary.newest": "{pending} to look at among the newest {total}", "dead.none": "None. Every record could be read as a request.", "dead.list": "List again", "dead.open": "Look at them",
   "dead.redrive": "Redrive", "dead.redrive.count": "Redrive {count} …", "dead.redriven": "redriven", "dead.empty": "without content", "dead.select": "Select the letter at partition {partition}, offset {offset}",
   "dead.select-all": "Select all that can be redriven", "dead.reason": "Why", "dead.value": "Begins with", "dead.from": "From",

@@ -58,6 +58,13 @@ export const japanese = {
   "breaker.closed": "閉", "breaker.open": "開", "breaker.half-open": "半開", "breaker.paused": "休止中", "limit.calls": "同時{limit}件中{count}件", "limit.rate": "毎秒{count}件",
   "limit.waiting": "{count}件待機", "limit.budget": "本日{limit}件中{count}件", "commit.overdue": "コミットが{wait}遅れています", "version": "バージョン", "open.for": "残り{wait}",
 
+  "fleet": "全体", "fleet.working": "稼働中", "fleet.no-worker": "ワーカーなし", "fleet.workers-not-ready": "準備中", "fleet.brokers-away": "Kafka応答なし", "fleet.unknown": "不明",
+  "fleet.no-worker.advice": "ワーカーが動いていません。要求は、ワーカーが動き出すか期限が切れるまでKafkaで待ちます。", "fleet.workers-not-ready.advice": "ワーカーはありますが、要求を受け付けていません。",
+  "fleet.brokers-away.advice": "ブローカーが応答しません。応答するまで送信も読み取りもできません。", "fleet.waiting": "現在の待ち", "fleet.oldest": "最も古いもの", "fleet.work-off": "処理し終えるまで", "fleet.arrived": "到着",
+  "fleet.finished": "完了", "fleet.workers": "ワーカー", "fleet.waiting.brief": "待ち", "fleet.oldest.brief": "最古", "fleet.partition": "番号", "fleet.member": "メンバー", "fleet.partitions": "パーティション別",
+  "fleet.never": "減っていません", "fleet.at-once": "待ちなし", "fleet.ready": "{count}台中{ready}台", "fleet.members": "グループに{count}", "fleet.note": "{time}現在。到着と完了は直近{window}の値です。ワーカーが処理中のものも待ちに含みます。",
+  "fleet.note.first": "{time}現在。毎秒の値は2回目の読み取りから出ます。", "fleet.old": "Kafkaが応答しなくなる前、{time}の値です。",
+
   "dead": "デッドレター", "dead.summary": "未対応{pending}件、全{total}件", "dead.summary.newest": "新しい{total}件のうち未対応{pending}件", "dead.none": "ありません。すべてのレコードを要求として読み取れました。", "dead.list": "再読み込み", "dead.open": "一覧を見る",
   "dead.redrive": "再投入", "dead.redrive.count": "{count}件を再投入…", "dead.redriven": "再投入済み", "dead.empty": "内容なし", "dead.select": "パーティション{partition}、オフセット{offset}を選択",
   "dead.select-all": "再投入できるものをすべて選択", "dead.reason": "理由", "dead.value": "先頭部分", "dead.from": "元の位置",

@@ -62,6 +62,9 @@ export function briefDuration(milliseconds) {
   return `${number(value, value < 9.95 ? 1 : 0)} ${unit}`;
 }
 
+/** A time that goes by while it is read, in whole seconds: 8 s, 3 min 20 s. */
+export const age = (milliseconds) => (milliseconds < 119_500 ? `${number(Math.round(milliseconds / 1000))} s` : duration(milliseconds));
+
 /** The time of day, to the second or the millisecond. */
 export function clock(time, { milliseconds = false } = {}) {
   const date = new Date(time);

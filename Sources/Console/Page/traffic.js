@@ -1,8 +1,9 @@
-// The traffic page: one event stream feeds the table of outcomes, the charts and the workers' cards.
+// The traffic page: one event stream feeds the table of outcomes, the charts, the fleet's card and the workers' cards.
 
 import { Charts } from "./charts.js";
 import { DeadLetters } from "./deadletters.js";
 import { OutcomeTable } from "./outcomes.js";
+import { showFleet } from "./fleet.js";
 import { startPreferences } from "./preferences.js";
 import { RecordView } from "./record.js";
 import { follow, showConnection } from "./stream.js";
@@ -15,18 +16,25 @@ const charts = new Charts();
 const record = new RecordView({ closed: (id) => outcomes.focusRow(id) });
 const outcomes = new OutcomeTable({ open: (outcome) => record.open(outcome) });
 let workers = [];
+let pipeline = { verdict: "unknown" };
 
 onLanguage(() => {
   charts.draw();
   outcomes.relabel();
   record.draw();
+  showFleet(pipeline);
   showWorkers(workers);
 });
+showFleet(pipeline);
 
 follow(() => `/api/traffic/events${outcomes.lastId ? `?after=${outcomes.lastId}` : ""}`, {
   outcomes: (batch) => outcomes.add(batch),
   history: ({ rates }) => charts.begin(rates),
   rates: (rate) => charts.add(rate),
+  pipeline: (report) => {
+    pipeline = report;
+    showFleet(pipeline);
+  },
   workers: (event) => {
     workers = event.workers;
     showWorkers(workers);

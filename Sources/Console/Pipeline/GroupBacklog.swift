@@ -57,7 +57,7 @@ package struct GroupBacklog: Sendable, Hashable {
     package enum WorkOff: Sendable, Hashable {
         case unknown
         case time(Duration)
-        /// Requests wait, and none was finished in the window of the rates.
+        /// Requests wait, and none gets finished.
         case never
     }
 
@@ -102,6 +102,7 @@ package struct GroupBacklog: Sendable, Hashable {
 
     private func age(of oldest: EventTime?) -> Duration? { oldest.map { max(.zero, time.duration(since: $0)) } }
 
+    /// What waits, at the rate at which requests were finished in the window.
     package var workOff: WorkOff {
         guard let waiting, let rates else { return .unknown }
         if waiting == 0 { return .time(.zero) }

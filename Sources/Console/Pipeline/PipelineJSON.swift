@@ -25,11 +25,13 @@ package enum PipelineJSON {
             }
         }
         if let backlog = report.backlog {
-            json.object("backlog") { json in write(backlog, withPartitions: withPartitions, to: &json) }
+            json.object("backlog") { json in write(backlog, of: report, withPartitions: withPartitions, to: &json) }
         }
     }
 
-    private static func write(_ backlog: GroupBacklog, withPartitions: Bool, to json: inout JSONWriter) {
+    private static func write(
+        _ backlog: GroupBacklog, of report: PipelineReport, withPartitions: Bool, to json: inout JSONWriter
+    ) {
         json.member("group", backlog.group)
         json.member("topic", backlog.topic)
         json.member("at", backlog.time.description)
@@ -48,7 +50,7 @@ package enum PipelineJSON {
                 json.member("finishedPerSecond", rates.finished)
             }
         }
-        switch backlog.workOff {
+        switch report.workOff {
         case .unknown: break
         case .time(let time): json.member("workOffMs", time.milliseconds(roundedUp: false))
         case .never: json.member("makesNoProgress", true)

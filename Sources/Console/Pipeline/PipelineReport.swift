@@ -67,6 +67,13 @@ package struct PipelineReport: Sendable, Hashable {
         return areSilent && (backlog.waiting ?? 0) > 0 && backlog.rates != nil ? .noWorker : .working
     }
 
+    /// How long the group takes for what waits now: at the rate of before only while there are workers.
+    package var workOff: GroupBacklog.WorkOff {
+        guard let backlog else { return .unknown }
+        let isStanding = [.noWorker, .workersNotReady, .brokersAway].contains(verdict)
+        return isStanding && (backlog.waiting ?? 0) > 0 ? .never : backlog.workOff
+    }
+
     /// The line of the verdict for a person; `nil` where there is nothing to add.
     package var problem: String? {
         switch verdict {

@@ -10,6 +10,7 @@ package enum PageFiles {
         "detail.js": PackageResources.detail_js,
         "dom.js": PackageResources.dom_js,
         "early.js": PackageResources.early_js,
+        "fleet.js": PackageResources.fleet_js,
         "form.js": PackageResources.form_js,
         "gestures.js": PackageResources.gestures_js,
         "googlemap.js": PackageResources.googlemap_js,

@@ -8,7 +8,7 @@ enum PipelineMetrics {
     static func text(of report: PipelineReport) -> String {
         let isReadable = report.backlog != nil && report.brokersProblem == nil && report.groupProblem == nil
         // What was read before the brokers went away is no state of now.
-        let group = isReadable ? report.backlog.map { text(of: $0) } ?? "" : ""
+        let group = isReadable ? report.backlog.map { text(of: $0, workOff: report.workOff) } ?? "" : ""
         return PrometheusText.family("locsearch_group_readable", isReadable ? 1 : 0) + group
             + PrometheusText.family(
                 "locsearch_build_info",
@@ -16,7 +16,7 @@ enum PipelineMetrics {
             + ProcessMetrics.prometheusText
     }
 
-    private static func text(of backlog: GroupBacklog) -> String {
+    private static func text(of backlog: GroupBacklog, workOff: GroupBacklog.WorkOff) -> String {
         func partitions(_ name: String, _ value: (GroupBacklog.Partition) -> Double?) -> String {
             PrometheusText.family(
                 name,
@@ -29,8 +29,8 @@ enum PipelineMetrics {
         func figure(_ name: String, _ value: Double?) -> String {
             value.map { PrometheusText.family(name, $0) } ?? ""
         }
-        let workOff: Double? =
-            switch backlog.workOff {
+        let workOffSeconds: Double? =
+            switch workOff {
             case .unknown: nil
             case .time(let time): time.inSeconds
             case .never: .infinity
@@ -44,6 +44,6 @@ enum PipelineMetrics {
             + figure("locsearch_group_members", backlog.members.map { Double($0.count) })
             + figure("locsearch_group_arrivals_per_second", backlog.rates?.arrived)
             + figure("locsearch_group_completions_per_second", backlog.rates?.finished)
-            + figure("locsearch_group_work_off_seconds", workOff)
+            + figure("locsearch_group_work_off_seconds", workOffSeconds)
     }
 }

@@ -12,7 +12,7 @@ enum StatusText {
 
         return [
             TerminalText.safe(headline(of: report)), "",
-        ] + totals(of: backlog)
+        ] + totals(of: backlog, in: report)
             + (summaries.isEmpty ? [] : [""] + table(of: summaries))
             + [""] + table(of: backlog)
     }
@@ -29,7 +29,7 @@ enum StatusText {
         return words + (report.problem.map { ": \($0)" } ?? "")
     }
 
-    private static func totals(of backlog: GroupBacklog) -> [String] {
+    private static func totals(of backlog: GroupBacklog, in report: PipelineReport) -> [String] {
         let oldest = backlog.oldestAge.map { ", the oldest for \($0.readable)" } ?? ""
         let waiting =
             backlog.waiting.map { "\(count($0, "request"))\(oldest)" } ?? "not known: nothing is committed yet"
@@ -43,16 +43,16 @@ enum StatusText {
             let window = "over the last \(rates.window.readable)"
             lines += [
                 ("arrived", "\(decimal(rates.arrived)) a second \(window)"),
-                ("finished", "\(decimal(rates.finished)) a second \(window)\(workOff(of: backlog))"),
+                ("finished", "\(decimal(rates.finished)) a second \(window)\(workOff(of: report))"),
             ]
         }
         lines += [("group", "\(backlog.group) on \(backlog.topic): \(members(of: backlog))")]
         return lines.map { TerminalText.safe($0.0.padded(to: 10) + $0.1) }
     }
 
-    private static func workOff(of backlog: GroupBacklog) -> String {
-        guard let waiting = backlog.waiting, waiting > 0 else { return "" }
-        return switch backlog.workOff {
+    private static func workOff(of report: PipelineReport) -> String {
+        guard let waiting = report.backlog?.waiting, waiting > 0 else { return "" }
+        return switch report.workOff {
         case .unknown: ""
         case .time(let time): "; what waits takes \(time.readable) at that rate"
         case .never: "; what waits does not get less"
