@@ -33,7 +33,8 @@ package final class ConsoleServer: Sendable {
         page.add(to: router)
         LoginRoutes(access: access).add(to: router)
         ConfigRoutes(configuration: configuration).add(to: router)
-        SessionRoutes(backend: backend, store: store, pipeline: pipeline).add(to: router)
+        SessionRoutes(backend: backend, store: store, pipeline: pipeline, expiry: configuration.requestExpiry).add(
+            to: router)
         TrafficRoutes(traffic: traffic, pipeline: pipeline).add(to: router)
         MetricsRoutes(backend: backend).add(to: router)
         DeadLetterRoutes(backend: backend).add(to: router)

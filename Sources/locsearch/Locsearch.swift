@@ -8,7 +8,7 @@ struct Locsearch: AsyncParsableCommand {
         abstract: "Kafka-driven search for places: requests in, exactly one outcome out for each.",
         version: Version.current,
         subcommands: [
-            WorkerCommand.self, DemoCommand.self, StatusCommand.self, SearchCommand.self, WatchCommand.self,
+            WorkerCommand.self, DemoCommand.self, SearchCommand.self, WatchCommand.self, StatusCommand.self,
             BrokerCommand.self,
             SimulateCommand.self, ConsoleCommand.self, DeadLettersCommand.self, TopicsCommand.self, ProbeCommand.self,
             BudgetCommand.self, OffsetsCommand.self, ConfigCommand.self,

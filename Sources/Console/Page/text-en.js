@@ -3,7 +3,9 @@
 export const english = {
   "brand": "Location search", "views": "Views", "view.search": "Search", "view.traffic": "Traffic",
   "title.search": "Search for places", "title.traffic": "Traffic", "page.traffic": "Traffic · Location search",
-  "connection.lost": "Connection lost, trying again", "theme.switch": "Dark theme", "language.switch": "日本語 (Japanese)", "language.other": "日本語",
+  "connection.console-away": "Connection lost, trying again", "connection.offline": "This browser is offline", "connection.broker-away": "Kafka does not answer",
+  "connection.no-worker": "No worker is there", "connection.not-ready": "No worker takes requests",
+  "theme.switch": "Dark theme", "language.switch": "日本語 (Japanese)", "language.other": "日本語",
   "close": "Close", "cancel": "Cancel", "panel": "Search and results", "sheet.raise": "Raise the sheet", "sheet.lower": "Lower the sheet",
 
   "search": "Search", "search.here": "Search here", "keyword": "Keyword", "keyword.hint": "Ramen, dentist, quiet …",
@@ -39,6 +41,17 @@ export const english = {
   "code.superseded": "A newer search took its place", "code.unknown": "Failed: {code}",
   "code.console-away": "The console does not answer", "code.broker-away": "Kafka does not take requests at present", "code.busy": "Too many requests just now",
   "code.console-failed": "The console could not do this", "code.forgotten": "This is no longer kept", "code.changed": "The list has changed since",
+
+  "waiting.sent": "Your request waits in Kafka. It appears here if it is answered by {time}; after that it ends, and nobody pays for it.",
+  "waiting.sent.open": "The request waits in Kafka, and appears here once it is answered.",
+  "waiting.unseen": "Your request was sent and goes on without this page. Its answer appears here once the connection is back. It ends at {time} at the latest.",
+  "waiting.unseen.open": "The request was sent and goes on without this page. Its answer appears here once the connection is back.",
+  "waiting.refused": "As far as is known, nothing was sent. Should your request have got through all the same, its answer appears here. This note goes once requests get through again.",
+  "waiting.given-up": "Your request was given up at {time}: nobody answered until then, and nobody pays for it from then on.",
+  "waiting.queue": "Workers are there, and have {count} requests before them, which take about {wait}.", "waiting.queue.open": "Workers are there, and have {count} requests before them.",
+  "waiting.back": "Requests get through again. Please search once more.", "superseded.given-up": "The last search was not answered. This is the one before it",
+  "old.lost": "As it was before the connection was lost", "old.age": "These places are from {age} ago. Search again for what is there now", "code.offline": "This browser is offline",
+  "code.no-worker": "No worker is there", "code.not-ready": "No worker takes requests at present", "code.no-answer": "No answer yet", "code.given-up": "Nobody has answered in time",
 
   "rate": "Outcomes a second", "latency": "Latency", "workers": "Workers", "completed": "Completed", "failures": "Failed", "chart.waiting": "Waiting for the first figures …",
   "chart.rate": "In the last {minutes} minutes: now {completed} completed and {failed} failed a second, at most {most}.",

@@ -3,7 +3,9 @@
 export const japanese = {
   "brand": "周辺検索", "views": "表示", "view.search": "検索", "view.traffic": "トラフィック",
   "title.search": "場所を検索", "title.traffic": "トラフィック", "page.traffic": "トラフィック · 周辺検索",
-  "connection.lost": "接続が切れました。再接続しています", "theme.switch": "ダークテーマ", "language.switch": "English (英語)", "language.other": "English",
+  "connection.console-away": "接続が切れました。再接続しています", "connection.offline": "ブラウザーがオフラインです", "connection.broker-away": "Kafkaが応答しません", "connection.no-worker": "ワーカーが動いていません",
+  "connection.not-ready": "ワーカーが要求を受け付けていません",
+  "theme.switch": "ダークテーマ", "language.switch": "English (英語)", "language.other": "English",
   "close": "閉じる", "cancel": "キャンセル", "panel": "検索と結果", "sheet.raise": "シートを上げる", "sheet.lower": "シートを下げる",
 
   "search": "検索", "search.here": "ここで検索", "keyword": "キーワード", "keyword.hint": "ラーメン、歯科、静かな店…",
@@ -39,6 +41,13 @@ export const japanese = {
   "code.superseded": "新しい検索に置き換えられました", "code.unknown": "失敗: {code}",
   "code.console-away": "コンソールが応答しません", "code.broker-away": "Kafkaが要求を受け付けていません", "code.busy": "ただいま要求が多すぎます",
   "code.console-failed": "コンソールで処理できませんでした", "code.forgotten": "すでに保持されていません", "code.changed": "一覧がその後変わりました",
+
+  "waiting.sent": "要求はKafkaで待っています。{time}までに応答があればここに表示します。それを過ぎると終了し、料金はかかりません。", "waiting.sent.open": "要求はKafkaで待っています。応答があればここに表示します。",
+  "waiting.unseen": "要求は送信済みで、このページがなくても処理されます。接続が戻り次第、結果を表示します。遅くとも{time}に終了します。", "waiting.unseen.open": "要求は送信済みで、このページがなくても処理されます。接続が戻り次第、結果を表示します。",
+  "waiting.refused": "送信されていないものとして扱います。届いていた場合は、結果をここに表示します。送信できるようになると、この表示は消えます。", "waiting.given-up": "{time}までに応答がなかったため、要求を打ち切りました。以後、料金はかかりません。",
+  "waiting.queue": "ワーカーは動いています。待ちは{count}件で、およそ{wait}かかります。", "waiting.queue.open": "ワーカーは動いています。待ちは{count}件です。", "waiting.back": "送信できるようになりました。もう一度検索してください。",
+  "superseded.given-up": "直前の検索には応答がありませんでした。その前の結果です", "old.lost": "接続が切れる前の結果です", "old.age": "{age}前の結果です。現在の情報はもう一度検索してください", "code.offline": "ブラウザーがオフラインです",
+  "code.no-worker": "ワーカーが動いていません", "code.not-ready": "ワーカーが要求を受け付けていません", "code.no-answer": "まだ応答がありません", "code.given-up": "時間内に応答がありませんでした",
 
   "rate": "毎秒の結果数", "latency": "所要時間", "workers": "ワーカー", "completed": "成功", "failures": "失敗", "chart.waiting": "最初の値を待っています…",
   "chart.rate": "直近{minutes}分。現在は毎秒、成功{completed}件、失敗{failed}件、最大{most}件。",

@@ -12,6 +12,8 @@ import WorkerRuntime
 final class KafkaConsoleBackend: ConsoleBackend {
     /// How long the broker may say nothing before a page is told.
     private static let timeout = Duration.seconds(10)
+    /// How long the broker has to take a request. A page says within 5 s that it does not.
+    private static let sendTimeout = Duration.seconds(3)
     private static let pictureTimeout = Duration.seconds(5)
     /// How much of the dead-letter topic a list is made from, and how long the list is kept for the next page.
     private static let extentOfList = DeadLetterTopic.Extent(records: 20_000, time: .seconds(30))
@@ -31,7 +33,7 @@ final class KafkaConsoleBackend: ConsoleBackend {
         self.pipeline = pipeline
         self.http = http
         self.log = log
-        sender = try await RequestSender(settings, log: log)
+        sender = try await RequestSender(settings, timeout: Self.sendTimeout, log: log)
         list = SharedReading(keptFor: Self.lifetimeOfList) {
             do throws(ConsoleError) {
                 return .success(try await Self.snapshot(of: Self.topic(settings, log: log), extent: Self.extentOfList))
@@ -45,9 +47,9 @@ final class KafkaConsoleBackend: ConsoleBackend {
 
     // MARK: - Requests
 
-    func send(_ request: SearchRequest, at time: EventTime) async throws(ConsoleError) {
+    func send(_ request: SearchRequest, at time: EventTime, expiry: EventTime) async throws(ConsoleError) {
         do {
-            try await sender.send(request, at: time)
+            try await sender.send(request, at: time, expiry: expiry)
         } catch {
             throw ConsoleError(.unavailable, "\(settings.topics.requests) does not take the request: \(error)")
         }

@@ -27,7 +27,7 @@ struct GroupOffsets {
         self.configuration = configuration
         self.timeout = timeout
         self.log = log
-        admin = try GroupAdmin(configuration, log: log)
+        admin = try GroupAdmin(configuration.reconnectingSoon, log: log)
     }
 
     /// Frees the client.

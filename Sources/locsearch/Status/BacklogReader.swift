@@ -27,7 +27,7 @@ struct BacklogReader {
         offsets = try GroupOffsets(settings, group: group, topic: topic, timeout: timeout, log: log)
         let consumer = try settings.consumer()
         start = consumer.startFrom
-        oldest = try OldestRequests(consumer, log: log)
+        oldest = try OldestRequests(consumer.reconnectingSoon, log: log)
         history = BacklogHistory(over: window)
         self.timeout = timeout
     }
