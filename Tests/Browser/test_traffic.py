@@ -101,6 +101,7 @@ def test_workers_and_rates_are_drawn(window, console, harness):
         window.wait(lambda: words in window.text(".worker"), f"{words} on the worker's card")
 
     window.wait(lambda: re.search(r"\d", window.text("#rate-legend strong")), "a rate")
+    window.wait(lambda: re.search(r"in the second of \d+:\d+:\d+", window.text("#rate-window")), "its window")
     for _ in range(5):
         console.send(fresh_session())
     window.wait(lambda: re.search(r"\d", window.text("#latency-legend strong")), "a latency")

@@ -53,7 +53,7 @@ export const english = {
   "old.lost": "As it was before the connection was lost", "old.age": "These places are from {age} ago. Search again for what is there now", "code.offline": "This browser is offline",
   "code.no-worker": "No worker is there", "code.not-ready": "No worker takes requests at present", "code.no-answer": "No answer yet", "code.given-up": "Nobody has answered in time",
 
-  "rate": "Outcomes a second", "latency": "Latency", "workers": "Workers", "completed": "Completed", "failures": "Failed", "chart.waiting": "Waiting for the first figures …",
+  "rate": "Outcomes a second", "latency": "Latency", "workers": "Workers", "completed": "Completed", "failures": "Failed", "chart.second": "in the second of {time}", "chart.waiting": "Waiting for the first figures …",
   "chart.rate": "In the last {minutes} minutes: now {completed} completed and {failed} failed a second, at most {most}.",
   "chart.latency": "In the last {minutes} minutes: half of the newest results within {p50}, 95 % within {p95}, 99 % within {p99}.", "ago": "{minutes} min ago", "ago.seconds": "{seconds} s ago", "now": "now",
   "outcomes": "Outcomes", "outcomes.shown": "{shown} of {kept} kept", "outcomes.none": "No outcome yet. Each appears as soon as a worker has published it.",

@@ -49,7 +49,7 @@ export const japanese = {
   "superseded.given-up": "直前の検索には応答がありませんでした。その前の結果です", "old.lost": "接続が切れる前の結果です", "old.age": "{age}前の結果です。現在の情報はもう一度検索してください", "code.offline": "ブラウザーがオフラインです",
   "code.no-worker": "ワーカーが動いていません", "code.not-ready": "ワーカーが要求を受け付けていません", "code.no-answer": "まだ応答がありません", "code.given-up": "時間内に応答がありませんでした",
 
-  "rate": "毎秒の結果数", "latency": "所要時間", "workers": "ワーカー", "completed": "成功", "failures": "失敗", "chart.waiting": "最初の値を待っています…",
+  "rate": "毎秒の結果数", "latency": "所要時間", "workers": "ワーカー", "completed": "成功", "failures": "失敗", "chart.second": "{time}の1秒間", "chart.waiting": "最初の値を待っています…",
   "chart.rate": "直近{minutes}分。現在は毎秒、成功{completed}件、失敗{failed}件、最大{most}件。",
   "chart.latency": "直近{minutes}分。最新の結果は半数が{p50}以内、95%が{p95}以内、99%が{p99}以内。", "ago": "{minutes}分前", "ago.seconds": "{seconds}秒前", "now": "現在",
   "outcomes": "結果イベント", "outcomes.shown": "保持{kept}件中{shown}件", "outcomes.none": "まだありません。ワーカーが発行するとすぐに表示します。",

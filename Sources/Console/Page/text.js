@@ -63,7 +63,10 @@ export function briefDuration(milliseconds) {
 }
 
 /** A time that goes by while it is read, in whole seconds: 8 s, 3 min 20 s. */
-export const age = (milliseconds) => (milliseconds < 119_500 ? `${number(Math.round(milliseconds / 1000))} s` : duration(milliseconds));
+export function age(milliseconds) {
+  if (milliseconds < 1000) return "< 1 s";
+  return milliseconds < 119_500 ? `${number(Math.round(milliseconds / 1000))} s` : duration(milliseconds);
+}
 
 /** An age in one unit, as people say it: 40 min, 3 h, 2 d. */
 export function roughly(milliseconds) {
