@@ -45,6 +45,22 @@ struct PipelineMetricsTests {
         #expect(PipelineMetrics.text(of: report).contains("locsearch_group_work_off_seconds +Inf\n"))
     }
 
+    @Test(
+        arguments: [
+            (
+                ["pod-1 at 10.0.0.1", "pod-2 at 10.0.0.2", "pod-1 at 10.0.0.1"],
+                "Stable, 3 members: pod-1 at 10.0.0.1 (2 loops), pod-2"
+            ),
+            (["", ""], "Stable, 2 members"), ([], "Stable, no member"),
+        ] as [([String], String)])
+    func membersAreNamedOnceEach(members: [String], words: String) throws {
+        var report = Self.report()
+        report.backlog?.members = members
+        report.backlog?.state = "Stable"
+        let line = try #require(StatusText.lines(of: report, workers: []).first { $0.hasPrefix("group") })
+        #expect(line.contains(words) && !line.hasSuffix(": "), "\(line)")
+    }
+
     @Test func whatWasReadBeforeTheBrokersWentIsNotShown() {
         var report = Self.report()
         report.brokersProblem = "no broker answers"

@@ -68,9 +68,11 @@ enum StatusText {
 
         // Each loop of a worker is a member of its own.
         // bounded: a group's members are counted
-        let counts = members.reduce(into: [:] as [String: Int]) { $0[$1, default: 0] += 1 }
+        let counts = members.filter { !$0.isEmpty }.reduce(into: [:] as [String: Int]) { $0[$1, default: 0] += 1 }
         let names = counts.sorted { $0.key < $1.key }.map { $0.value > 1 ? "\($0.key) (\($0.value) loops)" : $0.key }
-        return state + count(Int64(members.count), "member") + ": " + names.joined(separator: ", ")
+        // Some brokers count members and name none.
+        let list = names.joined(separator: ", ")
+        return state + count(Int64(members.count), "member") + (list.isEmpty ? "" : ": \(list)")
     }
 
     private static func table(of workers: [WorkerReport]) -> [String] {
